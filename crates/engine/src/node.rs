@@ -69,7 +69,7 @@ pub(crate) struct Failing {
 impl Failing {
     /// The first one; `None` if none failed.
     pub(crate) fn new(packet: Packet, trouble: Trouble) -> Option<Failing> {
-        Failing { at: trouble.since, attempt: 0, packet, trouble }.next()
+        Failing { at: trouble.since, attempt: trouble.before, packet, trouble }.next()
     }
 
     /// The one after this.

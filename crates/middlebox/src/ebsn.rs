@@ -4,8 +4,9 @@
 //!
 //! # What is ours
 //! The paper was not at hand; the rules are from memory. A notice has 40 bytes, and may be lost or wait in a queue as any
-//! packet; captures have it as an ICMP message of a type for experiments. `gap` is ours. A link tells of failures if it
-//! carries packets one by one (`repeat`, or none), whatever queue it has; RLC, HARQ and Wi-Fi keep their repeats to themselves.
+//! packet; captures have it as an ICMP message of a type for experiments. `gap` is ours. A link reports
+//! failures if it transmits packet by packet (`none`, `repeat`, `wifi`), whatever queue it has. `rlc` and `harq` transmit
+//! segments, and `fec` retransmits nothing: a note says that they report none.
 
 use crate::{Build, Middlebox, Onward, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};

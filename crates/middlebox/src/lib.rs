@@ -66,13 +66,13 @@ pub trait Middlebox: Send {
     /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
     fn poll_timeout(&self) -> Time;
 
-    /// A packet that it let go found no room in the queue of the link behind the node.
+    /// The queue of the link behind the node has dropped a packet that the box let go: as it came, or after it has waited.
     fn handle_refused(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
     }
 
     /// The link layer behind the node has failed to deliver a packet that the box let go, for the `attempt`-th time, and may
-    /// try again. Told to boxes that [ask](Middlebox::asks_link), by links that carry packets one by one and know.
+    /// try again. Told to boxes that [ask](Middlebox::asks_link), by links that transmit packet by packet.
     fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Onward>) {
         let _ = (now, packet, attempt, out);
     }
@@ -156,4 +156,10 @@ pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 pub fn stands(choice: &Choice<Build>) -> bool {
     let nowhere = Site { flows: Vec::new(), random: Stream::named(0, "any") };
     (choice.build)(&choice.values, &nowhere).is_some()
+}
+
+/// Whether a node of this choice wants to know of failed transmissions ([`Middlebox::asks_link`]).
+pub fn asks_link(choice: &Choice<Build>) -> bool {
+    let nowhere = Site { flows: Vec::new(), random: Stream::named(0, "any") };
+    (choice.build)(&choice.values, &nowhere).is_some_and(|middlebox| middlebox.asks_link())
 }

@@ -9,7 +9,7 @@ use crate::admission::{Admission, State, Verdict};
 use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::propagation::Extra;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -117,9 +117,11 @@ impl Changing {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
-        out.push(match carried.delivered {
-            true => Output::Arrives { packet, at },
-            false => Output::Lost { packet, at, reason: LossReason::Channel },
+        out.push(if carried.delivered {
+            Output::Arrives { packet, at }
+        } else {
+            let readable = carried.is_readable(&air, &*self.parts.channel);
+            Output::Lost { packet, at, reason: LossReason::Channel, readable }
         });
     }
 }
@@ -131,15 +133,14 @@ impl Element for Changing {
         let idle = if busy { Duration::ZERO } else { now.since(self.held_until) };
         let queue = State { backlog: self.backlog(now), idle };
         if let Verdict::Drop(reason) = self.parts.admission.admit(now, &mut packet, &queue) {
-            out.push(Output::Lost { packet, at: now, reason });
+            out.push(Output::gone(packet, now, reason));
             return;
         }
-        match busy {
-            true => {
-                self.bytes += u64::from(packet.wire_bytes);
-                self.waiting.push_back(packet);
-            }
-            false => self.begin(now, packet),
+        if busy {
+            self.bytes += u64::from(packet.wire_bytes);
+            self.waiting.push_back(packet);
+        } else {
+            self.begin(now, packet)
         }
     }
 
@@ -155,8 +156,9 @@ impl Element for Changing {
         }
     }
 
-    fn tell_trouble(&mut self) {
+    fn tell_trouble(&mut self) -> bool {
         self.tells_trouble = true;
+        true
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
@@ -171,6 +173,10 @@ impl Element for Changing {
         self.parts.admission.draws()
             || self.parts.channel.draws()
             || self.parts.extra.as_ref().is_some_and(|extra| extra.draws())
+    }
+
+    fn average(&self) -> Option<f64> {
+        self.parts.admission.average()
     }
 
     fn setting(&self) -> Option<Setting> {
@@ -206,4 +212,6 @@ impl Element for Changing {
         }
         Some(free.since(now) + Rate::from_bps(self.bps).time_for(self.bytes))
     }
+
+    lacks!(copies, passing, peer, pdus);
 }

@@ -48,6 +48,14 @@ impl Discipline {
         }
     }
 
+    /// The average queue by which its admission decides, packets; `None` if it has none.
+    pub(crate) fn average(&self) -> Option<f64> {
+        match self {
+            Discipline::Fifo(admission) => admission.average(),
+            Discipline::Scheduled(_) => None,
+        }
+    }
+
     /// Whether it wants to know who talks to whom.
     pub fn wants_hosts(&self) -> bool {
         match self {

@@ -20,6 +20,7 @@ pub use line::Line;
 use crate::admission::{Admission, Room, State, Verdict};
 use crate::arq::{Arq, Carried};
 use crate::channel::{Air, Channel, Reception};
+use crate::element::Output;
 use crate::propagation::Extra;
 use crate::service::{Served, Server, Service};
 use crate::trouble::Trouble;
@@ -40,6 +41,8 @@ pub struct Link {
     tracks: bool,
     keeps_order: bool,
     draws: bool,
+    /// Whether trouble goes to `out` where a packet's fate does ([`Link::decide`]).
+    tells_trouble: bool,
     server: Server,
     /// Packets that wait: when each leaves the queue, and its bytes.
     waiting: VecDeque<(Time, u32)>,
@@ -89,9 +92,6 @@ pub enum Passage {
     },
 }
 
-/// Bytes of a header that has to be sound for a damaged packet to be read: IPv4's and TCP's.
-const HEADER: u32 = 40;
-
 impl Link {
     /// A link of this rate and one-way delay in its initial state.
     pub fn new(
@@ -127,6 +127,7 @@ impl Link {
                 || late.is_some_and(|late| late.draws()),
             gate: room.map_or_else(|| Gate::Asked(admission), Gate::Room),
             keeps_order: arq.keeps_order() && !late.is_some_and(|late| late.reorders()),
+            tells_trouble: false,
             air: (extra.is_some() || !channel.is_perfect()).then_some((channel, arq)),
             extra,
             waiting: VecDeque::new(),
@@ -196,15 +197,22 @@ impl Link {
         self.fly(served, packet)
     }
 
-    /// The same, apart.
+    /// A packet joins inside an element, and its fate goes to `out`. One that passes neither waits nor takes time to be sent.
     #[inline(never)]
-    fn carry_apart(&mut self, now: Time, packet: &mut Packet) -> Passage {
-        self.carry(now, packet)
-    }
-
-    /// A packet joins that need not wait, and takes no time to be sent. Nobody waits.
-    fn pass_by(&mut self, now: Time, packet: &Packet) -> Passage {
-        self.fly(Served { begins: now, ends: now }, packet)
+    fn decide(&mut self, now: Time, mut packet: Packet, passes: bool, out: &mut Vec<Output>) {
+        self.trouble = None;
+        let passage = if passes {
+            self.fly(Served { begins: now, ends: now }, &packet)
+        } else {
+            self.carry(now, &mut packet)
+        };
+        if let Some(trouble) = self.trouble.take().filter(|_| self.tells_trouble) {
+            out.push(Output::Troubled { packet, trouble });
+        }
+        out.push(match passage {
+            Passage::Arrives { at } => Output::Arrives { packet, at },
+            Passage::Lost { at, reason, readable } => Output::Lost { packet, at, reason, readable },
+        });
     }
 
     /// A packet's way through the air.
@@ -237,8 +245,7 @@ impl Link {
         if carried.delivered {
             return Passage::Arrives { at };
         }
-        let last = Air { attempt: carried.attempts - 1, ..*air };
-        let readable = self.air.as_ref().is_some_and(|(channel, _)| channel.spares_header(&last, HEADER));
+        let readable = self.air.as_ref().is_some_and(|(channel, _)| carried.is_readable(air, &**channel));
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 

@@ -3,7 +3,7 @@
 //! It breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does. That one
 //! draws a time for each burst of a sender; here each packet has one of its own, at both ends.
 
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
@@ -37,4 +37,10 @@ impl Element for Processing {
     fn backlog(&mut self, _: Time) -> Backlog {
         Backlog::default()
     }
+
+    fn draws(&self) -> bool {
+        true
+    }
+
+    lacks!(copies, passing, peer, pdus, average, trouble, settings, changes);
 }

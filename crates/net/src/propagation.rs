@@ -1,12 +1,11 @@
 //! What comes to a direction's constant propagation delay: changes by plan, and jitter.
 
-use crate::across::Across;
-use crate::counters::Counters;
-use crate::element::{Element, Output};
+use crate::change::Change;
+use crate::element::{Element, Output, forwards, lacks};
 use crate::jitter::Jitter;
 use crate::steps::{Course, Steps};
 use lasthop_base::{Duration, Time};
-use lasthop_wire::{Backlog, Packet};
+use lasthop_wire::Packet;
 
 /// What comes to a constant delay.
 pub(crate) struct Extra {
@@ -25,10 +24,7 @@ impl Extra {
     #[inline(never)]
     pub(crate) fn late(&mut self, now: Time) -> Duration {
         let planned = self.plan.as_mut().map_or(Duration::ZERO, |plan| plan.at(now));
-        match self.jitter.is_none() {
-            true => planned,
-            false => planned + self.jitter.late(now),
-        }
+        if self.jitter.is_none() { planned } else { planned + self.jitter.late(now) }
     }
 
     /// Whether packets may overtake each other.
@@ -81,27 +77,16 @@ impl Element for Delayed {
         self.delay(from, out);
     }
 
-    fn poll_timeout(&self) -> Time {
-        self.inner.poll_timeout()
-    }
-
-    fn backlog(&mut self, now: Time) -> Backlog {
-        self.inner.backlog(now)
-    }
-
-    fn handle_across(&mut self, now: Time, across: Across) {
-        self.inner.handle_across(now, across);
-    }
-
-    fn rlc(&self) -> Option<&Counters> {
-        self.inner.rlc()
-    }
-
-    fn tell_trouble(&mut self) {
-        self.inner.tell_trouble();
-    }
-
     fn draws(&self) -> bool {
         self.inner.draws() || self.extra.draws()
     }
+
+    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+        let from = out.len();
+        self.inner.change(now, change, out);
+        self.delay(from, out);
+    }
+
+    forwards!(inner: deadline, backlog, peer, pdus, average, trouble, settings);
+    lacks!(copies, passing);
 }

@@ -3,7 +3,7 @@
 use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
 use crate::channel::{self, Air, Channel};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::propagation::Extra;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Served, Server, Service};
@@ -131,9 +131,11 @@ impl Scheduled {
         if self.tells_trouble && carried != Carried::AT_ONCE {
             out.push(Output::Troubled { packet: *packet, trouble: carried.trouble(served.ends) });
         }
-        out.push(match carried.delivered {
-            true => Output::Arrives { packet: *packet, at },
-            false => Output::Lost { packet: *packet, at, reason: LossReason::Channel },
+        out.push(if carried.delivered {
+            Output::Arrives { packet: *packet, at }
+        } else {
+            let readable = carried.is_readable(&air, &*self.channel);
+            Output::Lost { packet: *packet, at, reason: LossReason::Channel, readable }
         });
     }
 
@@ -154,7 +156,7 @@ impl Scheduled {
     #[cold]
     fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
         self.waiting -= self.dropped.len() as u32;
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
     }
 }
 
@@ -183,8 +185,9 @@ impl Element for Scheduled {
         self.asks_at
     }
 
-    fn tell_trouble(&mut self) {
+    fn tell_trouble(&mut self) -> bool {
         self.tells_trouble = true;
+        true
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
@@ -229,4 +232,10 @@ impl Element for Scheduled {
             self.serve(now, out);
         }
     }
+
+    fn wait(&mut self, _: Time) -> Option<Duration> {
+        None
+    }
+
+    lacks!(copies, peer, pdus, average);
 }

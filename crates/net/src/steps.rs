@@ -201,9 +201,10 @@ fn range<V: Planned>(text: &str) -> Result<(V, V), String> {
         return Ok((value, value));
     };
     let unit = high.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "+-.eE".contains(c));
-    let low = match low.trim().ends_with(|c: char| c.is_ascii_digit()) {
-        true => V::read(&format!("{} {}", low.trim(), unit.trim()))?,
-        false => V::read(low)?,
+    let low = if low.trim().ends_with(|c: char| c.is_ascii_digit()) {
+        V::read(&format!("{} {}", low.trim(), unit.trim()))?
+    } else {
+        V::read(low)?
     };
     Ok((low, V::read(high)?))
 }

@@ -46,7 +46,7 @@ impl Store {
                         *bytes += u64::from(packet.wire_bytes);
                         packets.push_back(packet);
                     }
-                    Verdict::Drop(reason) => out.push(Output::Lost { packet, at: now, reason }),
+                    Verdict::Drop(reason) => out.push(Output::gone(packet, now, reason)),
                 }
             }
             Kind::Scheduled(queue) => queue.enqueue(now, packet, &mut self.dropped),
@@ -85,7 +85,15 @@ impl Store {
         }
     }
 
+    /// The average queue by which the admission decides, packets; `None` if there is none.
+    pub(crate) fn average(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Fifo { admission, .. } => admission.average(),
+            Kind::Scheduled(_) => None,
+        }
+    }
+
     fn tell(&mut self, now: Time, out: &mut Vec<Output>) {
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
     }
 }

@@ -69,7 +69,7 @@ fn changing(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, Change)
     run(&mut line, Time::NEVER, &mut out);
     let fate = |output: &Output| match output {
         Output::Arrives { packet, at } => Some((packet.number, *at, None, packet.ecn)),
-        Output::Lost { packet, at, reason } => Some((packet.number, *at, Some(*reason), packet.ecn)),
+        Output::Lost { packet, at, reason, .. } => Some((packet.number, *at, Some(*reason), packet.ecn)),
         _ => None,
     };
     let mut fates: Fates = out.iter().filter_map(fate).collect();

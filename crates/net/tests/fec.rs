@@ -66,7 +66,7 @@ fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
     assert!(backlog.waiting == 0 && !backlog.in_service, "{backlog:?}");
     let ends = out.into_iter().map(|output| match output {
         Output::Arrives { packet, at } => (packet.number, at, true),
-        Output::Lost { packet, at, reason: LossReason::Channel } => (packet.number, at, false),
+        Output::Lost { packet, at, reason: LossReason::Channel, .. } => (packet.number, at, false),
         other => panic!("{other:?}"),
     });
     ends.collect()

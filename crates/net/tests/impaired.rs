@@ -53,7 +53,7 @@ fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Opt
     }
     let of = |one: Output| match one {
         Output::Arrives { packet, at } => (packet.number, at, packet.damaged, None),
-        Output::Lost { packet, at, reason } => (packet.number, at, packet.damaged, Some(reason)),
+        Output::Lost { packet, at, reason, .. } => (packet.number, at, packet.damaged, Some(reason)),
         other => panic!("{other:?}"),
     };
     all.into_iter().map(of).collect()

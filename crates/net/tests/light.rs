@@ -136,6 +136,12 @@ fn small_packets_share_opportunities() {
     arrive(&config(0), &packets, &[20, 20, 23, 23, 26, 26, 30]);
 }
 
+/// A full packet needs a whole opportunity: 1400 bytes do not use what a small one has left, but begin the next.
+#[test]
+fn full_packets_begin_an_opportunity() {
+    arrive(&config(0), &[(0, 696), (0, FULL), (0, 696)], &[20, 23, 26]);
+}
+
 /// One packet more often than once a millisecond is a train's; after the timer the next begins another.
 #[test]
 fn a_timer_keeps_a_train_going() {

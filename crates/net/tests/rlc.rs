@@ -59,7 +59,7 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .into_iter()
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, at, None)),
-            Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
+            Output::Lost { packet, at, reason, .. } => Some((packet.number, at, Some(reason))),
             Output::GivenUp { .. }
             | Output::Troubled { .. }
             | Output::Copied { .. }
@@ -503,27 +503,39 @@ fn a_changing_rate_changes_the_blocks_and_is_reported() {
     assert_eq!(reports, [&Output::Report(LinkReport::Rate { bps: 64_000 })]);
 }
 
-/// FNV-1a over every SDU's number, end and fate, in the order of decision.
-fn digest(ends: &[End]) -> u64 {
-    let numbers =
-        ends.iter().flat_map(|(number, at, lost)| [*number, at.as_nanos(), u64::from(lost.is_some())]);
-    numbers
-        .flat_map(u64::to_le_bytes)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
+/// TS 25.322 §9.7.3.3: an SDU is discarded when a PDU of it has been transmitted MaxDAT times in vain, here three times: with
+/// 0.2^3 = 0.008 for each PDU. 1000 bytes are 25 PDUs of 40: if each is lost by itself, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs
+/// go. Blocks lose PDUs of an SDU together: fewer SDUs go, at least as many as if each had one PDU.
 #[test]
-fn with_a_constant_delay_nothing_has_changed() {
-    // As it came out before there were polls: what a scenario without them gives must stay.
-    for (loses, expected) in [("block", 0x57a3_c6ae_67ca_3ac8), ("pdu", 0xb28a_904e_c249_0e89)] {
+fn discards_after_three_transmissions_have_their_share() {
+    let discarded = |loses| {
         let config = config(&[
+            ("discard", Value::Word("retransmissions")),
             ("loses", Value::Word(loses)),
             ("retransmissions", Value::Count(2)),
             ("status_delay", Value::Duration(MS * 50)),
             ("concatenate", Value::Flag(true)),
             wait(MS * 200),
         ]);
-        let (ends, _) = offer(&lossy(config, 0.2), 2000, 1000, at(1_000_000));
-        assert_eq!(digest(&ends), expected, "{loses}");
+        let (_, counters) = offer(&lossy(config, 0.2), 2000, 1000, at(1_000_000));
+        assert_eq!(counters.delivered + counters.discarded, 2000);
+        counters.discarded as f64
+    };
+    let one = 0.2_f64.powi(3);
+    let any = 1.0 - (1.0 - one).powi(25);
+    // Four standard errors of a share of 2,000.
+    let error = |share: f64| 4.0 * (2000.0 * share * (1.0 - share)).sqrt();
+    let (by_pdu, by_block) = (discarded("pdu"), discarded("block"));
+    assert!((by_pdu - 2000.0 * any).abs() < error(any), "{by_pdu} of {}", 2000.0 * any);
+    assert!(by_block > 2000.0 * one - error(one) && by_block < by_pdu, "{by_block} of {by_pdu}");
+}
+
+/// TS 25.322 §11.3: in-sequence delivery keeps an SDU that is whole only for those before it. A receiver that waits no time for
+/// these keeps none.
+#[test]
+fn a_receiver_that_waits_no_time_keeps_no_sdu() {
+    for (span, keeps) in [(Duration::ZERO, false), (MS * 300, true)] {
+        let (_, counters) = offer(&lossy(config(&[wait(span)]), 0.3), 500, 1000, at(1_000_000));
+        assert_eq!(counters.largest_receiving > 0, keeps, "{span}");
     }
 }

@@ -61,7 +61,7 @@ fn offered(config: Config, packets: impl IntoIterator<Item = Packet>) -> Vec<End
     assert_eq!(link.backlog(end).waiting, 0);
     let ends = out.into_iter().filter_map(|output| match output {
         Output::Arrives { packet, at } => Some((packet.number, at, None)),
-        Output::Lost { packet, at, reason } => Some((packet.number, at, Some(reason))),
+        Output::Lost { packet, at, reason, .. } => Some((packet.number, at, Some(reason))),
         _ => None,
     });
     ends.collect()

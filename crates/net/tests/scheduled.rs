@@ -104,7 +104,7 @@ fn by_scheduled(mut element: Box<dyn Element>, arrivals: &[(Time, u32)]) -> Fate
         .iter()
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, *at, None)),
-            Output::Lost { packet, at, reason } => Some((packet.number, *at, Some(*reason))),
+            Output::Lost { packet, at, reason, .. } => Some((packet.number, *at, Some(*reason))),
             _ => None,
         })
         .collect();

@@ -8,7 +8,7 @@ use lasthop_tcp::receiver::{cause, shape};
 impl Scenario {
     /// What its author should know before it runs, a sentence each with a remedy; mostly nothing.
     pub fn notes(&self) -> Vec<String> {
-        let all = [self.residual(), self.deaf(), self.unpaired()];
+        let all = [self.residual(), self.deaf(), self.unpaired(), self.silent(), self.whole()];
         all.into_iter().flatten().chain(self.unmarked()).collect()
     }
 
@@ -37,6 +37,42 @@ impl Scenario {
             )
         };
         self.directions().filter(deaf).map(told).collect()
+    }
+
+    /// Middleboxes that ask for failed transmissions of a link layer that reports none.
+    fn silent(&self) -> Vec<String> {
+        let asks = |node: usize| lasthop_middlebox::asks_link(&self.middleboxes[node]);
+        let silent = |link: &&Link| asks(link.from) && !link.down.reports_trouble();
+        let told = |link: &Link| {
+            format!(
+                "node.{}: middlebox = \"{}\" hears of no failed transmission, because link.{}.down.arq = \"{}\" reports \
+                 none; one that does: arq = \"repeat\"",
+                self.nodes[link.from],
+                self.middleboxes[link.from].info.name,
+                link.name,
+                link.down.arq.info.name
+            )
+        };
+        self.links.iter().filter(silent).map(told).collect()
+    }
+
+    /// Receivers that ask for damaged segments of a link layer that hands up none.
+    fn whole(&self) -> Vec<String> {
+        let told = |(flow, route): (&Flow, &Route)| {
+            let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
+            let cause = (destination.cause.build)(&destination.cause.values);
+            let hop = route.there.last().filter(|_| cause.tells_damage() > 0)?;
+            let (link, name) = (&self.links[hop.link], if hop.is_down { "down" } else { "up" });
+            let config = if hop.is_down { &link.down } else { &link.up };
+            config.decides().then(|| {
+                format!(
+                    "flow.{}: cause = \"{}\" is handed no damaged segment, because link.{}.{name}.arq = \"{}\" keeps them; \
+                     one that does not: arq = \"repeat\"",
+                    flow.name, destination.cause.info.name, link.name, config.arq.info.name
+                )
+            })
+        };
+        self.flows.iter().zip(&self.routes).filter_map(told).collect()
     }
 
     fn directions(&self) -> impl Iterator<Item = (&Link, &'static str, &Config)> {

@@ -111,33 +111,6 @@ fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     assert_eq!(opaque, told);
 }
 
-/// Each datagram fails 0.2 + 0.2^2 + 0.2^3 + 0.2^4 = 0.2496 times in the mean, and each failure brings a notice, whatever
-/// kind of queue the link has.
-#[test]
-fn ebsn_hears_of_each_failure_behind_every_queue() {
-    let catalogue = Catalogue::default();
-    let questions = catalogue.questions();
-    let question = questions.iter().find(|question| question.name == "queue").expect("a seam");
-    for beside in ["", "duplicate = 0.0001", "jitter = { kind = \"random\", most = \"5 ms\" }"] {
-        for queue in question.names() {
-            let text = format!(
-                "title = \"t\"\nduration = \"100 s\"\n[link.wired]\nfrom = \"s\"\nto = \"bs\"\n\
-                 rate = \"10 Mbit/s\"\none_way_delay = \"5 ms\"\n[link.air]\nfrom = \"bs\"\nto = \"d\"\n\
-                 rate = \"10 Mbit/s\"\none_way_delay = \"5 ms\"\n[link.air.down]\nqueue = \"{queue}\"\n\
-                 channel = {{ kind = \"iid\", loss = 0.2 }}\n{beside}\n\
-                 arq = {{ kind = \"repeat\", transmissions = 4, delay = \"1 ms\" }}\n\
-                 [node.bs]\nmiddlebox = \"ebsn\"\n[flow.f]\nfrom = \"s\"\nto = \"d\"\nkind = \"cbr\"\n\
-                 rate = \"400 kbit/s\"\npacket = \"500 bytes\"\n"
-            );
-            let draft = Draft::parse(&text, "test").expect("a valid document");
-            let scenario = draft.check().unwrap_or_else(|problem| panic!("{queue}: {problem}"));
-            let notices = flow(&scenario, 1).account.born[1] as f64;
-            // 10,000 datagrams; four standard errors of a number below 4 with this mean.
-            assert!((notices - 2496.0).abs() < 4.0 * 57.0, "{queue} {beside}: {notices}");
-        }
-    }
-}
-
 /// The same bad states, and a sender that waits with its window as it is while that is zero.
 #[test]
 fn a_closed_window_keeps_the_timer_from_expiring() {

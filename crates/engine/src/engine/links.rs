@@ -218,7 +218,7 @@ impl Engine {
         for output in &decided {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, *at, None),
-                Output::Lost { packet, at, reason } => (packet, *at, Some(*reason)),
+                Output::Lost { packet, at, reason, readable } => (packet, *at, Some((*reason, *readable))),
                 Output::Copied { packet } => {
                     copied = Some(*packet);
                     continue;
@@ -244,7 +244,12 @@ impl Engine {
             // What its host will find is told there.
             let is_open = packet.damaged && lost.is_none() && self.nexts.behind(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
-                observer.on_fate(now, at, packet, lost.map_or(Fate::Arrives(due), Fate::Lost));
+                observer.on_fate(
+                    now,
+                    at,
+                    packet,
+                    lost.map_or(Fate::Arrives(due), |(reason, _)| Fate::Lost(reason)),
+                );
             }
             match lost {
                 None => {
@@ -254,11 +259,15 @@ impl Engine {
                         waits.note(due.since(packet.joined));
                     }
                 }
-                Some(reason) => self.lose(packet, at, reason),
+                Some((reason, _)) => self.lose(packet, at, reason),
             }
-            if lost.is_none_or(LossReason::is_told) && due < Time::NEVER {
+            if lost.is_none_or(|(reason, _)| reason.is_told()) && due < Time::NEVER {
                 let next = self.nexts.behind(packet);
-                let condition = if lost.is_some() { Condition::GivenUp } else { Condition::Whole };
+                let condition = match lost {
+                    None => Condition::Whole,
+                    Some((_, false)) => Condition::GivenUp,
+                    Some((_, true)) => Condition::Damaged,
+                };
                 let pipe = &mut self.pipes[at.0 as usize];
                 pipe.passing += u32::from(next.is_some() && lost.is_none());
                 pipe.travelling.push(due, packet, next, condition);
@@ -295,6 +304,9 @@ impl Engine {
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
         self.twins.end(packet, false);
+        if reason.is_congestion() && !self.nodes.is_empty() {
+            self.tell_refused(packet);
+        }
         let Carried { traffic, account, judged, .. } = &mut self.flows[packet.flow.0 as usize];
         if traffic.is_external() {
             note_left(&mut self.left, packet, self.now, Some((pipe, reason)));

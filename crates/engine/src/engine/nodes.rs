@@ -138,19 +138,15 @@ impl Engine {
         self.leave(place, packet);
     }
 
-    /// A packet goes on by its hop. Its middlebox hears if the queue there has no room.
+    /// A packet goes on by its hop.
     fn leave(&mut self, place: u32, mut packet: Packet) {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
-        let refusals = self.refusals(next);
         let asks = self.nodes[place as usize].middlebox.asks_link();
         if asks {
             self.pipes[next.0 as usize].line.take_trouble();
         }
         self.send(&mut packet, next);
-        if self.refusals(next) > refusals {
-            self.nodes[place as usize].middlebox.handle_refused(self.now, &sent);
-        }
         if asks && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble() {
             self.note_failing(place, sent, trouble);
         }
@@ -176,8 +172,13 @@ impl Engine {
         self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
     }
 
-    fn refusals(&self, pipe: PipeId) -> u64 {
-        self.pipes[pipe.0 as usize].account.uplink_counts().dropped
+    /// A queue has dropped a packet, as it came or later: the middlebox before the queue hears of it.
+    #[cold]
+    pub(super) fn tell_refused(&mut self, packet: &Packet) {
+        let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
+        if let Some(node) = self.nodes.iter_mut().find(is_before) {
+            node.middlebox.handle_refused(self.now, packet);
+        }
     }
 
     /// A packet ends here: it was received, or dropped for a reason.

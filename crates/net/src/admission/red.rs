@@ -100,10 +100,7 @@ impl Admission for Red {
         if !self.strikes(probability) {
             return Verdict::Admit;
         }
-        match self.marks && mark(packet) {
-            true => Verdict::Admit,
-            false => Verdict::Drop(LossReason::EarlyDrop),
-        }
+        if self.marks && mark(packet) { Verdict::Admit } else { Verdict::Drop(LossReason::EarlyDrop) }
     }
 
     fn marks(&self) -> bool {

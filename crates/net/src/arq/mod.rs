@@ -10,6 +10,9 @@ use crate::service::Service;
 use crate::trouble::Trouble;
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
+/// Bytes of a header that has to be sound for a damaged packet to be read: IPv4's and TCP's.
+const HEADER: u32 = 40;
+
 /// How a packet got through, or did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carried {
@@ -30,13 +33,18 @@ impl Carried {
 }
 
 impl Carried {
+    /// Whether the header of a packet that was given up arrived sound in the last transmission; `first` is the first one.
+    pub(crate) fn is_readable(&self, first: &Air, channel: &dyn Channel) -> bool {
+        channel.spares_header(&Air { attempt: self.attempts - 1, ..*first }, HEADER)
+    }
+
     /// Its failed transmissions, the first of which was over at `ends`: those that took `late` in all are spread evenly over
     /// that.
     #[cold]
     pub(crate) fn trouble(&self, ends: Time) -> Trouble {
         let failed = self.attempts - u32::from(self.delivered);
         let apart = self.late.divided_by(u64::from(self.attempts.saturating_sub(1)).max(1));
-        Trouble { failed, since: ends, apart }
+        Trouble { before: 0, failed, since: ends, apart }
     }
 }
 
@@ -83,6 +91,9 @@ pub trait Layer: Send {
     fn partner(&self) -> Option<Partner> {
         None
     }
+
+    /// Whether its elements report failed transmissions of packets ([`Element::tell_trouble`]).
+    fn reports_trouble(&self) -> bool;
 
     /// What arbitrates the medium, if the directions of a link share one. Several links may then be in one cell.
     fn medium(&self) -> Option<Medium> {

@@ -66,9 +66,10 @@ impl Channel for Fading {
     fn transmit(&mut self, air: &Air) -> Reception {
         let middle = air.start + air.end.since(air.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
-        match are_below(&self.paths, seconds, self.threshold, &mut self.strongest) {
-            true => Reception::Lost,
-            false => Reception::Intact,
+        if are_below(&self.paths, seconds, self.threshold, &mut self.strongest) {
+            Reception::Lost
+        } else {
+            Reception::Intact
         }
     }
 

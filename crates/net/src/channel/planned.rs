@@ -22,10 +22,7 @@ impl Channel for Planned {
     fn transmit(&mut self, air: &Air) -> Reception {
         let inner = self.inner.transmit(air);
         let share = self.losses.at(air.end - Duration::from_nanos(1)).0;
-        match self.draws.happens(air.attempt, Threshold::of(share)) {
-            true => Reception::Lost,
-            false => inner,
-        }
+        if self.draws.happens(air.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
     }
 
     /// Without what is lost by plan.
@@ -69,15 +66,12 @@ mod tests {
         let (mut quiet, mut burst) = (0, 0);
         for at in 0..200_000 {
             let (one, other) = (both.transmit(&air(at)), alone.transmit(&air(at)));
-            match at % 1000 < 900 {
-                true => {
-                    assert_eq!(one, other);
-                    quiet += u32::from(one == Reception::Lost);
-                }
-                false => {
-                    assert!(one == Reception::Lost || other == Reception::Intact);
-                    burst += u32::from(one == Reception::Lost);
-                }
+            if at % 1000 < 900 {
+                assert_eq!(one, other);
+                quiet += u32::from(one == Reception::Lost);
+            } else {
+                assert!(one == Reception::Lost || other == Reception::Intact);
+                burst += u32::from(one == Reception::Lost);
             }
         }
         let is_near = |count: u32, of: f64, share: f64| {

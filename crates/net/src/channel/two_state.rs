@@ -193,10 +193,7 @@ impl Channel for ByPackets {
             self.is_bad_again = self.step(self.is_bad_again, air.attempt);
         }
         let loss = if self.is_bad_again { self.loss_bad } else { self.loss_good };
-        match self.draws.spares(air.attempt, loss) {
-            true => Reception::Intact,
-            false => Reception::Lost,
-        }
+        if self.draws.spares(air.attempt, loss) { Reception::Intact } else { Reception::Lost }
     }
 }
 

@@ -116,7 +116,7 @@ impl Held {
     fn outcome(&self, at: Time) -> Output {
         let packet = self.packet;
         match self.state {
-            State::GivenUp => Output::Lost { packet, at, reason: LossReason::Channel },
+            State::GivenUp => Output::gone(packet, at, LossReason::Channel),
             State::Here | State::Missing => Output::Arrives { packet, at },
         }
     }

@@ -25,7 +25,7 @@ pub use parameters::MECHANISM;
 
 use crate::arq::{Build, Layer, Parts};
 use crate::channel::{Air, Channel, Reception};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::service::Server;
 use crate::store::Store;
 use decoder::Decoder;
@@ -59,6 +59,10 @@ impl Layer for Coded {
             frees_at: Time::ZERO,
             asks_at: Time::NEVER,
         })
+    }
+
+    fn reports_trouble(&self) -> bool {
+        false
     }
 }
 
@@ -198,4 +202,10 @@ impl Element for Direction {
     fn draws(&self) -> bool {
         self.draws
     }
+
+    fn average(&self) -> Option<f64> {
+        self.store.average()
+    }
+
+    lacks!(copies, passing, peer, pdus, trouble, settings, changes);
 }

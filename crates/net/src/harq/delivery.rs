@@ -200,7 +200,7 @@ impl Delivery {
             State::Missed => out.push(Output::GivenUp { packet: sdu.packet, at }),
             State::Coming => {
                 self.counters.discarded += 1;
-                out.push(Output::Lost { packet: sdu.packet, at, reason: LossReason::Discarded });
+                out.push(Output::gone(sdu.packet, at, LossReason::Discarded));
             }
             State::Whole(_) | State::Done => return,
         }
@@ -214,7 +214,7 @@ impl Delivery {
             if sdu.state == State::Coming {
                 sdu.state = State::Missed;
                 self.counters.discarded += 1;
-                out.push(Output::Lost { packet: sdu.packet, at: Time::NEVER, reason });
+                out.push(Output::gone(sdu.packet, Time::NEVER, reason));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::across::{Across, Status};
 use crate::arq::Parts;
 use crate::channel::Channel;
 use crate::counters::Counters;
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::service::Service;
 use crate::span::Span;
 use crate::store::Store;
@@ -272,4 +272,10 @@ impl Element for Direction {
     fn draws(&self) -> bool {
         self.draws
     }
+
+    fn average(&self) -> Option<f64> {
+        self.sender.average()
+    }
+
+    lacks!(copies, passing, trouble, settings, changes);
 }

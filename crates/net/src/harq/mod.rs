@@ -58,6 +58,10 @@ impl Layer for Radio {
         Box::new(Direction::new(&self.values, parts))
     }
 
+    fn reports_trouble(&self) -> bool {
+        false
+    }
+
     fn partner(&self) -> Option<Partner> {
         (self.values.word("mode") == "am").then_some(Partner {
             why: "mode = \"am\" needs HARQ in the other direction, which carries the status",

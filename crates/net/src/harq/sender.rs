@@ -63,6 +63,11 @@ impl Sender {
         &mut self.store
     }
 
+    /// The average queue by which the admission decides, packets; `None` if there is none.
+    pub(super) fn average(&self) -> Option<f64> {
+        self.store.average()
+    }
+
     /// Something has joined the store. Whether it is news that there is something.
     pub(super) fn joined(&mut self, now: Time) -> bool {
         let is_news = self.asks_at > now;

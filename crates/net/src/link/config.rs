@@ -94,6 +94,14 @@ impl Config {
         matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_))
     }
 
+    /// Whether failed transmissions of packets are reported ([`crate::Element::tell_trouble`]).
+    pub fn reports_trouble(&self) -> bool {
+        match (self.arq.build)(&self.arq.values) {
+            LinkLayer::Whole(layer) => layer.reports_trouble(),
+            LinkLayer::Repeat(_) => true,
+        }
+    }
+
     /// The delay without queueing: the propagation's, and the base delay of recorded trains in the mean.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())

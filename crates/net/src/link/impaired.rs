@@ -8,20 +8,13 @@
 //!
 //! A residual loss destroys a packet that the link layer has delivered: the packet has taken its time on the link, and no
 //! link layer retransmits it. The packets draw in the order in which they are delivered.
-//!
-//! # What is not modelled
-//! That the header of a packet which the air has destroyed is sound ([`crate::Passage::Lost`]): a receiver's link layer does
-//! not tell it here.
 
-use super::{Config, Line, Passage};
-use crate::across::Across;
-use crate::change::{Change, Fixed, Setting};
+use super::{Config, Line};
+use crate::change::Change;
 use crate::channel::{Air, Channel, Reception};
-use crate::counters::Counters;
-use crate::element::{Element, Output};
-use crate::trouble::Trouble;
-use lasthop_base::{Duration, Stream, Time};
-use lasthop_wire::{Backlog, LossReason, Packet};
+use crate::element::{Element, Output, forwards, lacks};
+use lasthop_base::{Stream, Time};
+use lasthop_wire::{LossReason, Packet};
 
 /// A direction with what happens to packets before it.
 pub(crate) struct Impaired {
@@ -68,13 +61,7 @@ impl Impaired {
     fn join(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
         packet.damaged |= self.corrupts.happens();
         let from = out.len();
-        match &mut self.inner {
-            Line::Element(element) => element.handle_packet(now, packet, out),
-            Line::Link(link) => out.push(match link.carry_apart(now, &mut packet) {
-                Passage::Arrives { at } => Output::Arrives { packet, at },
-                Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
-            }),
-        }
+        self.inner.carry(now, packet, out);
         self.lose(from, out);
     }
 
@@ -93,7 +80,7 @@ impl Impaired {
                 attempt: 0,
             };
             if channel.transmit(&air) == Reception::Lost {
-                *output = Output::Lost { packet, at, reason: LossReason::Channel };
+                *output = Output::gone(packet, at, LossReason::Channel);
             }
         }
     }
@@ -113,51 +100,13 @@ impl Element for Impaired {
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
         let from = out.len();
-        if let Line::Element(element) = &mut self.inner {
-            element.handle_timeout(now, out);
-        }
+        self.inner.handle_timeout(now, out);
         self.lose(from, out);
     }
 
-    fn poll_timeout(&self) -> Time {
-        match &self.inner {
-            Line::Link(_) => Time::NEVER,
-            Line::Element(element) => element.poll_timeout(),
-        }
-    }
-
-    fn backlog(&mut self, now: Time) -> Backlog {
-        self.inner.backlog(now)
-    }
-
-    fn handle_across(&mut self, now: Time, across: Across) {
-        if let Line::Element(element) = &mut self.inner {
-            element.handle_across(now, across);
-        }
-    }
-
-    fn rlc(&self) -> Option<&Counters> {
-        self.inner.rlc()
-    }
-
-    fn average(&self) -> Option<f64> {
-        self.inner.average()
-    }
-
-    fn take_trouble(&mut self) -> Option<Trouble> {
-        self.inner.take_trouble()
-    }
-
-    fn tell_trouble(&mut self) {
-        self.inner.tell_trouble();
-    }
-
-    fn setting(&self) -> Option<Setting> {
-        self.inner.setting()
-    }
-
-    fn refuses(&self, change: &Change) -> Option<Fixed> {
-        self.inner.refuses(change)
+    fn draws(&self) -> bool {
+        let residual = self.residual.as_ref().is_some_and(|channel| channel.draws());
+        residual || self.duplicates.draws() || self.corrupts.draws() || self.inner.draws()
     }
 
     fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
@@ -166,12 +115,6 @@ impl Element for Impaired {
         self.lose(from, out);
     }
 
-    fn wait(&mut self, now: Time) -> Option<Duration> {
-        self.inner.wait(now)
-    }
-
-    fn draws(&self) -> bool {
-        let residual = self.residual.as_ref().is_some_and(|channel| channel.draws());
-        residual || self.duplicates.draws() || self.corrupts.draws() || self.inner.draws()
-    }
+    forwards!(inner: deadline, backlog, peer, pdus, average, trouble, settings);
+    lacks!(passing);
 }

@@ -4,12 +4,11 @@
 //! What passes is not in the queue, and takes no service: the channel, what repeats its losses, jitter and the link's
 //! own delay are as for the others. What waits for its train is on its way: no queue counts it.
 
-use super::{Config, Line, Passage};
-use crate::change::{Change, Fixed, Setting};
-use crate::element::{Element, Output};
+use super::{Config, Line};
+use crate::element::{Element, Output, forwards, lacks};
 use crate::service::{Released, Trains};
-use lasthop_base::{Duration, Time};
-use lasthop_wire::{Backlog, Packet};
+use lasthop_base::Time;
+use lasthop_wire::Packet;
 use std::collections::VecDeque;
 
 /// A direction with recorded trains before it.
@@ -18,8 +17,6 @@ pub(super) struct Lit {
     trains: Trains,
     /// In the order in which they are released.
     waiting: VecDeque<(Released, Packet)>,
-    /// Whether trouble is to be told of.
-    tells_trouble: bool,
 }
 
 impl Lit {
@@ -27,31 +24,16 @@ impl Lit {
     pub(super) fn line(config: &Config, mut inner: Line) -> Line {
         let Some(light) = &config.light else { return inner };
         inner.track_backlog();
-        Line::Element(Box::new(Lit {
-            inner,
-            trains: Trains::new(light),
-            waiting: VecDeque::new(),
-            tells_trouble: false,
-        }))
+        Line::Element(Box::new(Lit { inner, trains: Trains::new(light), waiting: VecDeque::new() }))
     }
 
-    fn release(&mut self, now: Time, passes: bool, mut packet: Packet, out: &mut Vec<Output>) {
+    fn release(&mut self, now: Time, passes: bool, packet: Packet, out: &mut Vec<Output>) {
         let queue = self.inner.backlog(now);
-        let passes = passes && queue.waiting == 0 && !queue.in_service;
-        let link = match (&mut self.inner, passes) {
-            (Line::Element(element), true) => return element.handle_passing(now, packet, out),
-            (Line::Element(element), false) => return element.handle_packet(now, packet, out),
-            (Line::Link(link), _) => link,
-        };
-        link.take_trouble();
-        let passage = if passes { link.pass_by(now, &packet) } else { link.carry_apart(now, &mut packet) };
-        if let Some(trouble) = link.take_trouble().filter(|_| self.tells_trouble) {
-            out.push(Output::Troubled { packet, trouble });
+        if passes && queue.waiting == 0 && !queue.in_service {
+            self.inner.carry_passing(now, packet, out);
+        } else {
+            self.inner.carry(now, packet, out);
         }
-        out.push(match passage {
-            Passage::Arrives { at } => Output::Arrives { packet, at },
-            Passage::Lost { at, reason, .. } => Output::Lost { packet, at, reason },
-        });
     }
 }
 
@@ -63,10 +45,8 @@ impl Element for Lit {
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        if let Line::Element(element) = &mut self.inner
-            && element.poll_timeout() <= now
-        {
-            element.handle_timeout(now, out);
+        if self.inner.poll_timeout() <= now {
+            self.inner.handle_timeout(now, out);
         }
         while let Some((released, packet)) = self.waiting.front().copied()
             && released.at <= now
@@ -77,43 +57,11 @@ impl Element for Lit {
     }
 
     fn poll_timeout(&self) -> Time {
-        let inner = match &self.inner {
-            Line::Link(_) => Time::NEVER,
-            Line::Element(element) => element.poll_timeout(),
-        };
+        let inner = self.inner.poll_timeout();
         self.waiting.front().map_or(inner, |(released, _)| released.at.min(inner))
     }
 
-    fn tell_trouble(&mut self) {
-        self.tells_trouble = true;
-        self.inner.tell_trouble();
-    }
-
-    fn backlog(&mut self, now: Time) -> Backlog {
-        self.inner.backlog(now)
-    }
-
-    fn average(&self) -> Option<f64> {
-        self.inner.average()
-    }
-
-    fn draws(&self) -> bool {
-        self.inner.draws()
-    }
-
-    fn setting(&self) -> Option<Setting> {
-        self.inner.setting()
-    }
-
-    fn refuses(&self, change: &Change) -> Option<Fixed> {
-        self.inner.refuses(change)
-    }
-
-    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
-        self.inner.change(now, change, out);
-    }
-
-    fn wait(&mut self, now: Time) -> Option<Duration> {
-        self.inner.wait(now)
-    }
+    forwards!(inner: backlog, peer, draws, pdus, average, trouble, settings, changes);
+    // What waits for its train passes no train, and only the element around it makes copies.
+    lacks!(copies, passing);
 }

@@ -3,17 +3,18 @@
 use super::impaired::Impaired;
 use super::light::Lit;
 use super::{Config, Link};
+use crate::across::Across;
 use crate::arq::{LinkLayer, Parts};
 use crate::changing::{self, Changing};
 use crate::counters::Counters;
 use crate::discipline::Discipline;
-use crate::element::Element;
+use crate::element::{Element, Output};
 use crate::propagation::{Delayed, Extra};
 use crate::scheduled::Scheduled;
 use crate::service::Service;
 use crate::trouble::Trouble;
 use lasthop_base::{Stream, Time};
-use lasthop_wire::Backlog;
+use lasthop_wire::{Backlog, Packet};
 
 /// One direction of a link, of either kind: which one stands first, beside what each packet touches of a link.
 #[repr(u8)]
@@ -100,7 +101,7 @@ impl Line {
         }
     }
 
-    /// What an RLC entity has counted.
+    /// Counts of an RLC entity.
     pub fn rlc(&self) -> Option<&Counters> {
         match self {
             Line::Link(_) => None,
@@ -116,7 +117,7 @@ impl Line {
         }
     }
 
-    /// The average queue by which its admission decides, if it does, packets.
+    /// The average queue by which the admission decides, packets; `None` if the admission has no average.
     pub fn average(&self) -> Option<f64> {
         match self {
             Line::Link(link) => link.gate.average(),
@@ -124,27 +125,73 @@ impl Line {
         }
     }
 
-    /// The link layer's trouble with the packet that joined last ([`Link::take_trouble`]). Link layers that are elements keep
-    /// theirs to themselves.
+    /// The link layer's trouble with the packet that joined a link last ([`Link::take_trouble`]). An element reports its
+    /// own as [`Output::Troubled`].
     pub fn take_trouble(&mut self) -> Option<Trouble> {
         match self {
             Line::Link(link) => link.take_trouble(),
-            Line::Element(element) => element.take_trouble(),
+            Line::Element(_) => None,
         }
     }
 
-    /// Has it tell of trouble that it learns of after a packet has joined ([`crate::Output::Troubled`]).
-    pub fn tell_trouble(&mut self) {
-        if let Line::Element(element) = self {
-            element.tell_trouble();
+    /// Has an element report failed transmissions ([`Output::Troubled`]); a link always knows them
+    /// ([`Line::take_trouble`]). False if the link layer keeps them to itself.
+    pub fn tell_trouble(&mut self) -> bool {
+        match self {
+            Line::Link(link) => {
+                link.tells_trouble = true;
+                true
+            }
+            Line::Element(element) => element.tell_trouble(),
         }
     }
 
-    /// What waits at `now`.
+    /// Packets and bytes that wait at `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         match self {
             Line::Link(link) => link.backlog(now),
             Line::Element(element) => element.backlog(now),
+        }
+    }
+}
+
+/// A line inside an element: what the element around it asks beside the above.
+impl Line {
+    /// A packet joins; what becomes of it goes to `out`.
+    pub(super) fn carry(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        match self {
+            Line::Link(link) => link.decide(now, packet, false, out),
+            Line::Element(element) => element.handle_packet(now, packet, out),
+        }
+    }
+
+    /// A packet joins that neither waits nor takes time to be sent. Nobody waits.
+    pub(super) fn carry_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        match self {
+            Line::Link(link) => link.decide(now, packet, true, out),
+            Line::Element(element) => element.handle_passing(now, packet, out),
+        }
+    }
+
+    /// The deadline has come.
+    pub(super) fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        if let Line::Element(element) = self {
+            element.handle_timeout(now, out);
+        }
+    }
+
+    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    pub(super) fn poll_timeout(&self) -> Time {
+        match self {
+            Line::Link(_) => Time::NEVER,
+            Line::Element(element) => element.poll_timeout(),
+        }
+    }
+
+    /// The other direction of the same link, or the medium, tells something.
+    pub(super) fn handle_across(&mut self, now: Time, across: Across) {
+        if let Line::Element(element) = self {
+            element.handle_across(now, across);
         }
     }
 }

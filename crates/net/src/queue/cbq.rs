@@ -191,9 +191,12 @@ impl Queue for Cbq {
     /// first of them to recover ends the pause.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
-        let recovers = waiting.map(|class| match class.borrows {
-            true => class.estimator.recovers.min(self.link.recovers),
-            false => class.estimator.recovers,
+        let recovers = waiting.map(|class| {
+            if class.borrows {
+                class.estimator.recovers.min(self.link.recovers)
+            } else {
+                class.estimator.recovers
+            }
         });
         recovers.filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }

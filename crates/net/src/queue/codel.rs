@@ -59,9 +59,10 @@ impl CoDel {
 
 impl Queue for CoDel {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
-        match self.waiting.len() >= self.limit {
-            true => dropped.push((packet, LossReason::QueueFull)),
-            false => self.waiting.push(now, packet),
+        if self.waiting.len() >= self.limit {
+            dropped.push((packet, LossReason::QueueFull))
+        } else {
+            self.waiting.push(now, packet)
         }
     }
 

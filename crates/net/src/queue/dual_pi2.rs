@@ -220,10 +220,7 @@ impl Queue for DualPi2 {
         if self.classic.len() + self.low.len() >= self.limit {
             return dropped.push((packet, LossReason::QueueFull));
         }
-        match packet.ecn.is_l4s() {
-            true => self.low.push(now, packet),
-            false => self.classic.push(now, packet),
-        }
+        if packet.ecn.is_l4s() { self.low.push(now, packet) } else { self.classic.push(now, packet) }
     }
 
     /// `dualpi2_dequeue` (appendix A.1, A.2).
@@ -235,10 +232,8 @@ impl Queue for DualPi2 {
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (came, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
-            let stays = match is_low {
-                true => self.judge_low(now, came, &mut packet),
-                false => self.judge_classic(&mut packet),
-            };
+            let stays =
+                if is_low { self.judge_low(now, came, &mut packet) } else { self.judge_classic(&mut packet) };
             if !stays {
                 dropped.push((packet, LossReason::EarlyDrop));
                 continue;
@@ -343,6 +338,10 @@ mod tests {
         let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
         assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
         assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
+        // At 1 itself, p_Lmax, the L queue is saturated already.
+        let (low, ect0) = (fates(0.5, Ecn::Ect1, 20_000, &[]), fates(0.5, Ecn::Ect0, 20_000, &[]));
+        assert!(is_near(low.1, 0.25) && is_near(low.0, 0.75), "{low:?}");
+        assert!(is_near(ect0.1, 0.25) && ect0.0 == 0.0, "{ect0:?}");
         let marked = fates(0.5, Ecn::Ect1, 20_000, &[("overload", Value::Word("mark"))]);
         assert_eq!(marked, (1.0, 0.0));
     }

@@ -165,9 +165,10 @@ impl Flows {
         self.bytes += bytes;
         if !queue.is_listed {
             queue.deficit = quantum;
-            match self.favours_new {
-                true => append(&mut self.new, &mut self.flows, flow),
-                false => append(&mut self.old, &mut self.flows, flow),
+            if self.favours_new {
+                append(&mut self.new, &mut self.flows, flow)
+            } else {
+                append(&mut self.old, &mut self.flows, flow)
             }
         }
     }

@@ -200,9 +200,10 @@ impl Pie {
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         let is_quiet = |waits: f64| waits < 0.5 * self.target;
-        self.burst = match self.probability == 0.0 && is_quiet(self.waits) && is_quiet(self.before) {
-            true => self.max_burst,
-            false => self.burst.saturating_sub(self.update),
+        self.burst = if self.probability == 0.0 && is_quiet(self.waits) && is_quiet(self.before) {
+            self.max_burst
+        } else {
+            self.burst.saturating_sub(self.update)
         };
         self.before = self.waits;
     }
@@ -375,6 +376,36 @@ mod tests {
         let mean = gaps.iter().sum::<u64>() as f64 / count as f64;
         // Standard deviation of the geometric part: sqrt(1 - p) / p = 19.5.
         assert!((mean - 36.0).abs() < 5.0 * 19.5 / (count as f64).sqrt(), "{mean}");
+    }
+
+    /// §4.1: no drop while the delay of before is below half of the reference and the probability below 20 %, nor of the last
+    /// two packets of mean size. From 8.5 on, what the probabilities add up to strikes (§5.4).
+    #[test]
+    fn a_short_delay_or_a_short_queue_shields() {
+        for (share, probability, packets, strikes) in [
+            (0.49, 0.19, 3, false),
+            (0.5, 0.19, 3, true),
+            (0.49, 0.2, 3, true),
+            (0.5, 0.19, 2, false),
+            (0.5, 0.2, 2, false),
+        ] {
+            let mut pie = pie(&[]);
+            (pie.before, pie.probability, pie.burst) = (share * pie.target, probability, Duration::ZERO);
+            (pie.sum, pie.mtu) = (8.5, 1000);
+            (0..packets).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
+            assert_eq!(pie.strikes(), strikes, "{share} {probability} {packets}");
+        }
+    }
+
+    /// §4.2: bursts are allowed anew once nothing is dropped and the delay, now and before, is below half of the reference.
+    #[test]
+    fn bursts_are_allowed_anew_below_half_of_the_reference() {
+        for (before, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
+            let mut pie = pie(&[("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))]);
+            (pie.before, pie.waits, pie.burst) = (before * pie.target, now * pie.target, Duration::ZERO);
+            pie.step_controller();
+            assert_eq!(pie.burst > Duration::ZERO, anew, "{before} {now}");
+        }
     }
 
     /// §5.1: marks in the place of drops up to 10 %, none above.

@@ -75,9 +75,10 @@ impl Queue for TagDrop {
         let waits_for_tag = is_tagged && self.is_owed(packet.flow);
         if !self.has_room(&packet) {
             dropped.push((packet, LossReason::QueueFull));
-            match is_tagged {
-                true => self.settle(packet.flow),
-                false => self.tell(packet.flow, dropped),
+            if is_tagged {
+                self.settle(packet.flow)
+            } else {
+                self.tell(packet.flow, dropped)
             }
             return;
         }
@@ -117,9 +118,10 @@ impl TagDrop {
     fn tell(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
             |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
-        let found = match self.newest {
-            true => self.waiting.iter().rposition(is_notice),
-            false => self.waiting.iter().position(is_notice),
+        let found = if self.newest {
+            self.waiting.iter().rposition(is_notice)
+        } else {
+            self.waiting.iter().position(is_notice)
         };
         match found.and_then(|index| self.waiting.remove(index)) {
             Some(packet) => {

@@ -75,9 +75,10 @@ impl Queue for TokenBucket {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
         let fits = (self.waiting.len() as u64) < self.packets
             && self.waiting.bytes().saturating_add(u64::from(packet.wire_bytes)) <= self.bytes;
-        match self.waiting.is_empty() || fits {
-            true => self.waiting.push(now, packet),
-            false => dropped.push((packet, LossReason::QueueFull)),
+        if self.waiting.is_empty() || fits {
+            self.waiting.push(now, packet)
+        } else {
+            dropped.push((packet, LossReason::QueueFull))
         }
     }
 
@@ -92,10 +93,7 @@ impl Queue for TokenBucket {
 
     fn ready_at(&self, _: Time) -> Time {
         // `dequeue` has just looked at this packet: its time is the one that is kept.
-        match self.waiting.is_empty() {
-            true => Time::NEVER,
-            false => self.bucket.ready_again_at(),
-        }
+        if self.waiting.is_empty() { Time::NEVER } else { self.bucket.ready_again_at() }
     }
 
     fn backlog(&self) -> Backlog {

@@ -38,7 +38,7 @@ use crate::arq::{Build, Layer, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
 use crate::counters::Counters;
 use crate::discipline::Discipline;
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::queue::Dropped;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
@@ -57,6 +57,10 @@ struct Acknowledged {
 impl Layer for Acknowledged {
     fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
         Box::new(Rlc::new(&self.values, parts))
+    }
+
+    fn reports_trouble(&self) -> bool {
+        false
     }
 
     fn partner(&self) -> Option<Partner> {
@@ -185,9 +189,10 @@ impl Rlc {
         let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
         let mut wanted = if at_once { now } else { self.transmitter.wants(now).min(self.asks_at) };
         if let Some(polling) = &mut self.polling {
-            match self.transmitter.is_outstanding() {
-                true => wanted = wanted.min(polling.expires().max(now)),
-                false => polling.rest(),
+            if self.transmitter.is_outstanding() {
+                wanted = wanted.min(polling.expires().max(now))
+            } else {
+                polling.rest()
             }
         }
         self.next_block = match wanted {
@@ -253,7 +258,7 @@ impl Rlc {
 
     fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.overflowed += self.dropped.len() as u64;
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::Lost { packet, at: now, reason }));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
     }
 
     /// If the poll timer has expired and nothing else is to be sent, the last PDU goes again to carry the poll. Whether
@@ -333,9 +338,10 @@ impl Rlc {
     fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
         let Some(status) = self.carried.pop_front() else { return };
         self.counters.status_pdus += 1;
-        out.push(Output::Across(match lost {
-            true => Across::Lost(status),
-            false => Across::Arrives { status, at: air.end + self.delay },
+        out.push(Output::Across(if lost {
+            Across::Lost(status)
+        } else {
+            Across::Arrives { status, at: air.end + self.delay }
         }));
     }
 
@@ -403,7 +409,7 @@ impl Element for Rlc {
             && let Verdict::Drop(reason) = admission.admit(now, &mut packet, &queue)
         {
             self.counters.overflowed += 1;
-            out.push(Output::Lost { packet, at: now, reason });
+            out.push(Output::gone(packet, now, reason));
             if self.numbers_overflow {
                 let none = self.segmentation.skip();
                 self.transmitter.push(now, packet.wire_bytes, none, &mut self.counters);
@@ -463,4 +469,10 @@ impl Element for Rlc {
     fn rlc(&self) -> Option<&Counters> {
         Some(&self.counters)
     }
+
+    fn average(&self) -> Option<f64> {
+        self.queue.average()
+    }
+
+    lacks!(copies, passing, trouble, settings, changes);
 }

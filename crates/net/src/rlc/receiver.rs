@@ -122,7 +122,7 @@ impl Receiver {
         }
         counters.discarded += 1;
         let heard = if told { at } else { Time::NEVER };
-        out.push(Output::Lost { packet: sdu.packet, at: heard, reason: LossReason::Discarded });
+        out.push(Output::gone(sdu.packet, heard, LossReason::Discarded));
         let passed = number < self.next;
         sdu.state = if told || passed { State::Done } else { State::Never { given_up: true } };
         self.holes -= u32::from(passed);

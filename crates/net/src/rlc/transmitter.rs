@@ -137,10 +137,7 @@ impl Transmitter {
 
     /// A run's own report comes at `at`, or it arrives then and a status will tell; `at` never decreases.
     pub(super) fn report(&mut self, at: Time, run: Run, lost: bool) {
-        match lost {
-            true => self.losses.push_back((at, run)),
-            false => self.acknowledgements.push_back((at, run.pdus)),
-        }
+        if lost { self.losses.push_back((at, run)) } else { self.acknowledgements.push_back((at, run.pdus)) }
     }
 
     /// Deals with what was acknowledged by `now`.
@@ -217,28 +214,26 @@ impl Transmitter {
         for _ in 0..self.acknowledgements.len() {
             let Some((at, pdus)) = self.acknowledgements.pop_front() else { break };
             let rest = Pdus { start: pdus.start.max(status.until), ..pdus };
-            match told(at, pdus) {
-                false => self.acknowledgements.push_back((at, pdus)),
-                true => {
-                    self.acknowledge(Pdus { end: pdus.end.min(status.until), ..pdus });
-                    if !rest.is_empty() {
-                        self.acknowledgements.push_back((at, rest));
-                    }
+            if told(at, pdus) {
+                self.acknowledge(Pdus { end: pdus.end.min(status.until), ..pdus });
+                if !rest.is_empty() {
+                    self.acknowledgements.push_back((at, rest));
                 }
+            } else {
+                self.acknowledgements.push_back((at, pdus))
             }
         }
         for _ in 0..self.losses.len() {
             let Some((at, run)) = self.losses.pop_front() else { break };
             let rest = Pdus { start: run.pdus.start.max(status.until), ..run.pdus };
-            match told(at, run.pdus) {
-                false => self.losses.push_back((at, run)),
-                true => {
-                    let pdus = Pdus { end: run.pdus.end.min(status.until), ..run.pdus };
-                    self.repeat_run(Run { pdus, ..run }, discarded);
-                    if !rest.is_empty() {
-                        self.losses.push_back((at, Run { pdus: rest, ..run }));
-                    }
+            if told(at, run.pdus) {
+                let pdus = Pdus { end: run.pdus.end.min(status.until), ..run.pdus };
+                self.repeat_run(Run { pdus, ..run }, discarded);
+                if !rest.is_empty() {
+                    self.losses.push_back((at, Run { pdus: rest, ..run }));
                 }
+            } else {
+                self.losses.push_back((at, run))
             }
         }
         self.forget();

@@ -155,9 +155,10 @@ impl SizeDelays {
                 _ => return Err(TraceError { line: index + 1, what: TraceFault::NotASize(expected) }),
             }
         }
-        match millis.is_empty() {
-            true => Err(TraceError { line: 0, what: TraceFault::NotASize(100) }),
-            false => Ok(SizeDelays { millis }),
+        if millis.is_empty() {
+            Err(TraceError { line: 0, what: TraceFault::NotASize(100) })
+        } else {
+            Ok(SizeDelays { millis })
         }
     }
 

@@ -19,9 +19,10 @@ impl Plan {
     pub fn parse(text: &str) -> Result<Plan, String> {
         let steps = Steps::<Pace>::parse(text)?;
         let sends = steps.iter().any(|(low, ..)| low.0 > 0);
-        match sends {
-            true => Ok(Plan { steps }),
-            false => Err(format!("`{text}` never sends: one step at least needs a rate")),
+        if sends {
+            Ok(Plan { steps })
+        } else {
+            Err(format!("`{text}` never sends: one step at least needs a rate"))
         }
     }
 

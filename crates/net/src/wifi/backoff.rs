@@ -50,10 +50,7 @@ impl Backoff {
 
     /// It has sent: anew, from twice as many slots if that came to nothing.
     pub(super) fn again(&mut self, is_settled: bool) {
-        self.window = match is_settled {
-            true => self.narrowest,
-            false => (2 * self.window + 1).min(self.widest),
-        };
+        self.window = if is_settled { self.narrowest } else { (2 * self.window + 1).min(self.widest) };
         self.draw();
     }
 

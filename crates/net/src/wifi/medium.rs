@@ -7,7 +7,7 @@ use super::backoff::Backoff;
 use super::load::Load;
 use crate::across::{Across, Word};
 use crate::arq::Member;
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
@@ -225,7 +225,11 @@ impl Element for Arbiter {
     }
 
     fn backlog(&mut self, _: Time) -> Backlog {
-        Backlog { waiting: 0, in_service: false, bytes: 0 }
+        Backlog::default()
+    }
+
+    fn draws(&self) -> bool {
+        true
     }
 
     fn handle_across(&mut self, now: Time, across: Across) {
@@ -266,4 +270,6 @@ impl Element for Arbiter {
             Word::Joined | Word::Begin | Word::Collides => {}
         }
     }
+
+    lacks!(copies, passing, pdus, average, trouble, settings, changes);
 }

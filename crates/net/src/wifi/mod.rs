@@ -28,9 +28,10 @@ pub use parameters::MECHANISM;
 use crate::across::{Across, Word};
 use crate::arq::{Build, Layer, Medium, Partner, Parts};
 use crate::channel::{Air, Channel, Reception};
-use crate::element::{Element, Output};
+use crate::element::{Element, Output, lacks};
 use crate::service::Service;
 use crate::store::Store;
+use crate::trouble::Trouble;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
@@ -45,6 +46,10 @@ struct Cell {
 impl Layer for Cell {
     fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
         Box::new(Station::new(&self.values, parts))
+    }
+
+    fn reports_trouble(&self) -> bool {
+        true
     }
 
     fn partner(&self) -> Option<Partner> {
@@ -85,6 +90,8 @@ struct Station {
     /// Until when its last aggregate has the medium, ACK included.
     until: Time,
     last_arrival: Time,
+    /// Whether frames that fail are reported.
+    tells_trouble: bool,
 }
 
 /// What a station does.
@@ -141,6 +148,7 @@ impl Station {
             does: Does::Rests(Time::NEVER),
             until: Time::ZERO,
             last_arrival: Time::ZERO,
+            tells_trouble: false,
         }
     }
 
@@ -214,6 +222,12 @@ impl Station {
                 _ if frame.sent >= self.transmissions => Sent::GivenUp,
                 _ => Sent::Waits,
             };
+            if self.tells_trouble && frame.state != Sent::Arrived {
+                // The sender knows by the ACK that does not name the frame.
+                let (before, since) = (frame.sent - 1, aggregate.ends);
+                let trouble = Trouble { before, failed: 1, since, apart: self.sifs + self.ack };
+                out.push(Output::Troubled { packet: frame.packet, trouble });
+            }
             arrived |= frame.state == Sent::Arrived;
             gave_up |= frame.state == Sent::GivenUp;
         }
@@ -230,7 +244,7 @@ impl Station {
             match state {
                 Sent::Arrived => out.push(Output::Arrives { packet: *packet, at }),
                 Sent::GivenUp => {
-                    out.push(Output::Lost { packet: *packet, at, reason: LossReason::Channel });
+                    out.push(Output::gone(*packet, at, LossReason::Channel));
                 }
                 Sent::Waits | Sent::OnAir => return,
             }
@@ -274,6 +288,19 @@ impl Element for Station {
         Backlog { in_service: now < self.until, ..self.store.backlog() }
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn tell_trouble(&mut self) -> bool {
+        self.tells_trouble = true;
+        true
+    }
+
+    fn average(&self) -> Option<f64> {
+        self.store.average()
+    }
+
     fn handle_across(&mut self, now: Time, across: Across) {
         let Across::Air { member, word } = across else { return };
         match (word, &mut self.does) {
@@ -283,4 +310,6 @@ impl Element for Station {
             _ => {}
         }
     }
+
+    lacks!(copies, passing, pdus, settings, changes);
 }

@@ -123,7 +123,7 @@ impl Link {
         for output in out {
             match output {
                 Output::Arrives { packet, at } => self.arrived.push((packet.number, at)),
-                Output::Lost { packet, at, reason } => self.lost.push((packet.number, at, reason)),
+                Output::Lost { packet, at, reason, .. } => self.lost.push((packet.number, at, reason)),
                 Output::GivenUp { packet, at } => self.given_up.push((packet.number, at)),
                 Output::Across(across) => {
                     if let Across::Send(status) = across {

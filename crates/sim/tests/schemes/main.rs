@@ -8,6 +8,7 @@ mod fairness;
 mod judges;
 mod lost_notices;
 mod mobile_sender;
+mod notices;
 mod outages;
 mod repairs;
 mod senders;

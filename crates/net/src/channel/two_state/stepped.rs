@@ -60,9 +60,10 @@ impl Stepped {
 impl Channel for Stepped {
     fn transmit(&mut self, air: &Air) -> Reception {
         // A repeat meets the state of its own time, unless that is past.
-        let loss = match self.is_bad_at(air.start.as_nanos() / self.step_nanos) {
-            true => self.loss_bad,
-            false => self.loss_good,
+        let loss = if self.is_bad_at(air.start.as_nanos() / self.step_nanos) {
+            self.loss_bad
+        } else {
+            self.loss_good
         };
         let destroyed = self.draws.happens(air.attempt, loss);
         if destroyed && !is_shielded(self.shields_tags, air) { Reception::Lost } else { Reception::Intact }

@@ -5,7 +5,7 @@
 //! # What is ours
 //! The paper was not at hand: an abstract and an excerpt of a thesis were. The option's kind (253, for experiments) and its 8
 //! bytes are ours. The checksum of the header, which takes 4 bytes of every data segment, is not charged. Links hand up
-//! damaged packets only if they carry packets one by one, and only the channels `bit_error` and `iid` know whether a header
+//! damaged packets only if their ARQ is `none` or `repeat` (else a note says so), whatever queue they have, and only the channels `bit_error` and `iid` know whether a header
 //! was hit: to others a lost packet is gone.
 
 use super::{Build, Cause, Gap, LossCause, Observation};
