@@ -54,6 +54,12 @@ impl Rates {
         self.pacer.may_leave_at()
     }
 
+    /// Whether the control sends extra segments at all.
+    #[inline(always)]
+    pub(super) fn sends_extra(&self) -> bool {
+        self.sends_extra
+    }
+
     /// When the next extra segment goes out, [`Time::NEVER`] if none does.
     pub(super) fn extra_at(&self, board: &Scoreboard, window: &Window) -> Time {
         match self.sends_extra && board.outstanding() > 0 {
