@@ -94,7 +94,7 @@ impl Rates {
     }
 
     /// Something goes out, new or again, and is in the scoreboard; `in_flight`: bytes in the network, with it.
-    #[cold]
+    #[inline(always)]
     pub(super) fn on_sent(
         &mut self,
         now: Time,
