@@ -215,8 +215,8 @@ impl Sender {
         if is_heard {
             let is_unused = match &mut self.usage {
                 Some(usage) if watches => {
-                    let srtt = self.rtt.srtt();
-                    usage.leaves_unused(now, taken.acked.bytes, self.fits, srtt, &self.board, &self.window)
+                    let (acked, full) = (taken.acked.bytes, self.fits);
+                    usage.leaves_unused(now, acked, full, &self.rtt, &self.board, &self.window)
                 }
                 _ => false,
             };

@@ -339,7 +339,11 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn poll_extra(&mut self, now: Time) -> Option<Outgoing> {
-        if self.rates.as_ref()?.extra_at(&self.board, &self.window) > now {
+        let rates = self.rates.as_ref()?;
+        if !rates.sends_extra() {
+            return None;
+        }
+        if rates.extra_at(&self.board, &self.window) > now {
             return None;
         }
         let Range { start, end } = self.board.last()?;

@@ -19,6 +19,7 @@
 use super::scoreboard::Scoreboard;
 use super::window::Window;
 use crate::config::Config;
+use crate::rtt::RttEstimator;
 use lasthop_base::{Duration, Time};
 
 /// The use of cwnd lately.
@@ -43,7 +44,7 @@ impl Usage {
         now: Time,
         acked: u64,
         full: u64,
-        srtt: Option<Duration>,
+        rtt: &RttEstimator,
         board: &Scoreboard,
         window: &Window,
     ) -> bool {
@@ -52,7 +53,7 @@ impl Usage {
         self.out.see(before, nxt, nxt - before + full > cwnd);
         let is_used = match &mut self.pipe_ack {
             Some(pipe_ack) => {
-                let period = || srtt.map_or(SHORTEST_PERIOD, |srtt| SHORTEST_PERIOD.max(srtt * 3));
+                let period = || rtt.srtt().map_or(SHORTEST_PERIOD, |srtt| SHORTEST_PERIOD.max(srtt * 3));
                 pipe_ack.see(now, before, una, nxt, period);
                 self.out.full || pipe_ack.is_half_of(cwnd)
             }

@@ -54,6 +54,12 @@ impl Rates {
         self.pacer.may_leave_at()
     }
 
+    /// Whether the control sends extra segments at all.
+    #[inline(always)]
+    pub(super) fn sends_extra(&self) -> bool {
+        self.sends_extra
+    }
+
     /// When the next extra segment goes out, [`Time::NEVER`] if none does.
     pub(super) fn extra_at(&self, board: &Scoreboard, window: &Window) -> Time {
         match self.sends_extra && board.outstanding() > 0 {
@@ -88,7 +94,7 @@ impl Rates {
     }
 
     /// Something goes out, new or again, and is in the scoreboard; `in_flight`: bytes in the network, with it.
-    #[cold]
+    #[inline(always)]
     pub(super) fn on_sent(
         &mut self,
         now: Time,
