@@ -21,17 +21,15 @@ impl Engine {
             && here.travelling.first().is_none_or(|first| first.due > self.now)
         {
             element.handle_timeout(self.now, &mut self.decided);
-            match self.goes_on_at_element(pipe) {
-                true => self.take_decisions(PipeId(pipe)),
-                false => self.decided.clear(),
+            if self.goes_on_at_element(pipe) {
+                self.take_decisions(PipeId(pipe))
+            } else {
+                self.decided.clear()
             }
             return;
         }
         let Some(first) = here.travelling.first() else { return };
-        match first.arrives {
-            true => self.deliver(pipe, room),
-            false => self.pass_on(pipe),
-        }
+        if first.arrives { self.deliver(pipe, room) } else { self.pass_on(pipe) }
     }
 
     /// The first packet on a pipe goes on, or was given up.

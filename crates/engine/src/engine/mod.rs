@@ -251,9 +251,10 @@ impl Engine {
             return false;
         }
         self.now = at;
-        match time < due {
-            true => self.fire(timer, room),
-            false => self.arrive(pipe, room),
+        if time < due {
+            self.fire(timer, room)
+        } else {
+            self.arrive(pipe, room)
         }
         true
     }

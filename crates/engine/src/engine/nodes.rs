@@ -53,9 +53,10 @@ impl Engine {
         node.account.came += 1;
         // What is damaged no box reads: its checksum is not right.
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
-        match is_closed && node.middlebox.reads_headers() {
-            true => self.onward.push(Onward::Same(packet)),
-            false => node.middlebox.handle_packet(self.now, packet, &mut self.onward),
+        if is_closed && node.middlebox.reads_headers() {
+            self.onward.push(Onward::Same(packet))
+        } else {
+            node.middlebox.handle_packet(self.now, packet, &mut self.onward)
         }
         self.take_onward(place);
         let deadline = self.nodes[place as usize].deadline();
@@ -200,9 +201,10 @@ impl Engine {
             }
             Some(reason) => {
                 node.account.dropped += 1;
-                match packet.forward {
-                    true => carried.account.lose(reason, false),
-                    false => carried.account.rest().lost_back[reason] += 1,
+                if packet.forward {
+                    carried.account.lose(reason, false)
+                } else {
+                    carried.account.rest().lost_back[reason] += 1
                 }
             }
         }

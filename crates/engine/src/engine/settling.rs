@@ -46,9 +46,10 @@ impl Engine {
             if let Event::Judged { range, cause } = event {
                 let accuracy = &mut account.rest().accuracy;
                 let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
-                match by_mark {
-                    true => accuracy.settle_one(&mut connection.unjudged, range, cause),
-                    false => accuracy.settle(&mut connection.unjudged, range, cause),
+                if by_mark {
+                    accuracy.settle_one(&mut connection.unjudged, range, cause)
+                } else {
+                    accuracy.settle(&mut connection.unjudged, range, cause)
                 }
             }
             if let Some(observer) = &mut self.observer {
