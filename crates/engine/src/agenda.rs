@@ -55,13 +55,11 @@ impl Tournament {
     }
 
     /// The earliest time and its source.
-    #[inline]
     pub fn first(&self) -> (Time, u32) {
         self.order[0]
     }
 
     /// When source `number` is next due.
-    #[inline]
     pub fn time_of(&self, number: u32) -> Time {
         match &self.form {
             Form::InOrder => self.time_in_order(number),
@@ -175,7 +173,6 @@ fn sort_in(order: &mut [(Time, u32); FEW], source: (Time, u32)) {
 }
 
 /// By time, then by number.
-#[inline]
 fn precedes(one: (Time, u32), other: (Time, u32)) -> bool {
     one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
@@ -191,7 +188,6 @@ impl Timers {
     }
 
     /// The earliest place: that timer's deadline is then or later. [`Time::NEVER`] if none is set.
-    #[inline]
     pub fn first(&self) -> (Time, u32) {
         self.0.first()
     }
@@ -220,7 +216,6 @@ impl Timers {
     }
 
     /// Timer `number` has come up: its next place is `deadline`.
-    #[inline]
     pub fn renew(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }

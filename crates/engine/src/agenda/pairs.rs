@@ -28,37 +28,31 @@ impl<const PLACES: usize> Pairs<PLACES> {
     }
 
     /// Whether a key can tell this time.
-    #[inline]
     pub(super) fn can_tell(time: Time) -> bool {
         time.as_nanos() < Self::END || time == Time::NEVER
     }
 
-    #[inline]
     fn key_of(source: u32, time: Time) -> u64 {
         // Of what never comes, all bits are set that stay.
         time.as_nanos() << Self::ROUNDS | u64::from(source)
     }
 
-    #[inline]
     fn told_by(key: u64) -> (Time, u32) {
         // With its sign: of what never comes, all bits are set again.
         let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
         (time, key as u32 % Self::MOST as u32)
     }
 
-    #[inline]
     fn place_of(source: u32) -> usize {
         Self::MOST + source as usize % Self::MOST
     }
 
     /// When a source is next due.
-    #[inline]
     pub(super) fn time_of(&self, source: u32) -> Time {
         Self::told_by(self.keys[Self::place_of(source)]).0
     }
 
     /// A source is next due at `time`; returns the first one then.
-    #[inline]
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         self.compete(source, Self::key_of(source, time));
         Self::told_by(self.keys[1])
@@ -77,7 +71,6 @@ impl<const PLACES: usize> Pairs<PLACES> {
     }
 
     /// A source is next due at `time` at the latest.
-    #[inline]
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         let key = Self::key_of(source, time);
         let mut place = Self::place_of(source);
@@ -114,18 +107,15 @@ impl Tens {
     }
 
     /// Whether a key can tell this time.
-    #[inline]
     pub(super) fn can_tell(time: Time) -> bool {
         Few::can_tell(time)
     }
 
-    #[inline]
     fn apart(&mut self, source: u32) -> Option<&mut u64> {
         self.apart.get_mut(usize::from(self.places[source as usize % Few::MOST]))
     }
 
     /// When a source is next due.
-    #[inline]
     pub(super) fn time_of(&self, source: u32) -> Time {
         match self.apart.get(usize::from(self.places[source as usize % Few::MOST])) {
             Some(key) => Few::told_by(*key).0,
@@ -134,7 +124,6 @@ impl Tens {
     }
 
     /// A source is next due at `time`; returns the first one then.
-    #[inline]
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let key = Few::key_of(source, time);
         match self.apart(source) {
@@ -146,7 +135,6 @@ impl Tens {
     }
 
     /// A source is next due at `time` at the latest.
-    #[inline]
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         match self.apart(source) {
             Some(apart) => *apart = (*apart).min(Few::key_of(source, time)),

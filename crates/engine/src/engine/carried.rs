@@ -69,29 +69,24 @@ impl Way {
         Way { route_and_told: route | if is_told { IS_TOLD } else { 0 }, first, host: NO_LINE, overhead }
     }
 
-    #[inline]
     pub(super) fn route(self) -> u32 {
         self.route_and_told & !IS_TOLD
     }
 
-    #[inline]
     pub(super) fn is_told(self) -> bool {
         self.route_and_told & IS_TOLD != 0
     }
 
-    #[inline]
     pub(super) fn host(self) -> Option<PipeId> {
         if self.host == NO_LINE { None } else { Some(self.host) }
     }
 
-    #[inline]
     pub(super) fn overhead(self) -> Overhead {
         if self.overhead == REAL { Overhead::Real } else { Overhead::Fixed(self.overhead) }
     }
 }
 
 /// The place of a side's [`Way`].
-#[inline]
 pub(super) fn end(side: Side) -> usize {
     usize::from(side == Side::Destination)
 }

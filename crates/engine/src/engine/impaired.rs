@@ -23,7 +23,6 @@ impl Twins {
     }
 
     /// A packet has arrived, or not; whether it is the first one of its datagram to arrive.
-    #[inline]
     pub(super) fn end(&mut self, packet: &Packet, arrives: bool) -> bool {
         if self.0.is_empty() { arrives } else { self.end_of_copied(packet, arrives) }
     }

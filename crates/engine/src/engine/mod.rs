@@ -214,7 +214,6 @@ impl Engine {
     }
 
     /// When the next event is due, if there is one.
-    #[inline]
     pub fn next_event(&self) -> Option<Time> {
         let first = self.heads.first().0.min(self.timers.first().0);
         (first < Time::NEVER).then_some(first)

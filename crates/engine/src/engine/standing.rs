@@ -13,13 +13,11 @@ impl Engine {
     }
 
     /// A timer's place in the agenda has come up. Whether the run goes on.
-    #[inline]
     pub(super) fn goes_on_at_timer(&mut self, timer: u32) -> bool {
         !self.still.tick(self.now) || self.goes_on_counting(self.source_of(timer))
     }
 
     /// An element's deadline has come. Whether the run goes on.
-    #[inline]
     pub(super) fn goes_on_at_element(&mut self, pipe: u32) -> bool {
         !self.still.tick(self.now) || self.goes_on_counting(Source::Element(PipeId(pipe)))
     }
