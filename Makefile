@@ -4,7 +4,10 @@ CARGO ?= cargo
 PYTHON ?= python3
 
 # Programs that tests call, each with Debian's package if that has another name.
-PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind bpf-gcc:gcc-bpf python3
+PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind clang llvm-strip:llvm python3
+
+# Headers that tests include, each with Debian's package.
+HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h:libbpf-dev
 
 # Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
 AXE = 4.14.1
@@ -50,6 +53,9 @@ tools:
 	@missing=""; \
 	for one in $(PROGRAMS); do \
 		command -v $${one%%:*} >/dev/null || missing="$$missing $${one##*:}"; \
+	done; \
+	for one in $(HEADERS); do \
+		[ -e $${one%%:*} ] || missing="$$missing $${one##*:}"; \
 	done; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		export DEBIAN_FRONTEND=noninteractive; \
@@ -130,13 +136,14 @@ page:
 	wasm-opt -Oz -Oz $(WASM_FEATURES:%=--enable-%) target/wasm32-unknown-unknown/page/lasthop_page.wasm -o target/lasthop_page.wasm
 	$(CARGO) run --quiet --package lasthop-page --example page -- target/lasthop_page.wasm crates/page/lab.html
 
-# The agent's program for the kernel anew, by Debian 12's gcc-bpf: after a change of crates/agent/bpf/window.c.
+# Builds the agent's program for the kernel with Debian 12's clang: after a change of crates/agent/bpf/window.c.
 BPF_OBJECT ?= crates/agent/bpf/window.o
 .PHONY: bpf
 bpf:
-	bpf-gcc -O2 -Wall -Werror -c crates/agent/bpf/window.c -o $(BPF_OBJECT)
-	@# The loader takes every symbol for a map or a program, and an empty section for a map.
-	bpf-objcopy --strip-unneeded -R .text -R .data -R .bss -R .comment $(BPF_OBJECT)
+	clang --target=bpf -O2 -g -Wall -Werror -fdebug-compilation-dir=. -idirafter /usr/include/$$(uname -m)-linux-gnu \
+		-c crates/agent/bpf/window.c -o $(BPF_OBJECT)
+	@# Keeps types (.BTF), which describe the maps; line numbers would change with every comment.
+	llvm-strip --strip-unneeded -R .BTF.ext -R .rel.BTF.ext -R .llvm_addrsig $(BPF_OBJECT)
 
 # How long the page takes to a picture, and that all runs in it are the native ones, bit for bit: for an idle machine.
 .PHONY: page-times

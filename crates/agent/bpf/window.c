@@ -11,44 +11,22 @@
  * What user space has to know of connections for that it is told through `events`: SYNs and ends, and of what passes in
  * between a summary every millisecond at most. Nothing else sees packets.
  *
- * Built by `make bpf` with Debian's gcc-bpf (12.2); map definitions without BTF.
+ * Built by `make bpf` with Debian's clang (14.0), libbpf-dev and linux-libc-dev.
  */
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef int s32;
-typedef unsigned long long u64;
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
 
-#define SEC(name) __attribute__((section(name), used))
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+
 #define INLINE static inline __attribute__((always_inline))
-#define HELPER(number) __attribute__((kernel_helper(number)))
-
-/* The first fields of linux/bpf.h's struct __sk_buff; their order is the kernel's promise. */
-struct packet {
-	u32 len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto, priority, ingress_ifindex,
-		ifindex, tc_index, cb[5], hash, tc_classid, data, data_end, napi_id, family, remote_ip4, local_ip4,
-		remote_ip6[4], local_ip6[4], remote_port, local_port, data_meta;
-	u64 flow_keys;
-	u64 tstamp;
-	u32 wire_len, gso_segs;
-	u64 sk;
-};
-
-/* linux/bpf.h, enum bpf_func_id. */
-void *map_lookup(void *map, const void *key) HELPER(1);
-long map_update(void *map, const void *key, const void *value, u64 flags) HELPER(2);
-u64 ktime_ns(void) HELPER(5);
-long store_bytes(struct packet *packet, u32 at, const void *from, u32 length, u64 flags) HELPER(9);
-long l4_csum_replace(struct packet *packet, u32 at, u64 from, u64 to, u64 flags) HELPER(11);
-long clone_redirect(struct packet *packet, u32 ifindex, u64 flags) HELPER(13);
-long load_bytes(const struct packet *packet, u32 at, void *to, u32 length) HELPER(26);
-long ring_output(void *ring, const void *data, u64 size, u64 flags) HELPER(130);
-
-/* Map definitions as they were before BTF. */
-struct map {
-	u32 type, key_size, value_size, max_entries, flags, id, pinning;
-};
-enum { HASH = 1, ARRAY = 2, PERCPU_ARRAY = 6, LRU_HASH = 9, RING = 27 };
 
 /* Both ends of a connection; IPv4 addresses are mapped into IPv6's (RFC 4291 section 2.5.5.2), all in the network's order. */
 struct key {
@@ -105,45 +83,56 @@ struct event {
 	u8 shift, known;
 };
 /* Some 13,000 events: a second of a dozen fast connections. */
-struct map SEC("maps") events = { RING, 0, 0, 1 << 20 };
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} events SEC(".maps");
 
-struct map SEC("maps") flows = { LRU_HASH, sizeof(struct key), sizeof(struct flow), 16384 };
-struct map SEC("maps") wishes = { HASH, sizeof(struct key), sizeof(struct wish), 16384 };
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct key);
+	__type(value, struct flow);
+	__uint(max_entries, 16384);
+} flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct key);
+	__type(value, struct wish);
+	__uint(max_entries, 16384);
+} wishes SEC(".maps");
+
 /* When user space was last alive, CLOCK_MONOTONIC, ns. */
-struct map SEC("maps") heart = { ARRAY, 4, 8, 1 };
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, u64);
+	__uint(max_entries, 1);
+} heart SEC(".maps");
 
 /* As lasthop-agent's `program` reads them. */
 struct counts {
 	u64 decided, rewritten, added, left_alone, missed, errors, seen;
 };
-struct map SEC("maps") counters = { PERCPU_ARRAY, 4, sizeof(struct counts), 1 };
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct counts);
+	__uint(max_entries, 1);
+} counters SEC(".maps");
 
 /* User space is told of a connection so often at most, ns. */
 #define EVERY 1000000ull
-/* linux/bpf.h, BPF_RB_FORCE_WAKEUP and BPF_RB_NO_WAKEUP: waking costs more than all the rest. */
-enum { WAKE = 2, NO_WAKE = 1 };
 #define SILENCE 200000000ull
 #define FLOOR 2
 #define DEFAULT_MSS 536
 #define TIMESTAMP_BYTES 12
 /* As lasthop-agent's `program` has it. */
 #define MOST_PIECES 16
-#define PASS (-1) /* TC_ACT_UNSPEC: on to the next program */
 /* In tc_index, of packets that have been looked at. */
 #define OURS 0x6c68
 
 enum { FIN = 1, SYN = 2, RST = 4, PUSH = 8, ACK = 16 };
-
-/* Not the compiler's builtin: gcc-bpf 12 makes a call of it. */
-INLINE u16 swapped(u16 value)
-{
-	return value << 8 | value >> 8;
-}
-
-INLINE u32 swapped32(u32 value)
-{
-	return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
-}
 
 /* A TCP header without options. */
 struct tcp {
@@ -162,7 +151,7 @@ struct cut {
 };
 
 /* Finds the TCP header of a packet and its connection; false if there is none. */
-INLINE int find(struct packet *packet, u32 l3, int is_out, struct cut *cut)
+INLINE int find(struct __sk_buff *packet, u32 l3, int is_out, struct cut *cut)
 {
 	struct key *key = &cut->key;
 	struct tcp *tcp = &cut->tcp;
@@ -170,26 +159,26 @@ INLINE int find(struct packet *packet, u32 l3, int is_out, struct cut *cut)
 	u32 at, end;
 
 	__builtin_memset(key, 0, sizeof(*key));
-	if (packet->protocol == swapped(0x0800)) {
+	if (packet->protocol == bpf_htons(ETH_P_IP)) {
 		u8 ip[20];
 
-		if (load_bytes(packet, l3, ip, sizeof(ip)) < 0)
+		if (bpf_skb_load_bytes(packet, l3, ip, sizeof(ip)) < 0)
 			return 0;
 		/* TCP, and no fragment. */
-		if (ip[9] != 6 || (ip[6] & 0x3f) || ip[7])
+		if (ip[9] != IPPROTO_TCP || (ip[6] & 0x3f) || ip[7])
 			return 0;
 		source[10] = source[11] = destination[10] = destination[11] = 0xff;
 		__builtin_memcpy(source + 12, ip + 12, 4);
 		__builtin_memcpy(destination + 12, ip + 16, 4);
 		at = l3 + (ip[0] & 15) * 4;
 		end = (u32)ip[2] << 8 | ip[3];
-	} else if (packet->protocol == swapped(0x86dd)) {
+	} else if (packet->protocol == bpf_htons(ETH_P_IPV6)) {
 		u8 ip[40];
 
-		if (load_bytes(packet, l3, ip, sizeof(ip)) < 0)
+		if (bpf_skb_load_bytes(packet, l3, ip, sizeof(ip)) < 0)
 			return 0;
 		/* Extension headers: left alone. */
-		if (ip[6] != 6)
+		if (ip[6] != IPPROTO_TCP)
 			return 0;
 		__builtin_memcpy(source, ip + 8, 16);
 		__builtin_memcpy(destination, ip + 24, 16);
@@ -199,7 +188,7 @@ INLINE int find(struct packet *packet, u32 l3, int is_out, struct cut *cut)
 	} else {
 		return 0;
 	}
-	if (load_bytes(packet, at, tcp, sizeof(*tcp)) < 0)
+	if (bpf_skb_load_bytes(packet, at, tcp, sizeof(*tcp)) < 0)
 		return 0;
 	/* More than 64 KB in one piece say no length. */
 	cut->end = end ? l3 + end : packet->len;
@@ -218,7 +207,7 @@ struct offer {
 /* At most this many options are looked at: a SYN's 40 bytes hold few. */
 #define OPTIONS 12
 
-INLINE void read_options(struct packet *packet, u32 at, u32 length, struct offer *offer)
+INLINE void read_options(struct __sk_buff *packet, u32 at, u32 length, struct offer *offer)
 {
 	u32 end = at + length;
 	int n;
@@ -230,20 +219,20 @@ INLINE void read_options(struct packet *packet, u32 at, u32 length, struct offer
 	for (n = 0; n < OPTIONS; n++) {
 		u8 option[4] = { 0, 0, 0, 0 };
 
-		if (at >= end || load_bytes(packet, at, option, 1) < 0 || option[0] == 0)
+		if (at >= end || bpf_skb_load_bytes(packet, at, option, 1) < 0 || option[0] == 0)
 			return;
 		if (option[0] == 1) {
 			at++;
 			continue;
 		}
-		if (at + 2 > end || load_bytes(packet, at, option, 2) < 0 || option[1] < 2 || at + option[1] > end)
+		if (at + 2 > end || bpf_skb_load_bytes(packet, at, option, 2) < 0 || option[1] < 2 || at + option[1] > end)
 			return;
 		if (option[0] == 2 && option[1] == 4) {
-			if (load_bytes(packet, at, option, 4) < 0)
+			if (bpf_skb_load_bytes(packet, at, option, 4) < 0)
 				return;
 			offer->mss = (u32)option[2] << 8 | option[3];
 		} else if (option[0] == 3 && option[1] == 3) {
-			if (load_bytes(packet, at, option, 3) < 0)
+			if (bpf_skb_load_bytes(packet, at, option, 3) < 0)
 				return;
 			/* RFC 7323 section 2.3 */
 			offer->shift = option[2] > 14 ? 14 : option[2];
@@ -263,37 +252,40 @@ INLINE u32 segment_of(u32 mss, u32 known)
 }
 
 /* Time stamps as RFC 7323 appendix A places them: value and echo. False if there are none. */
-INLINE int read_stamps(struct packet *packet, const struct cut *cut, u32 stamps[2])
+INLINE int read_stamps(struct __sk_buff *packet, const struct cut *cut, u32 stamps[2])
 {
 	u32 words[3];
 
-	if (cut->tcp.offset < 8 << 4 || load_bytes(packet, cut->at + 20, words, sizeof(words)) < 0)
+	if (cut->tcp.offset < 8 << 4 || bpf_skb_load_bytes(packet, cut->at + 20, words, sizeof(words)) < 0)
 		return 0;
-	stamps[0] = swapped32(words[1]);
-	stamps[1] = swapped32(words[2]);
-	return words[0] == swapped32(0x0101080a);
+	stamps[0] = bpf_ntohl(words[1]);
+	stamps[1] = bpf_ntohl(words[2]);
+	return words[0] == bpf_htonl(0x0101080a);
 }
 
-/* Tells user space of a packet, and wakes it, or leaves it to look by itself. Negative if it has not read for too long. */
+/*
+ * Tells user space of a packet; `how` says whether that wakes it, which costs more than all the rest. Negative if it
+ * has not read for too long.
+ */
 INLINE long tell(const struct cut *cut, struct event *event, u64 how)
 {
 	event->key = cut->key;
-	event->seq = swapped32(cut->tcp.seq);
-	event->ack = swapped32(cut->tcp.ack);
+	event->seq = bpf_ntohl(cut->tcp.seq);
+	event->ack = bpf_ntohl(cut->tcp.ack);
 	event->flags = cut->tcp.flags;
-	return ring_output(&events, event, sizeof(*event), how);
+	return bpf_ringbuf_output(&events, event, sizeof(*event), how);
 }
 
 /* The same of one that opens or ends a connection. */
-INLINE void tell_at_once(struct packet *packet, const struct cut *cut, u32 length, u32 is_out)
+INLINE void tell_at_once(struct __sk_buff *packet, const struct cut *cut, u32 length, u32 is_out)
 {
 	struct event event;
 	struct offer offer;
 
 	__builtin_memset(&event, 0, sizeof(event));
-	event.at = event.echoed = ktime_ns();
+	event.at = event.echoed = bpf_ktime_get_ns();
 	event.length = length;
-	event.window = swapped(cut->tcp.window);
+	event.window = bpf_ntohs(cut->tcp.window);
 	event.is_out = is_out;
 	if (cut->tcp.flags & SYN) {
 		read_options(packet, cut->at, cut->data - cut->at, &offer);
@@ -301,15 +293,15 @@ INLINE void tell_at_once(struct packet *packet, const struct cut *cut, u32 lengt
 		event.shift = offer.shift;
 		event.known = offer.known;
 	}
-	tell(cut, &event, WAKE);
+	tell(cut, &event, BPF_RB_FORCE_WAKEUP);
 }
 
 /* A packet leaves that tells this window: of the first one of a time stamp user space is told, every so often. */
-INLINE void note_leaving(struct packet *packet, struct flow *flow, const struct cut *cut, u32 window)
+INLINE void note_leaving(struct __sk_buff *packet, struct flow *flow, const struct cut *cut, u32 window)
 {
 	struct event event;
 	u32 stamps[2];
-	u64 now = ktime_ns();
+	u64 now = bpf_ktime_get_ns();
 	int has_stamps = read_stamps(packet, cut, stamps);
 
 	if (has_stamps && stamps[0] == flow->stamp)
@@ -327,16 +319,16 @@ INLINE void note_leaving(struct packet *packet, struct flow *flow, const struct 
 		event.echo = stamps[1];
 		event.known = STAMPS;
 	}
-	if (!tell(cut, &event, NO_WAKE))
+	if (!tell(cut, &event, BPF_RB_NO_WAKEUP))
 		flow->told_out = now;
 }
 
 /* Payload arrives. */
-INLINE void note_arriving(struct packet *packet, struct flow *flow, const struct cut *cut)
+INLINE void note_arriving(struct __sk_buff *packet, struct flow *flow, const struct cut *cut)
 {
 	struct event event;
-	u32 stamps[2], seq = swapped32(cut->tcp.seq);
-	u64 now = ktime_ns();
+	u32 stamps[2], seq = bpf_ntohl(cut->tcp.seq);
+	u64 now = bpf_ktime_get_ns();
 	int has_stamps;
 
 	/* The same packet again: on the device above (a bridge, a bond, a VLAN). */
@@ -361,7 +353,7 @@ INLINE void note_arriving(struct packet *packet, struct flow *flow, const struct
 		event.echoed = flow->echoed;
 		event.known = STAMPS;
 	}
-	if (!tell(cut, &event, NO_WAKE)) {
+	if (!tell(cut, &event, BPF_RB_NO_WAKEUP)) {
 		flow->told_in = now;
 		flow->bytes = 0;
 	}
@@ -371,7 +363,7 @@ INLINE void note_arriving(struct packet *packet, struct flow *flow, const struct
  * A SYN of this host's: its connection begins. A SYN that answers another offers only what was offered to it, so that
  * it says all (RFC 7323 sections 2.2 and 3.2).
  */
-INLINE void begin(struct packet *packet, const struct cut *cut)
+INLINE void begin(struct __sk_buff *packet, const struct cut *cut)
 {
 	const struct tcp *tcp = &cut->tcp;
 	struct offer offer;
@@ -382,33 +374,33 @@ INLINE void begin(struct packet *packet, const struct cut *cut)
 	flow.known = offer.known;
 	flow.shift = offer.shift;
 	flow.segment = offer.mss;
-	flow.syn_window = swapped(tcp->window);
-	flow.syn = swapped32(tcp->seq);
+	flow.syn_window = bpf_ntohs(tcp->window);
+	flow.syn = bpf_ntohl(tcp->seq);
 	if (tcp->flags & ACK) {
-		flow.acked = swapped32(tcp->ack);
+		flow.acked = bpf_ntohl(tcp->ack);
 		/* The window of a SYN is not scaled. */
 		flow.edge = flow.acked + flow.syn_window;
 		flow.known |= KNOWN;
 		flow.segment = segment_of(offer.mss, offer.known);
 	}
-	map_update(&flows, &cut->key, &flow, 0);
+	bpf_map_update_elem(&flows, &cut->key, &flow, 0);
 }
 
 /* The peer's answer to a SYN of ours. */
-INLINE void answered(struct packet *packet, struct flow *flow, const struct cut *cut)
+INLINE void answered(struct __sk_buff *packet, struct flow *flow, const struct cut *cut)
 {
 	const struct tcp *tcp = &cut->tcp;
 	struct offer offer;
 
 	/* Data that went with the SYN may be acknowledged, too (RFC 7413). */
-	if (flow->known & KNOWN || swapped32(tcp->ack) - flow->syn - 1 > 65535)
+	if (flow->known & KNOWN || bpf_ntohl(tcp->ack) - flow->syn - 1 > 65535)
 		return;
 	read_options(packet, cut->at, cut->data - cut->at, &offer);
 	flow->segment = segment_of(flow->segment, flow->known & offer.known);
 	/* Both must offer scaling, or nobody scales (RFC 7323 section 2.2). */
 	if (!(flow->known & offer.known & SCALES))
 		flow->shift = 0;
-	flow->acked = swapped32(tcp->seq) + 1;
+	flow->acked = bpf_ntohl(tcp->seq) + 1;
 	flow->edge = flow->acked + flow->syn_window;
 	flow->known |= KNOWN;
 }
@@ -420,24 +412,24 @@ struct said {
 };
 
 /* Writes another window over the one that is there. Negative if that fails. */
-INLINE long put_window(struct packet *packet, u32 at, struct said *said, u16 window)
+INLINE long put_window(struct __sk_buff *packet, u32 at, struct said *said, u16 window)
 {
-	u16 from = swapped(said->window), to = swapped(window);
-	long failed = l4_csum_replace(packet, at + 16, from, to, 2);
+	u16 from = bpf_htons(said->window), to = bpf_htons(window);
+	long failed = bpf_l4_csum_replace(packet, at + 16, from, to, 2);
 
 	said->window = window;
-	return failed | store_bytes(packet, at + 14, &to, 2, 0);
+	return failed | bpf_skb_store_bytes(packet, at + 14, &to, 2, 0);
 }
 
 /* The same with another acknowledgement. Without branches: the kernel's verifier follows every way through a loop. */
-INLINE long put(struct packet *packet, u32 at, struct said *said, u32 ack, u16 window)
+INLINE long put(struct __sk_buff *packet, u32 at, struct said *said, u32 ack, u16 window)
 {
-	u32 from = swapped32(said->ack), to = swapped32(ack);
+	u32 from = bpf_htonl(said->ack), to = bpf_htonl(ack);
 	long failed = put_window(packet, at, said, window);
 
-	failed |= l4_csum_replace(packet, at + 16, from, to, 4);
+	failed |= bpf_l4_csum_replace(packet, at + 16, from, to, 4);
 	said->ack = ack;
-	return failed | store_bytes(packet, at + 8, &to, 4, 0);
+	return failed | bpf_skb_store_bytes(packet, at + 8, &to, 4, 0);
 }
 
 /* As a header says it: rounded up, so that the edge does not move left. */
@@ -448,7 +440,7 @@ INLINE u16 units_of(u32 bytes, u32 shift)
 	return units > 65535 ? 65535 : units;
 }
 
-INLINE int leaves(struct packet *packet, u32 l3)
+INLINE int leaves(struct __sk_buff *packet, u32 l3)
 {
 	struct cut cut;
 	struct flow *flow;
@@ -461,12 +453,12 @@ INLINE int leaves(struct packet *packet, u32 l3)
 
 	/* Packets that are forwarded are nobody's here. */
 	if (packet->tc_index == OURS || !packet->sk)
-		return PASS;
+		return TC_ACT_UNSPEC;
 	if (!find(packet, l3, 1, &cut))
-		return PASS;
-	counts = map_lookup(&counters, &zero);
+		return TC_ACT_UNSPEC;
+	counts = bpf_map_lookup_elem(&counters, &zero);
 	if (!counts)
-		return PASS;
+		return TC_ACT_UNSPEC;
 	/* Where it passes a device below (a bridge's, a VLAN's) it has been looked at. */
 	packet->tc_index = OURS;
 	counts->seen++;
@@ -474,19 +466,19 @@ INLINE int leaves(struct packet *packet, u32 l3)
 		tell_at_once(packet, &cut, 0, 1);
 	if (cut.tcp.flags & SYN) {
 		begin(packet, &cut);
-		return PASS;
+		return TC_ACT_UNSPEC;
 	}
 	if (!(cut.tcp.flags & ACK) || (cut.tcp.flags & RST))
-		return PASS;
-	flow = map_lookup(&flows, &cut.key);
+		return TC_ACT_UNSPEC;
+	flow = bpf_map_lookup_elem(&flows, &cut.key);
 	if (!flow || !(flow->known & KNOWN)) {
 		counts->left_alone++;
-		return PASS;
+		return TC_ACT_UNSPEC;
 	}
 	at = cut.at;
 	is_pure = cut.end == cut.data && !(cut.tcp.flags & FIN);
-	said.ack = ack = swapped32(cut.tcp.ack);
-	said.window = swapped(cut.tcp.window);
+	said.ack = ack = bpf_ntohl(cut.tcp.ack);
+	said.window = bpf_ntohs(cut.tcp.window);
 	shift = flow->shift & 15;
 	bytes = flow->kernel = (u32)said.window << shift;
 	told = (s32)(flow->edge - ack) > 0 ? flow->edge - ack : 0;
@@ -495,15 +487,15 @@ INLINE int leaves(struct packet *packet, u32 l3)
 	if (advance)
 		flow->acked = ack;
 	flow->acks += is_pure;
-	alive = map_lookup(&heart, &zero);
-	wish = map_lookup(&wishes, &cut.key);
-	if (!alive || !wish || ktime_ns() - *alive > SILENCE) {
+	alive = bpf_map_lookup_elem(&heart, &zero);
+	wish = bpf_map_lookup_elem(&wishes, &cut.key);
+	if (!alive || !wish || bpf_ktime_get_ns() - *alive > SILENCE) {
 		counts->missed += is_pure;
 		if (bytes > told)
 			flow->edge = ack + bytes;
 		flow->window = bytes;
 		note_leaving(packet, flow, &cut, said.window);
-		return PASS;
+		return TC_ACT_UNSPEC;
 	}
 	counts->decided += is_pure;
 	wanted = wish->window > 0x3fffffff ? 0x3fffffff : wish->window;
@@ -534,20 +526,20 @@ INLINE int leaves(struct packet *packet, u32 l3)
 				break;
 			part = from + (u32)((u64)length * n / count);
 			put(packet, at, &said, part, units_of(edge - part, shift));
-			sent += !clone_redirect(packet, packet->ifindex, 0);
+			sent += !bpf_clone_redirect(packet, packet->ifindex, 0);
 		}
 		counts->added += sent;
 		counts->errors += count - 1 - sent;
 		if (put(packet, at, &said, ack, window))
 			counts->errors++;
-		return PASS;
+		return TC_ACT_UNSPEC;
 	}
 	if (window != said.window && put_window(packet, at, &said, window))
 		counts->errors++;
-	return PASS;
+	return TC_ACT_UNSPEC;
 }
 
-INLINE int arrives(struct packet *packet, u32 l3)
+INLINE int arrives(struct __sk_buff *packet, u32 l3)
 {
 	struct cut cut;
 	struct flow *flow;
@@ -555,13 +547,13 @@ INLINE int arrives(struct packet *packet, u32 l3)
 	u32 zero = 0, length;
 
 	if (!find(packet, l3, 0, &cut))
-		return PASS;
-	counts = map_lookup(&counters, &zero);
+		return TC_ACT_UNSPEC;
+	counts = bpf_map_lookup_elem(&counters, &zero);
 	if (!counts)
-		return PASS;
+		return TC_ACT_UNSPEC;
 	counts->seen++;
 	length = cut.end > cut.data ? cut.end - cut.data : 0;
-	flow = map_lookup(&flows, &cut.key);
+	flow = bpf_map_lookup_elem(&flows, &cut.key);
 	if (cut.tcp.flags & (SYN | FIN | RST)) {
 		/* What is nobody's here is told of only if it may become somebody's. */
 		if (flow) {
@@ -572,30 +564,30 @@ INLINE int arrives(struct packet *packet, u32 l3)
 			tell_at_once(packet, &cut, length, 0);
 		if (flow && (cut.tcp.flags & (SYN | ACK | RST)) == (SYN | ACK))
 			answered(packet, flow, &cut);
-		return PASS;
+		return TC_ACT_UNSPEC;
 	}
 	if (flow && flow->known & KNOWN && length)
 		note_arriving(packet, flow, &cut);
-	return PASS;
+	return TC_ACT_UNSPEC;
 }
 
 /* Devices with an Ethernet header, and those without any. */
-SEC("classifier/lasthop_out") int lasthop_out(struct packet *packet)
+SEC("classifier/lasthop_out") int lasthop_out(struct __sk_buff *packet)
 {
 	return leaves(packet, 14);
 }
 
-SEC("classifier/lasthop_in") int lasthop_in(struct packet *packet)
+SEC("classifier/lasthop_in") int lasthop_in(struct __sk_buff *packet)
 {
 	return arrives(packet, 14);
 }
 
-SEC("classifier/lasthop_raw_out") int lasthop_raw_out(struct packet *packet)
+SEC("classifier/lasthop_raw_out") int lasthop_raw_out(struct __sk_buff *packet)
 {
 	return leaves(packet, 0);
 }
 
-SEC("classifier/lasthop_raw_in") int lasthop_raw_in(struct packet *packet)
+SEC("classifier/lasthop_raw_in") int lasthop_raw_in(struct __sk_buff *packet)
 {
 	return arrives(packet, 0);
 }

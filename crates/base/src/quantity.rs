@@ -154,9 +154,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// If the text is not a rate, or is below 1 bit/s or above 10 Tbit/s.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let bps = scaled(text, RATES, "2 Mbit/s")?;
-    let bps = between(bps, 1.0, 1e13, |v| match v >= 1.0 {
-        true => Rate::from_bps(v as u64).to_string(),
-        false => format!("{v} bit/s"),
+    let bps = between(bps, 1.0, 1e13, |v| {
+        if v >= 1.0 { Rate::from_bps(v as u64).to_string() } else { format!("{v} bit/s") }
     })?;
     Ok(Rate::from_bps(libm::round(bps) as u64))
 }

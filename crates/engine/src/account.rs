@@ -16,7 +16,6 @@ pub(crate) struct Account {
 
 impl Account {
     /// A packet from the source is lost; `is_early`: one that slow start's overshoot sent.
-    #[inline]
     pub(crate) fn lose(&mut self, reason: LossReason, is_early: bool) {
         match reason {
             LossReason::QueueFull => self.no_room += 1,

@@ -1,34 +1,35 @@
 //! The event queue: what is next? The pipes' heads in one tournament, the timers, which are lazy, in another.
 
-mod groups;
 mod pairs;
 
-use groups::{GROUP, Groups};
 use lasthop_base::Time;
-use pairs::{Tens, Thousands};
+use pairs::{Tens, Thousands, Wide};
 
 /// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
 /// wins.
 ///
 /// Up to eight are kept in order: most often only two or three of them have anything due, and the first one goes behind the
-/// second. From nine to some thousands compete in pairs (`pairs`), more of them in groups of eight (`groups`).
+/// second. More of them compete in pairs (`pairs`).
 #[derive(Debug)]
 pub struct Tournament {
     /// The earliest; of up to eight all of them in order, and as many as are missing to eight behind them.
-    order: [(Time, u32); GROUP],
+    order: [(Time, u32); FEW],
     form: Form,
     /// How many sources.
     count: usize,
 }
 
-/// How they compete.
+/// Most sources that are kept in order.
+const FEW: usize = 8;
+
+/// How they compete: in order, or in pairs of one of three sizes.
 #[derive(Debug)]
 enum Form {
     InOrder,
     Tens(Box<Tens>),
     Thousands(Box<Thousands>),
-    /// More; or times that pairs cannot tell.
-    InGroups(Box<Groups>),
+    /// More; or times that the others cannot tell.
+    Wide(Box<Wide>),
 }
 
 impl Tournament {
@@ -39,34 +40,32 @@ impl Tournament {
 
     /// The same; the sources of `often` move most.
     pub fn with(count: usize, often: &[u32]) -> Tournament {
-        let form = if count <= GROUP {
+        let form = if count <= FEW {
             Form::InOrder
         } else if count <= Tens::MOST {
             Form::Tens(Box::new(Tens::new(often)))
         } else if count <= Thousands::MOST {
             Form::Thousands(Box::new(Thousands::new()))
         } else {
-            Form::InGroups(Box::new(Groups::new(count)))
+            Form::Wide(Box::new(Wide::new(count)))
         };
-        let mut order = [(Time::NEVER, 0); GROUP];
+        let mut order = [(Time::NEVER, 0); FEW];
         (0..).zip(&mut order).for_each(|(number, place)| place.1 = number);
         Tournament { order, form, count }
     }
 
     /// The earliest time and its source.
-    #[inline]
     pub fn first(&self) -> (Time, u32) {
         self.order[0]
     }
 
     /// When source `number` is next due.
-    #[inline]
     pub fn time_of(&self, number: u32) -> Time {
         match &self.form {
             Form::InOrder => self.time_in_order(number),
             Form::Tens(pairs) => pairs.time_of(number),
             Form::Thousands(pairs) => pairs.time_of(number),
-            Form::InGroups(groups) => groups.time_of(number),
+            Form::Wide(pairs) => pairs.time_of(number),
         }
     }
 
@@ -122,21 +121,21 @@ impl Tournament {
         self.order[0] = match &mut self.form {
             Form::Tens(pairs) if Tens::can_tell(time) => pairs.set(number, time),
             Form::Thousands(pairs) if Thousands::can_tell(time) => pairs.set(number, time),
-            _ => return self.set_in_groups(number, time),
+            _ => return self.set_wide(number, time),
         };
     }
 
-    /// The same where there are too many for pairs, or with a time that pairs cannot tell: from now on without them.
+    /// The same where there are more than thousands, or with a time that the others cannot tell: from now on with wide keys.
     #[inline(never)]
-    fn set_in_groups(&mut self, number: u32, time: Time) {
-        if let Form::InGroups(groups) = &mut self.form {
-            self.order[0] = groups.set(number, time);
+    fn set_wide(&mut self, number: u32, time: Time) {
+        if let Form::Wide(pairs) = &mut self.form {
+            self.order[0] = pairs.set(number, time);
             return;
         }
-        let mut groups = Box::new(Groups::new(self.count));
-        (0..self.count as u32).for_each(|number| self.order[0] = groups.set(number, self.time_of(number)));
-        self.order[0] = groups.set(number, time);
-        self.form = Form::InGroups(groups);
+        let mut pairs = Box::new(Wide::new(self.count));
+        (0..self.count as u32).for_each(|number| self.order[0] = pairs.set(number, self.time_of(number)));
+        self.order[0] = pairs.set(number, time);
+        self.form = Form::Wide(pairs);
     }
 
     /// [`Tournament::at_latest`] where there are more than eight: only those rounds are gone through that change.
@@ -147,7 +146,7 @@ impl Tournament {
             Form::Thousands(pairs) if Thousands::can_tell(time) => pairs.bring_forward(number, time),
             _ => {
                 if time < self.time_of(number) {
-                    self.set_in_groups(number, time);
+                    self.set_wide(number, time);
                 }
                 return;
             }
@@ -160,10 +159,10 @@ impl Tournament {
 
 /// A source that is not the first has another time now.
 #[cold]
-fn sort_in(order: &mut [(Time, u32); GROUP], source: (Time, u32)) {
+fn sort_in(order: &mut [(Time, u32); FEW], source: (Time, u32)) {
     let Some(mut place) = order.iter().position(|other| other.1 == source.1) else { return };
     order[place] = source;
-    while place + 1 < GROUP && precedes(order[place + 1], source) {
+    while place + 1 < FEW && precedes(order[place + 1], source) {
         order.swap(place, place + 1);
         place += 1;
     }
@@ -174,7 +173,6 @@ fn sort_in(order: &mut [(Time, u32); GROUP], source: (Time, u32)) {
 }
 
 /// By time, then by number.
-#[inline]
 fn precedes(one: (Time, u32), other: (Time, u32)) -> bool {
     one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
@@ -190,7 +188,6 @@ impl Timers {
     }
 
     /// The earliest place: that timer's deadline is then or later. [`Time::NEVER`] if none is set.
-    #[inline]
     pub fn first(&self) -> (Time, u32) {
         self.0.first()
     }
@@ -219,7 +216,6 @@ impl Timers {
     }
 
     /// Timer `number` has come up: its next place is `deadline`.
-    #[inline]
     pub fn renew(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }

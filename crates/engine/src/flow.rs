@@ -229,10 +229,7 @@ impl Datagrams {
     }
 
     fn length(&mut self, mean: Duration, exponential: bool) -> Duration {
-        match exponential {
-            true => Duration::from_secs_f64(self.random.exponential(mean.as_secs())),
-            false => mean,
-        }
+        if exponential { Duration::from_secs_f64(self.random.exponential(mean.as_secs())) } else { mean }
     }
 }
 
@@ -328,15 +325,12 @@ impl Accuracy {
             }
             let is_congestion = if inside(range) { congested } else { reason.is_congestion() };
             let right = inside(range) && (verdict == Cause::Congestion) == is_congestion;
-            match is_congestion {
-                true => {
-                    self.congestion += 1;
-                    self.congestion_right += u64::from(right);
-                }
-                false => {
-                    self.wireless += 1;
-                    self.wireless_right += u64::from(right);
-                }
+            if is_congestion {
+                self.congestion += 1;
+                self.congestion_right += u64::from(right);
+            } else {
+                self.wireless += 1;
+                self.wireless_right += u64::from(right);
             }
             false
         });

@@ -40,13 +40,11 @@ const _: () = {
 
 impl Travelling {
     /// Where it goes on behind this pipe; `None`: its way ends.
-    #[inline]
     pub(crate) fn next(&self) -> Option<PipeId> {
         (self.next != NOWHERE).then_some(PipeId(self.next))
     }
 
     /// Whether there is no packet to go on.
-    #[inline]
     pub(crate) fn is_news(&self) -> bool {
         self.condition != Condition::Whole
     }
@@ -76,7 +74,6 @@ impl Default for Ring {
 
 impl Ring {
     /// Adds one; returns whether it is the first to arrive now.
-    #[inline]
     pub(crate) fn push(
         &mut self,
         due: Time,
@@ -131,13 +128,11 @@ impl Ring {
     }
 
     /// The first one to arrive.
-    #[inline]
     pub(crate) fn first(&self) -> Option<&Travelling> {
         self.slots.get(self.head)
     }
 
     /// Removes the first one, if there is one.
-    #[inline]
     pub(crate) fn drop_first(&mut self) {
         if self.len > 1 {
             self.head = self.place(1);
@@ -157,7 +152,6 @@ impl Ring {
         (0..self.len).map(|number| &self.slots[self.place(number)])
     }
 
-    #[inline]
     fn place(&self, number: usize) -> usize {
         self.head.wrapping_add(number) & (self.slots.len() - 1)
     }

@@ -58,14 +58,12 @@ const NOWHERE: Next = Next(EAGER - 1);
 
 impl Next {
     /// The pipe; `None`: a packet's way ends here.
-    #[inline]
     pub(crate) fn pipe(self) -> Option<PipeId> {
         let number = self.0 & !EAGER;
         (number != NOWHERE.0).then_some(PipeId(number))
     }
 
     /// The pipe, if it may be entered ahead of time.
-    #[inline]
     pub(crate) fn eager(self) -> Option<PipeId> {
         (self.0 & EAGER != 0).then_some(PipeId(self.0 & !EAGER))
     }
@@ -83,19 +81,16 @@ impl Nexts {
     }
 
     /// The pipe behind the one that a packet has joined, or is about to; `None`: its way ends there.
-    #[inline]
     pub(crate) fn behind(&self, packet: &Packet) -> Option<PipeId> {
         self.at(self.place(packet)).pipe()
     }
 
     /// Where the table says that; the place behind is that of the next hop.
-    #[inline]
     pub(crate) fn place(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop
     }
 
-    #[inline]
     pub(crate) fn at(&self, place: usize) -> Next {
         self.table[place]
     }

@@ -55,7 +55,6 @@ impl Default for Still {
 
 impl Still {
     /// Notes an event; whether there were very many at this instant.
-    #[inline]
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
             (self.at, self.events) = (now, 0);

@@ -60,7 +60,6 @@ impl Together {
         self.alive -= 1;
     }
 
-    #[inline]
     pub(crate) fn deliver(&mut self, flow: &mut Sharing, bytes: u64) {
         if self.alive >= 2 {
             flow.bytes += bytes;

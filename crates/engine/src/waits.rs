@@ -42,7 +42,6 @@ impl Waits {
     }
 
     /// A packet took so long to the pipe's other end, at least the propagation delay.
-    #[inline]
     pub(crate) fn note(&mut self, took: Duration) {
         let mut nanos = (took.as_nanos() as i64).wrapping_add(self.shift);
         if nanos < LEAST as i64 {
@@ -113,7 +112,6 @@ impl Waits {
 }
 
 /// The class of a number from [`LEAST`] on.
-#[inline]
 fn class(nanos: i64) -> usize {
     let beginning = (nanos as f32).to_bits() >> BEHIND;
     beginning.wrapping_sub(FIRST) as usize & (CLASSES - 1)

@@ -29,10 +29,13 @@ impl<T> Directions<T> {
     /// That of the data on a packet's own way, and that of the data on the other one, which it acknowledges.
     pub(crate) fn of(&mut self, packet: &Packet) -> [Option<&mut T>; 2] {
         match self.0.get_mut(packet.flow.0 as usize) {
-            Some([there, back]) => match packet.forward {
-                true => [there.as_mut(), back.as_mut()],
-                false => [back.as_mut(), there.as_mut()],
-            },
+            Some([there, back]) => {
+                if packet.forward {
+                    [there.as_mut(), back.as_mut()]
+                } else {
+                    [back.as_mut(), there.as_mut()]
+                }
+            }
             None => [None, None],
         }
     }

@@ -112,12 +112,11 @@ impl Middlebox for Mtcp {
             next = next.min(watched.deadline());
         }
         self.next = self.next.min(next);
-        out.push(match (number, window) == (segment.ack, segment.window) {
-            true => Onward::Same(packet),
-            false => {
-                let body = Body::Tcp(Segment { ack: number, window, ..*segment });
-                Onward::Changed(Packet { body, ..packet })
-            }
+        out.push(if (number, window) == (segment.ack, segment.window) {
+            Onward::Same(packet)
+        } else {
+            let body = Body::Tcp(Segment { ack: number, window, ..*segment });
+            Onward::Changed(Packet { body, ..packet })
         });
     }
 
@@ -214,10 +213,7 @@ impl Watched {
         self.told = Some(told);
         let awaits = self.acks.is_awaiting();
         self.silence.hear(now, awaits);
-        self.release = match awaits || told == segment.ack {
-            true => Time::NEVER,
-            false => now + hold,
-        };
+        self.release = if awaits || told == segment.ack { Time::NEVER } else { now + hold };
         told
     }
 

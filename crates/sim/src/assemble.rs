@@ -138,11 +138,12 @@ fn over_links(
 ) -> Engine {
     // A list of who talks to whom is made for those only that ask for it.
     let mut known: Option<Hosts> = None;
-    let mut made = |config: &Config, own: Stream, plans: Stream| match config.wants_hosts() {
-        false => made(config, own, plans),
-        true => {
+    let mut made = |config: &Config, own: Stream, plans: Stream| {
+        if config.wants_hosts() {
             let hosts = Some(Hosts::clone(known.get_or_insert_with(ends)));
             made(&Config { hosts, ..config.clone() }, own, plans)
+        } else {
+            made(config, own, plans)
         }
     };
     let links = scenario

@@ -37,9 +37,8 @@ pub const METRICS: &[Metric] = &[
         name: "completed_s",
         doc: "time from the start to the last byte of a finite transfer, or from each request to its response's, s: a mean only if \
               all were complete",
-        of: |flow| match flow.transfers().all(|(_, is_complete)| is_complete) {
-            true => flow.restricted_s(),
-            false => None,
+        of: |flow| {
+            if flow.transfers().all(|(_, is_complete)| is_complete) { flow.restricted_s() } else { None }
         },
     },
     Metric {

@@ -77,8 +77,9 @@ fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
         times.map(|parameter| format!("{} = {}", parameter.name, values.duration(parameter.name)))
     });
     let times: Vec<String> = times.collect();
-    match times.is_empty() {
-        true => "this is a mistake in its code: handle_timeout has to move poll_timeout on".to_owned(),
-        false => format!("raise {whose} times: {}", times.join(", ")),
+    if times.is_empty() {
+        "this is a mistake in its code: handle_timeout has to move poll_timeout on".to_owned()
+    } else {
+        format!("raise {whose} times: {}", times.join(", "))
     }
 }

@@ -34,14 +34,12 @@ impl PerReason<u64> {
 impl<T> Index<LossReason> for PerReason<T> {
     type Output = T;
 
-    #[inline]
     fn index(&self, reason: LossReason) -> &T {
         &self.0[reason as usize]
     }
 }
 
 impl<T> IndexMut<LossReason> for PerReason<T> {
-    #[inline]
     fn index_mut(&mut self, reason: LossReason) -> &mut T {
         &mut self.0[reason as usize]
     }

@@ -60,7 +60,6 @@ impl Segment {
 
     /// The segment that arrived damaged with its header sound, if this ACK tells of one (HACK: Balan et al. 2001): the number
     /// of its first byte.
-    #[inline]
     pub fn damaged(&self) -> Option<Seq> {
         self.sack.damaged()
     }
@@ -72,7 +71,6 @@ impl Segment {
     }
 
     /// The counters of its AccECN option, if it has one (RFC 9768 §3.2.3).
-    #[inline]
     pub fn accecn(&self) -> Option<Counters> {
         self.sack.counters()
     }
@@ -142,7 +140,6 @@ pub enum LossHint {
 
 impl Flags {
     /// The hint in these bits; congestion, if both are set.
-    #[inline]
     pub const fn hint(self) -> LossHint {
         if self.has(Flags::CONGESTION) {
             LossHint::Congestion
@@ -221,7 +218,6 @@ impl SackBlocks {
     pub const MOST: usize = 4;
 
     /// Forgets all.
-    #[inline]
     pub fn clear(&mut self) {
         (self.len, self.tag) = (0, 0);
     }
@@ -238,7 +234,6 @@ impl SackBlocks {
         }
     }
 
-    #[inline]
     fn counters(&self) -> Option<Counters> {
         if self.tag == 0 || self.tag == DAMAGED {
             return None;
@@ -256,7 +251,6 @@ impl SackBlocks {
         }
     }
 
-    #[inline]
     fn damaged(&self) -> Option<Seq> {
         (self.tag == DAMAGED).then_some(self.blocks[2].0)
     }
@@ -278,7 +272,6 @@ impl SackBlocks {
     }
 
     /// Whether there are none, nor anything that lies in their place: AccECN's counters, a damaged segment.
-    #[inline]
     pub fn is_bare(&self) -> bool {
         self.len | self.tag == 0
     }

@@ -1,5 +1,5 @@
 //! Sources that compete in pairs: some tens in six rounds, where those that move most stand apart and only meet the winner;
-//! hundreds and thousands in twelve.
+//! hundreds and thousands in twelve; more of them, or times that 64 bits cannot tell, with keys of 128 bits.
 //!
 //! A time, ns, and its source behind it are one key, so that the lower number wins among equal times.
 
@@ -28,37 +28,31 @@ impl<const PLACES: usize> Pairs<PLACES> {
     }
 
     /// Whether a key can tell this time.
-    #[inline]
     pub(super) fn can_tell(time: Time) -> bool {
         time.as_nanos() < Self::END || time == Time::NEVER
     }
 
-    #[inline]
     fn key_of(source: u32, time: Time) -> u64 {
         // Of what never comes, all bits are set that stay.
         time.as_nanos() << Self::ROUNDS | u64::from(source)
     }
 
-    #[inline]
     fn told_by(key: u64) -> (Time, u32) {
         // With its sign: of what never comes, all bits are set again.
         let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
         (time, key as u32 % Self::MOST as u32)
     }
 
-    #[inline]
     fn place_of(source: u32) -> usize {
         Self::MOST + source as usize % Self::MOST
     }
 
     /// When a source is next due.
-    #[inline]
     pub(super) fn time_of(&self, source: u32) -> Time {
         Self::told_by(self.keys[Self::place_of(source)]).0
     }
 
     /// A source is next due at `time`; returns the first one then.
-    #[inline]
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         self.compete(source, Self::key_of(source, time));
         Self::told_by(self.keys[1])
@@ -77,7 +71,6 @@ impl<const PLACES: usize> Pairs<PLACES> {
     }
 
     /// A source is next due at `time` at the latest.
-    #[inline]
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         let key = Self::key_of(source, time);
         let mut place = Self::place_of(source);
@@ -114,18 +107,15 @@ impl Tens {
     }
 
     /// Whether a key can tell this time.
-    #[inline]
     pub(super) fn can_tell(time: Time) -> bool {
         Few::can_tell(time)
     }
 
-    #[inline]
     fn apart(&mut self, source: u32) -> Option<&mut u64> {
         self.apart.get_mut(usize::from(self.places[source as usize % Few::MOST]))
     }
 
     /// When a source is next due.
-    #[inline]
     pub(super) fn time_of(&self, source: u32) -> Time {
         match self.apart.get(usize::from(self.places[source as usize % Few::MOST])) {
             Some(key) => Few::told_by(*key).0,
@@ -134,7 +124,6 @@ impl Tens {
     }
 
     /// A source is next due at `time`; returns the first one then.
-    #[inline]
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let key = Few::key_of(source, time);
         match self.apart(source) {
@@ -146,11 +135,52 @@ impl Tens {
     }
 
     /// A source is next due at `time` at the latest.
-    #[inline]
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         match self.apart(source) {
             Some(apart) => *apart = (*apart).min(Few::key_of(source, time)),
             None => self.pairs.bring_forward(source, time),
         }
+    }
+}
+
+/// Any number of sources with any times: keys of 128 bits.
+#[derive(Debug)]
+pub(super) struct Wide {
+    /// As those of [`Pairs`].
+    keys: Vec<u128>,
+}
+
+impl Wide {
+    /// Bits of a key behind its time.
+    const SOURCE: u32 = u32::BITS;
+
+    /// No source has anything due.
+    pub(super) fn new(count: usize) -> Wide {
+        Wide { keys: vec![u128::MAX; 2 * count.next_power_of_two()] }
+    }
+
+    fn place_of(&self, source: u32) -> usize {
+        self.keys.len() / 2 + source as usize
+    }
+
+    fn told_by(key: u128) -> (Time, u32) {
+        (Time::from_nanos((key >> Self::SOURCE) as u64), key as u32)
+    }
+
+    /// When a source is next due.
+    pub(super) fn time_of(&self, source: u32) -> Time {
+        Self::told_by(self.keys[self.place_of(source)]).0
+    }
+
+    /// A source is next due at `time`; returns the first one then. Stops at the round that does not change.
+    pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
+        let mut key = u128::from(time.as_nanos()) << Self::SOURCE | u128::from(source);
+        let mut place = self.place_of(source);
+        while place > 0 && self.keys[place] != key {
+            self.keys[place] = key;
+            key = key.min(self.keys[place ^ 1]);
+            place /= 2;
+        }
+        Self::told_by(self.keys[1])
     }
 }

@@ -3,9 +3,10 @@
 use crate::account::Account;
 use crate::flow::{Overhead, Side, Traffic};
 use crate::pipe::PipeId;
-use crate::together::Sharing;
+use crate::together::{Sharing, Together};
 use lasthop_base::Time;
-use lasthop_tcp::Endpoint;
+use lasthop_tcp::{Endpoint, Range};
+use lasthop_wire::{Body, LossReason, Packet, Priority};
 
 /// A flow as it runs, in two lines of the cache: in the first one all that the engine asks for each packet.
 #[repr(C, align(64))]
@@ -38,6 +39,42 @@ impl Carried {
     pub(super) fn overhead(&self) -> Overhead {
         self.ways[0].overhead()
     }
+
+    /// The transfer is complete; a second call changes nothing.
+    pub(super) fn complete(&mut self, together: &mut Together, now: Time) {
+        let Carried { traffic, account, sharing, .. } = self;
+        if !account.is_complete()
+            && let Traffic::Tcp(connection) = traffic
+        {
+            let account = account.rest();
+            account.completed = Some(now);
+            account.limited = connection.source.sender().limited(now);
+            together.end(sharing);
+        }
+    }
+
+    /// A packet is lost: counts it, and keeps the range of a first transmission whose cause is to be judged.
+    pub(super) fn lose(&mut self, packet: &Packet, reason: LossReason) {
+        let Carried { traffic, account, judged, .. } = self;
+        if !packet.forward {
+            account.rest().lost_back[reason] += 1;
+            return;
+        }
+        let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
+        account.lose(reason, packet.early && reason.is_congestion() && is_tcp());
+        if packet.priority == Priority::Low {
+            account.rest().tags_lost[reason] += 1;
+        }
+        if *judged
+            && let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body)
+            && !packet.again
+            && segment.len > 0
+            && let Some(start) = connection.destination.offset_from_peer(segment.seq)
+        {
+            let range = Range { start, end: start + u64::from(segment.len) };
+            connection.unjudged.push((range, reason));
+        }
+    }
 }
 
 /// What packets take that one end of a flow sends: 16 bytes.
@@ -69,29 +106,24 @@ impl Way {
         Way { route_and_told: route | if is_told { IS_TOLD } else { 0 }, first, host: NO_LINE, overhead }
     }
 
-    #[inline]
     pub(super) fn route(self) -> u32 {
         self.route_and_told & !IS_TOLD
     }
 
-    #[inline]
     pub(super) fn is_told(self) -> bool {
         self.route_and_told & IS_TOLD != 0
     }
 
-    #[inline]
     pub(super) fn host(self) -> Option<PipeId> {
         if self.host == NO_LINE { None } else { Some(self.host) }
     }
 
-    #[inline]
     pub(super) fn overhead(self) -> Overhead {
         if self.overhead == REAL { Overhead::Real } else { Overhead::Fixed(self.overhead) }
     }
 }
 
 /// The place of a side's [`Way`].
-#[inline]
 pub(super) fn end(side: Side) -> usize {
     usize::from(side == Side::Destination)
 }

@@ -1,14 +1,14 @@
-//! What an endpoint makes of a packet that has reached its host.
+//! A chapter of the engine: what an endpoint makes of a packet that has reached its host, and of what its link tells it.
 
 use super::Engine;
 use super::carried::{Carried, end, endpoint_of};
-use super::injected::note_left;
 use super::sending::{Then, emit};
 use crate::flow::{Connection, Side, Traffic, Unanswered};
+use crate::observer::Fate;
 use crate::pipe::{Pipe, PipeId};
 use lasthop_base::Time;
 use lasthop_tcp::{Arriving, Endpoint, Notice, Wants};
-use lasthop_wire::{Body, FlowId, LinkReport, Packet};
+use lasthop_wire::{Body, FlowId, LinkReport, LossReason, Packet};
 
 impl Engine {
     /// The first packet on a pipe has reached its destination.
@@ -96,7 +96,7 @@ impl Engine {
 
     /// The same of a packet that nobody answers.
     #[cold]
-    pub(super) fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
+    fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
         let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
         let here = &mut self.pipes[pipe as usize];
         if here.travelling.first().is_some_and(|first| self.twins.end(&first.packet, true)) {
@@ -105,7 +105,7 @@ impl Engine {
         if let Traffic::Unanswered(Unanswered::External) = traffic
             && let Some(first) = here.travelling.first()
         {
-            note_left(&mut self.left, &first.packet, self.now, None);
+            self.passing.note_left(&first.packet, self.now, None);
         }
         here.travelling.drop_first();
         self.heads.set(pipe, here.due());
@@ -133,6 +133,39 @@ impl Engine {
             endpoint.handle_notice(now, Notice::AcksQueued(after));
         }
         self.drain_events(flow, side);
+    }
+
+    /// The first packet on a pipe has reached its host, whose checksum finds the damage. Real hosts look for themselves.
+    #[cold]
+    fn deliver_damaged(&mut self, pipe: u32) {
+        let here = &mut self.pipes[pipe as usize];
+        let Some(packet) = here.travelling.first().map(|first| first.packet) else { return };
+        if self.flows[packet.flow.0 as usize].traffic.is_external() {
+            return self.deliver_unanswered(pipe, packet.flow);
+        }
+        here.travelling.drop_first();
+        self.heads.set(pipe, here.due());
+        if let Some(observer) = &mut self.observer {
+            observer.on_fate(self.now, PipeId(pipe), &packet, Fate::Lost(LossReason::Corrupt));
+        }
+        self.lose(&packet, PipeId(pipe), LossReason::Corrupt);
+    }
+
+    /// A link layer tells something to the hosts behind it.
+    pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
+        let now = self.now;
+        // Those that have not begun hear of it, too.
+        self.make_all();
+        for carried in &mut self.flows {
+            let is_last = carried.ways.map(|way| self.routes[way.route() as usize].last() == Some(&at));
+            let [there, back] = [(is_last[0], Side::Destination), (is_last[1], Side::Source)]
+                .map(|(is_last, side)| is_last.then_some(side));
+            for side in [there, back].into_iter().flatten() {
+                if let Some(endpoint) = endpoint_of(&mut carried.traffic, side) {
+                    endpoint.handle_notice(now, Notice::Link(*report));
+                }
+            }
+        }
     }
 }
 

@@ -1,16 +1,13 @@
-//! A packet on its way: from link to link, into elements that decide later, and lost.
+//! A chapter of the engine: a packet on its way, from link to link, into elements that decide later, and lost.
 
-use super::carried::{Carried, endpoint_of};
-use super::injected::note_left;
 use super::{Engine, IN_HOST};
-use crate::flow::{Side, Traffic};
 use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
 use crate::ring::Condition;
 use lasthop_base::Time;
+use lasthop_net::across::Across;
 use lasthop_net::{Line, Output, Passage};
-use lasthop_tcp::{Notice, Range};
-use lasthop_wire::{Body, LinkReport, LossReason, Packet, Priority};
+use lasthop_wire::{LossReason, Packet};
 
 impl Engine {
     /// The first packet on a pipe has arrived at its end.
@@ -21,17 +18,15 @@ impl Engine {
             && here.travelling.first().is_none_or(|first| first.due > self.now)
         {
             element.handle_timeout(self.now, &mut self.decided);
-            match self.goes_on_at_element(pipe) {
-                true => self.take_decisions(PipeId(pipe)),
-                false => self.decided.clear(),
+            if self.goes_on_at_element(pipe) {
+                self.take_decisions(PipeId(pipe))
+            } else {
+                self.decided.clear()
             }
             return;
         }
         let Some(first) = here.travelling.first() else { return };
-        match first.arrives {
-            true => self.deliver(pipe, room),
-            false => self.pass_on(pipe),
-        }
+        if first.arrives { self.deliver(pipe, room) } else { self.pass_on(pipe) }
     }
 
     /// The first packet on a pipe goes on, or was given up.
@@ -284,50 +279,57 @@ impl Engine {
         }
     }
 
-    /// A link layer tells something to the hosts behind it.
-    pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
-        let now = self.now;
-        // Those that have not begun hear of it, too.
-        self.make_all();
-        for carried in &mut self.flows {
-            let is_last = carried.ways.map(|way| self.routes[way.route() as usize].last() == Some(&at));
-            let [there, back] = [(is_last[0], Side::Destination), (is_last[1], Side::Source)]
-                .map(|(is_last, side)| is_last.then_some(side));
-            for side in [there, back].into_iter().flatten() {
-                if let Some(endpoint) = endpoint_of(&mut carried.traffic, side) {
-                    endpoint.handle_notice(now, Notice::Link(*report));
-                }
-            }
-        }
-    }
-
     pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
         self.twins.end(packet, false);
         if reason.is_congestion() && !self.nodes.is_empty() {
             self.tell_refused(packet);
         }
-        let Carried { traffic, account, judged, .. } = &mut self.flows[packet.flow.0 as usize];
-        if traffic.is_external() {
-            note_left(&mut self.left, packet, self.now, Some((pipe, reason)));
+        let carried = &mut self.flows[packet.flow.0 as usize];
+        if carried.traffic.is_external() {
+            self.passing.note_left(packet, self.now, Some((pipe, reason)));
         }
-        if !packet.forward {
-            account.rest().lost_back[reason] += 1;
-            return;
+        carried.lose(packet, reason);
+    }
+
+    /// A link has made two of a packet: the copy joins it behind the original, with a number of its own.
+    #[cold]
+    fn join_copy(&mut self, original: Packet, at: PipeId) {
+        let mut packet = Packet { again: true, ..original };
+        self.number(&mut packet);
+        let carried = &mut self.flows[packet.flow.0 as usize];
+        carried.account.rest().copied[usize::from(!packet.forward)] += 1;
+        if carried.traffic.is_external() {
+            self.passing.note_copy(&packet, original.number);
         }
-        let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
-        account.lose(reason, packet.early && reason.is_congestion() && is_tcp());
-        if packet.priority == Priority::Low {
-            account.rest().tags_lost[reason] += 1;
+        if let Some(observer) = &mut self.observer {
+            observer.on_copied(self.now, at, &packet);
         }
-        if *judged
-            && let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body)
-            && !packet.again
-            && segment.len > 0
-            && let Some(start) = connection.destination.offset_from_peer(segment.seq)
-        {
-            let range = Range { start, end: start + u64::from(segment.len) };
-            connection.unjudged.push((range, reason));
+        let pipe = &mut self.pipes[at.0 as usize];
+        pipe.account.offered += 1;
+        if let Line::Element(element) = &mut pipe.line {
+            element.handle_copy(self.now, packet, &mut self.decided);
+        }
+        self.take_decisions(at);
+    }
+
+    /// One direction of a link tells something to the other, or to the medium; a medium to a direction.
+    fn tell_opposite(&mut self, at: PipeId, across: Across) {
+        let pipe = &self.pipes[at.0 as usize];
+        let other = match (across, pipe.behind) {
+            (Across::Air { member, .. }, Behind::Medium(medium)) => self.media.member(medium, member),
+            _ => pipe.opposite,
+        };
+        if let Some(other) = other {
+            self.tell_across(other, across);
+            let due = self.pipes[other.0 as usize].due();
+            self.heads.set(other.0, due);
+        }
+    }
+
+    pub(super) fn tell_across(&mut self, pipe: PipeId, across: Across) {
+        if let Line::Element(element) = &mut self.pipes[pipe.0 as usize].line {
+            element.handle_across(self.now, across);
         }
     }
 }

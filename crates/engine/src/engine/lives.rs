@@ -1,4 +1,4 @@
-//! Flows that are not made before they begin, and of which little is kept once they are over.
+//! A chapter of the engine: flows that are not made before they begin, and of which little is kept once they are over.
 //!
 //! Where there are very many, most of them are not alive at any time. What comes out is the same: a connection that is over
 //! is given up only when neither end has anything to do and no packet of it is on its way.

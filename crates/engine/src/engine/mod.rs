@@ -1,55 +1,57 @@
 //! Flows, their endpoints, the links between them, and the loop.
 //!
-//! * `across`: what links' directions tell each other, and the media that they share.
-//! * `applications`: what programs at the ends do when data arrives, or it is time.
-//! * `carried`: a flow as it runs; `lives`: flows that are made late and given up early.
+//! Chapters of [`Engine`], which coordinate:
+//!
+//! * here: set-up, the loop, and a run whose time stands still.
 //! * `links`: a packet on its way.
-//! * `hosts`: a packet at a host; `timers`: a timer there; `sending`: what a host sends; `settling`: what is noted then.
-//! * `nodes`: a packet at a node with a middlebox.
-//! * `impaired`: copies that links make, and damage that a host finds.
-//! * `injected`: real traffic on its way through.
-//! * `changes`: what may be set on a pipe while it runs.
-//! * `plans`: rates that change by plan, and who hears of it.
-//! * `seen`: what can be seen between events.
-//! * `standing`: events at an instant that does not end.
+//! * `hosts`: a packet at a host; `timers`: a timer there; `sending`: what a host sends, and what is noted then.
+//! * `nodes`: a packet at a node with a middlebox, and news of plans.
+//! * `lives`: flows that are made late and given up early.
+//! * `seen`: what a driver sees, sets and injects between events.
+//!
+//! Parts, which own their state:
+//!
+//! * `carried`: a flow as it runs.
+//! * `media`: media that pipes share.
+//! * `passing`: news of real traffic.
+//! * `plans`: rates that change by plan.
+//! * `twins`: datagrams of which links have made copies.
 
-mod across;
-mod applications;
 mod carried;
-mod changes;
 mod hosts;
-mod impaired;
-mod injected;
 mod links;
 mod lives;
+mod media;
 mod nodes;
+mod passing;
 mod plans;
 mod seen;
 mod sending;
-mod settling;
-mod standing;
 mod timers;
+mod twins;
 
 pub use self::lives::Over;
 
 use crate::account::Account;
 use crate::agenda::{Timers, Tournament};
-use crate::external::{Copied, Left};
 use crate::flow::{Flow, Side, Traffic};
 use crate::node::Node;
 use crate::observer::Observer;
 use crate::pipe::{Behind, Pipe, PipeId};
 use crate::routes::{Nexts, fuse, number_of};
-use crate::stuck::Still;
+use crate::stuck::{Source, Still, Stuck};
 use crate::together::{Sharing, Together};
 use carried::{Carried, Way};
-use impaired::Twins;
 use lasthop_base::Time;
 use lasthop_middlebox::Onward;
-use lasthop_net::{Line, Output};
+use lasthop_net::across::{Across, Word};
+use lasthop_net::{Element, Line, Output};
 use lasthop_wire::{FlowId, Packet};
-use plans::Planned;
+use media::Media;
+use passing::Passing;
+use plans::Plans;
 use sending::blank;
+use twins::Twins;
 
 /// Carries packets from event to event.
 ///
@@ -74,19 +76,13 @@ pub struct Engine {
     decided: Vec<Output>,
     /// What a middlebox decided, likewise.
     onward: Vec<Onward>,
-    /// Pipes with a plan that somebody wants to hear of.
-    planned: Vec<Planned>,
-    /// External packets that have gone, until somebody asks.
-    left: Vec<Left>,
-    /// Copies of external packets, likewise.
-    copies: Vec<Copied>,
-    /// Of each medium that pipes share, those pipes.
-    media: Vec<Vec<PipeId>>,
+    plans: Plans,
+    passing: Passing,
+    media: Media,
     together: Together,
     /// Whether flows are kept to the end.
     keeps_flows: bool,
     still: Still,
-    /// Datagrams of which links have made copies.
     twins: Twins,
 }
 
@@ -125,7 +121,7 @@ impl Engine {
             now: Time::ZERO,
             horizon: Time::ZERO,
             packets: 0,
-            heads: across::heads_of(&pipes),
+            heads: heads_of(&pipes),
             timers: Timers::new(2 * flows.len()),
             nexts: Nexts::of(&routes, &pipes),
             pipes,
@@ -135,10 +131,9 @@ impl Engine {
             decided: Vec::new(),
             nodes: Vec::new(),
             onward: Vec::new(),
-            planned: Vec::new(),
-            left: Vec::new(),
-            copies: Vec::new(),
-            media: Vec::new(),
+            plans: Plans::default(),
+            passing: Passing::default(),
+            media: Media::default(),
             together: Together::default(),
             keeps_flows: false,
             still: Still::default(),
@@ -214,7 +209,6 @@ impl Engine {
     }
 
     /// When the next event is due, if there is one.
-    #[inline]
     pub fn next_event(&self) -> Option<Time> {
         let first = self.heads.first().0.min(self.timers.first().0);
         (first < Time::NEVER).then_some(first)
@@ -251,11 +245,80 @@ impl Engine {
             return false;
         }
         self.now = at;
-        match time < due {
-            true => self.fire(timer, room),
-            false => self.arrive(pipe, room),
+        if time < due {
+            self.fire(timer, room)
+        } else {
+            self.arrive(pipe, room)
         }
         true
+    }
+
+    /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.
+    pub fn couple(&mut self, one: PipeId, other: PipeId) {
+        self.pipes[one.0 as usize].opposite = Some(other);
+        self.pipes[other.0 as usize].opposite = Some(one);
+    }
+
+    /// Pipes share a medium: what they tell is for its arbiter, which knows them by their places in the list. To be called
+    /// before the first event.
+    pub fn share_medium(&mut self, arbiter: Box<dyn Element>, members: Vec<PipeId>) {
+        let medium = PipeId(self.pipes.len() as u32);
+        for (member, pipe) in members.iter().enumerate() {
+            let word = Word::Joined;
+            self.pipes[pipe.0 as usize].opposite = Some(medium);
+            self.tell_across(*pipe, Across::Air { member: member as u32, word });
+        }
+        let behind = Behind::Medium(self.media.add(members));
+        self.pipes.push(Pipe { behind, ..Pipe::new(Line::Element(arbiter)) });
+        self.renumber();
+    }
+
+    /// The heads of all pipes compete, after some were added.
+    fn renumber(&mut self) {
+        self.heads = heads_of(&self.pipes);
+        for (number, pipe) in (0..).zip(&self.pipes) {
+            let due = pipe.due();
+            if due < Time::NEVER {
+                self.heads.set(number, due);
+            }
+        }
+    }
+
+    /// Why the run does not go on, if it does not: its time stands still. Nothing is due any more then.
+    pub fn stuck(&self) -> Option<Stuck> {
+        self.still.stuck()
+    }
+
+    /// A timer's place in the agenda has come up. Whether the run goes on.
+    pub(super) fn goes_on_at_timer(&mut self, timer: u32) -> bool {
+        !self.still.tick(self.now) || self.goes_on_counting(self.source_of(timer))
+    }
+
+    /// An element's deadline has come. Whether the run goes on.
+    pub(super) fn goes_on_at_element(&mut self, pipe: u32) -> bool {
+        !self.still.tick(self.now) || self.goes_on_counting(Source::Element(PipeId(pipe)))
+    }
+
+    /// The same at an instant with very many events.
+    #[cold]
+    #[inline(never)]
+    fn goes_on_counting(&mut self, source: Source) -> bool {
+        if !self.still.is_too_many(source) {
+            return true;
+        }
+        self.heads = heads_of(&self.pipes);
+        self.timers = self.timers.unset();
+        false
+    }
+
+    fn source_of(&self, timer: u32) -> Source {
+        let flow = timer / 2;
+        if (flow as usize) < self.flows.len() {
+            let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
+            return Source::Host(FlowId(flow), side);
+        }
+        let place = timer as usize - 2 * self.flows.len();
+        self.nodes.get(place).map_or(Source::Plans, |node| Source::Node(node.id))
     }
 }
 
@@ -267,4 +330,11 @@ const IN_HOST: u8 = u8::MAX;
 
 fn timer_of(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + u32::from(side == Side::Destination)
+}
+
+/// A tournament of pipes' heads. Those of elements move twice for each packet: for what they decide, and where it arrives.
+fn heads_of(pipes: &[Pipe]) -> Tournament {
+    let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, Line::Element(_)));
+    let often: Vec<u32> = elements.map(|(number, _)| number).collect();
+    Tournament::with(pipes.len(), &often)
 }

@@ -1,14 +1,20 @@
-//! A packet at a node with a middlebox, between two links.
+//! A chapter of the engine: a packet at a node with a middlebox, and which of them hear of rates that change by plan.
 
 use super::Engine;
+use super::carried::endpoint_of;
+use super::plans::Turn;
 use super::sending::wire_bytes;
+use crate::flow::Side;
 use crate::node::{Failing, Node, NodeAccount, NodeId, exits};
 use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
 use crate::routes::Nexts;
+use lasthop_base::Time;
 use lasthop_middlebox::{Middlebox, Onward};
 use lasthop_net::Trouble;
-use lasthop_wire::{Body, LossReason, NodeNotice, Packet};
+use lasthop_net::service::Service;
+use lasthop_tcp::{Endpoint, Notice};
+use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
@@ -53,9 +59,10 @@ impl Engine {
         node.account.came += 1;
         // What is damaged no box reads: its checksum is not right.
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
-        match is_closed && node.middlebox.reads_headers() {
-            true => self.onward.push(Onward::Same(packet)),
-            false => node.middlebox.handle_packet(self.now, packet, &mut self.onward),
+        if is_closed && node.middlebox.reads_headers() {
+            self.onward.push(Onward::Same(packet))
+        } else {
+            node.middlebox.handle_packet(self.now, packet, &mut self.onward)
         }
         self.take_onward(place);
         let deadline = self.nodes[place as usize].deadline();
@@ -201,11 +208,87 @@ impl Engine {
             }
             Some(reason) => {
                 node.account.dropped += 1;
-                match packet.forward {
-                    true => carried.account.lose(reason, false),
-                    false => carried.account.rest().lost_back[reason] += 1,
+                if packet.forward {
+                    carried.account.lose(reason, false)
+                } else {
+                    carried.account.rest().lost_back[reason] += 1
                 }
             }
         }
+    }
+
+    /// This pipe's rate changes by plan. To be called before the first event, and once every middlebox stands; nothing comes of
+    /// it unless the middlebox at its beginning [asks](lasthop_middlebox::Middlebox::asks_plan), or a receiver behind it
+    /// [does](Endpoint::asks_plan).
+    pub fn tell_plan(&mut self, pipe: PipeId, service: &Service) {
+        let asks = |place: &usize| {
+            self.nodes[*place].middlebox.asks_plan() && !self.flows_leaving(*place, pipe).is_empty()
+        };
+        let is_asked_for = (0..self.nodes.len()).any(|place| asks(&place))
+            || (0..self.flows.len()).any(|flow| self.asking_side(flow, pipe).is_some());
+        if is_asked_for {
+            self.plans.add(pipe, service);
+            let last = 2 * self.flows.len() + self.nodes.len();
+            self.timers = self.timers.extended_to(last + 1);
+            self.timers.at_latest(last as u32, Time::ZERO);
+        }
+    }
+
+    /// The timer of all plans has come up.
+    #[cold]
+    fn tell_plans(&mut self, timer: u32) {
+        let now = self.now;
+        for at in 0..self.plans.len() {
+            let Some(Turn { pipe, rate, until, next }) = self.plans.turn(at, now) else { continue };
+            for place in 0..self.nodes.len() {
+                if !self.nodes[place].middlebox.asks_plan() {
+                    continue;
+                }
+                for (flow, forward) in self.flows_leaving(place, pipe) {
+                    self.nodes[place].middlebox.handle_rate(now, flow, forward, rate, &mut self.onward);
+                }
+                self.take_onward(place as u32);
+                let deadline = self.nodes[place].deadline();
+                self.timers.at_latest(2 * self.flows.len() as u32 + place as u32, deadline);
+            }
+            let report = LinkReport::Plan { bps: rate.bps(), until, next_bps: next.bps() };
+            for flow in 0..self.flows.len() {
+                let Some(side) = self.asking_side(flow, pipe) else { continue };
+                if let Some(endpoint) = endpoint_of(&mut self.flows[flow].traffic, side) {
+                    endpoint.handle_notice(now, Notice::Link(report));
+                    self.pump(FlowId(flow as u32), side);
+                }
+            }
+        }
+        self.timers.renew(timer, self.plans.due());
+    }
+
+    /// Flows and directions that leave a node by this pipe, but for those whose headers its middlebox cannot read.
+    fn flows_leaving(&self, place: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
+        let node = &self.nodes[place];
+        let leaves = |route: u32| {
+            let hop = node.exits[route as usize];
+            hop.is_some_and(|hop| self.routes[route as usize][usize::from(hop)] == pipe)
+        };
+        let mut leaving = Vec::new();
+        for (flow, carried) in (0..).map(FlowId).zip(&self.flows) {
+            let is_hidden = carried.opaque && node.middlebox.reads_headers();
+            let ways = [true, false].into_iter().zip(carried.ways);
+            let here = ways.filter(|(_, way)| !is_hidden && leaves(way.route()));
+            leaving.extend(here.map(|(forward, _)| (flow, forward)));
+        }
+        leaving
+    }
+
+    /// The end of a flow behind this pipe, if it wants to hear of plans.
+    fn asking_side(&self, flow: usize, pipe: PipeId) -> Option<Side> {
+        let carried = &self.flows[flow];
+        let (source, destination) = self.endpoints(FlowId(flow as u32))?;
+        let [there, back] = carried.ways.map(|way| &self.routes[way.route() as usize]);
+        let ends = [(Side::Destination, there, destination), (Side::Source, back, source)];
+        let asks = |(side, path, endpoint): (Side, &Vec<PipeId>, &Endpoint)| {
+            (path.last() == Some(&pipe) && endpoint.asks_plan()).then_some(side)
+        };
+        ends.into_iter().find_map(asks)
     }
 }

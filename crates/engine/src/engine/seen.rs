@@ -1,15 +1,19 @@
-//! What can be seen of a run between its events.
+//! A chapter of the engine: what a driver sees, sets and injects between events.
+//!
+//! A pipe's rate, delay and losses change at the engine's time, so that the same changes at the same times give the same run.
 
 use super::Engine;
 use crate::application::Application;
+use crate::external::{Copied, Entering, Left};
 use crate::flow::{FlowAccount, Traffic, Unanswered};
 use crate::pipe::{PipeAccount, PipeId};
 use crate::together::Share;
 use crate::waits::Waits;
 use lasthop_base::{Duration, Time};
 use lasthop_net::counters::Counters;
+use lasthop_net::{Change, Fixed, Setting};
 use lasthop_tcp::{Endpoint, State};
-use lasthop_wire::{Backlog, FlowId};
+use lasthop_wire::{Backlog, FlowId, Packet};
 
 impl Engine {
     /// The time of the last event.
@@ -115,5 +119,66 @@ impl Engine {
             Traffic::Unanswered(Unanswered::External | Unanswered::Over(_)) => true,
             Traffic::Unanswered(Unanswered::Later(_)) => false,
         })
+    }
+
+    /// What holds on a pipe now; `None` if that cannot be said in a few numbers.
+    pub fn setting(&self, pipe: PipeId) -> Option<Setting> {
+        self.pipes[pipe.0 as usize].line.setting()
+    }
+
+    /// Why a change of a pipe is not possible; `None` if it is.
+    pub fn refuses(&self, pipe: PipeId, change: &Change) -> Option<Fixed> {
+        self.pipes[pipe.0 as usize].line.refuses(change)
+    }
+
+    /// Changes a pipe now, which is where [`Engine::run_until`] has got to, in what it does not refuse. Nobody is told of it:
+    /// not a middlebox, and no host that asks for plans.
+    pub fn change(&mut self, pipe: PipeId, change: &Change) {
+        let now = self.now;
+        self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decided);
+        self.take_decisions(pipe);
+    }
+
+    /// How long a packet that joins a pipe now would wait until its first bit is sent, if nothing is changed and that can
+    /// be said.
+    pub fn wait(&mut self, pipe: PipeId) -> Option<Duration> {
+        let now = self.now;
+        self.pipes[pipe.0 as usize].line.wait(now)
+    }
+
+    /// A packet of an external flow begins its way now, which is where [`Engine::run_until`] has got to. Returns the
+    /// number by which [`Engine::take_left`] calls it.
+    pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
+        let route = self.flows[flow.0 as usize].ways[usize::from(!entering.forward)].route();
+        let number = self.packets;
+        self.packets += 1;
+        let mut packet = Packet {
+            number,
+            flow,
+            route,
+            wire_bytes: entering.wire_bytes,
+            forward: entering.forward,
+            again: false,
+            early: false,
+            damaged: false,
+            ecn: entering.ecn,
+            priority: entering.priority,
+            hop: 0,
+            joined: Time::ZERO,
+            body: entering.body,
+        };
+        self.send_datagram(&mut packet);
+        number
+    }
+
+    /// Adds to `into` what has become of external packets since it was last asked, in the order of time.
+    pub fn take_left(&mut self, into: &mut Vec<Left>) {
+        self.passing.take_left(into);
+    }
+
+    /// Adds to `into` what links have made two of since it was last asked, in the order of time. None has left before it is
+    /// told here.
+    pub fn take_copies(&mut self, into: &mut Vec<Copied>) {
+        self.passing.take_copies(into);
     }
 }

@@ -1,9 +1,9 @@
-//! What an endpoint, or a source of datagrams, does when its timer comes up.
+//! A chapter of the engine: what an endpoint, an application or a source of datagrams does when its time comes.
 
-use super::Engine;
 use super::carried::Carried;
 use super::sending::datagram;
-use crate::flow::{Side, Traffic, Unanswered};
+use super::{Engine, timer_of};
+use crate::flow::{Connection, Side, Traffic, Unanswered};
 use lasthop_base::Time;
 use lasthop_tcp::State;
 use lasthop_wire::{FlowId, Packet};
@@ -76,6 +76,29 @@ impl Engine {
             }
             (Traffic::Tcp(connection), Side::Destination) => connection.destination.poll_timeout(),
             (Traffic::Unanswered(_), _) => Time::NEVER,
+        }
+    }
+
+    /// Something has come to an end of a connection with applications, or their time has.
+    #[cold]
+    pub(super) fn ask_application(&mut self, id: FlowId) {
+        let now = self.now;
+        let carried = &mut self.flows[id.0 as usize];
+        let Traffic::Tcp(connection) = &mut carried.traffic else { return };
+        let Connection { source, destination, application: Some(application), .. } = &mut **connection else {
+            return;
+        };
+        let [of_source, of_destination] = application.act(now, source, destination);
+        let (next, is_over) = (application.next(), application.is_over());
+        if is_over {
+            carried.complete(&mut self.together, now);
+        }
+        self.timers.at_latest(timer_of(id.0 as usize, Side::Source), next);
+        if of_source {
+            self.pump(id, Side::Source);
+        }
+        if of_destination {
+            self.pump(id, Side::Destination);
         }
     }
 }

@@ -137,10 +137,13 @@ impl Snoop {
     /// The data on a packet's own way, and that on the other one.
     fn of(&mut self, packet: &Packet) -> [Option<&mut Watched>; 2] {
         match self.flows.get_mut(packet.flow.0 as usize) {
-            Some([there, back]) => match packet.forward {
-                true => [there.as_mut(), back.as_mut()],
-                false => [back.as_mut(), there.as_mut()],
-            },
+            Some([there, back]) => {
+                if packet.forward {
+                    [there.as_mut(), back.as_mut()]
+                } else {
+                    [back.as_mut(), there.as_mut()]
+                }
+            }
             None => [None, None],
         }
     }

@@ -184,9 +184,10 @@ impl Watched {
             0 => true,
             _ => !(rules.drops_old && segment.is_pure_ack()),
         };
-        match goes_on {
-            true => self.told = (segment.window, segment.flags.has(Flags::ECE)),
-            false => out.push(Onward::Dropped(*packet, LossReason::Suppressed)),
+        if goes_on {
+            self.told = (segment.window, segment.flags.has(Flags::ECE))
+        } else {
+            out.push(Onward::Dropped(*packet, LossReason::Suppressed))
         }
         goes_on
     }

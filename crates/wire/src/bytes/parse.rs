@@ -70,7 +70,6 @@ pub(super) struct Ip<'a> {
 }
 
 /// Reads the header of an IPv4 or IPv6 packet.
-#[inline]
 pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
     match bytes.first() {
         None => Err(ParseError::Empty),

@@ -22,9 +22,10 @@ pub fn rewrite(bytes: &mut [u8], ack: Seq, window: u16) -> Result<(), ParseError
     let (source, destination) = (parsed.header.source.ip(), parsed.header.destination.ip());
     // Both lengths have just been checked.
     let length = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
-    let (at, end) = match source.is_ipv4() {
-        true => (usize::from(bytes[0] & 0x0f) * 4, length(2)),
-        false => (Ipv6Header::LEN, Ipv6Header::LEN + length(4)),
+    let (at, end) = if source.is_ipv4() {
+        (usize::from(bytes[0] & 0x0f) * 4, length(2))
+    } else {
+        (Ipv6Header::LEN, Ipv6Header::LEN + length(4))
     };
     let tcp = &mut bytes[at..end];
     tcp[ACK..ACK + 4].copy_from_slice(&ack.0.to_be_bytes());

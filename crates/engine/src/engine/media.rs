@@ -1,0 +1,33 @@
+//! Media that pipes share.
+
+use crate::pipe::PipeId;
+
+/// Members of each medium: the pipes that share it, by their places.
+#[derive(Default)]
+pub(super) struct Media(Vec<Vec<PipeId>>);
+
+impl Media {
+    /// Adds a medium; returns its place.
+    pub(super) fn add(&mut self, members: Vec<PipeId>) -> u32 {
+        self.0.push(members);
+        self.0.len() as u32 - 1
+    }
+
+    /// The pipe at this place of a medium, if it has as many.
+    pub(super) fn member(&self, medium: u32, member: u32) -> Option<PipeId> {
+        self.0.get(medium as usize)?.get(member as usize).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_found_by_its_place_in_its_medium() {
+        let mut media = Media::default();
+        let (one, other) = (media.add(vec![PipeId(4), PipeId(5)]), media.add(vec![PipeId(7)]));
+        assert_eq!((media.member(one, 1), media.member(other, 0)), (Some(PipeId(5)), Some(PipeId(7))));
+        assert_eq!((media.member(other, 1), media.member(2, 0)), (None, None));
+    }
+}
