@@ -22,7 +22,7 @@ pub struct Tournament {
 /// Most sources that are kept in order.
 const FEW: usize = 8;
 
-/// How they compete: in order, or in pairs of one of three sizes.
+/// The form of the competition: in order, or in pairs of one of three sizes.
 #[derive(Debug)]
 enum Form {
     InOrder,

@@ -114,7 +114,7 @@ pub trait Element: Send {
     /// Changes what the element does not [refuse](Element::refuses), from now on.
     fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>);
 
-    /// How long a packet that joins at `now` would wait until its first bit is sent, if nothing is changed; `None` if
+    /// Time that a packet that joins at `now` would wait until its first bit is sent, if nothing is changed; `None` if
     /// that cannot be told.
     fn wait(&mut self, now: Time) -> Option<Duration>;
 }

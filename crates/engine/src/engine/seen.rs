@@ -121,7 +121,7 @@ impl Engine {
         })
     }
 
-    /// What holds on a pipe now; `None` if that cannot be said in a few numbers.
+    /// Settings that hold on a pipe now; `None` if a few numbers cannot describe them.
     pub fn setting(&self, pipe: PipeId) -> Option<Setting> {
         self.pipes[pipe.0 as usize].line.setting()
     }
@@ -139,7 +139,7 @@ impl Engine {
         self.take_decisions(pipe);
     }
 
-    /// How long a packet that joins a pipe now would wait until its first bit is sent, if nothing is changed and that can
+    /// Time that a packet that joins a pipe now would wait until its first bit is sent, if nothing is changed and that can
     /// be said.
     pub fn wait(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;

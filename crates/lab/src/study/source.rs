@@ -96,7 +96,7 @@ impl Text {
     /// Reads it as TOML.
     ///
     /// # Errors
-    /// What the TOML reader reports, at its place.
+    /// The TOML reader's error, at its place.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
             .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))

@@ -2,7 +2,7 @@
 //! who comes behind the train's last one then joins the queue, and so does everybody while somebody is there.
 //!
 //! What passes is not in the queue, and takes no service: the channel, what repeats its losses, jitter and the link's
-//! own delay are as for the others. What waits for its train is on its way: no queue counts it.
+//! own delay are as for the others. A packet that waits for its train is on its way: no queue counts the packet.
 
 use super::{Config, Line};
 use crate::element::{Element, Output, forwards, lacks};
@@ -62,6 +62,6 @@ impl Element for Lit {
     }
 
     forwards!(inner: backlog, peer, draws, pdus, average, trouble, settings, changes);
-    // What waits for its train passes no train, and only the element around it makes copies.
+    // A packet that waits for its train passes no train, and only the element around the train makes copies.
     lacks!(copies, passing);
 }

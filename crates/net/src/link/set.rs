@@ -35,7 +35,7 @@ impl Line {
         }
     }
 
-    /// How long a packet that joins at `now` would wait until its first bit is sent, if nothing is changed and that can be
+    /// Time that a packet that joins at `now` would wait until its first bit is sent, if nothing is changed and that can be
     /// said.
     pub fn wait(&mut self, now: Time) -> Option<Duration> {
         match self {

@@ -102,7 +102,7 @@ pub struct Curve {
     /// Published rows instead: their items.
     #[serde(default)]
     pub published: Texts,
-    /// Of these, which.
+    /// Selects among these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// A factor of the ordinate.

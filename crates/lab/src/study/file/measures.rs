@@ -120,7 +120,7 @@ impl Measure {
 pub struct Binding {
     /// Which rows, by patterns of their item.
     pub rows: Texts,
-    /// Of these, which.
+    /// Selects among these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
     /// A metric.

@@ -23,7 +23,7 @@ pub(in crate::sender) struct Question {
     recover: u64,
     /// New segments that went out for it, once the first ACK has come.
     probes: Option<u32>,
-    /// By SACK (§3.1).
+    /// Uses SACK (§3.1).
     selective: bool,
 }
 
