@@ -52,7 +52,8 @@ fn op() -> impl Strategy<Value = Op> {
 fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
     let (mut now, mut mss) = (Time::ZERO, MSS);
     // Who models the path, or sees to its window itself, may lower and raise it with any ACK.
-    let is_plain = !control.samples() && !control.is_scalable();
+    let nature = control.nature();
+    let is_plain = !nature.samples && !nature.is_scalable;
     let mut windows = Vec::new();
     control.on_open(Some(Duration::from_millis(100)));
     for op in ops {
@@ -63,7 +64,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
             Op::Ack { millis, acked, flight, rtt, phase, held, clock } => {
                 now += Duration::from_millis(millis);
                 let (rtt, clock) = (rtt.map(Duration::from_millis), clock.map(Time::from_nanos));
-                if control.observes() {
+                if nature.observes {
                     control.observe(&AckNews { now, acked, rtt, clock, mss, ..AckNews::default() });
                 }
                 let ack = AckEvent {
@@ -85,7 +86,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
             Op::Duplicate { millis, clock } => {
                 now += Duration::from_millis(millis);
                 let clock = clock.map(Time::from_nanos);
-                if control.observes() {
+                if nature.observes {
                     let news = AckNews { now, duplicate: true, clock, mss, ..AckNews::default() };
                     control.observe(&news);
                 }

@@ -7,7 +7,7 @@
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_tcp::sender::congestion::{
-    AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Start,
+    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
 };
 use lasthop_tcp::sender::counting::AckCounting;
 
@@ -66,8 +66,8 @@ impl CongestionControl for Gaimd {
         self.ssthresh as u64
     }
 
-    fn draws(&self) -> bool {
-        false
+    fn nature(&self) -> Nature {
+        Nature::FIXED
     }
 
     /// It counts bytes itself, whatever the scenario's `counting` says (RFC 3465).
@@ -122,6 +122,8 @@ impl CongestionControl for Gaimd {
         };
     }
 }
+
+impl RateHooks for Gaimd {}
 
 /// Goodput, kbit/s: the mean of five runs of a minute at 0.2 % of random loss.
 pub fn goodput_kbps(congestion: &str) -> Result<f64, Problem> {

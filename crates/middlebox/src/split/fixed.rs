@@ -1,7 +1,9 @@
 //! A congestion window that stays as it is, whatever is lost: for a link of which nobody else sends.
 
 use lasthop_base::{Choice, Info};
-use lasthop_tcp::sender::congestion::{AckEvent, Build, CongestionControl, LossEvent, Recovered};
+use lasthop_tcp::sender::congestion::{
+    AckEvent, Build, CongestionControl, LossEvent, Nature, RateHooks, Recovered,
+};
 use lasthop_tcp::sender::counting::AckCounting;
 use std::sync::Arc;
 
@@ -28,8 +30,8 @@ impl CongestionControl for Fixed {
         self.0
     }
 
-    fn draws(&self) -> bool {
-        false
+    fn nature(&self) -> Nature {
+        Nature::FIXED
     }
 
     fn on_ack(&mut self, _: &AckEvent, _: &mut dyn AckCounting) {}
@@ -45,3 +47,5 @@ impl CongestionControl for Fixed {
 
     fn on_recovered(&mut self, _: u64, _: Recovered) {}
 }
+
+impl RateHooks for Fixed {}

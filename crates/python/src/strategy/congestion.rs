@@ -6,7 +6,7 @@ use super::Strategy;
 use super::call::{Hooks, Object, overrides};
 use lasthop_base::{Duration, Rate, Time, Values};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, Build, CongestionControl, LossEvent, MarkPace, Phase, SentEvent,
+    self, AckEvent, Build, CongestionControl, LossEvent, MarkPace, Nature, Phase, RateHooks, SentEvent,
 };
 use lasthop_tcp::sender::counting::{AckCounting, Regime};
 use lasthop_tcp::sender::recovery::AckNews;
@@ -132,13 +132,7 @@ struct Control {
     mss: u64,
     pacing: Option<Rate>,
     holds_back: bool,
-    draws: bool,
-    samples: bool,
-    conserves: bool,
-    is_scalable: bool,
-    judges_by_mark: bool,
-    mark_pace: MarkPace,
-    observes: bool,
+    nature: Nature,
     is_told_of_sent: bool,
     is_told_of_lost: bool,
 }
@@ -170,6 +164,16 @@ impl Control {
             Ok((mark_pace(hooks)?, told("observe")?, told("on_sent")?, told("on_lost")?))
         });
         let (mark_pace, observes, is_told_of_sent, is_told_of_lost) = read.unwrap_or_default();
+        let nature = Nature {
+            observes,
+            samples,
+            conserves,
+            draws,
+            is_scalable,
+            mark_pace,
+            judges_by_mark,
+            ..Nature::FIXED
+        };
         let mut control = Control {
             object,
             cwnd: start.window as f64,
@@ -177,13 +181,7 @@ impl Control {
             mss: start.mss,
             pacing: None,
             holds_back: false,
-            draws,
-            samples,
-            conserves,
-            is_scalable,
-            judges_by_mark,
-            mark_pace,
-            observes,
+            nature,
             is_told_of_sent,
             is_told_of_lost,
         };
@@ -202,7 +200,7 @@ impl Control {
     /// Calls a hook, and reads what it made of the window.
     #[inline]
     fn after(&mut self, hook: impl for<'py> FnOnce(&Hooks<'_, 'py>) -> PyResult<Bound<'py, PyAny>>) {
-        let samples = self.samples;
+        let samples = self.nature.samples;
         let read = self.object.attempt(|hooks| {
             hook(hooks)?;
             let py = hooks.py();
@@ -255,8 +253,8 @@ impl CongestionControl for Control {
         self.ssthresh
     }
 
-    fn observes(&self) -> bool {
-        self.observes
+    fn nature(&self) -> Nature {
+        self.nature
     }
 
     fn observe(&mut self, news: &AckNews) {
@@ -264,67 +262,8 @@ impl CongestionControl for Control {
         self.after(|hooks| hooks.call(intern!(hooks.py(), "observe"), (now_s, acked, duplicate)));
     }
 
-    fn samples(&self) -> bool {
-        self.samples
-    }
-
-    fn conserves(&self) -> bool {
-        self.conserves
-    }
-
-    fn draws(&self) -> bool {
-        self.draws
-    }
-
-    fn is_scalable(&self) -> bool {
-        self.is_scalable
-    }
-
-    fn mark_pace(&self) -> MarkPace {
-        self.mark_pace
-    }
-
-    fn judges_by_mark(&self) -> bool {
-        self.judges_by_mark
-    }
-
-    fn holds_back(&self) -> bool {
-        self.holds_back
-    }
-
-    fn on_open(&mut self, rtt: Option<Duration>) {
-        let rtt_s = rtt.map(|rtt| rtt.as_secs());
-        self.after(|hooks| hooks.call(intern!(hooks.py(), "on_open"), (rtt_s,)));
-    }
-
-    fn on_lost(&mut self, now: Time, lost: &congestion::LostSegment) {
-        if self.is_told_of_lost {
-            let lost = LostSegment {
-                now_s: now.as_secs(),
-                start: lost.range.start,
-                end: lost.range.end,
-                in_flight_bytes: lost.in_flight,
-                lost_bytes: lost.lost,
-                delivered_bytes: lost.delivered,
-                app_limited: lost.app_limited,
-            };
-            self.after(|hooks| hooks.call(intern!(hooks.py(), "on_lost"), (lost,)));
-        }
-    }
-
     fn leave_slow_start(&mut self) {
         self.after(|hooks| hooks.object.call_method0(intern!(hooks.py(), "leave_slow_start")));
-    }
-
-    fn on_sent(&mut self, sent: &SentEvent) {
-        if self.is_told_of_sent {
-            let sent = (sent.now.as_secs(), sent.bytes, sent.in_flight);
-            self.after(|hooks| hooks.call(intern!(hooks.py(), "on_sent"), sent));
-        }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.pacing
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -400,6 +339,43 @@ impl CongestionControl for Control {
             }
         };
         self.after(|hooks| hooks.call(intern!(hooks.py(), "on_recovered"), (flight, recovered)));
+    }
+}
+
+impl RateHooks for Control {
+    fn holds_back(&self) -> bool {
+        self.holds_back
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        let rtt_s = rtt.map(|rtt| rtt.as_secs());
+        self.after(|hooks| hooks.call(intern!(hooks.py(), "on_open"), (rtt_s,)));
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &congestion::LostSegment) {
+        if self.is_told_of_lost {
+            let lost = LostSegment {
+                now_s: now.as_secs(),
+                start: lost.range.start,
+                end: lost.range.end,
+                in_flight_bytes: lost.in_flight,
+                lost_bytes: lost.lost,
+                delivered_bytes: lost.delivered,
+                app_limited: lost.app_limited,
+            };
+            self.after(|hooks| hooks.call(intern!(hooks.py(), "on_lost"), (lost,)));
+        }
+    }
+
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if self.is_told_of_sent {
+            let sent = (sent.now.as_secs(), sent.bytes, sent.in_flight);
+            self.after(|hooks| hooks.call(intern!(hooks.py(), "on_sent"), sent));
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.pacing
     }
 }
 

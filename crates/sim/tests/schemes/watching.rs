@@ -5,7 +5,7 @@ use lasthop_base::{Duration, Info, Time};
 use lasthop_scenario::Catalogue;
 use lasthop_sim::FlowOutcome;
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, CongestionControl, Level, LossEvent, MarkPace, Recovered, Start,
+    self, AckEvent, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Start,
 };
 use lasthop_tcp::sender::counting::AckCounting;
 use lasthop_tcp::sender::recovery::AckNews;
@@ -58,8 +58,8 @@ impl CongestionControl for Watching {
         self.drives.ssthresh()
     }
 
-    fn observes(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { observes: true, ..self.drives.nature() }
     }
 
     fn observe(&mut self, news: &AckNews) {
@@ -75,14 +75,6 @@ impl CongestionControl for Watching {
         });
         let rates = rates.collect();
         self.log.lock().expect("one thread").rates.push((news.now, rates));
-    }
-
-    fn mark_pace(&self) -> MarkPace {
-        self.drives.mark_pace()
-    }
-
-    fn judges_by_mark(&self) -> bool {
-        self.drives.judges_by_mark()
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -128,6 +120,8 @@ impl CongestionControl for Watching {
         self.drives.on_recovered(flight, recovered);
     }
 }
+
+impl RateHooks for Watching {}
 
 /// A run down the path that one control drives and others watch: its first flow, what its sender has seen, and all that was told.
 pub(super) fn seen(

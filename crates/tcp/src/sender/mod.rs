@@ -210,19 +210,18 @@ impl Sender {
         let congestion = (config.congestion.build)(&config.congestion.values, start);
         let tail = Tail::new(recovery.probes_tail());
         let mut board = Scoreboard::starting_at(1);
-        if congestion.samples() {
+        let nature = congestion.nature();
+        if nature.samples {
             board.keep_losses();
         } else if recovery.needs_times() {
             board.keep_times();
         }
         let slow_start = (config.slow_start.build)(&config.slow_start.values);
-        let reduction = match congestion.conserves() {
-            true => None,
-            false => (config.reduction.build)(&config.reduction.values),
-        };
+        let reduction =
+            if nature.conserves { None } else { (config.reduction.build)(&config.reduction.values) };
         let counting = (config.counting.build)(&config.counting.values);
         let judge = (config.judge.build)(&config.judge.values);
-        let observes = congestion.observes() || judge.as_ref().is_some_and(|judge| judge.measures());
+        let observes = nature.observes || judge.as_ref().is_some_and(|judge| judge.measures());
         Sender {
             board,
             judge,
@@ -235,8 +234,8 @@ impl Sender {
             calm: config.has_shortcut,
             has_shortcut: config.has_shortcut,
             observes,
-            watches: observes || config.validates_window || congestion.samples() || slow_start.is_some(),
-            rates: congestion.samples().then(|| Rates::boxed(congestion.sends_extra())),
+            watches: observes || config.validates_window || nature.samples || slow_start.is_some(),
+            rates: nature.samples.then(|| Rates::boxed(nature.sends_extra)),
             window: Window::new(congestion, counting, slow_start),
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),

@@ -121,7 +121,7 @@ impl Sender {
 
     /// Whether it tells random errors from congestion by the marks of duplicate ACKs.
     pub fn judges_by_mark(&self) -> bool {
-        self.window.rules().judges_by_mark()
+        self.window.rules().nature().judges_by_mark
     }
 
     /// Whether it judges the loss of each segment by itself, when it is found.
@@ -131,11 +131,11 @@ impl Sender {
 
     /// Whether its congestion control draws random numbers, so that repetitions may differ.
     pub fn draws(&self) -> bool {
-        self.window.rules().draws()
+        self.window.rules().nature().draws
     }
 
     /// Whether its congestion control answers marks in proportion (RFC 9331).
     pub fn is_scalable(&self) -> bool {
-        self.window.rules().is_scalable()
+        self.window.rules().nature().is_scalable
     }
 }

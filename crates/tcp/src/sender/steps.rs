@@ -135,7 +135,7 @@ impl Sender {
 
     /// Notes what the third duplicate's mark says of the loss that it tells.
     fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
-        if let (true, Some(range)) = (self.window.rules().judges_by_mark(), self.board.first()) {
+        if let (true, Some(range)) = (self.window.rules().nature().judges_by_mark, self.board.first()) {
             log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
         }
     }
@@ -177,7 +177,7 @@ impl Sender {
     ///
     /// CWR goes out with the byte at `until`: an ACK that does not cover it cannot have stopped echoing.
     pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
-        let pace = self.window.rules().mark_pace();
+        let pace = self.window.rules().nature().mark_pace;
         let too_soon = self.reductions.is_too_soon(pace, self.board.una(), now, self.rtt.srtt());
         if too_soon || self.phase() != Phase::Open {
             return;

@@ -79,7 +79,7 @@ impl Sender {
         let known = AckNews { now, rtt: self.rtt.latest(), rtts, mss: self.mss, ..AckNews::default() };
         self.repair.mark_at_timeout(&known, &mut self.board);
         let spared =
-            if self.repair.spares() || self.window.rules().samples() { self.board.pipe() } else { 0 };
+            if self.repair.spares() || self.window.rules().nature().samples { self.board.pipe() } else { 0 };
         self.window.on_timeout(&LossEvent { spared, ..loss }, expired.first);
         self.tells = true;
         self.rtt.back_off();

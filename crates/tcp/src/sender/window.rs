@@ -93,7 +93,7 @@ impl Window {
 
     /// An ACK is shown to rules that want to see it before its effect.
     pub(super) fn observe(&mut self, news: &AckNews) {
-        if self.rules.observes() {
+        if self.rules.nature().observes {
             self.rules.observe(news);
         }
     }

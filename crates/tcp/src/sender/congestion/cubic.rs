@@ -13,7 +13,9 @@
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
-use super::{AckEvent, Build, CongestionControl, Level, LossEvent, Phase, Recovered, Start};
+use super::{
+    AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
+};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
@@ -224,8 +226,8 @@ impl CongestionControl for Cubic {
         self.window.ssthresh()
     }
 
-    fn draws(&self) -> bool {
-        false
+    fn nature(&self) -> Nature {
+        Nature::FIXED
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -319,3 +321,5 @@ impl CongestionControl for Cubic {
         }
     }
 }
+
+impl RateHooks for Cubic {}

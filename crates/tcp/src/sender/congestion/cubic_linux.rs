@@ -15,7 +15,7 @@
 //! * A reduction that is taken back restores cwnd and ssthresh, and not the plateau.
 
 use super::reno::Reno;
-use super::{AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered, Start};
+use super::{AckEvent, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
@@ -162,8 +162,8 @@ impl CongestionControl for CubicLinux {
         self.window.ssthresh()
     }
 
-    fn draws(&self) -> bool {
-        false
+    fn nature(&self) -> Nature {
+        Nature::FIXED
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -254,3 +254,5 @@ impl CongestionControl for CubicLinux {
         }
     }
 }
+
+impl RateHooks for CubicLinux {}

@@ -17,7 +17,7 @@
 
 use super::estimate::{Delivered, Sliding};
 use super::harmless::Harmless;
-use super::{Build, CongestionControl, LossEvent, MarkPace, OnReno, Recovered, Reno, Start, Variant};
+use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
@@ -105,8 +105,8 @@ impl Jersey {
 }
 
 impl Variant for Jersey {
-    fn observes(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { observes: true, mark_pace: self.pace, judges_by_mark: true, ..Nature::FIXED }
     }
 
     fn observe(&mut self, news: &AckNews) {
@@ -122,14 +122,6 @@ impl Variant for Jersey {
         if let (Some(at), Some(rtt)) = (at, self.latest) {
             self.filter.on_delivered(at, bytes, rtt);
         }
-    }
-
-    fn mark_pace(&self) -> MarkPace {
-        self.pace
-    }
-
-    fn judges_by_mark(&self) -> bool {
-        true
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {

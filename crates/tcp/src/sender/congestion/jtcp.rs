@@ -16,7 +16,7 @@
 //! With a queue that is full and steady the delay does not grow, and its overflow is taken for a radio loss.
 
 use super::harmless::Harmless;
-use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Recovered, Reno, Start, Variant};
+use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
@@ -103,8 +103,8 @@ impl Jtcp {
 }
 
 impl Variant for Jtcp {
-    fn observes(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { observes: true, ..Nature::FIXED }
     }
 
     fn observe(&mut self, news: &AckNews) {

@@ -73,7 +73,7 @@ pub struct AckEvent<'a> {
     pub in_flight: u64,
     /// Bytes found lost since the last one.
     pub lost: u64,
-    /// What it says of the rate at which the path delivers, if the control [asks](CongestionControl::samples).
+    /// What it says of the rate at which the path delivers, if the control [samples](Nature::samples).
     pub rate: Option<&'a RateSample>,
     /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
     pub held: bool,
@@ -170,89 +170,97 @@ pub enum Recovered {
     },
 }
 
-/// The congestion window's rules.
-pub trait CongestionControl: Send {
-    /// cwnd in bytes.
-    fn window(&self) -> u64;
-    /// Slow start threshold in bytes.
-    fn ssthresh(&self) -> u64;
-    /// Every ACK that advances or is a duplicate, before it has any effect: what a bandwidth estimate learns from an ACK is
-    /// known when that ACK makes the window come down. Only if [`CongestionControl::observes`].
-    fn observe(&mut self, news: &AckNews) {
-        let _ = news;
-    }
-    /// Whether it wants [`CongestionControl::observe`].
-    fn observes(&self) -> bool {
-        false
-    }
-    /// Whether it wants [`AckEvent::rate`], [`CongestionControl::on_sent`], [`CongestionControl::on_lost`] and a pacer; read
-    /// once.
-    fn samples(&self) -> bool {
-        false
-    }
-    /// Whether it sees to its window itself while a loss is repaired: no [reduction](crate::sender::reduction) stands between.
-    fn conserves(&self) -> bool {
-        false
-    }
-    /// A segment goes out; only if it [samples](CongestionControl::samples).
-    fn on_sent(&mut self, sent: &SentEvent) {
-        let _ = sent;
-    }
-    /// The connection is open; the handshake has measured this round-trip time. Only if it
-    /// [samples](CongestionControl::samples).
+/// Facts about a congestion control that hold for its whole life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nature {
+    /// Wants [`CongestionControl::observe`].
+    pub observes: bool,
+    /// Is based on rates: wants [`AckEvent::rate`], the [`RateHooks`] and a pacer.
+    pub samples: bool,
+    /// Wants [`RateHooks::extra_at`] and [`RateHooks::on_extra`]; only a control that samples.
+    pub sends_extra: bool,
+    /// Sets the window itself while a loss is repaired, without a [reduction](crate::sender::reduction).
+    pub conserves: bool,
+    /// Draws from [`Start::random`], so that repetitions may differ.
+    pub draws: bool,
+    /// Answers each mark in proportion, as L4S asks (RFC 9331 §4.3). Where marks are reported in detail (RFC 9768) packets
+    /// bear ECT(1), [`AckEvent::marked`] reports marks, and [`CongestionControl::on_mark`] is not called.
+    pub is_scalable: bool,
+    /// Pace of the reactions to marks.
+    pub mark_pace: MarkPace,
+    /// Takes a loss reported by an unmarked duplicate ACK for a random error; these judgements are accounted.
+    pub judges_by_mark: bool,
+}
+
+impl Nature {
+    /// A control that draws no random numbers and asks for nothing.
+    pub const FIXED: Nature = Nature {
+        observes: false,
+        samples: false,
+        sends_extra: false,
+        conserves: false,
+        draws: false,
+        is_scalable: false,
+        mark_pace: MarkPace::Window,
+        judges_by_mark: false,
+    };
+
+    /// A control that draws random numbers and asks for nothing else.
+    pub const DRAWS: Nature = Nature { draws: true, ..Nature::FIXED };
+}
+
+/// Hooks of controls that are based on rates (BBR, Prague); called only if the control [samples](Nature::samples). Others
+/// leave all of them as they are.
+pub trait RateHooks {
+    /// The connection is open; the handshake has measured this round-trip time.
     fn on_open(&mut self, rtt: Option<Duration>) {
         let _ = rtt;
     }
-    /// A segment is found lost, before the [`CongestionControl::on_ack`] of the ACK that tells it. Only if it
-    /// [samples](CongestionControl::samples).
+    /// A segment goes out.
+    fn on_sent(&mut self, sent: &SentEvent) {
+        let _ = sent;
+    }
+    /// A segment is found lost, before the [`CongestionControl::on_ack`] of the ACK that reports the loss.
     fn on_lost(&mut self, now: Time, lost: &LostSegment) {
         let _ = (now, lost);
     }
-    /// Whether it keeps so little in flight on purpose that rate samples shall count as the application's.
+    /// Whether the control keeps so little in flight on purpose that rate samples count as the application's.
     fn holds_back(&self) -> bool {
         false
     }
-    /// How fast payload may leave; `None`: as fast as the window lets it. Only if it [samples](CongestionControl::samples).
+    /// Pacing rate of payload; `None`: as fast as the window allows.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// Whether it wants [`CongestionControl::extra_at`] and [`CongestionControl::on_extra`]; read once. Only if it
-    /// [samples](CongestionControl::samples).
-    fn sends_extra(&self) -> bool {
-        false
-    }
-    /// When the last segment is to go out once more, with low priority and beside the window, as a probe of the path that
-    /// carries nothing new; [`Time::NEVER`]: not at all. Nothing goes while nothing is outstanding.
+    /// Time at which the last segment goes out once more, with low priority and beside the window, as a probe of the path
+    /// that carries nothing new; [`Time::NEVER`]: not at all. Nothing goes while nothing is outstanding.
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
-    /// An extra segment goes out. It is in no account of what is in flight, and no timer runs for it.
+    /// An extra segment goes out. The segment is not in flight, and no timer runs for it.
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }
     /// The receiver reports data that arrived twice (D-SACK, RFC 2883): an extra segment, or a retransmission for nothing.
     fn on_told_twice(&mut self) {}
-    /// Whether it draws from [`Start::random`], so that repetitions may differ. Whoever does not has to say so.
-    fn draws(&self) -> bool {
-        true
-    }
-    /// Whether it answers each mark in proportion, as L4S asks (RFC 9331 §4.3): where marks are told in detail (RFC 9768) its
-    /// packets bear ECT(1), it learns of marks by [`AckEvent::marked`], and [`CongestionControl::on_mark`] is not called.
-    fn is_scalable(&self) -> bool {
-        false
-    }
-    /// How often it reacts to marks.
-    fn mark_pace(&self) -> MarkPace {
-        MarkPace::Window
-    }
-    /// Whether it takes a loss told by an unmarked duplicate ACK for a random error: its judgements are accounted.
-    fn judges_by_mark(&self) -> bool {
-        false
+}
+
+/// The congestion window's rules.
+pub trait CongestionControl: RateHooks + Send {
+    /// cwnd in bytes.
+    fn window(&self) -> u64;
+    /// Slow start threshold in bytes.
+    fn ssthresh(&self) -> u64;
+    /// Facts that hold for the control's whole life.
+    fn nature(&self) -> Nature;
+    /// Every ACK that advances or is a duplicate, before the ACK has any effect: a bandwidth estimate knows an ACK when that
+    /// ACK reduces the window. Only if the control [observes](Nature::observes).
+    fn observe(&mut self, news: &AckNews) {
+        let _ = news;
     }
     /// Every ACK that advances or is a duplicate, after recovery has had its say.
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
-    /// [`CongestionControl::on_ack`], and what the window is then: one call instead of two, for each ACK. Nobody has another
-    /// one than this.
+    /// [`CongestionControl::on_ack`], and cwnd after it: one call instead of two, for each ACK. Do not override.
     fn window_after(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) -> u64 {
         self.on_ack(ack, counting);
         self.window()
@@ -266,14 +274,14 @@ pub trait CongestionControl: Send {
     /// The receiver echoed a congestion mark (ECE), for the first time in this window of data.
     fn on_mark(&mut self, loss: &LossEvent);
     /// Slow start is over although nothing was lost ([`SlowStart`](crate::sender::slow_start::SlowStart)): ssthresh is cwnd.
-    /// Who has no slow start to leave does nothing.
+    /// A control without slow start does nothing.
     fn leave_slow_start(&mut self) {}
     /// Nothing was sent for a timeout: cwnd is `window` at most, bytes (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
     /// A full segment has `mss` bytes of payload from now on: the path takes no more. cwnd stays, it counts bytes.
     fn on_segment(&mut self, mss: u64);
-    /// What was in doubt was late, not lost (RFC 4653): cwnd is `to.window` at most, and slow start takes it back to
-    /// `to.ssthresh`. Who paces its packets need not heed it.
+    /// A segment in doubt was late, not lost (RFC 4653): cwnd is `to.window` at most, and slow start takes cwnd back to
+    /// `to.ssthresh`. A control that paces its packets may ignore it.
     fn on_reordered(&mut self, to: Level) {
         let _ = to;
     }

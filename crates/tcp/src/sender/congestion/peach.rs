@@ -21,7 +21,10 @@
 //! as a dummy's ACK while ACKs of dummies are awaited. A dummy whose original is lost delivers it. Without D-SACK the window
 //! never grows by dummies. A gradual `reduction` (PRR) hides the growth until recovery is over.
 
-use super::{AckEvent, Build, CongestionControl, Level, LossEvent, Recovered, Reno, SentEvent, Start};
+use super::{
+    AckEvent, Build, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Reno, SentEvent,
+    Start,
+};
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit, Values};
 
@@ -119,52 +122,8 @@ impl CongestionControl for Peach {
         self.reno.ssthresh()
     }
 
-    fn samples(&self) -> bool {
-        true
-    }
-
-    fn sends_extra(&self) -> bool {
-        true
-    }
-
-    fn draws(&self) -> bool {
-        false
-    }
-
-    fn on_open(&mut self, rtt: Option<Duration>) {
-        self.rtt = rtt;
-    }
-
-    fn on_sent(&mut self, sent: &SentEvent) {
-        if let Some(rtt) = self.rtt.filter(|_| self.starts) {
-            self.starts = false;
-            self.dummies = Dummies::over(sent.now, rtt, self.most, self.most - 1, 0);
-        }
-    }
-
-    fn extra_at(&self) -> Time {
-        self.dummies.next
-    }
-
-    fn on_extra(&mut self, now: Time) {
-        let dummies = &mut self.dummies;
-        dummies.left = dummies.left.saturating_sub(1);
-        dummies.awaited += 1;
-        dummies.next = if dummies.left > 0 { now + dummies.gap } else { Time::NEVER };
-    }
-
-    fn on_told_twice(&mut self) {
-        let dummies = &mut self.dummies;
-        if dummies.awaited == 0 {
-            return;
-        }
-        dummies.awaited -= 1;
-        if dummies.expected > 0 {
-            dummies.expected -= 1;
-        } else if self.reno.window() + self.mss <= self.most * self.mss {
-            self.reno.set(self.reno.exact() + self.mss as f64);
-            self.reno.set_ssthresh(self.reno.window());
-        }
+    fn nature(&self) -> Nature {
+        Nature { samples: true, sends_extra: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -211,6 +170,44 @@ impl CongestionControl for Peach {
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);
+        }
+    }
+}
+
+impl RateHooks for Peach {
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.rtt = rtt;
+    }
+
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if let Some(rtt) = self.rtt.filter(|_| self.starts) {
+            self.starts = false;
+            self.dummies = Dummies::over(sent.now, rtt, self.most, self.most - 1, 0);
+        }
+    }
+
+    fn extra_at(&self) -> Time {
+        self.dummies.next
+    }
+
+    fn on_extra(&mut self, now: Time) {
+        let dummies = &mut self.dummies;
+        dummies.left = dummies.left.saturating_sub(1);
+        dummies.awaited += 1;
+        dummies.next = if dummies.left > 0 { now + dummies.gap } else { Time::NEVER };
+    }
+
+    fn on_told_twice(&mut self) {
+        let dummies = &mut self.dummies;
+        if dummies.awaited == 0 {
+            return;
+        }
+        dummies.awaited -= 1;
+        if dummies.expected > 0 {
+            dummies.expected -= 1;
+        } else if self.reno.window() + self.mss <= self.most * self.mss {
+            self.reno.set(self.reno.exact() + self.mss as f64);
+            self.reno.set_ssthresh(self.reno.window());
         }
     }
 }

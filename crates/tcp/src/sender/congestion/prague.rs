@@ -14,7 +14,9 @@
 //! Only parts of the draft were at hand, quoted by others; what they lack is as the descriptions of Linux's tcp_prague and
 //! of udp_prague have it.
 
-use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, Recovered, Reno, Start};
+use super::{
+    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Reno, Start,
+};
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit, Values};
 
@@ -169,24 +171,8 @@ impl CongestionControl for Prague {
         self.reno.ssthresh()
     }
 
-    fn samples(&self) -> bool {
-        true
-    }
-
-    /// The window over a round trip; twice that in slow start, whose window doubles meanwhile (draft §2.4, as Linux).
-    fn pacing_rate(&self) -> Option<Rate> {
-        let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
-        let doubles = self.reno.window() < self.reno.ssthresh() / 2;
-        let bytes = self.reno.exact() * if doubles { 2.0 } else { 1.0 };
-        Some(Rate::from_bps((8.0 * bytes / srtt.as_secs()).max(1.0) as u64))
-    }
-
-    fn draws(&self) -> bool {
-        false
-    }
-
-    fn is_scalable(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { samples: true, is_scalable: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -237,6 +223,16 @@ impl CongestionControl for Prague {
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         self.reno.on_recovered(flight, recovered);
+    }
+}
+
+impl RateHooks for Prague {
+    /// The window over a round trip; twice that in slow start, whose window doubles meanwhile (draft §2.4, as Linux).
+    fn pacing_rate(&self) -> Option<Rate> {
+        let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
+        let doubles = self.reno.window() < self.reno.ssthresh() / 2;
+        let bytes = self.reno.exact() * if doubles { 2.0 } else { 1.0 };
+        Some(Rate::from_bps((8.0 * bytes / srtt.as_secs()).max(1.0) as u64))
     }
 }
 

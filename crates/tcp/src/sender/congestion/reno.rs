@@ -1,6 +1,8 @@
 //! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK alike.
 
-use super::{AckEvent, Build, CongestionControl, Level, LossEvent, Phase, Recovered, Start};
+use super::{
+    AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
+};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
@@ -171,8 +173,8 @@ impl CongestionControl for Reno {
         self.ssthresh
     }
 
-    fn draws(&self) -> bool {
-        false
+    fn nature(&self) -> Nature {
+        Nature::FIXED
     }
 
     #[inline(always)]
@@ -266,6 +268,8 @@ impl CongestionControl for Reno {
         self.cwnd = window as f64;
     }
 }
+
+impl RateHooks for Reno {}
 
 #[cfg(test)]
 mod tests {

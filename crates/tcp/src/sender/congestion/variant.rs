@@ -1,13 +1,15 @@
 //! What is built on Reno: a variant says what it does otherwise, and has the rest from [`Reno`].
 
 use super::{
-    AckEvent, CongestionControl, Level, LossEvent, LostSegment, MarkPace, Recovered, Reno, SentEvent, Start,
+    AckEvent, CongestionControl, Level, LossEvent, LostSegment, Nature, RateHooks, Recovered, Reno,
+    SentEvent, Start,
 };
 use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Rate, Time};
 
-/// A variant of Reno: each method is Reno's unless the variant has its own. Every hook of [`CongestionControl`] is here.
+/// A variant of Reno: each method is Reno's unless the variant has its own. Every hook of [`CongestionControl`] and [`RateHooks`]
+/// is here.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -29,88 +31,53 @@ use lasthop_base::{Duration, Rate, Time};
 /// };
 /// ```
 pub trait Variant: Send {
+    /// See [`CongestionControl::nature`]: Reno's.
+    fn nature(&self) -> Nature {
+        Nature::FIXED
+    }
+
     /// See [`CongestionControl::observe`].
     fn observe(&mut self, news: &AckNews) {
         let _ = news;
     }
 
-    /// See [`CongestionControl::observes`].
-    fn observes(&self) -> bool {
-        false
-    }
-
-    /// See [`CongestionControl::samples`].
-    fn samples(&self) -> bool {
-        false
-    }
-
-    /// See [`CongestionControl::conserves`].
-    fn conserves(&self) -> bool {
-        false
-    }
-
-    /// See [`CongestionControl::on_sent`].
+    /// See [`RateHooks::on_sent`].
     fn on_sent(&mut self, sent: &SentEvent) {
         let _ = sent;
     }
 
-    /// See [`CongestionControl::on_open`].
+    /// See [`RateHooks::on_open`].
     fn on_open(&mut self, rtt: Option<Duration>) {
         let _ = rtt;
     }
 
-    /// See [`CongestionControl::on_lost`].
+    /// See [`RateHooks::on_lost`].
     fn on_lost(&mut self, now: Time, lost: &LostSegment) {
         let _ = (now, lost);
     }
 
-    /// See [`CongestionControl::holds_back`].
+    /// See [`RateHooks::holds_back`].
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// See [`CongestionControl::pacing_rate`].
+    /// See [`RateHooks::pacing_rate`].
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// See [`CongestionControl::sends_extra`].
-    fn sends_extra(&self) -> bool {
-        false
-    }
-
-    /// See [`CongestionControl::extra_at`].
+    /// See [`RateHooks::extra_at`].
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
 
-    /// See [`CongestionControl::on_extra`].
+    /// See [`RateHooks::on_extra`].
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }
 
-    /// See [`CongestionControl::on_told_twice`].
+    /// See [`RateHooks::on_told_twice`].
     fn on_told_twice(&mut self) {}
-
-    /// See [`CongestionControl::is_scalable`].
-    fn is_scalable(&self) -> bool {
-        false
-    }
-
-    /// See [`CongestionControl::draws`]: Reno does not.
-    fn draws(&self) -> bool {
-        false
-    }
-
-    /// See [`CongestionControl::mark_pace`].
-    fn mark_pace(&self) -> MarkPace {
-        MarkPace::Window
-    }
-
-    /// See [`CongestionControl::judges_by_mark`].
-    fn judges_by_mark(&self) -> bool {
-        false
-    }
 
     /// See [`CongestionControl::on_ack`].
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -186,72 +153,12 @@ impl<V: Variant> CongestionControl for OnReno<V> {
         self.reno.ssthresh()
     }
 
+    fn nature(&self) -> Nature {
+        self.variant.nature()
+    }
+
     fn observe(&mut self, news: &AckNews) {
         self.variant.observe(news);
-    }
-
-    fn observes(&self) -> bool {
-        self.variant.observes()
-    }
-
-    fn samples(&self) -> bool {
-        self.variant.samples()
-    }
-
-    fn conserves(&self) -> bool {
-        self.variant.conserves()
-    }
-
-    fn on_sent(&mut self, sent: &SentEvent) {
-        self.variant.on_sent(sent);
-    }
-
-    fn on_open(&mut self, rtt: Option<Duration>) {
-        self.variant.on_open(rtt);
-    }
-
-    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
-        self.variant.on_lost(now, lost);
-    }
-
-    fn holds_back(&self) -> bool {
-        self.variant.holds_back()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.variant.pacing_rate()
-    }
-
-    fn sends_extra(&self) -> bool {
-        self.variant.sends_extra()
-    }
-
-    fn extra_at(&self) -> Time {
-        self.variant.extra_at()
-    }
-
-    fn on_extra(&mut self, now: Time) {
-        self.variant.on_extra(now);
-    }
-
-    fn on_told_twice(&mut self) {
-        self.variant.on_told_twice();
-    }
-
-    fn is_scalable(&self) -> bool {
-        self.variant.is_scalable()
-    }
-
-    fn draws(&self) -> bool {
-        self.variant.draws()
-    }
-
-    fn mark_pace(&self) -> MarkPace {
-        self.variant.mark_pace()
-    }
-
-    fn judges_by_mark(&self) -> bool {
-        self.variant.judges_by_mark()
     }
 
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
@@ -296,6 +203,40 @@ impl<V: Variant> CongestionControl for OnReno<V> {
     }
 }
 
+impl<V: Variant> RateHooks for OnReno<V> {
+    fn on_sent(&mut self, sent: &SentEvent) {
+        self.variant.on_sent(sent);
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.variant.on_open(rtt);
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.variant.on_lost(now, lost);
+    }
+
+    fn holds_back(&self) -> bool {
+        self.variant.holds_back()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.variant.pacing_rate()
+    }
+
+    fn extra_at(&self) -> Time {
+        self.variant.extra_at()
+    }
+
+    fn on_extra(&mut self, now: Time) {
+        self.variant.on_extra(now);
+    }
+
+    fn on_told_twice(&mut self) {
+        self.variant.on_told_twice();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     /// Names of the methods in the block of `text` that begins with `head`.
@@ -309,15 +250,21 @@ mod tests {
     #[test]
     fn every_hook_is_forwarded() {
         let (all, here) = (include_str!("mod.rs"), include_str!("variant.rs"));
-        let hooks = methods(all, "pub trait CongestionControl: Send {");
-        assert!(hooks.len() > 20 && hooks.contains(&"on_lost"), "{hooks:?}");
-        let forwarded = methods(here, "CongestionControl for OnReno<V> {");
-        // Nobody has another `window_after` than the trait's.
-        let missing = hooks.iter().filter(|hook| **hook != "window_after" && !forwarded.contains(hook));
-        assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
-        // Reno keeps the window and the threshold.
         let asked = methods(here, "pub trait Variant: Send {");
-        let kept = forwarded.iter().filter(|hook| !asked.contains(hook));
-        assert_eq!(kept.collect::<Vec<_>>(), [&"window", &"ssthresh"]);
+        for (hooks, own) in [
+            ("pub trait CongestionControl: RateHooks + Send {", "CongestionControl for OnReno<V> {"),
+            ("pub trait RateHooks {", "RateHooks for OnReno<V> {"),
+        ] {
+            let (hooks, forwarded) = (methods(all, hooks), methods(here, own));
+            assert!(hooks.len() > 7, "{hooks:?}");
+            // Nobody has another `window_after` than the trait's; Reno keeps the window and the threshold.
+            let missing = hooks.iter().filter(|hook| **hook != "window_after" && !forwarded.contains(hook));
+            assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
+            let kept = forwarded.iter().filter(|hook| !asked.contains(hook));
+            assert!(
+                kept.eq(["window", "ssthresh"].iter().filter(|name| hooks.contains(name))),
+                "{forwarded:?}"
+            );
+        }
     }
 }

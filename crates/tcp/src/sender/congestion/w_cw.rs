@@ -9,7 +9,7 @@
 //! packet's mark (`echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
-use super::{Build, CongestionControl, LossEvent, MarkPace, OnReno, Recovered, Reno, Variant};
+use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -73,20 +73,12 @@ fn halve(reno: &mut Reno, loss: &LossEvent) {
 }
 
 impl Variant for WCw {
-    fn observes(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { observes: true, mark_pace: self.pace, judges_by_mark: true, ..Nature::FIXED }
     }
 
     fn observe(&mut self, news: &AckNews) {
         self.westwood.observe(news);
-    }
-
-    fn mark_pace(&self) -> MarkPace {
-        self.pace
-    }
-
-    fn judges_by_mark(&self) -> bool {
-        true
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
@@ -174,6 +166,6 @@ mod tests {
         assert_eq!(after(&keep, |control| control.on_loss(&loss(true))), (30, 30));
         let half = [("after_timeout", "half")];
         assert_eq!(after(&half, |control| control.on_timeout(&loss(false), true)), (1, 15));
-        assert_eq!(loaded(&[("marks", "every")]).mark_pace(), MarkPace::Every);
+        assert_eq!(loaded(&[("marks", "every")]).nature().mark_pace, MarkPace::Every);
     }
 }

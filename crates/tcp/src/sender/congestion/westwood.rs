@@ -4,7 +4,7 @@
 //! An echoed mark is answered as a loss is: ssthresh from the estimate.
 
 use super::estimate::{Delivered, Tustin};
-use super::{Build, CongestionControl, LossEvent, OnReno, Recovered, Reno, Start, Variant};
+use super::{Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
@@ -90,8 +90,8 @@ impl Rtt {
 }
 
 impl Variant for Westwood {
-    fn observes(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { observes: true, ..Nature::FIXED }
     }
 
     fn observe(&mut self, news: &AckNews) {

@@ -2,7 +2,7 @@
 
 use super::estimate::{Delivered, PerRtt};
 use super::westwood::{Rtt, TIMES};
-use super::{Build, CongestionControl, LossEvent, OnReno, Recovered, Reno, Variant};
+use super::{Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -47,8 +47,8 @@ impl WestwoodPlus {
 }
 
 impl Variant for WestwoodPlus {
-    fn observes(&self) -> bool {
-        true
+    fn nature(&self) -> Nature {
+        Nature { observes: true, ..Nature::FIXED }
     }
 
     fn observe(&mut self, news: &AckNews) {

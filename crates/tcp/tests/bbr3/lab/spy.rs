@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, State};
 use lasthop_tcp::sender::congestion::{
-    AckEvent, CongestionControl, LossEvent, LostSegment, Recovered, SentEvent,
+    AckEvent, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered, SentEvent,
 };
 use lasthop_tcp::sender::counting::AckCounting;
 use std::sync::{Arc, Mutex};
@@ -63,24 +63,8 @@ impl CongestionControl for Spy {
     fn ssthresh(&self) -> u64 {
         self.inner.ssthresh()
     }
-    fn samples(&self) -> bool {
-        self.inner.samples()
-    }
-    fn conserves(&self) -> bool {
-        self.inner.conserves()
-    }
-    fn holds_back(&self) -> bool {
-        self.inner.holds_back()
-    }
-    fn on_open(&mut self, rtt: Option<Duration>) {
-        self.inner.on_open(rtt);
-    }
-    fn on_sent(&mut self, sent: &SentEvent) {
-        self.inner.on_sent(sent);
-        self.note(sent.now);
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
+    fn nature(&self) -> Nature {
+        self.inner.nature()
     }
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
         self.inner.on_ack(ack, counting);
@@ -98,10 +82,6 @@ impl CongestionControl for Spy {
         let mut seen = self.seen.lock().expect("no test panics while it looks");
         seen.note(row.at, row.belief);
         seen.rows.push(row);
-    }
-    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
-        self.inner.on_lost(now, lost);
-        self.note(now);
     }
     fn on_loss(&mut self, loss: &LossEvent) {
         self.inner.on_loss(loss);
@@ -124,5 +104,25 @@ impl CongestionControl for Spy {
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         self.inner.on_recovered(flight, recovered);
         self.note(self.now);
+    }
+}
+
+impl RateHooks for Spy {
+    fn holds_back(&self) -> bool {
+        self.inner.holds_back()
+    }
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.inner.on_open(rtt);
+    }
+    fn on_sent(&mut self, sent: &SentEvent) {
+        self.inner.on_sent(sent);
+        self.note(sent.now);
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.inner.on_lost(now, lost);
+        self.note(now);
     }
 }

@@ -14,7 +14,10 @@ mod aggregation;
 mod long_term;
 mod model;
 
-use super::{AckEvent, Build, CongestionControl, LossEvent, Phase, RateSample, Recovered, SentEvent, Start};
+use super::{
+    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, RateSample, Recovered,
+    SentEvent, Start,
+};
 use crate::sender::counting::AckCounting;
 use aggregation::Aggregation;
 use lasthop_base::{Duration, Info, Mechanism, Rate, Stream, Time};
@@ -329,38 +332,8 @@ impl CongestionControl for Bbr {
         LARGEST
     }
 
-    fn samples(&self) -> bool {
-        true
-    }
-
-    fn conserves(&self) -> bool {
-        true
-    }
-
-    fn holds_back(&self) -> bool {
-        matches!(self.state, State::ProbeRtt { .. })
-    }
-
-    fn on_open(&mut self, rtt: Option<Duration>) {
-        self.set_rate(HIGH_GAIN, rtt);
-    }
-
-    /// After a silence of the application: at the bandwidth, whatever the phase (BBRHandleRestartFromIdle).
-    fn on_sent(&mut self, sent: &SentEvent) {
-        if sent.in_flight > sent.bytes || !sent.limited {
-            return;
-        }
-        self.restarts = true;
-        self.aggregation.start_anew(sent.now);
-        match self.state {
-            State::ProbeBw { .. } => self.set_rate(1.0, None),
-            State::ProbeRtt { .. } => self.end_probe_rtt(sent.now),
-            _ => {}
-        }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.rate.map(|rate| Rate::from_bps((8.0 * rate) as u64))
+    fn nature(&self) -> Nature {
+        Nature { samples: true, conserves: true, ..Nature::DRAWS }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
@@ -415,6 +388,34 @@ impl CongestionControl for Bbr {
                 self.long_term.start_anew();
             }
         }
+    }
+}
+
+impl RateHooks for Bbr {
+    fn holds_back(&self) -> bool {
+        matches!(self.state, State::ProbeRtt { .. })
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.set_rate(HIGH_GAIN, rtt);
+    }
+
+    /// After a silence of the application: at the bandwidth, whatever the phase (BBRHandleRestartFromIdle).
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if sent.in_flight > sent.bytes || !sent.limited {
+            return;
+        }
+        self.restarts = true;
+        self.aggregation.start_anew(sent.now);
+        match self.state {
+            State::ProbeBw { .. } => self.set_rate(1.0, None),
+            State::ProbeRtt { .. } => self.end_probe_rtt(sent.now),
+            _ => {}
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate.map(|rate| Rate::from_bps((8.0 * rate) as u64))
     }
 }
 

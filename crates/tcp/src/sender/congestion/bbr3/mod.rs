@@ -27,7 +27,10 @@ mod loss;
 mod probe_rtt;
 mod rounds;
 
-use super::{AckEvent, Build, CongestionControl, LossEvent, LostSegment, Phase, Recovered, SentEvent, Start};
+use super::{
+    AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, Phase, RateHooks, Recovered,
+    SentEvent, Start,
+};
 use crate::sender::counting::AckCounting;
 use aggregation::Aggregation;
 use bandwidth::{FullPipe, MaxBandwidth};
@@ -310,42 +313,8 @@ impl CongestionControl for Bbr3 {
         LARGEST
     }
 
-    fn samples(&self) -> bool {
-        true
-    }
-
-    fn conserves(&self) -> bool {
-        true
-    }
-
-    fn holds_back(&self) -> bool {
-        self.state == State::ProbeRtt
-    }
-
-    fn on_open(&mut self, rtt: Option<Duration>) {
-        self.rtt.open(rtt);
-        self.open_pacing(rtt);
-    }
-
-    /// HandleRestartFromIdle; and whether the window is used up.
-    fn on_sent(&mut self, sent: &SentEvent) {
-        if sent.in_flight + self.mss > self.cwnd {
-            self.rounds.note_full_window();
-        }
-        if sent.in_flight > sent.bytes || !sent.limited {
-            return;
-        }
-        self.restarts = true;
-        self.aggregation.begin(sent.now);
-        if self.state.probes_bandwidth() {
-            self.pace(1.0);
-        } else if self.state == State::ProbeRtt {
-            self.check_probe_rtt_done(sent.now);
-        }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.rate.map(|rate| Rate::from_bps((8.0 * rate) as u64))
+    fn nature(&self) -> Nature {
+        Nature { samples: true, conserves: true, ..Nature::DRAWS }
     }
 
     /// UpdateOnACK.
@@ -363,10 +332,6 @@ impl CongestionControl for Bbr3 {
         self.pace(self.pacing_gain());
         self.set_quantum();
         self.set_window(sample.newly_acked);
-    }
-
-    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
-        self.handle_lost(now, lost);
     }
 
     /// OnEnterFastRecovery.
@@ -403,5 +368,41 @@ impl CongestionControl for Bbr3 {
             Recovered::Revised { .. } => self.handle_spurious_loss(),
         }
         self.phase = Phase::Open;
+    }
+}
+
+impl RateHooks for Bbr3 {
+    fn holds_back(&self) -> bool {
+        self.state == State::ProbeRtt
+    }
+
+    fn on_open(&mut self, rtt: Option<Duration>) {
+        self.rtt.open(rtt);
+        self.open_pacing(rtt);
+    }
+
+    /// HandleRestartFromIdle; and whether the window is used up.
+    fn on_sent(&mut self, sent: &SentEvent) {
+        if sent.in_flight + self.mss > self.cwnd {
+            self.rounds.note_full_window();
+        }
+        if sent.in_flight > sent.bytes || !sent.limited {
+            return;
+        }
+        self.restarts = true;
+        self.aggregation.begin(sent.now);
+        if self.state.probes_bandwidth() {
+            self.pace(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(sent.now);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate.map(|rate| Rate::from_bps((8.0 * rate) as u64))
+    }
+
+    fn on_lost(&mut self, now: Time, lost: &LostSegment) {
+        self.handle_lost(now, lost);
     }
 }
