@@ -4,7 +4,7 @@ use super::counts;
 use super::file::Binding;
 use super::readings::twin;
 use super::reproduce::Done;
-use super::rows::{binding, claim_of};
+use super::rows::{binding, claim_of, published_of};
 use super::study::Study;
 use crate::item::{Item, Verdict};
 use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
@@ -74,7 +74,7 @@ pub fn matrix(overviews: &[Overview]) -> Matrix {
     }
 }
 
-/// What a row is about: a claim says so itself, a number is of a table unless its rows say otherwise.
+/// Theme of a row: the claim's own; a number belongs to the tables unless its rows name another theme.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");
@@ -82,10 +82,9 @@ fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     binding_of(study, item).and_then(|binding| binding.theme.as_deref()).unwrap_or("tables")
 }
 
-/// The measurement of the first published number that a row stands beside.
+/// The measurement of the published number that a row stands beside.
 fn binding_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Binding> {
-    let row = study.published.iter().find(|row| row.is_beside(item))?;
-    binding(study, row)
+    binding(study, published_of(study, item)?)
 }
 
 fn distance(item: &Item) -> Option<Distance> {
