@@ -134,6 +134,20 @@ mod tests {
         }
     }
 
+    /// `before = 2`: a mark on one of the two packets ahead of the hole is near, a mark three ahead is not.
+    #[test]
+    fn a_mark_is_near_within_so_many_packets() {
+        let waits = When::After(Duration::from_millis(100));
+        let mut values = MECHANISM.info.defaults();
+        values.set("before", lasthop_base::Value::Count(2));
+        for (unmarked, first) in [(0, When::Now), (1, When::Now), (2, waits), (3, waits)] {
+            let mut timing = (MECHANISM.build)(&values);
+            timing.on_data(&in_order(true));
+            (0..unmarked).for_each(|_| _ = timing.on_data(&in_order(false)));
+            assert_eq!(timing.on_data(&behind(false)), first, "{unmarked}");
+        }
+    }
+
     #[test]
     fn what_waits_leaves_with_a_later_mark_or_when_its_time_is_over() {
         let mut timing = (MECHANISM.build)(&MECHANISM.info.defaults());

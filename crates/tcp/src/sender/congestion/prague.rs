@@ -314,6 +314,32 @@ mod tests {
         }
     }
 
+    /// The window comes down once in a round trip (draft §2.4): not a nanosecond before the round trip is over, and at its end,
+    /// when the data in flight at the last reduction is delivered.
+    #[test]
+    fn marks_lower_the_window_once_in_a_round_trip() {
+        let (mut prague, rtt) = (prague(40), MS * 50);
+        let mut counting = (counting::DEFAULT.build)(&counting::DEFAULT.info.defaults());
+        let mut marked = |now: Time| {
+            let ack = AckEvent {
+                now,
+                acked: MSS,
+                segments: 1,
+                delivered: MSS,
+                marked: MSS,
+                srtt: Some(rtt),
+                in_flight: 2 * MSS,
+                ..AckEvent::default()
+            };
+            prague.on_ack(&ack, &mut *counting);
+            prague.window() / MSS
+        };
+        let first = Time::ZERO + MS * 100;
+        assert_eq!(marked(first), 20, "alpha begins at 1");
+        assert_eq!(marked(first + rtt - Duration::from_nanos(1)), 20);
+        assert_eq!(marked(first + rtt), 10);
+    }
+
     /// A path of 5 ms grows as one of 25 ms does (draft §2.4.4): in a second 40 segments per 25 ms of rate, that is (5/25)^2
     /// of a segment per round trip.
     #[test]

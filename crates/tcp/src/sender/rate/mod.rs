@@ -3,7 +3,7 @@
 //! * `sampler.rs`: one sample of the delivery rate for each ACK.
 //! * `pacer.rs`: when the next packet may leave.
 //!
-//! Both exist only where the congestion control [asks](super::congestion::CongestionControl::samples) for them.
+//! Both exist only where the congestion control [asks](super::congestion::Nature::samples) for them.
 
 mod pacer;
 mod sampler;
@@ -23,7 +23,7 @@ use sampler::Sampler;
 pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
-    /// Whether the control [sends extra segments](super::congestion::CongestionControl::sends_extra).
+    /// Whether the control [sends extra segments](super::congestion::Nature::sends_extra).
     sends_extra: bool,
     /// Ranges found lost last: kept for their room.
     lost: Vec<Range>,

@@ -37,7 +37,7 @@ pub struct AckNews {
     /// time. Told where timestamps tell originals from copies (RFC 3522).
     pub sent_before: Option<Time>,
     /// The receiver's clock when it sent the ACK (TSval without its wraps), if timestamps are in use; only differences mean
-    /// something. Told to a congestion control that [observes](crate::sender::congestion::CongestionControl::observes) and to
+    /// something. Told to a congestion control that [observes](crate::sender::congestion::Nature::observes) and to
     /// a judge that [measures](crate::sender::judge::LossJudge::measures).
     pub clock: Option<Time>,
     /// The smoothed round-trip time after it (RFC 6298), and the smallest so far, once one was measured; told to a recovery that

@@ -124,6 +124,15 @@ mod tests {
         }
     }
 
+    /// Eight samples find a round's smallest round trip; the ninth is the first to be judged (Linux, HYSTART_MIN_SAMPLES).
+    #[test]
+    fn the_ninth_sample_of_a_round_is_the_first_to_be_judged() {
+        let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
+        rounds.play(20, MS * 100, MS * 5);
+        let grown = rounds.play(20, MS * 150, MS * 5);
+        assert_eq!(grown.iter().position(|growth| *growth == Growth::Over), Some(8));
+    }
+
     /// At least 4 ms and at most 16 ms more, whatever the path (Linux; RFC 9406 §4.2 has the same bounds).
     #[test]
     fn the_threshold_has_bounds() {
