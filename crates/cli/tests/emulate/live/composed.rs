@@ -1,5 +1,6 @@
 //! Emulations inside emulations: delays add up, and of the rates the smaller one holds.
 
+use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
 use crate::live::removal::{Running, namespaces_of, processes_with, wait_until};
 use crate::live::unprivileged;
@@ -43,10 +44,12 @@ const SLOWER: &str = "rate=10Mbit/s,rtt=30ms,queue=200packets";
 #[test]
 fn delays_add_up() {
     for (who, emulating) in callers() {
+        let machine = Machine::watch();
         let output = within(emulating, SLOW, &[SLOWER], &connector(FAR));
         let took = printed(&output, "shortest_ms");
         // Three packets of 40 to 60 bytes, each way over two links of 10 Mbit/s, take 0.2 ms beside.
-        assert!((110.0..113.0).contains(&took), "{who}: {took} ms; {}", stderr_of(&output));
+        assert!(took >= 110.0, "{who}: {took} ms; {}", stderr_of(&output));
+        machine.judge(took < 113.0, format!("{who}: {took} ms; {}", stderr_of(&output)));
     }
 }
 
@@ -55,6 +58,7 @@ fn a_third_one_adds_as_much() {
     for (who, emulating) in callers() {
         let program = lasthop().get_program().to_str().unwrap().to_owned();
         let third = [SLOWER, "--", &program, "emulate", "rate=10Mbit/s,rtt=50ms,queue=200packets"];
+        let machine = Machine::watch();
         let output = within(
             emulating,
             SLOW,
@@ -64,7 +68,8 @@ fn a_third_one_adds_as_much() {
         let took = printed(&output, "shortest_ms");
         // Without real-time priority each of twelve steps may be late on a busy machine.
         let most = if who == "root" { 164.0 } else { 175.0 };
-        assert!((160.0..most).contains(&took), "{who}: {took} ms; {}", stderr_of(&output));
+        assert!(took >= 160.0, "{who}: {took} ms; {}", stderr_of(&output));
+        machine.judge(took < most, format!("{who}: {took} ms; {}", stderr_of(&output)));
         // Each has a network of its own: the outermost the first, the others the next ones.
         assert!(stderr_of(&output).contains("inet 198.18.2.2/24"), "{who}: {}", stderr_of(&output));
     }
