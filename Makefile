@@ -38,6 +38,7 @@ waiting:
 judge:
 	@[ -s $(NOT_JUDGED) ] || exit 0; \
 	names=$$(sed -n 's/^\(live::[a-z0-9_:]*\): .*/\1/p' $(NOT_JUDGED) | sort -u); rm -f $(NOT_JUDGED); \
+	[ -n "$$names" ] || exit 0; \
 	echo "not judged beside the rest:" $$names; \
 	$(CARGO) test --workspace --tests --no-fail-fast -- --exact $$names
 

@@ -73,7 +73,7 @@ pub struct AckEvent<'a> {
     pub in_flight: u64,
     /// Bytes found lost since the last one.
     pub lost: u64,
-    /// What it says of the rate at which the path delivers, if the control [samples](Nature::samples).
+    /// Sample of the rate at which the path delivers, if the control [samples](Nature::samples).
     pub rate: Option<&'a RateSample>,
     /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
     pub held: bool,
