@@ -41,7 +41,7 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use command::Command;
 use failure::Failure;
-use lasthop_scenario::Catalogue;
+use lasthop_scenario::{Catalogue, foreign};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -86,16 +86,35 @@ fn main() -> ExitCode {
     }
 }
 
-/// The `--set` to write in place of a flag that is a key of scenarios.
+/// The `--set` to write in place of a flag that is a key of scenarios, in Lasthop's words or another tool's.
 fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let name = flag.strip_prefix("--")?.split('=').next()?.replace('-', "_");
+    let flag = flag.strip_prefix("--")?.split('=').next()?;
+    let name = flag.replace('-', "_");
+    let value = value_of(flag).unwrap_or_else(|| "VALUE".to_owned());
     let reference = Catalogue::default().reference();
-    let is_key = reference.iter().flat_map(|section| &section.keys).any(|key| key.name == name);
-    is_key.then(|| format!("`{name}` is a key of the scenario: --set {name}=VALUE"))
+    let is_key = |name: &str| reference.iter().flat_map(|section| &section.keys).any(|key| key.name == name);
+    if is_key(&name) {
+        return Some(format!("`{name}` is a key of the scenario: --set {name}={value}"));
+    }
+    let entry = foreign(&name)?;
+    let here = entry.here.iter().find(|name| is_key(name))?;
+    Some(format!("{}: --set {here}={value}", entry.sentence()))
+}
+
+/// The value that was written with a flag: `--duration=10s`, `--duration 10s`.
+fn value_of(flag: &str) -> Option<String> {
+    let mut given = std::env::args().skip_while(|part| {
+        part.strip_prefix("--").and_then(|part| part.split('=').next()).is_none_or(|name| name != flag)
+    });
+    let first = given.next()?;
+    match first.split_once('=') {
+        Some((_, value)) => Some(value.to_owned()),
+        None => given.next().filter(|next| !next.starts_with("--")),
+    }
 }
 
 /// Help, the version, or a mistake in the flags.

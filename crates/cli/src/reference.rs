@@ -1,8 +1,9 @@
 //! The reference: every scenario key, column and field, for a terminal and as a page.
 
+use lasthop_lab::assertion::stem;
 use lasthop_lab::runs::fields as outputs;
 use lasthop_scenario::examples::TOPOLOGIES;
-use lasthop_scenario::{Described, Section};
+use lasthop_scenario::{Catalogue, Described, Section, foreign, nearest};
 use std::fmt::Write;
 use textwrap::Options;
 
@@ -16,26 +17,44 @@ pub(crate) fn fields() -> Vec<Section> {
     outputs::sections()
 }
 
-/// What a path or a name means, keys first.
+/// Sections about a path or a name: keys and mechanisms, then columns and fields, whose unit may be left out. A name of
+/// another tool leads to the names here with the same meaning.
 pub(crate) fn explain(path: &str) -> Vec<Section> {
-    let mut found = lasthop_scenario::Catalogue::default().explain(path);
-    for section in fields() {
-        let keys: Vec<Described> =
-            section.keys.iter().filter(|key| key.name == path.trim()).cloned().collect();
-        if !keys.is_empty() {
-            found.push(Section { keys, ..section });
+    let path = path.trim();
+    let own = here(path);
+    let Some(entry) = foreign(path) else { return own };
+    let lead = Section { title: entry.sentence(), text: String::new(), keys: Vec::new() };
+    let others = if own.is_empty() { entry.here.iter().flat_map(|name| here(name)).collect() } else { own };
+    [vec![lead], others].concat()
+}
+
+/// Sections about a name of Lasthop.
+fn here(path: &str) -> Vec<Section> {
+    let mut found = Catalogue::default().explain(path);
+    let mut add = |is_meant: &dyn Fn(&str) -> bool| {
+        for section in fields() {
+            let keys: Vec<Described> =
+                section.keys.iter().filter(|key| is_meant(&key.name)).cloned().collect();
+            if !keys.is_empty() {
+                found.push(Section { keys, ..section });
+            }
         }
+        found.is_empty()
+    };
+    if add(&|name| name == path) {
+        add(&|name| stem(name) == path);
     }
     found
 }
 
-/// The name nearest to one that nothing has.
-pub(crate) fn meant(path: &str) -> Option<String> {
-    lasthop_scenario::Catalogue::default().meant(path).or_else(|| {
-        let keys: Vec<String> =
-            fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
-        lasthop_scenario::nearest(path, keys.iter().map(String::as_str)).map(str::to_owned)
-    })
+/// "did you mean …?" for a name that nothing has.
+pub(crate) fn hint(path: &str) -> Option<String> {
+    let fields: Vec<String> =
+        fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
+    Catalogue::default()
+        .meant(path)
+        .or_else(|| nearest(path, fields.iter().map(String::as_str)).map(str::to_owned))
+        .map(|name| format!("did you mean `{name}`?"))
 }
 
 /// Sections for a terminal of 80 columns.
@@ -147,10 +166,7 @@ pub(crate) fn page() -> String {
         let _ = writeln!(page, "* `{alias}` is `{name}`");
     }
     page.push_str("\n# Scenario keys\n");
-    lasthop_scenario::Catalogue::default()
-        .reference()
-        .iter()
-        .for_each(|section| markdown(section, &mut page));
+    Catalogue::default().reference().iter().for_each(|section| markdown(section, &mut page));
     page.push_str("\n# What is printed\n");
     fields().iter().for_each(|section| markdown(section, &mut page));
     page.push_str("\n# Topologies with several flows\n");

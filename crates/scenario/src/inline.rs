@@ -25,7 +25,7 @@ use crate::problem::Problem;
 use crate::ready;
 use crate::set;
 use crate::source::{Source, Span};
-use crate::suggest::nearest;
+use crate::suggest::{hint, nearest};
 use crate::tree::{Content, Node, Table, parse_typed};
 use lasthop_base::quantity;
 use std::ops::Range;
@@ -105,10 +105,8 @@ pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Pro
 fn others(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     for item in items.iter().filter(|item| !is_own(&item.key)) {
         set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {
-            match nearest(&item.key, names()) {
-                Some(name) => {
-                    problem.help(format!("did you mean `{name}`? keys of a link: {}", names().join(", ")))
-                }
+            match hint(&item.key, names()) {
+                Some(hint) => problem.help(format!("{hint} keys of a link: {}", names().join(", "))),
                 None => problem,
             }
         })?;

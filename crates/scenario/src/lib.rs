@@ -45,6 +45,7 @@ pub mod examples;
 mod fields;
 mod files;
 mod flows;
+mod foreign;
 pub mod inline;
 mod key;
 mod language;
@@ -77,6 +78,7 @@ pub use catalogue::Catalogue;
 pub use complaint::Complaint;
 pub use draft::Draft;
 pub use files::{Disk, Files};
+pub use foreign::{FOREIGN, Foreign, foreign};
 pub use list::Entry;
 pub use notes::of_all as notes_of_all;
 pub use problem::Problem;
@@ -85,4 +87,4 @@ pub use reference::{Described, Section, aliases, units};
 pub use scenario::{
     Exchanges, Flow, Headers, Hop, Link, Pattern, Pauses, Route, Scenario, Traffic, Transfer,
 };
-pub use suggest::nearest;
+pub use suggest::{hint, nearest};

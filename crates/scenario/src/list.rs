@@ -84,8 +84,8 @@ fn entries_of(all: &[Entry], word: &str) -> Result<Vec<Entry>, String> {
     kinds.dedup();
     let names = all.iter().map(|entry| entry.name).chain(kinds.iter().copied());
     let kinds = format!("kinds: {}", kinds.join(", "));
-    Err(match suggest::nearest(word, names) {
-        Some(name) => format!("did you mean `{name}`? {kinds}"),
+    Err(match suggest::hint(word, names) {
+        Some(hint) => format!("{hint} {kinds}"),
         None => kinds,
     })
 }

@@ -11,7 +11,7 @@ use crate::links::SERVICES;
 use crate::nodes;
 use crate::problem::Problem;
 use crate::source::Span;
-use crate::suggest::{among, listed, nearest};
+use crate::suggest::{among, hint, listed};
 use crate::tree::{Content, Node, Table};
 use lasthop_base::Question;
 
@@ -239,11 +239,11 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
     known.dedup();
     let mut known: Vec<&str> = known.iter().filter_map(|path| path.last()).map(String::as_str).collect();
     known.extend(language::tops().map(|top| -> &str { top }));
-    let help = match nearest(&parts[0], known) {
+    let help = match hint(&parts[0], known) {
         _ if inline::is_own(path) => {
             format!("it may stand behind the path: {},{path}=…; ", draft.sources[0].name)
         }
-        Some(name) => format!("did you mean `{name}`? "),
+        Some(hint) => format!("{hint} "),
         None => String::new(),
     };
     let links: Vec<String> = draft

@@ -1,22 +1,30 @@
 //! "Did you mean …?"
 
-/// Other tools' words, and the words here that they mean.
-const MEANT: &[(&str, &str)] = &[
-    ("bandwidth", "rate"),
-    ("bbr2", "bbr3"),
-    ("bbrv2", "bbr3"),
-    ("bbrv3", "bbr3"),
-    ("buffer", "queue"),
-    ("bw", "rate"),
-    ("cc", "congestion"),
-    ("delay", "one_way_delay"),
-    ("flows", "count"),
-    ("latency", "one_way_delay"),
-    ("mss", "segment"),
-];
+use crate::foreign::{Foreign, foreign, one_of};
 
-/// The candidate nearest to what was written, if one is near enough to be meant.
+/// The candidate that was probably meant: another tool's name for it, or the nearest spelling.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let entry = foreign(written);
+    if let Some(name) = entry.and_then(|entry| meant(entry, &candidates).first().copied()) {
+        return Some(name);
+    }
+    // A word with a meaning of its own is a misspelling only if one letter differs.
+    let most = if entry.is_some() { 1 } else { 1 + written.chars().count() / 3 };
+    let ((distance, ..), name) = candidates
+        .into_iter()
+        .filter_map(|name| Some((score(written, name)?, name)))
+        .min_by_key(|(score, _)| *score)?;
+    (distance <= most).then_some(name)
+}
+
+/// Candidates that mean the same as another tool's name.
+fn meant<'a>(entry: &Foreign, candidates: &[&'a str]) -> Vec<&'a str> {
+    entry.here.iter().filter_map(|here| candidates.iter().find(|name| *name == here).copied()).collect()
+}
+
+/// Order of candidates, the nearest first: distance, whether the candidate goes on as written, changed letters.
+fn score(written: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     // Comparing costs the product of the lengths; nothing longer than this is a misspelt name.
     const LONGEST: usize = 64;
     /// A shorter word begins too many others.
@@ -25,34 +33,40 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
         return None;
     }
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
-    let written = plain(written);
-    let meant = MEANT.iter().find(|(word, _)| *word == written).map(|(_, meant)| *meant);
-    let scored = candidates.into_iter().map(|name| {
-        let candidate = plain(name);
-        let similarity = strsim::damerau_levenshtein(&written, &candidate);
-        let is_begun = written.len() >= SHORTEST && candidate.starts_with(&written);
-        let is_part = is_begun || (candidate.len() >= SHORTEST && written.starts_with(&candidate));
-        let distance = match meant {
-            Some(meant) if meant == name => 0,
-            _ if is_part => similarity.min(1),
-            _ => similarity,
-        };
-        // Among equally near names: the one that goes on as written, then the one with fewer changes.
-        ((distance, !is_begun, similarity), name)
-    });
-    let ((distance, ..), name) = scored.min_by_key(|(score, _)| *score)?;
-    let most = if meant.is_some() { 1 } else { 1 + written.chars().count() / 3 };
-    (distance <= most).then_some(name)
+    let (written, candidate) = (plain(written), plain(candidate));
+    let changes = strsim::damerau_levenshtein(&written, &candidate);
+    let is_begun = written.len() >= SHORTEST && candidate.starts_with(&written);
+    let is_part = is_begun || (candidate.len() >= SHORTEST && written.starts_with(&candidate));
+    let distance = if is_part { changes.min(1) } else { changes };
+    Some((distance, !is_begun, changes))
 }
 
-/// A help line: the nearest candidate, and all of them.
+/// A help line without the list: "did you mean …?", or the names that another tool's word has here; `None` if no
+/// candidate is near.
+pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let Some(entry) = foreign(written) else {
+        return nearest(written, candidates).map(|name| format!("did you mean `{name}`?"));
+    };
+    let here = meant(entry, &candidates);
+    match (&here[..], entry.note) {
+        ([], _) => match nearest(written, candidates) {
+            Some(name) => Some(format!("did you mean `{name}`?")),
+            None => Some(format!("{};", entry.sentence())),
+        },
+        (names, "") => Some(format!("did you mean {}?", one_of(names))),
+        (names, note) => Some(format!("{note}; did you mean {}?", one_of(names))),
+    }
+}
+
+/// A help line: the hint, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
         return format!("there are no {what}");
     }
     let known = format!("{what}: {}", listed(candidates));
-    match nearest(written, candidates.iter().copied()) {
-        Some(name) => format!("did you mean `{name}`? {known}"),
+    match hint(written, candidates.iter().copied()) {
+        Some(hint) => format!("{hint} {known}"),
         None => known,
     }
 }
@@ -102,5 +116,23 @@ mod tests {
         }
         assert_eq!(nearest("flows", ["loss", "rate"]), None, "no key here has the meaning");
         assert_eq!(nearest("flows", ["link", "flow"]), Some("flow"), "one letter too many");
+    }
+
+    #[test]
+    fn words_of_other_tools_lead_to_the_names_here() {
+        let keys = ["rate", "rtt", "one_way_delay", "queue"];
+        assert_eq!(hint("delay", keys).as_deref(), Some("did you mean `one_way_delay` or `rtt`?"));
+        assert_eq!(
+            hint("delay", ["rate", "one_way_delay"]).as_deref(),
+            Some("did you mean `one_way_delay`?")
+        );
+        assert_eq!(
+            hint("bbrv2", ["bbr", "bbr3"]).as_deref(),
+            Some("BBRv2 is not implemented; BBRv3 is its successor; did you mean `bbr3`?")
+        );
+        assert_eq!(hint("qdisc", ["segment"]).as_deref(), Some("tc: `qdisc` is `queue` here;"));
+        assert_eq!(hint("ns3::TcpVegas", ["veno", "vegas"]).as_deref(), Some("did you mean `vegas`?"));
+        assert_eq!(hint("MaxSize", ["queue"]).as_deref(), Some("did you mean `queue`?"));
+        assert_eq!(hint("quadrature", keys), None);
     }
 }

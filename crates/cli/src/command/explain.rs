@@ -20,11 +20,10 @@ impl Explain {
         for path in &self.paths {
             let found = reference::explain(path);
             if found.is_empty() {
-                let help = match reference::meant(path) {
-                    Some(name) => {
-                        format!("did you mean `{name}`? `lasthop help keys` and `help fields` have all")
-                    }
-                    None => "`lasthop help keys` has every key, `help fields` what is printed".to_owned(),
+                let all = "`lasthop help keys` has every key, `help fields` every column and field";
+                let help = match reference::hint(path) {
+                    Some(hint) => format!("{hint} {all}"),
+                    None => all.to_owned(),
                 };
                 return Err(Failure::bad_input(format!("nothing is called `{path}`"), help));
             }

@@ -4,7 +4,7 @@ use crate::CommandLine;
 use crate::failure::Failure;
 use crate::{output, reference};
 use clap::{Args, CommandFactory};
-use lasthop_scenario::nearest;
+use lasthop_scenario::hint;
 
 /// Print help: of a command, or `help keys`, `fields`, `units`, `topologies`, or all as a page: `reference`.
 #[derive(Args)]
@@ -45,8 +45,8 @@ impl Help {
             let names: Vec<&str> = names.collect();
             let Some(next) = at.find_subcommand_mut(topic) else {
                 let all = format!("there are {}", names.join(", "));
-                let help = match nearest(topic, names.iter().copied()) {
-                    Some(name) => format!("did you mean `{name}`? {all}"),
+                let help = match hint(topic, names.iter().copied()) {
+                    Some(hint) => format!("{hint} {all}"),
                     None => all,
                 };
                 return Err(Failure::bad_input(format!("there is no command or topic `{topic}`"), help));

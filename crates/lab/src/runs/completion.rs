@@ -33,11 +33,11 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// What the quantiles are.
-    pub const DOCS: [&str; 3] = [
-        "time in which half of all transfers were complete, s",
-        "time in which 95 % of all transfers were complete, s; >: fewer were by the run's end",
-        "time in which 99 % of all transfers were complete, s; >: fewer were by the run's end",
+    /// Names and meanings of the quantiles' rows.
+    pub const ROWS: [(&str, &str); 3] = [
+        ("completed_p50_s", "time in which half of all transfers were complete, s"),
+        ("completed_p95_s", "time in which 95 % of all transfers were complete, s; >: fewer were by the run's end"),
+        ("completed_p99_s", "time in which 99 % of all transfers were complete, s; >: fewer were by the run's end"),
     ];
 
     /// Of one flow, by its place in each repetition.
@@ -91,14 +91,14 @@ impl Completion {
         format!("{} of {}", self.completed, self.transfers)
     }
 
-    /// The names of the quantiles, as rows: `completed_p50_s`; each as it is shown: `12.3`, or `> 60`.
-    pub fn rows(&self) -> [(String, String); 3] {
+    /// Names of the quantiles' rows, each with the value as shown: `12.3`, or `> 60`.
+    pub fn rows(&self) -> [(&'static str, String); 3] {
         [0, 1, 2].map(|at| {
             let shown = match self.quantiles[at] {
                 Some(seconds) => plain(seconds),
                 None => format!("> {}", plain(self.watched_s)),
             };
-            (format!("completed_{}_s", QUANTILES[at].0), shown)
+            (Completion::ROWS[at].0, shown)
         })
     }
 

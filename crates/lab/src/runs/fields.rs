@@ -1,5 +1,6 @@
 //! What the columns of CSV and the fields of JSON and of traces mean, from their own definitions.
 
+use super::completion::Completion;
 use super::csv::COLUMNS;
 use super::{distribution, summary};
 use lasthop_scenario::{Described, Section};
@@ -60,6 +61,11 @@ pub fn sections() -> Vec<Section> {
             "Metrics of flows",
             "Rows of the table, columns of --format csv, fields of --format json.",
             METRICS.iter().map(|metric| (metric.name, metric.doc)),
+        ),
+        section(
+            "Rows of completion times",
+            "In the tables of `run` and `compare`, for finite transfers; `assert` writes them p50(completion), p95(completion).",
+            Completion::ROWS.iter().copied(),
         ),
         section("Metrics of several flows together", "In the table and in JSON.", together),
         section("Metrics of links", "Each direction, in the table and in JSON.", {

@@ -84,7 +84,7 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     let mut rows =
         vec![row("completed", "finite transfers complete by the run's end, of all", &Completion::count)];
     for (at, (name, _)) in any.rows().iter().enumerate() {
-        rows.push(row(name, Completion::DOCS[at], &|it| it.rows()[at].1.clone()));
+        rows.push(row(name, Completion::ROWS[at].1, &|it| it.rows()[at].1.clone()));
     }
     rows
 }

@@ -3,7 +3,7 @@
 use super::expression::{Expression, Named, Scope};
 use super::file::Ordered;
 use super::value::{Place, Texts};
-use lasthop_scenario::{Scenario, nearest};
+use lasthop_scenario::{Scenario, hint};
 use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Metric, Outcome, RLC_METRICS};
 
 /// Columns that studies need besides those of `lasthop run`.
@@ -198,8 +198,8 @@ fn unknown_column(
         return (!known.contains(&column)).then(|| (message(), format!("its columns: {}", known.join(", "))));
     }
     let known: Vec<&str> = METRICS.iter().chain(COUNTS).map(|metric| metric.name).collect();
-    let help = match nearest(name, known.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
+    let help = match hint(name, known.iter().copied()) {
+        Some(hint) => hint,
         None => format!("columns: {}; of links: {}.COLUMN", known.join(", "), links.join(".COLUMN, ")),
     };
     Some((format!("`{name}` is neither a column, nor an axis of this grid"), help))

@@ -1,0 +1,92 @@
+//! Names of other tools: each leads to names that Lasthop has.
+
+mod common;
+
+use common::{call, stderr_of, stdout};
+use lasthop_scenario::{Catalogue, FOREIGN, foreign};
+use std::collections::BTreeSet;
+
+/// Every key, mechanism, column and field, and the values that are words.
+fn known() -> BTreeSet<String> {
+    let catalogue = Catalogue::default();
+    let sections = [catalogue.reference(), lasthop_lab::runs::fields::sections()].concat();
+    let keys = sections.into_iter().flat_map(|section| section.keys).map(|key| key.name);
+    let mechanisms =
+        catalogue.questions().into_iter().flat_map(|question| question.names()).map(str::to_owned);
+    let words = ["unlimited", "cbr", "on_off"].map(str::to_owned);
+    keys.chain(mechanisms).chain(words).collect()
+}
+
+#[test]
+fn the_table_has_sixty_names_of_each_origin_once() {
+    assert!(FOREIGN.len() >= 60, "{}", FOREIGN.len());
+    for tool in ["ns-2", "ns-3", "tc", "iperf3", "Mahimahi", "Linux"] {
+        assert!(FOREIGN.iter().filter(|entry| entry.tool == tool).count() >= 5, "{tool}");
+    }
+    let names: BTreeSet<&str> = FOREIGN.iter().map(|entry| entry.name).collect();
+    assert_eq!(names.len(), FOREIGN.len(), "a name is there twice");
+    for entry in FOREIGN {
+        assert_eq!(foreign(entry.name), Some(entry), "{}: not found as written in the table", entry.name);
+    }
+}
+
+#[test]
+fn every_name_leads_to_names_that_exist() {
+    let known = known();
+    for entry in FOREIGN {
+        assert!(!entry.here.is_empty(), "{}", entry.name);
+        for here in entry.here {
+            assert!(known.contains(*here), "{}: there is no `{here}`", entry.name);
+        }
+    }
+}
+
+#[test]
+fn every_name_is_explained() {
+    for entry in FOREIGN {
+        let text = stdout(&["explain", entry.name]);
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.starts_with(&entry.sentence()), "{}: {text}", entry.name);
+        // More than the sentence: the key or mechanism itself.
+        assert!(words.len() > entry.sentence().len() + 20, "{}: {text}", entry.name);
+    }
+}
+
+#[test]
+fn other_spellings_are_found() {
+    assert!(stdout(&["explain", "ns3::TcpVegas"]).contains("congestion = \"vegas\""));
+    assert!(stdout(&["explain", "mm-delay"]).contains("one_way_delay"));
+    assert!(stdout(&["explain", "bbrv2"]).contains("BBRv2 is not implemented"));
+}
+
+#[test]
+fn rows_and_metrics_without_their_unit_are_explained() {
+    assert!(stdout(&["explain", "completed_p95_s"]).contains("95 % of all transfers"));
+    assert!(stdout(&["explain", "goodput"]).contains("goodput_kbps"));
+    assert!(stdout(&["explain", "smallest_rtt"]).contains("smallest_rtt_ms"));
+}
+
+#[test]
+fn scenarios_and_flags_are_answered_with_the_name_here() {
+    for (arguments, expected) in [
+        (&["run", "rate=1Mbit/s,delay=20ms"][..], "did you mean `one_way_delay` or `rtt`?"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,cc=cubic"], "did you mean `congestion`"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,flows=2"], "did you mean `count`"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,buffer=10packets"], "did you mean `queue`?"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,congestion=bbrv3"], "did you mean `bbr3`?"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,congestion=bbr2"], "BBRv2 is not implemented"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,congestion=TcpVeno"], "did you mean `veno`?"),
+        (&["run", "rate=1Mbit/s,rtt=20ms,queue=pfifo"], "did you mean `drop_tail`?"),
+        (&["run", "lte", "--duration", "10s"], "--set duration=10s"),
+        (&["run", "lte", "--duration=10s"], "--set duration=10s"),
+        (&["run", "lte", "--time", "10s"], "--set duration=10s"),
+        (&["run", "lte", "--parallel", "4"], "--set count=4"),
+        (&["run", "lte", "--set", "delay=10ms"], "one_way_delay"),
+        (&["explain", "quadrature"], "help keys"),
+    ] {
+        let output = call(arguments);
+        let words = stderr_of(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {words}");
+        assert!(words.contains(expected), "{arguments:?}: {words}");
+    }
+}
