@@ -1,9 +1,9 @@
-//! ProbeBW: down, cruise, refill, up (draft §5.3.3), and when the next probe is due.
+//! ProbeBW: down, cruise, refill, up (draft §5.3.3), and the time of the next probe.
 
 use super::{Bbr3, Sample, State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.ack_phase: what ACKs tell of the probe.
+/// BBR.ack_phase: feedback of ACKs on the probe.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Feedback {
     #[default]
@@ -14,10 +14,10 @@ enum Feedback {
     Stopping,
 }
 
-/// Where ProbeBW stands.
+/// State of ProbeBW.
 pub(super) struct Cycle {
     feedback: Feedback,
-    /// BBR.is_bw_probe_sample: what arrives now was sent to probe.
+    /// BBR.is_bw_probe_sample: arriving data was sent to probe.
     pub(super) is_probe: bool,
     /// BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
     pub(super) was_too_high: bool,
@@ -51,7 +51,7 @@ impl Cycle {
         self.rounds += 1;
     }
 
-    /// What arrives from now on was not sent to probe.
+    /// Ends the probe feedback.
     pub(super) fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }
@@ -114,7 +114,7 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// IsTimeToProbeBW: after the wait, or after as many rounds as Reno would need for a window like this.
+    /// IsTimeToProbeBW: after the wait, or after the rounds that Reno would need for such a window.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
         now > self.cycle.since + self.cycle.wait || self.cycle.rounds >= reno_rounds.min(self.set.reno_rounds)
@@ -140,7 +140,7 @@ impl Bbr3 {
         self.pipe.is_full
     }
 
-    /// AdaptLongTermModel; whether it has changed the state.
+    /// AdaptLongTermModel. Returns whether the state changed.
     fn adapt_long_term(&mut self, sample: &Sample) -> bool {
         if self.rounds.begins {
             let feedback = self.cycle.feedback;
@@ -159,7 +159,8 @@ impl Bbr3 {
         false
     }
 
-    /// The probe's last ACKs have come. Whether the next probe begins at once: this one was careful, and nothing was lost.
+    /// Handles the end of the probe's feedback. Returns whether the next probe begins now, after a precautionary end
+    /// without too much loss.
     fn end_feedback(&mut self, sample: &Sample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
@@ -205,8 +206,8 @@ mod tests {
     use crate::sender::congestion::Start;
     use lasthop_base::Stream;
 
-    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments in each round in which the window was used up, a window of 64 being
-    /// acknowledged; and not at all where it was not.
+    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments per round with a full window (a window of 64 acknowledged),
+    /// otherwise not at all.
     #[test]
     fn the_bound_grows_twice_as_fast_in_each_round() {
         let random = Stream::named(1, "sender");

@@ -1,10 +1,10 @@
-//! What losses say of the path (draft §5.5.10), and how that is taken back when they were none (§5.5.11).
+//! Reaction of the model to losses (draft §5.5.10), and undo after spurious losses (§5.5.11).
 
 use super::{Bbr3, Sample, State};
 use crate::sender::congestion::{LostSegment, Phase};
 use lasthop_base::Time;
 
-/// What is safe for now: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
+/// Short-term bounds: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
 #[derive(Clone, Copy)]
 pub(super) struct ShortTerm {
     pub(super) bandwidth: f64,
@@ -20,9 +20,9 @@ impl ShortTerm {
     }
 }
 
-/// What was known before the losses of this round.
+/// Model before the losses of this round.
 pub(super) struct Undo {
-    /// The state that they ended.
+    /// State ended by the losses.
     state: Option<State>,
     short: ShortTerm,
     long_term: u64,
@@ -59,7 +59,7 @@ impl Bbr3 {
             || (sample.lost > 0 && !self.selective)
     }
 
-    /// InflightAtLoss: what was in flight when too much was lost, somewhere in a segment of `size` bytes.
+    /// InflightAtLoss: bytes in flight when the loss exceeded its threshold, within a segment of `size` bytes.
     fn inflight_at_loss(&self, sample: &Sample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
@@ -81,8 +81,8 @@ impl Bbr3 {
         }
     }
 
-    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round of its own: where such a round ends in recovery,
-    /// recovery has lasted for one.
+    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round; if the round ends in recovery, recovery has
+    /// lasted for a round.
     pub(super) fn check_startup_loss(&mut self, sample: &Sample) {
         if self.state != State::Startup || self.phase != Phase::Recovery || self.pipe.was_full {
             return;
@@ -93,14 +93,14 @@ impl Bbr3 {
         };
         if is_much {
             self.undo.state = Some(State::Startup);
-            // §5.3.1.3 sets the first alone, the test case "Exiting STARTUP on Loss" both.
+            // §5.3.1.3 sets only the first, the test case "Exiting STARTUP on Loss" both.
             (self.pipe.was_full, self.pipe.is_full) = (true, true);
             self.long_term = self.product(self.bandwidth(), 1.0).max(self.last.delivered);
         }
     }
 
-    /// UpdateCongestionSignals, once the largest bandwidth is known: a round with losses lowers the short-term model, unless
-    /// it was probing.
+    /// UpdateCongestionSignals, after the largest bandwidth: a round with losses lowers the short-term model unless
+    /// probing.
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.last.begins {
             return;

@@ -1,9 +1,9 @@
-//! How much bandwidth does the path give this connection? From the returning ACKs.
+//! Bandwidth estimates from returning ACKs.
 //!
-//! * `delivered.rs`: how many bytes an ACK says were delivered, duplicates included.
-//! * `tustin.rs`: a sample per ACK, Westwood's filter.
-//! * `sliding.rs`: a sample per ACK, Jersey's window of a round-trip time.
-//! * `per_rtt.rs`: a sample per round-trip time, Westwood+'s filter.
+//! * `delivered.rs`: bytes delivered per ACK, duplicates included.
+//! * `tustin.rs`: Westwood's filter, one sample per ACK.
+//! * `sliding.rs`: Jersey's filter, one sample per ACK over a window of one RTT.
+//! * `per_rtt.rs`: Westwood+'s filter, one sample per RTT.
 
 mod delivered;
 mod per_rtt;
