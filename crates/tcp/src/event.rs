@@ -226,11 +226,9 @@ pub(crate) struct Seldom {
     queue: VecDeque<(Time, Event)>,
 }
 
-/// Counters and queued events.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Log {
-    /// Whether the event queue is non-empty.
     pub(crate) has_events: bool,
     /// Whether every event is queued. Otherwise only attributions of losses are, which accounting needs.
     pub(crate) tracing: bool,
@@ -253,7 +251,6 @@ impl Log {
         self.has_noticed_loss = true;
     }
 
-    /// Creates the rare counters if needed.
     #[cold]
     pub(crate) fn seldom(&mut self) -> &mut Seldom {
         self.seldom.get_or_insert_default()
@@ -307,7 +304,6 @@ impl Log {
         self.push(now, Event::Judged { range, cause });
     }
 
-    /// Removes and returns the oldest event.
     pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
         let queue = &mut self.seldom.as_mut()?.queue;
         let oldest = queue.pop_front();

@@ -11,10 +11,8 @@ use lasthop_base::Duration;
 pub struct RttEstimator {
     /// Doublings since the last valid sample (RFC 6298 §5.5).
     backoff: u32,
-    /// [`NONE`] before the first sample.
     srtt: Duration,
     variation: Duration,
-    /// Timeout before back-off.
     base: Duration,
     latest: Duration,
     /// Number, sum, smallest and largest of all samples.
@@ -22,7 +20,6 @@ pub struct RttEstimator {
     sum: Duration,
     smallest: Duration,
     largest: Duration,
-    /// [`RtoLimits::largest`].
     largest_rto: Duration,
 }
 

@@ -14,7 +14,6 @@ mod picture;
 use cases::{CASES, Case, Why};
 use std::path::Path;
 
-/// Result on one path.
 enum Verdict {
     Holds(String),
     Not(String),

@@ -31,7 +31,6 @@ fn colour(state: State) -> (&'static str, &'static str) {
     }
 }
 
-/// Name, colour and values of a curve.
 type Line = (&'static str, &'static str, fn(&Row) -> Option<f64>);
 
 const RATE_LINES: [Line; 4] = [

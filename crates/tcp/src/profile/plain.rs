@@ -2,7 +2,6 @@
 
 use super::Profile;
 
-/// See the file.
 pub(super) const PROFILE: Profile = Profile {
     name: "plain",
     summary: "each key's own default: SACK recovery (RFC 6675), Reno, delayed ACKs",

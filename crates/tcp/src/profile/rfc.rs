@@ -2,7 +2,6 @@
 
 use super::Profile;
 
-/// See the file.
 pub(super) const PROFILE: Profile = Profile {
     name: "rfc",
     summary: "today's RFCs: RACK-TLP, PRR, CUBIC with HyStart++, smallest RTO 1 s",

@@ -8,7 +8,6 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 
-/// Current burst of ACKs for one ACK due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     of: Range,
@@ -64,7 +63,6 @@ impl Receiver {
         }
     }
 
-    /// Sends `count` identical ACKs.
     pub(super) fn copy_acks(&mut self, count: u32) {
         let next = self.next();
         if let Some(studied) = self.studied.as_mut().filter(|_| count > 1) {
@@ -86,14 +84,12 @@ impl Receiver {
         self.shape.on_counts(sender, uplink);
     }
 
-    /// Stores the uplink queue before the arriving segment.
     pub(crate) fn handle_backlog(&mut self, before: Backlog) {
         if let Some(studied) = &mut self.studied {
             studied.uplink = before;
         }
     }
 
-    /// Handles the uplink queue with the pure ACKs of the last arrival.
     pub(crate) fn handle_acks_queued(&mut self, now: Time, after: Backlog, log: &mut Log) {
         if let Some((before, acks)) = self.studied.as_mut().and_then(|studied| studied.shaped.take()) {
             let queue_after = self.shape.on_sent(before, after);

@@ -3,7 +3,6 @@
 use super::Receiver;
 use lasthop_base::Time;
 
-/// ACK due, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     Nothing,
@@ -23,7 +22,6 @@ impl Receiver {
         }
     }
 
-    /// Latest time of a delayed ACK.
     pub(crate) fn timer(&self) -> Time {
         let due = match self.due {
             Pending::At(time) => time,
@@ -37,12 +35,10 @@ impl Receiver {
         self.sooner
     }
 
-    /// Notes that the caller stored [`Receiver::timer`].
     pub(crate) fn note_timer(&mut self) {
         self.sooner = false;
     }
 
-    /// Handles the delayed ACK timer, if expired at `now`.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if !self.always_once && self.window_turns() <= now {
             let turn = self.window.on_turn(now);
@@ -111,7 +107,6 @@ impl Receiver {
         next
     }
 
-    /// Stops acknowledging at the end of the connection.
     pub(crate) fn stop(&mut self) {
         self.due = Pending::Nothing;
         self.end_burst();

@@ -4,7 +4,6 @@ use super::Receiver;
 use super::window::{Foreseen, Turn, WindowInput};
 use lasthop_base::{Rate, Time};
 
-/// Last advertised window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
     /// Inputs of the last advertisement, relative to the ACK, bytes: wanted edge, previous edge; and the window scale.
@@ -103,12 +102,10 @@ impl Receiver {
         self.window.on_link_rate(rate);
     }
 
-    /// Whether the window uses planned rate changes of this host's link.
     pub(crate) fn foresees(&self) -> bool {
         self.window.foresees()
     }
 
-    /// Handles a planned rate change of this host's link.
     #[cold]
     pub(crate) fn handle_plan(&mut self, plan: &Foreseen) {
         let turn = self.window.on_plan(plan);

@@ -42,7 +42,6 @@ use window::AdvertisedWindow;
 #[repr(C)]
 pub struct Receiver {
     due: Pending,
-    /// Offset of the peer's FIN; [`NO_FIN`] until received.
     fin: u64,
     acknowledged: u64,
     /// Right edge advertised so far.
@@ -58,22 +57,16 @@ pub struct Receiver {
     /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
     sooner: bool,
     estimates: bool,
-    /// Whether the ACK policy holds duplicates back.
     holds: bool,
     judges: bool,
-    /// Whether D-SACK is on.
     tells_duplicates: bool,
-    /// Whether the window's right edge may move left.
     shrinks: bool,
     /// Whether the last data segment carried the current ACK and window.
     all_told: bool,
     /// Whether `all_told` may be used.
     remembers: bool,
-    /// Whether the window needs each arrival.
     window_measures: bool,
-    /// Whether the ACK splitting needs each arrival.
     tells_arrivals: bool,
-    /// Last advertised window, as in the header.
     units: u16,
     reassembly: Reassembly,
     told: Told,
@@ -204,7 +197,6 @@ impl Receiver {
         &self.reassembly
     }
 
-    /// Whether byte `offset` has arrived.
     pub(crate) fn has(&self, offset: u64) -> bool {
         offset < self.reassembly.next() || self.reassembly.beyond().containing(offset).is_some()
     }
@@ -220,7 +212,6 @@ impl Receiver {
         self.judges
     }
 
-    /// Whether ACKs report damaged segments to the sender.
     pub(crate) fn tells_damage(&self) -> bool {
         self.damage_copies > 0
     }
@@ -234,7 +225,6 @@ impl Receiver {
         self.cause.draws()
     }
 
-    /// Whether a segment's timestamps are used.
     pub(crate) fn wants_times(&self) -> bool {
         self.judges || self.estimates || self.window_measures
     }

@@ -11,7 +11,6 @@ pub struct Reassembly {
     beyond: RangeSet,
     /// One byte of each recently reported range, most recent first (RFC 2018 §4), then [`NO_BYTE`].
     recent: [u64; SackBlocks::MOST],
-    /// Largest number of ranges in `beyond`.
     limit: usize,
 }
 

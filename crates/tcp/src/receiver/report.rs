@@ -12,7 +12,6 @@ impl Receiver {
         }
     }
 
-    /// Whether a SACK option is needed.
     pub(crate) fn reports(&self) -> bool {
         self.reports
     }

@@ -57,14 +57,12 @@ impl Receiver {
         }
     }
 
-    /// Passes the sender's true window, segments, to the estimator.
     pub(crate) fn handle_true_window(&mut self, segments: f64) {
         if let Some(studied) = &mut self.studied {
             studied.estimator.tell(segments);
         }
     }
 
-    /// Passes a packet discarded by this host's link layer to the loss discrimination.
     pub(crate) fn handle_discarded(&mut self, range: Range) {
         self.cause.on_report(range);
     }

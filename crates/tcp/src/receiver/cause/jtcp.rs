@@ -39,7 +39,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Jtcp {
     k: f64,
     uses_newest: bool,
-    /// Packets by ascending sequence number.
     arrivals: VecDeque<Arrival>,
 }
 

@@ -97,7 +97,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Source of p.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Receiver,
@@ -117,7 +116,6 @@ struct ByLoss {
     period_ends: Time,
     /// p: share of the sent segments that were lost, or whose ACKs were lost.
     path: Share,
-    /// p_buff, if counted.
     buffer: Share,
     repeats: bool,
 }
@@ -127,7 +125,6 @@ struct ByLoss {
 struct Share {
     sent: u64,
     lost: u64,
-    /// Totals at the start of the period.
     before: (u64, u64),
     smoothed: Option<f64>,
 }
@@ -265,11 +262,9 @@ mod tests {
         }
         let now = Time::ZERO + Duration::from_millis(2000);
         shape.on_arrival(&Arrived { now, missing: 0, repeated: false });
-        // 5 of 10.
         assert_eq!(shape_of(&mut *shape), Shape::Copies(2));
     }
 
-    /// Passes the counts of sender and uplink at the end of a second, with one arrival.
     fn told(shape: &mut dyn AckShape, second: u64, sender: SenderCounts, uplink: UplinkCounts) -> Shape {
         shape.on_counts(&sender, &uplink);
         let now = Time::ZERO + Duration::from_secs(second);

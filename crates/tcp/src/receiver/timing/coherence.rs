@@ -3,11 +3,9 @@
 //! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The `judge`
 //! mechanism `coherence` serves a mobile sender.
 //!
-//! Without marks at the bottleneck (drop-tail, or no ECN), every congestion loss counts as wireless.
-//!
 //! # Our choices
 //! Known from abstracts and from memory. The neighbourhood is `before` and `behind`; `limit` replaces the repair time.
-//! Every segment in order is acknowledged at once.
+//! Every segment in order is acknowledged at once. Without marks at the bottleneck, every loss counts as wireless.
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};

@@ -1,14 +1,11 @@
 //! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
 //! and later duplicates wait for a link layer repair. If the hole closes within `wait`, none is sent; else all leave at
-//! once. The base station needs no knowledge of TCP, but its link must deliver out of order during a repair: an
-//! in-order link shows no hole.
-//!
-//! koga §2.1.8 calls this scheme ELNR, with the link naming the holes to wait for: not modelled.
+//! once. The base station needs no knowledge of TCP, but its link must deliver out of order during a repair.
 //!
 //! # Our choices
 //! Known from the abstract and memory. `wait` should slightly exceed a repair; its default fits three repeats of
 //! hasegawa's link. An ACK for a mark or duplicate data releases held ACKs. With SACK, all released ACKs report the
-//! current state.
+//! current state. Not modelled: naming of the holes by the link (ELNR, koga §2.1.8).
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
@@ -68,7 +65,6 @@ struct DupackDelay {
     /// Duplicates since the last new ACK, and those held.
     duplicates: u32,
     held: u32,
-    /// Number of ACKs that leave with the next one.
     leaving: u32,
 }
 

@@ -42,7 +42,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Linux {
     quick: u64,
-    /// Quick ACKs left.
     left: u64,
     shortest: Duration,
     longest: Duration,
@@ -109,7 +108,6 @@ mod tests {
         assert_eq!(arrive(&mut *timing, &mut now, MS, |it| it.unacknowledged = 2000), When::Now);
     }
 
-    /// Duplicate data or a long silence restarts quick ACKs.
     #[test]
     fn a_copy_and_a_silence_make_acks_quick_again() {
         for (gap, change) in

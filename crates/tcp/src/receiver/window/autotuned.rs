@@ -1,15 +1,14 @@
 //! Autotuned window: grows with the application's reads (dynamic right-sizing, Fisk and Feng 2001), as in Linux.
 //!
 //! The buffer grows when the application reads more in a round trip than in any before: to twice that, raised by twice
-//! the relative growth. The window opens towards the buffer by two segments per arrival. The round trip follows
-//! timestamp echoes: at once if shorter, slowly if longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
-//!
-//! The first threshold is ten segments, or the initial window if smaller (`tcp_init_buffer_space`: min3(rcv_ssthresh,
-//! rcv_wnd, 10 advmss)), in whole segments (`tcp_select_initial_window`).
+//! the relative growth. The first threshold is ten segments, or the initial window if smaller, in whole segments
+//! (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens towards the buffer by two segments per
+//! arrival. The round trip follows timestamp echoes: at once if shorter, slowly if longer (Dumazet, "tcp: receive side
+//! improvements", netdev, May 2025).
 //!
 //! # Not modelled
 //! Overhead of packets: the window is half of the buffer (`tcp_rmem` is twice `initial` and `size`). Linux measures the
-//! overhead of the first packets and opens a window below ten segments by that. Here a round trip that fills such a
+//! overhead of the first packets and opens a window below ten segments by that; here a round trip that fills such a
 //! window enlarges the buffer. Without timestamps only the handshake measures the round trip.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
@@ -50,7 +49,6 @@ const SMALL: u64 = 128;
 
 struct Autotuned {
     size: u64,
-    /// Initial window, bytes.
     initial: u64,
     /// Largest window allowed by the buffer now, bytes.
     room: u64,
@@ -175,7 +173,6 @@ mod tests {
         }
     }
 
-    /// No growth without larger reads; never above `size`.
     #[test]
     fn it_grows_only_with_what_is_read() {
         let steady = windows(&[20, 20, 20, 20, 20, 20, 20, 20], 16 << 20);
@@ -184,7 +181,6 @@ mod tests {
         assert!(windows(&[10, 20, 40, 80, 160, 320], 100_000).iter().all(|window| *window <= 100_000));
     }
 
-    /// A shorter echo ends the round trip earlier at once; a longer echo hardly changes its end.
     #[test]
     fn a_shorter_round_trip_counts_at_once() {
         let grows = |rtts: [u64; 2], after: u64| {

@@ -50,7 +50,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// Smallest window, segments: one acknowledged at once, one in flight.
 const FLOOR: u64 = 2;
-/// Number of rounds in the maximum of the rate.
 const ROUNDS: usize = 10;
 /// Shortest round: in less time a burst would look like a rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
@@ -83,7 +82,6 @@ struct Doubt {
     least: Option<Duration>,
 }
 
-/// Bytes arrived after a segment that arrived at `start`.
 struct Round {
     start: Time,
     bytes: u64,

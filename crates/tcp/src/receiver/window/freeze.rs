@@ -1,9 +1,7 @@
-//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000): advertises a zero window before a
-//! foreseen outage, and repeats the last ACK three times with an open window after the outage. End to end: no node is
-//! involved, and headers may be encrypted. A sender with `freeze = true` keeps its window meanwhile; a sender that
-//! continues to retransmit reduces its window.
-//!
-//! Only this host's link layer foresees outages: planned rate changes.
+//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000): advertises a zero window before an
+//! outage that this host's link layer foresees (planned rate change), and repeats the last ACK three times with an open
+//! window after the outage. No node is involved, and headers may be encrypted. Only a sender with `freeze = true` keeps
+//! its window.
 //!
 //! # Our choices
 //! Known from an abstract; the lead of one round trip is from memory. The round trip is the smoothed one from
@@ -63,9 +61,7 @@ struct Freeze {
     lead: f64,
     copies: u32,
     away: Rate,
-    /// Smoothed round trip.
     round_trip: Option<Duration>,
-    /// Start of the foreseen outage.
     begins: Time,
     is_closed: bool,
 }
@@ -158,7 +154,6 @@ mod tests {
         window
     }
 
-    /// Time at which the window closes before an outage at 10 s, ms.
     fn closes(lead: f64) -> u64 {
         let mut window = freeze(lead);
         let mut now = at(0);

@@ -1,15 +1,12 @@
 //! CUBIC (RFC 9438): in avoidance the window is a cubic function of the time since the last reduction.
 //!
-//! A stage of avoidance begins with the first ACK after a reduction or after slow start. Its plateau is the window that
-//! caused the loss: growth slows before the plateau and accelerates after it.
-//!
-//! The RFC grows "for each received new ACK". Here an ACK counts as credited, so `counting = "bytes"` counts delayed
-//! ACKs in full. The estimate of Reno's window always counts bytes (§4.3).
+//! A stage of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau, the
+//! window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK counts
+//! as credited, so `counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes (§4.3).
 //!
 //! # Choices that the RFC leaves open
 //! * cwnd = ssthresh is avoidance (§4.10 says slow start, RFC 5681 §3.1 leaves the case open, Linux does avoidance).
 //! * An ACK never lowers cwnd, even if Reno's estimate takes over below a cubic window.
-//! * Slow start is Reno's, and ends by loss or by `slow_start`.
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
@@ -66,7 +63,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Cubic {
-    /// cwnd, ssthresh and slow start.
     window: Reno,
     mss: u64,
     c: f64,
@@ -90,7 +86,6 @@ struct Memory {
     stage: Option<Stage>,
 }
 
-/// Stage of avoidance.
 #[derive(Clone, Copy)]
 struct Stage {
     /// t_epoch, advanced by the time in which the window was not used (§5.8).

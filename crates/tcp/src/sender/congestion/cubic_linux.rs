@@ -28,7 +28,6 @@ const CHEAPEST: f64 = 2.0;
 
 /// Linux's CUBIC. Windows in segments.
 pub(super) struct CubicLinux {
-    /// cwnd, ssthresh and slow start.
     window: Reno,
     mss: u64,
     c: f64,
@@ -41,14 +40,12 @@ pub(super) struct CubicLinux {
     /// Smallest RTT since the start or the last timeout.
     shortest: Option<Duration>,
     stage: Option<Stage>,
-    /// Unused credit.
     collected: f64,
     /// Arrival of the last ACK, to exclude idle time.
     last_ack: Time,
     was_idle: bool,
 }
 
-/// Stage of avoidance.
 struct Stage {
     began: Time,
     /// K, seconds.
@@ -85,7 +82,6 @@ impl CubicLinux {
         }
     }
 
-    /// cwnd in whole segments.
     fn segments(&self) -> f64 {
         (self.window.window() / self.mss) as f64
     }

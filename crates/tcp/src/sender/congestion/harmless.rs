@@ -11,12 +11,10 @@ pub(super) struct Harmless {
 }
 
 impl Harmless {
-    /// Notes a loss without reduction.
     pub(super) fn note(&mut self, reno: &Reno) {
         self.level.get_or_insert(Level { window: reno.window(), ssthresh: reno.ssthresh() });
     }
 
-    /// Notes a loss with reduction, or a timeout.
     pub(super) fn forget(&mut self) {
         self.level = None;
     }

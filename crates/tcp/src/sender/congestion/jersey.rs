@@ -47,7 +47,6 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Clock for delivery times.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
     /// Arrival of ACKs.
@@ -56,7 +55,6 @@ pub(super) enum Clock {
     Receiver,
 }
 
-/// Bandwidth estimate and its reactions.
 pub(super) struct Jersey {
     clock: Clock,
     pace: MarkPace,
@@ -225,7 +223,6 @@ mod tests {
         }
     }
 
-    /// A window below the estimate stays, unless `raises`.
     #[test]
     fn a_warning_raises_nothing_unless_asked() {
         for (raises, window) in [(false, 15), (true, 20)] {

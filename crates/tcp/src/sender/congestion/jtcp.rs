@@ -1,19 +1,15 @@
 //! JTCP at the sender: queue growth over the last window of packets means congestion; any other loss keeps the window.
 //!
 //! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`; congestion if `Jr > k/w`, with the window
-//! w in segments (hasegawa §2.2, Eq. 1): the one-way delay grew over the window by more than k mean arrival intervals,
-//! so the queue grew by more than k packets. S: sending time of a segment. R: the receiver's timestamp of its ACK;
-//! without timestamps the ACK's arrival, which includes the return path.
+//! w in segments (hasegawa §2.2, Eq. 1): the queue grew by more than k packets. S: sending time of a segment. R: the
+//! receiver's timestamp of its ACK; without timestamps the ACK's arrival, which includes the return path.
 //!
-//! At three duplicates within a round trip of the last reduction, or without congestion by Jr, the loss is repaired and
-//! the window stays ("immediate recovery"). Otherwise the window halves.
+//! Three duplicates within a round trip of the last reduction, or without congestion by Jr, keep the window ("immediate
+//! recovery"). Otherwise the window halves. A full, steady queue has a constant delay: its overflow counts as wireless.
 //!
 //! # Our choices
 //! Eq. 1 is hasegawa's; the reactions to three duplicates are from memory; JTCP's reaction to a timeout is unknown
 //! (`after_timeout`). The receiver's `cause = "jtcp"` uses the same ratio.
-//!
-//! # Limits
-//! A full, steady queue has a constant delay: its overflow counts as a wireless loss.
 
 use super::harmless::Harmless;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
@@ -50,7 +46,6 @@ struct Jtcp {
     k: f64,
     judges_timeouts: bool,
     mss: u64,
-    /// Total bytes acknowledged.
     acked: u64,
     arrivals: VecDeque<Arrival>,
     srtt: Option<Duration>,
@@ -58,7 +53,6 @@ struct Jtcp {
     harmless: Harmless,
 }
 
-/// ACK with an RTT sample.
 #[derive(Clone, Copy)]
 struct Arrival {
     /// Total bytes acknowledged with this ACK.
@@ -201,7 +195,6 @@ mod tests {
         }
     }
 
-    /// A second loss within a round trip of a reduction keeps the window, a later one does not.
     #[test]
     fn one_reduction_per_round_trip() {
         let mut control = seen(2000, true);

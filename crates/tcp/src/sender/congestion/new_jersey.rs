@@ -1,11 +1,7 @@
 //! New Jersey: [Jersey](super::jersey) with the receiver's clock instead of the arrival of ACKs.
 //!
 //! ACK timestamps show when the receiver sent each ACK, so lost or bunched ACKs do not distort the estimate. Segments
-//! within one tick of the receiver's clock join.
-//!
-//! # Source
-//! Use of the receiver's timestamps: the abstract. Equation: Jersey's, with differences of the receiver's clock (from
-//! memory).
+//! within one tick of the receiver's clock join. Use of timestamps: the abstract. Equation: Jersey's, from memory.
 
 use super::jersey::{Clock, Jersey, PARAMETERS};
 use super::{Build, OnReno};

@@ -55,7 +55,6 @@ struct Peach {
     dummies: Dummies,
 }
 
-/// Dummies to send, and dummies with ACKs pending.
 struct Dummies {
     left: u64,
     next: Time,
@@ -242,7 +241,6 @@ mod tests {
         peach.on_ack(&event, &mut *(counting.build)(&counting.values));
     }
 
-    /// Sends all due dummies on time.
     fn send_dummies(peach: &mut dyn CongestionControl) -> Vec<Time> {
         std::iter::from_fn(|| {
             let at = peach.extra_at();
@@ -288,7 +286,6 @@ mod tests {
         assert_eq!(peach.window(), 5 * MSS + MSS / 5);
     }
 
-    /// Peach in avoidance with a window of `window` segments.
     fn grown(window: u64) -> Box<dyn CongestionControl> {
         let mut peach = peach(window);
         sent(&mut *peach, at(0));

@@ -6,9 +6,8 @@
 //! control is Reno.
 //!
 //! # Not modelled
-//! Linux goes below two segments with smaller segments and a lower pacing rate; here two segments are the minimum.
-//! Linux's pacing rate varies by 3 % each round trip. Segments are paced singly, without bursts. Detection of an RFC
-//! 3168 bottleneck shared with others is omitted (research in the draft).
+//! Windows below two segments (Linux uses smaller segments and a lower pacing rate); Linux's variation of the pacing
+//! rate by 3 % each round trip; bursts of a host; detection of an RFC 3168 bottleneck shared with others.
 //!
 //! # Sources
 //! Parts of the draft quoted by others; the rest follows descriptions of Linux's tcp_prague and of udp_prague.
@@ -57,12 +56,10 @@ struct Prague {
     gain: f64,
     rtt_floor: Duration,
     floor_after: u64,
-    /// Average share of marked bytes.
     alpha: f64,
     /// Whether any mark was reported: a marking router exists.
     is_marked: bool,
     round: Round,
-    /// Round trips since slow start.
     rounds: u64,
     /// Time of the last reduction by a mark, and the end of its round trip in bytes delivered.
     reduced_at: Option<Time>,
@@ -352,7 +349,6 @@ mod tests {
         assert!((grown - 200.0 * 0.04).abs() < 0.5, "{grown}");
     }
 
-    /// Two segments at least, for any number of marks.
     #[test]
     fn two_segments_are_left() {
         let (mut prague, mut now) = (prague(10), Time::ZERO);

@@ -133,7 +133,6 @@ impl Reno {
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }
 
-    /// Base of ssthresh, bytes.
     fn whole(&self, loss: &LossEvent) -> u64 {
         match self.halves {
             Halves::Flight => loss.flight,

@@ -238,7 +238,6 @@ impl<V: Variant> RateHooks for OnReno<V> {
 
 #[cfg(test)]
 mod tests {
-    /// Names of the methods in the block of `text` that begins with `head`.
     fn methods<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
         let block = text.split_once(head).expect("the block").1;
         let block = block.split_once("\n}").expect("its end").0;

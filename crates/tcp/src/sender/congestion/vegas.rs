@@ -66,7 +66,6 @@ struct Vegas {
 }
 
 impl Vegas {
-    /// Sets the window of the next round.
     fn decide(&mut self, reno: &mut Reno, is_held: bool) {
         let extra = reno.exact() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
         let mss = self.mss as f64;

@@ -38,7 +38,6 @@ struct Veno {
     mss: f64,
     /// Smallest RTT since the last loss (§3: every loss resets the base).
     base: Option<Duration>,
-    /// Smoothed RTT.
     rtt: Option<Duration>,
     /// Whether the last ACK in a congested state raised the window.
     has_grown: bool,

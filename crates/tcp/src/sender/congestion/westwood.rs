@@ -17,7 +17,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| OnReno::boxed(&start, Westwood::new(values, &start)),
 };
 
-/// Parameters of the bandwidth estimate.
 pub(super) const PARAMETERS: &[Parameter] = &[TIME_CONSTANT, IDLE, TIMES];
 
 pub(super) const TIME_CONSTANT: Parameter = Parameter {
@@ -64,7 +63,6 @@ impl Westwood {
     }
 }
 
-/// Round-trip time multiplied with the estimate.
 pub(super) struct Rtt {
     latest: bool,
     value: Option<Duration>,

@@ -36,7 +36,6 @@ impl AckCounting for Delivered {
 mod tests {
     use super::*;
 
-    /// Two completed segments and one reported by SACK give a credit of three.
     #[test]
     fn what_sack_reports_counts() {
         let ack =

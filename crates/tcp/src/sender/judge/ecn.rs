@@ -1,8 +1,6 @@
-//! ECN at the third duplicate (Ramani and Karandikar, ICPWC 2000): duplicate ACKs that echo a mark report congestion,
-//! those without an echo report corruption.
-//!
-//! huang §2: "if a sender receives three duplicate ACKs with the CE (Congestion Experienced) bit set, the sender infers
-//! that a segment loss due to congestion has occurred". After corruption the segment is retransmitted and cwnd stays.
+//! ECN at the third duplicate (Ramani and Karandikar, ICPWC 2000). huang §2: "if a sender receives three duplicate ACKs
+//! with the CE (Congestion Experienced) bit set, the sender infers that a segment loss due to congestion has occurred".
+//! Without an echo the loss is corruption: the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
 //! Known from huang's sentence and the abstract. A recovery that begins with fewer duplicates needs an echo in each

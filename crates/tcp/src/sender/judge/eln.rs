@@ -1,14 +1,13 @@
-//! Explicit loss notification, sender side: an ACK names the cause of the reported loss, wireless or congestion. The
-//! middlebox `eln` sets the hint, in either polarity.
+//! Explicit loss notification, sender side: ACKs name the cause of a loss, wireless or congestion (middlebox `eln`).
 //!
 //! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender. The first duplicate
-//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). huang §2 describes the opposite
-//! polarity, a bit for congestion (ACK_ELN, Ding and Jamalipour 2001): losses without the bit are wireless. That
-//! polarity is unsafe if ACKs are lost or no node marks.
+//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). huang §2: the bit means
+//! congestion (ACK_ELN, Ding and Jamalipour 2001), losses without the bit are wireless. That polarity is unsafe if ACKs
+//! are lost or no node marks.
 //!
 //! # Our choices
-//! Contradicting duplicates mean congestion. The sender's own recovery repairs the loss, without growth of the window.
-//! A timeout is always congestion.
+//! Contradicting duplicates mean congestion, and so does a timeout. The sender's own recovery repairs the loss, without
+//! growth of the window.
 
 use super::{Build, Cause, Heard, LossJudge};
 use crate::ranges::Range;
@@ -51,7 +50,6 @@ struct Eln {
     heard: Count,
 }
 
-/// Hints of the duplicates of the last new ACK.
 #[derive(Clone, Copy, Default)]
 struct Count {
     wireless: u32,

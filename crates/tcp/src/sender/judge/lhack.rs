@@ -39,7 +39,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Lhack {
     /// Outstanding bytes that have reached the last hop.
     reached: RangeSet,
-    /// Retransmitted bytes.
     resent: RangeSet,
     most: u32,
     /// Consecutive timeouts spared for the segment at `spared_at`.

@@ -35,7 +35,6 @@ impl Measured {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     end: u64,
-    /// Bytes outstanding at the start of the round.
     pub(super) window: u64,
 }
 
@@ -49,7 +48,6 @@ impl Round {
     }
 }
 
-/// Synthetic path samples for tests.
 #[cfg(test)]
 pub(super) mod samples {
     use super::*;
@@ -59,7 +57,6 @@ pub(super) mod samples {
     const MSS: u64 = 1000;
     pub(in crate::sender::judge) const LOST: Range = Range { start: 1, end: 1001 };
 
-    /// Time of the last sample.
     pub(in crate::sender::judge) struct Path {
         pub(in crate::sender::judge) stamps: bool,
         pub(in crate::sender::judge) now: Time,

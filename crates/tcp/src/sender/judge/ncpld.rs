@@ -1,9 +1,6 @@
 //! NCPLD, non-congestion packet loss detection (Samaraweera, IEE Proc. Commun. 146(4), 1999): a loss is corruption if
-//! the round trip is no longer than at the knee of the throughput-load curve.
-//!
-//! The knee maximises power, throughput / delay: w / r² for window w and round trip r. Up to a full pipe r is constant
-//! and power grows with w; beyond, r grows with w and power falls. The threshold is the round trip of the largest power
-//! so far.
+//! the round trip is no longer than at the knee of the throughput-load curve. The knee maximises power, throughput /
+//! delay: w / r² for window w and round trip r. The threshold is the round trip of the largest power so far.
 //!
 //! # Our choices
 //! Known from huang §2 and abstracts of citing papers. Ours: the estimator (one sample a round: outstanding bytes at

@@ -47,7 +47,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct SantaCruz {
     intervals: u64,
     growth: f64,
-    /// Current interval and its first sample.
     began: Option<(Round, Measured)>,
     /// Consecutive intervals with queue growth.
     growing: u64,

@@ -162,7 +162,6 @@ mod tests {
             }
         }
 
-        /// Sends new segments; returns the numbers of the tagged ones.
         fn send(&mut self, segments: u64) -> Vec<u64> {
             let mut tagged = Vec::new();
             for _ in 0..segments {

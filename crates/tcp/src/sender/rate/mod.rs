@@ -19,7 +19,6 @@ use sampler::Sampler;
 pub(super) struct Rates {
     sampler: Sampler,
     pacer: Pacer,
-    /// Whether the control [sends extra segments](super::congestion::Nature::sends_extra).
     sends_extra: bool,
     /// Ranges last found lost; a buffer for reuse.
     lost: Vec<Range>,
@@ -53,7 +52,6 @@ impl Rates {
         self.sends_extra
     }
 
-    /// Time of the next extra segment; [`Time::NEVER`] if none.
     pub(super) fn extra_at(&self, board: &Scoreboard, window: &Window) -> Time {
         match self.sends_extra && board.outstanding() > 0 {
             true => window.rules().extra_at(),
@@ -67,7 +65,6 @@ impl Rates {
         self.sampler.on_silence(in_flight);
     }
 
-    /// Reports each segment found lost since the last call to the control.
     #[inline(never)]
     pub(super) fn report_losses(&mut self, now: Time, board: &mut Scoreboard, window: &mut Window) {
         board.take_losses(&mut self.lost);
@@ -81,7 +78,6 @@ impl Rates {
         }
     }
 
-    /// Discards losses found since the last call.
     pub(super) fn ignore_losses(&mut self, board: &mut Scoreboard) {
         board.take_losses(&mut self.lost);
     }

@@ -54,10 +54,8 @@ pub struct LostSegment {
     pub app_limited: bool,
 }
 
-/// State when a segment was sent.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
-    /// Byte after the segment.
     end: u64,
     /// Total delivered, and the time of the last delivery.
     delivered: u64,
@@ -65,7 +63,6 @@ struct Stamp {
     /// Sending time of the newest segment delivered by then: start of the send interval.
     first_sent_at: Time,
     app_limited: bool,
-    /// Bytes in flight with the segment, and total lost.
     in_flight: u64,
     lost: u64,
 }
@@ -109,7 +106,6 @@ impl Sampler {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// Whether application-limited data is still in flight.
     pub(super) fn is_limited(&self) -> bool {
         self.limited_until > 0
     }
@@ -224,7 +220,6 @@ mod tests {
         assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "{sample:?}");
     }
 
-    /// Samples sent after a silence are marked application-limited.
     #[test]
     fn silence_is_told() {
         let sample = last_sample(&[0, 10, 50], &[100, 110, 150], Some(2)).expect("a sample");

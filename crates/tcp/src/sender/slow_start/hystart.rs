@@ -157,7 +157,6 @@ mod tests {
         assert!(!rounds.play(39, MS * 80, MS).contains(&Growth::Over));
     }
 
-    /// A timeout discards the smallest RTT.
     #[test]
     fn a_timeout_forgets_the_smallest_round_trip() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));

@@ -59,7 +59,6 @@ struct HyStartPp {
 struct Slowed {
     /// cssBaselineMinRtt.
     baseline: Duration,
-    /// Rounds begun.
     rounds: u64,
 }
 
@@ -153,7 +152,6 @@ mod tests {
         assert_eq!(rounds.play(20, MS * 89, MS), [Growth::Full; 20]);
     }
 
-    /// RFC 9406 §4.3: only the initial slow start uses HyStart++.
     #[test]
     fn a_slow_start_after_a_timeout_is_left_alone() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));

@@ -84,17 +84,14 @@ mod tests {
     use super::*;
     use lasthop_base::{Choice, Value};
 
-    /// Builds the mechanism with these parameters.
     pub(super) fn built(name: &str, values: &[(&'static str, Value)]) -> Box<dyn SlowStart> {
         let mut choice = Choice::named(ALL, name);
         values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
         (choice.build)(&choice.values).expect("the mechanism has a detector")
     }
 
-    /// Rounds of a slow start, in segments of 1000 bytes.
     pub(super) struct Rounds {
         pub(super) watch: Box<dyn SlowStart>,
-        /// cwnd, segments.
         pub(super) window: u64,
         now: Time,
         una: u64,
@@ -105,7 +102,6 @@ mod tests {
             Rounds { watch, window: 100, now: Time::ZERO, una: 1 }
         }
 
-        /// Runs a round of `acks` ACKs with the same round-trip time, `gap` apart.
         pub(super) fn play(&mut self, acks: u64, rtt: Duration, gap: Duration) -> Vec<Growth> {
             self.now += rtt;
             // The round's first ACK acknowledges all but the bytes of the later ACKs.

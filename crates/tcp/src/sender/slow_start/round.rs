@@ -3,10 +3,8 @@
 use super::Sample;
 use lasthop_base::{Duration, Time};
 
-/// Smallest RTT and number of RTT samples of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
-    /// First byte after the round.
     end: u64,
     pub(super) began: Time,
     pub(super) least: Duration,

@@ -7,10 +7,8 @@ use lasthop_base::{Duration, Time};
 const ROUNDS: u32 = 5;
 /// Limit of the allowance, as time at the bandwidth.
 const LONGEST: Duration = Duration::from_millis(100);
-/// Largest number of segments in an epoch.
 const MOST_SEGMENTS: u64 = 1 << 20;
 
-/// Largest recent excess.
 #[derive(Default)]
 pub(super) struct Aggregation {
     /// Bytes, in the current and the previous half of the memory.
@@ -22,7 +20,6 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// Starts an epoch after idle time.
     pub(super) fn start_anew(&mut self, now: Time) {
         (self.since, self.acked) = (Some(now), 0);
     }

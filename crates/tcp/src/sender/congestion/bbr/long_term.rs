@@ -16,10 +16,8 @@ const RATIO: f64 = 0.125;
 const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the rate holds.
 const HOLDS: u32 = 48;
-/// Shortest interval.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Rate of a policer, if detected.
 #[derive(Default)]
 pub(super) struct LongTerm {
     /// Rate of the last interval, bytes per second; 0: unknown.
@@ -139,7 +137,6 @@ mod tests {
         assert_eq!(rounds_until_it_holds(&[10_000; 20], 0.33), Some(8));
     }
 
-    /// A tenth lost, or rates an eighth apart, indicate no policer.
     #[test]
     fn few_losses_and_other_rates_do_not() {
         assert_eq!(rounds_until_it_holds(&[10_000; 40], 0.1), None);

@@ -1,14 +1,10 @@
 //! BBR version 1: paces at the delivery rate of the path, with at most twice the bandwidth-delay product in flight
 //! (draft-cardwell-iccrg-bbr-congestion-control-00), with Linux 6.18's additions.
 //!
-//! * `model.rs`: largest delivery rate, rounds, and detection of a full pipe.
-//! * `aggregation.rs`: ACK aggregation.
-//! * `long_term.rs`: policers.
-//!
 //! # Differences from the kernel
 //! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). Segments are paced singly, so no
-//! packets wait in a queueing discipline below TCP, and none are subtracted. Delayed ACKs are not recognised: any RTT
-//! replaces an expired smallest RTT.
+//! packets wait in a queueing discipline below TCP. Delayed ACKs are not recognised: any RTT replaces an expired
+//! smallest RTT.
 
 mod aggregation;
 mod long_term;
@@ -51,7 +47,6 @@ const LARGEST_QUANTUM: u64 = 65_000;
 /// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
 const LARGEST: u64 = 1 << 30;
 
-/// States of draft §4.3.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
     Startup,
@@ -82,7 +77,6 @@ struct Bbr {
     pipe: FullPipe,
     aggregation: Aggregation,
     long_term: LongTerm,
-    /// Total bytes found lost.
     lost: u64,
     /// Sending restarted after idle time, and nothing has arrived since: the queue has drained.
     restarts: bool,
@@ -326,7 +320,6 @@ impl CongestionControl for Bbr {
         self.cwnd
     }
 
-    /// BBR has no threshold.
     fn ssthresh(&self) -> u64 {
         LARGEST
     }
@@ -363,10 +356,8 @@ impl CongestionControl for Bbr {
         self.pipe.look_again();
     }
 
-    /// Marks are ignored.
     fn on_mark(&mut self, _: &LossEvent) {}
 
-    /// The bandwidth stays valid.
     fn on_idle(&mut self, _: u64) {}
 
     fn on_segment(&mut self, mss: u64) {

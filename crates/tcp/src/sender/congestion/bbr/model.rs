@@ -5,7 +5,6 @@ use super::RateSample;
 /// Rounds for which a delivery rate counts (BtlBwFilterLen).
 const ROUNDS: usize = 10;
 
-/// BtlBw: largest delivery rate of the last rounds.
 #[derive(Default)]
 pub(super) struct Bandwidth {
     /// Maximum of each round, bytes per second.
@@ -30,12 +29,10 @@ impl Bandwidth {
 pub(super) struct Rounds {
     pub(super) count: u64,
     pub(super) ends_at: u64,
-    /// Total bytes delivered.
     pub(super) total: u64,
 }
 
 impl Rounds {
-    /// Adds a sample. Returns whether a round begins.
     pub(super) fn advance(&mut self, rate: &RateSample) -> bool {
         self.total = rate.total;
         let begins = rate.prior >= self.ends_at;
@@ -89,11 +86,9 @@ mod tests {
         };
         assert_eq!([100.0, 200.0, 240.0, 240.0, 250.0].map(&mut after), [false; 5]);
         assert_eq!([300.0, 312.0, 200.0].map(&mut after), [false, false, true]);
-        // A detected full pipe stays full.
         assert!(after(1000.0));
     }
 
-    /// The largest rate counts for ten rounds, its own included.
     #[test]
     fn a_rate_counts_for_ten_rounds() {
         let mut bandwidth = Bandwidth::default();
@@ -108,7 +103,6 @@ mod tests {
         assert_eq!(bandwidth.largest, 100.0);
     }
 
-    /// A round lasts until data sent in the round arrives.
     #[test]
     fn rounds_are_counted_by_what_is_delivered() {
         let mut rounds = Rounds::default();

@@ -11,12 +11,10 @@ pub(super) struct MaxBandwidth {
 }
 
 impl MaxBandwidth {
-    /// BBR.max_bw, bytes per second.
     pub(super) fn largest(&self) -> f64 {
         self.this_cycle.max(self.last_cycle)
     }
 
-    /// UpdateMaxBw.
     pub(super) fn update(&mut self, sample: &Sample) {
         if sample.rate > 0.0 && (sample.rate >= self.largest() || !sample.app_limited) {
             self.this_cycle = self.this_cycle.max(sample.rate);

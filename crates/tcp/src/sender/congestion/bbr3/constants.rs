@@ -2,7 +2,6 @@
 
 use lasthop_base::{Duration, Parameter, Unit, Values};
 
-/// Values of [`PARAMETERS`].
 pub(super) struct Constants {
     pub(super) startup_gain: f64,
     pub(super) drain_gain: f64,
@@ -80,7 +79,6 @@ const fn time(name: &'static str, default: &'static str, doc: &'static str) -> P
     }
 }
 
-/// All constants, with the draft's names and sections.
 pub(super) const PARAMETERS: &[Parameter] = &[
     gain("startup_gain", (1.0, 10.0), "2.77", "pacing gain of Startup (BBR.StartupPacingGain, 4 ln 2; §2.5)"),
     gain("drain_gain", (0.01, 1.0), "0.5", "pacing gain of Drain (BBR.DrainPacingGain, §2.5)"),

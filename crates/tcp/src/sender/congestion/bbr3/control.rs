@@ -14,12 +14,10 @@ impl Bbr3 {
         self.bw
     }
 
-    /// BBR.MinPipeCwnd, bytes.
     pub(super) fn fewest(&self) -> u64 {
         self.set.fewest * self.mss
     }
 
-    /// BBR.pacing_gain.
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
             State::Startup => self.set.startup_gain,
@@ -30,7 +28,6 @@ impl Bbr3 {
         }
     }
 
-    /// BBR.cwnd_gain.
     fn window_gain(&self) -> f64 {
         match self.state {
             State::Up => self.set.up_window_gain,
@@ -47,7 +44,6 @@ impl Bbr3 {
         }
     }
 
-    /// Inflight, bytes.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> u64 {
         self.with_budget(self.product(bandwidth, gain))
     }
@@ -84,7 +80,6 @@ impl Bbr3 {
         self.quantum = of_a_millisecond.min(LARGEST_QUANTUM).max(2 * self.mss);
     }
 
-    /// SetCwnd.
     pub(super) fn set_window(&mut self, newly_acked: u64) {
         let most = self.with_budget(
             self.product(self.bandwidth(), self.window_gain()).saturating_add(self.aggregation.extra),
@@ -101,7 +96,6 @@ impl Bbr3 {
         self.bound_window();
     }
 
-    /// BoundCwndForModel.
     fn bound_window(&mut self) {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.long_term,

@@ -14,7 +14,6 @@ enum Feedback {
     Stopping,
 }
 
-/// State of ProbeBW.
 pub(super) struct Cycle {
     feedback: Feedback,
     /// BBR.is_bw_probe_sample: arriving data was sent to probe.
@@ -26,7 +25,6 @@ pub(super) struct Cycle {
     up_acked: u64,
     acked_per_step: u64,
     up_rounds: u32,
-    /// BBR.rounds_since_probe_up.
     rounds: u64,
     /// BBR.cycle_stamp and BBR.bw_probe_wait.
     since: Time,
@@ -94,7 +92,6 @@ impl Bbr3 {
         self.enter(State::Down);
     }
 
-    /// StartProbeBW_REFILL.
     pub(super) fn start_refill(&mut self) {
         self.short.reset();
         let cycle = &mut self.cycle;
@@ -105,7 +102,6 @@ impl Bbr3 {
         self.enter(State::Refill);
     }
 
-    /// StartProbeBW_UP.
     fn start_up(&mut self, sample: &Sample) {
         self.cycle.feedback = Feedback::Starting;
         self.rounds.start();
@@ -120,13 +116,11 @@ impl Bbr3 {
         now > self.cycle.since + self.cycle.wait || self.cycle.rounds >= reno_rounds.min(self.set.reno_rounds)
     }
 
-    /// IsTimeToCruise.
     fn is_time_to_cruise(&self, in_flight: u64) -> bool {
         in_flight <= self.long_term_with_headroom()
             && in_flight <= self.inflight(self.max_bandwidth.largest(), 1.0)
     }
 
-    /// IsTimeToGoDown.
     fn is_time_to_go_down(&mut self, in_flight: u64, sample: &Sample) -> bool {
         if self.cycle.was_too_high && in_flight >= self.long_term {
             self.cycle.was_careful = true;

@@ -14,7 +14,6 @@ pub(super) struct ShortTerm {
 impl ShortTerm {
     pub(super) const UNBOUND: ShortTerm = ShortTerm { bandwidth: f64::INFINITY, inflight: u64::MAX };
 
-    /// ResetShortTermModel.
     pub(super) fn reset(&mut self) {
         *self = ShortTerm::UNBOUND;
     }
@@ -22,7 +21,6 @@ impl ShortTerm {
 
 /// Model before the losses of this round.
 pub(super) struct Undo {
-    /// State ended by the losses.
     state: Option<State>,
     short: ShortTerm,
     long_term: u64,
@@ -34,7 +32,6 @@ impl Undo {
 }
 
 impl Bbr3 {
-    /// HandleLostPacket.
     pub(super) fn handle_lost(&mut self, now: Time, lost: &LostSegment) {
         let is_first = self.last.note_loss(lost.delivered);
         if is_first && (!self.set.saves_once || self.phase == Phase::Open) {
@@ -53,7 +50,6 @@ impl Bbr3 {
         }
     }
 
-    /// IsInflightTooHigh.
     pub(super) fn is_too_high(&self, sample: &Sample) -> bool {
         sample.lost as f64 > sample.in_flight as f64 * self.set.most_lost
             || (sample.lost > 0 && !self.selective)
@@ -67,7 +63,6 @@ impl Bbr3 {
         (in_flight + (most * in_flight - lost) / (1.0 - most)).max(0.0) as u64
     }
 
-    /// HandleInflightTooHigh.
     fn handle_too_high(&mut self, now: Time, sample: &Sample) {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
@@ -120,7 +115,6 @@ impl Bbr3 {
         short.inflight = self.last.delivered.max((self.set.beta * short.inflight as f64) as u64);
     }
 
-    /// InflightWithHeadroom.
     pub(super) fn long_term_with_headroom(&self) -> u64 {
         if self.long_term == u64::MAX {
             return u64::MAX;
@@ -129,13 +123,11 @@ impl Bbr3 {
         self.long_term.saturating_sub(headroom).max(self.fewest())
     }
 
-    /// SaveStateUponLoss.
     pub(super) fn save_state(&mut self) {
         self.save_window();
         self.undo = Undo { state: None, short: self.short, long_term: self.long_term };
     }
 
-    /// HandleSpuriousLossDetection.
     pub(super) fn handle_spurious_loss(&mut self) {
         self.restore_window();
         self.last.has_loss = false;

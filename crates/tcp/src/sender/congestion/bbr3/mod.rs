@@ -1,23 +1,13 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026): rate and window follow a model of the
 //! path's bandwidth, delay, and inflight level with too much loss.
 //!
-//! * `rounds.rs`: round trips, and signals of the last round.
-//! * `bandwidth.rs`: largest bandwidth, and detection of a full pipe.
-//! * `probe_rtt.rs`: smallest RTT.
-//! * `aggregation.rs`: ACK aggregation.
-//! * `loss.rs`: losses, and undo.
-//! * `cycle.rs`: the states of ProbeBW.
-//! * `control.rs`: rate and window.
-//! * `constants.rs`: the draft's constants.
-//!
-//! Section numbers are the draft's. Names in capitals or with the prefix `BBR.` are from its pseudocode.
+//! Section numbers are the draft's. Names in capitals or with the prefix `BBR.` are from its pseudocode. A function
+//! without a comment implements the pseudocode function of a similar name.
 //!
 //! # Differences and open points
 //! * Congestion marks are ignored, as in the draft (§3.7).
-//! * After a timeout cwnd is one segment above the bytes still in flight; the first segment is always retransmitted.
 //! * Segments are paced singly, for any quantum.
 //! * The filters by rounds and cycles are exact, not Nichols's estimate.
-//! * The two filters by rounds and cycles are exact, not Nichols's estimate.
 
 mod aggregation;
 mod bandwidth;
@@ -74,12 +64,10 @@ pub enum State {
 }
 
 impl State {
-    /// IsInAProbeBWState.
     fn probes_bandwidth(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// IsProbingBW.
     fn accelerates(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
@@ -263,18 +251,15 @@ impl Bbr3 {
         }
     }
 
-    /// SaveCwnd.
     fn save_window(&mut self) {
         let is_whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
         self.prior = if is_whole { self.cwnd } else { self.prior.max(self.cwnd) };
     }
 
-    /// RestoreCwnd.
     fn restore_window(&mut self) {
         self.cwnd = self.cwnd.max(self.prior);
     }
 
-    /// UpdateModelAndState.
     fn update_model(&mut self, ack: &AckEvent, sample: &Sample) {
         self.last.begin_ack(sample, self.rounds.delivered);
         self.rounds.advance(sample);
@@ -308,7 +293,6 @@ impl CongestionControl for Bbr3 {
         self.cwnd
     }
 
-    /// BBR has no threshold.
     fn ssthresh(&self) -> u64 {
         LARGEST
     }
@@ -351,10 +335,8 @@ impl CongestionControl for Bbr3 {
         self.cwnd = loss.spared + self.mss;
     }
 
-    /// Marks are ignored.
     fn on_mark(&mut self, _: &LossEvent) {}
 
-    /// The model stays valid.
     fn on_idle(&mut self, _: u64) {}
 
     fn on_segment(&mut self, mss: u64) {

@@ -32,7 +32,6 @@ impl MinRtt {
 }
 
 impl Bbr3 {
-    /// UpdateMinRTT.
     pub(super) fn update_min_rtt(&mut self, now: Time, sample: &Sample) {
         let known = &mut self.rtt;
         known.begin(now);
@@ -51,7 +50,6 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTT.
     pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &Sample) {
         if self.state != State::ProbeRtt && self.rtt.expired && !self.restarts {
             self.enter(State::ProbeRtt);
@@ -101,7 +99,6 @@ impl Bbr3 {
         }
     }
 
-    /// ProbeRTTCwnd.
     pub(super) fn probe_rtt_window(&self) -> u64 {
         self.product(self.bandwidth(), self.set.probe_rtt_gain).max(self.fewest())
     }

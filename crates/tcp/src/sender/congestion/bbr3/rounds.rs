@@ -18,7 +18,6 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// UpdateRound.
     pub(super) fn advance(&mut self, sample: &Sample) {
         self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
         if self.begins {
@@ -28,7 +27,6 @@ impl Rounds {
         }
     }
 
-    /// StartRound.
     pub(super) fn start(&mut self) {
         self.ends_at = self.delivered;
     }
@@ -93,7 +91,6 @@ impl LastRound {
         is_first
     }
 
-    /// Records the lost segment `start..end`.
     pub(super) fn note_hole(&mut self, start: u64, end: u64) {
         self.holes += u64::from(start != self.hole_ends_at);
         self.hole_ends_at = end;

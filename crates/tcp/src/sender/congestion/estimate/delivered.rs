@@ -16,12 +16,10 @@ impl Delivered {
         Delivered { mss, accounted: 0 }
     }
 
-    /// Sets the payload of a full segment, bytes.
     pub(in crate::sender::congestion) fn on_segment(&mut self, mss: u64) {
         self.mss = mss;
     }
 
-    /// Bytes added by this ACK.
     pub(in crate::sender::congestion) fn count(&mut self, ack: &AckNews) -> u64 {
         if ack.is_pure_duplicate() {
             self.accounted += self.mss;
@@ -52,7 +50,6 @@ mod tests {
         let mut delivered = Delivered::new(1000);
         let acks = [0, 0, 0, 0, 5000].map(|acked| delivered.count(&ack(acked)));
         assert_eq!(acks, [1000, 1000, 1000, 1000, 1000]);
-        // A delayed ACK of two segments.
         assert_eq!(delivered.count(&ack(2000)), 2000);
     }
 

@@ -1,9 +1,5 @@
-//! Bandwidth estimates from returning ACKs.
-//!
-//! * `delivered.rs`: bytes delivered per ACK, duplicates included.
-//! * `tustin.rs`: Westwood's filter, one sample per ACK.
-//! * `sliding.rs`: Jersey's filter, one sample per ACK over a window of one RTT.
-//! * `per_rtt.rs`: Westwood+'s filter, one sample per RTT.
+//! Bandwidth estimates from returning ACKs: Westwood's filter (`tustin`), Jersey's (`sliding`), Westwood+'s
+//! (`per_rtt`).
 
 mod delivered;
 mod per_rtt;

@@ -14,12 +14,10 @@ pub(in crate::sender::congestion) struct PerRtt {
 }
 
 impl PerRtt {
-    /// `weight`: weight of a new sample.
     pub(in crate::sender::congestion) fn new(weight: f64) -> PerRtt {
         PerRtt { weight, began: None, rtt: Duration::ZERO, bytes: 0, estimate: 0.0 }
     }
 
-    /// Adds `bytes` delivered by an ACK, and its RTT sample.
     pub(in crate::sender::congestion) fn on_delivered(
         &mut self,
         now: Time,
@@ -40,7 +38,6 @@ impl PerRtt {
         }
     }
 
-    /// Estimate, bytes per second.
     pub(in crate::sender::congestion) fn estimate(&self) -> f64 {
         self.estimate
     }

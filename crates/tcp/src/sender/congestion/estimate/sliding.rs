@@ -33,7 +33,6 @@ impl Sliding {
         self.last = Some(at);
     }
 
-    /// Estimate, bytes per second.
     pub(in crate::sender::congestion) fn estimate(&self) -> f64 {
         self.estimate
     }

@@ -35,7 +35,6 @@ impl Tustin {
         }
     }
 
-    /// Adds `bytes` delivered by an ACK.
     pub(in crate::sender::congestion) fn on_delivered(&mut self, now: Time, bytes: u64) {
         let Some(last) = self.idle_until(now) else {
             self.last = Some(now);
@@ -51,7 +50,6 @@ impl Tustin {
         self.last = Some(now);
     }
 
-    /// Estimate at `now`, bytes per second.
     pub(in crate::sender::congestion) fn estimate(&mut self, now: Time) -> f64 {
         self.idle_until(now);
         self.estimate
