@@ -1,7 +1,6 @@
 //! Two endpoints over a path of 20 ms that drops every twentieth data segment: a driver in fifty lines.
 //!
-//! A driver has the clock. It passes arrivals and deadlines to the endpoints, and carries their segments,
-//! until both have closed.
+//! The driver has the clock. It passes arrivals and deadlines to both endpoints, and carries segments until both close.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::congestion;
@@ -15,8 +14,7 @@ const DELAY: Duration = Duration::from_millis(20);
 /// Segments in flight to one side, with arrival times.
 type Wire = VecDeque<(Time, Segment)>;
 
-/// Transfers `bytes` bytes. Returns the closing time, bytes delivered, segments lost and segments
-/// retransmitted.
+/// Transfers `bytes` bytes. Returns closing time, bytes delivered, segments lost and segments retransmitted.
 pub fn transfer(bytes: u64) -> (Time, u64, u64, u64) {
     let config = Config { congestion: Choice::named(congestion::ALL, "cubic"), ..Config::default() };
     let mut ends = [

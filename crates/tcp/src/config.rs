@@ -1,5 +1,4 @@
-//! Configuration of an endpoint, and the mechanisms of each seam that scenarios, `lasthop list` and the
-//! schema offer.
+//! Configuration of an endpoint, and all mechanisms by seam, as scenarios, `lasthop list` and the schema read them.
 
 use crate::endpoint::KeepAlive;
 use crate::receiver::{cause, echo, estimate, shape, timing, window};
@@ -11,11 +10,9 @@ seams! {
     /// Configuration of one endpoint. [`Config::default`] is a SACK host of today's RFCs.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// Payload of a full segment, bytes. The MSS option adds the option bytes of each segment. Against a
-        /// peer without timestamps, their 12 bytes become payload.
+        /// Payload of a full segment with timestamps, bytes. The MSS option adds the options; without timestamps, 12 more.
         pub segment: u32 = 1448,
-        /// MSS assumed for a peer without an MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293
-        /// §3.7.1).
+        /// MSS assumed without an MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
         pub default_mss: u32 = 536,
         /// Initial window, segments (RFC 6928: 10; the papers: 1 or 2).
         pub initial_window: u32 = 10,
@@ -25,8 +22,7 @@ seams! {
         pub restarts_after_idle: bool = true,
         /// Whether cwnd grows only while the sender uses cwnd (congestion window validation).
         pub validates_window: bool = false,
-        /// Rule for "cwnd is used": `true`, Linux's (`max_packets_out`, `is_cwnd_limited`); `false`, pipeACK
-        /// of at least half of cwnd (RFC 7661 §4.3).
+        /// Whether Linux's rule (`is_cwnd_limited`) tests the use of cwnd, instead of pipeACK >= cwnd / 2 (RFC 7661 §4.3).
         pub validates_as_linux: bool = false,
         /// Whether F-RTO detects and undoes spurious timeouts (RFC 5682: §3 if recovery uses SACK, else §2).
         pub f_rto: bool = false,
@@ -34,19 +30,18 @@ seams! {
         pub dsack_undo: bool = false,
         /// Whether timestamps undo a recovery or timeout if an original segment arrived (Eifel, RFC 3522).
         pub eifel: bool = false,
-        /// Response to a spurious retransmission: `true` restores the whole window (Linux); `false` restores
-        /// the bytes in flight and a small burst, and adapts the timer (RFC 4015).
+        /// Whether the undo of a spurious retransmission restores the whole window (Linux), instead of the bytes in flight
+        /// and a small burst, with an adapted timer (RFC 4015).
         pub undo_whole: bool = false,
-        /// cwnd after a timeout: `true`, one segment above the bytes not marked lost (Linux, BBR); `false`,
-        /// one segment (RFC 5681 §3.1).
+        /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one segment
+        /// (RFC 5681 §3.1).
         pub loss_window_spares: bool = false,
-        /// Whether SACK also yields RTT samples of segments sent once (Linux since 3.12). Restarts the timer
-        /// if the sampled segment was sent before the last transmission of the first outstanding segment.
-        /// Requires a recovery with send times.
+        /// Whether SACK also yields RTT samples of segments sent once (Linux since 3.12), and restarts the timer if
+        /// such a segment was sent before the last transmission of the first outstanding one. Requires a recovery with
+        /// send times.
         pub sack_rtt: bool = false,
-        /// Whether a zero window stops the retransmission timer (BSD's persist state). Probes continue, cwnd
-        /// stays, and all outstanding data is retransmitted once the window opens. Linux retransmits and
-        /// reduces instead.
+        /// Whether a zero window stops the retransmission timer (BSD's persist state): probes continue, cwnd stays, and
+        /// all outstanding data is retransmitted once the window opens. Linux retransmits and reduces.
         pub freezes: bool = false,
         /// Bounds and granularity of the retransmission timeout.
         pub rto: RtoLimits = RtoLimits {
@@ -70,8 +65,8 @@ seams! {
         pub ecn: bool = false,
         /// Offer accurate ECN (RFC 9768), with fallback to classic ECN. Implies `ecn`.
         pub accecn: bool = false,
-        /// Whether an ECN echo at cwnd = 1 segment holds the next segment until the retransmission timer
-        /// expires (RFC 3168 §6.1.2). Linux and ns-2 send one segment per round trip instead.
+        /// Whether an ECN echo at cwnd = 1 segment pauses sending until the retransmission timer expires (RFC 3168
+        /// §6.1.2). Linux and ns-2 send one segment per round trip instead.
         pub ecn_waits: bool = false,
         /// Length of TIME-WAIT (2 MSL).
         pub time_wait: Duration = Duration::from_secs(60),
@@ -160,12 +155,10 @@ fn buffer(size: u64) -> Choice<window::Build> {
 /// Limits after which a silent peer is given up (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Patience {
-    /// R1: consecutive retransmissions of the same data (or SYN) that raise [`crate::Event::Troubled`] (at
-    /// least 3).
+    /// R1: retransmissions of the same data (or SYN) in a row that raise [`crate::Event::Troubled`] (at least 3).
     pub troubled_after: u32,
-    /// R2, the user timeout: longest time without an answer to data or to a probe of a closed window. RFC 9293 asks
-    /// for at least 100 s by default; RFC 5482's option is not sent. `None`: no limit. Checked when a timer of the
-    /// sender expires.
+    /// R2, the user timeout: longest time without an answer to data or window probes (RFC 9293: at least 100 s; RFC
+    /// 5482's option is not sent). `None`: no limit. Checked when a timer of the sender expires.
     pub data: Option<Duration>,
     /// R2 of the SYN and SYN-ACK (at least 180 s by default); `None`: no limit.
     pub syn: Option<Duration>,
@@ -183,8 +176,7 @@ impl Default for Patience {
 }
 
 impl Catalogue {
-    /// Sets mechanisms with their defaults, for tests over all combinations. Each number selects a mechanism
-    /// of one seam, modulo their count. Seams without a number keep the value of `config`.
+    /// Sets a mechanism per seam with its defaults: each number selects a mechanism, modulo their count. For tests.
     pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
         for (question, number) in self.questions().into_iter().zip(numbers) {
             let info = question.mechanisms[usize::from(*number) % question.mechanisms.len()];

@@ -101,8 +101,7 @@ pub enum Event {
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// Loss attributed to a cause: at the receiver a gap in the sequence space, at the sender a window with a
-    /// repaired loss.
+    /// Loss attributed: at the receiver a gap in the sequence space, at the sender a window with a repaired loss.
     Judged {
         /// Gap or window.
         range: Range,
@@ -147,8 +146,7 @@ pub struct Counters {
     pub timeouts_undone: u64,
     /// Recoveries undone because all retransmissions were unnecessary (D-SACK).
     pub recoveries_undone: u64,
-    /// Duplicate data segments that the peer reports (D-SACK): unnecessary retransmissions, or copies made by
-    /// the network.
+    /// Duplicate segments reported by D-SACK: unnecessary retransmissions, or copies made by the network.
     pub duplicates_told: u64,
     /// Segments with data received with a congestion mark.
     pub marked: u64,
@@ -232,8 +230,7 @@ pub(crate) struct Log {
     pub(crate) has_events: bool,
     /// Whether every event is queued. Otherwise only attributions of losses are, which accounting needs.
     pub(crate) tracing: bool,
-    /// Whether a recovery or timeout was counted. Each outgoing packet reads the flag here, in a cache line
-    /// already loaded.
+    /// Whether a recovery or timeout was counted; in this cache line because each outgoing packet reads it.
     pub(crate) has_noticed_loss: bool,
     pub(crate) often: Often,
     /// `None` while every rare counter is zero and no event was queued.

@@ -127,8 +127,7 @@ impl RangeSet {
         }
     }
 
-    /// Start of the highest range such that, from that start on, the set holds `ranges` ranges or more than
-    /// `bytes` bytes. Reads at most `ranges` ranges.
+    /// Start of the highest range from which on the set holds `ranges` ranges or more than `bytes` bytes.
     pub fn edge_above(&self, ranges: usize, bytes: u64) -> Option<u64> {
         let mut sum = 0;
         for (count, range) in self.ranges.iter().rev().take(ranges).enumerate() {

@@ -4,8 +4,7 @@ use lasthop_base::Duration;
 
 /// Smoothed RTT, its variation and the retransmission timeout.
 ///
-/// One cache line holds all that a sample changes. Connections share their limits, so callers pass
-/// [`RtoLimits`].
+/// One cache line holds all that a sample changes. Connections share their limits: callers pass [`RtoLimits`].
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
@@ -58,8 +57,7 @@ impl RttEstimator {
         }
     }
 
-    /// Adds a valid sample and ends the back-off. The caller applies Karn's rule (RFC 6298 §3) and passes the
-    /// limits given to [`RttEstimator::new`].
+    /// Adds a valid sample (Karn's rule is the caller's: RFC 6298 §3) and ends the back-off. Pass the limits of `new`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sample(&mut self, limits: &RtoLimits, rtt: Duration) {
         match self.srtt() {
@@ -83,8 +81,7 @@ impl RttEstimator {
         self.largest = self.largest.max(rtt);
     }
 
-    /// Adapts the timer after a spurious timeout (RFC 4015 §3): from the estimate before the timeout or the
-    /// first sample `rtt` after it, whichever is larger.
+    /// Adapts to a spurious timeout (RFC 4015 §3): keeps the old estimate or takes sample `rtt`, whichever is larger.
     pub fn remember(&mut self, limits: &RtoLimits, srtt: Duration, variation: Duration, rtt: Duration) {
         self.srtt = srtt.max(rtt);
         self.variation = variation.max(rtt.divided_by(2));
@@ -212,8 +209,7 @@ mod tests {
         assert_eq!(rtt.rto(), MS * 200);
     }
 
-    /// Steady path of 600 ms: Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms, RFC 6298 gives the round
-    /// trip.
+    /// Steady path of 600 ms: Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms, RFC 6298 600 ms.
     #[test]
     fn a_bound_of_the_variation_keeps_a_distance_from_the_round_trip() {
         for (above_srtt, expected) in [(false, MS * 600), (true, MS * 800)] {

@@ -11,8 +11,7 @@ impl Receiver {
         self.is_plain && !self.reports && self.fin == NO_FIN
     }
 
-    /// Handles the next data in order without holes, duplicates or FIN: equivalent to [`Receiver::handle_data`] if
-    /// [`Receiver::takes_next_data`].
+    /// [`Receiver::handle_data`] for the case [`Receiver::takes_next_data`]: no hole, duplicate or FIN.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.often.data_received += 1;

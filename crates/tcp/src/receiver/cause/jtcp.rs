@@ -79,8 +79,7 @@ impl LossCause for Jtcp {
 }
 
 impl Jtcp {
-    /// Jr between the packet before the gap (n-1) and the arrived packet nearest to a window before the gap (n-w).
-    /// `None` without two different packets.
+    /// Jr between the packet before the gap (n-1) and the arrival nearest to n-w. `None` without two packets.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
         let newest = match self.uses_newest {

@@ -1,8 +1,6 @@
-//! ECE per packet: each ACK echoes the mark of its own packet, so a duplicate ACK reports the queue passed by that
-//! packet.
+//! ECE per packet: each ACK echoes its own packet's mark, so a duplicate ACK reports the queue passed by that packet.
 //!
-//! A marked packet is acknowledged at once under any ACK policy. Its ACK covers earlier unmarked packets, too, and
-//! carries the echo for all.
+//! A marked packet is acknowledged at once under any ACK policy; its ACK covers earlier unmarked packets, too.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};

@@ -190,8 +190,7 @@ impl ByLoss {
     }
 }
 
-/// p_err of the uplink from p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err): the smaller root; 0 if p < p_buff (miyoshi
-/// Eqs. 1 to 3).
+/// Smaller root p_err of p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err); 0 if p < p_buff (miyoshi Eqs. 1 to 3).
 pub fn radio_loss(p: f64, buffer_loss: f64, k: f64) -> f64 {
     let survives = (1.0 - p.min(1.0)) / (1.0 - buffer_loss);
     if survives >= 1.0 {

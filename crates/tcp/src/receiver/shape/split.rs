@@ -192,8 +192,7 @@ mod tests {
 
     #[test]
     fn the_number_follows_the_uplink_queue() {
-        // Fig. 5, Eq. 4 and 5: 1 for the first packet; then drained + 1 if the queue is empty, else drained less
-        // waiting.
+        // Fig. 5, Eq. 4 and 5: first packet 1; then drained + 1 if the queue is empty, else drained - waiting.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {

@@ -61,8 +61,7 @@ pub trait AckTiming: Send {
         false
     }
 
-    /// Number of ACKs to send now: this ACK and held ones that are not obsolete. Called only if
-    /// [holding](AckTiming::holds).
+    /// Number of ACKs to send now, held ones included. Called only if [holding](AckTiming::holds).
     fn release(&mut self) -> u32 {
         1
     }

@@ -39,8 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// First threshold on bytes read per round trip, segments, unless the initial window is smaller (RFC 6928's initial
-/// window).
+/// First threshold on bytes read per round trip, segments (RFC 6928's initial window).
 const AT_FIRST: u64 = 10;
 /// Space above twice the bytes read, segments.
 const SPARE: u64 = 16;
@@ -163,8 +162,7 @@ mod tests {
         after
     }
 
-    /// Slow start is not limited: the window is always at least twice the last round trip's arrivals, as the sender
-    /// doubles.
+    /// Slow start is not limited: the window is at least twice the last round trip's arrivals.
     #[test]
     fn a_slow_start_finds_room() {
         let rounds: Vec<u64> = (0..8).map(|round| 10 << round).collect();

@@ -58,8 +58,7 @@ pub struct Turn {
 
 /// Window that the receiver advertises.
 pub trait AdvertisedWindow: Send {
-    /// Window in bytes after the next byte expected. The endpoint moves the right edge left only if
-    /// [`AdvertisedWindow::shrinks`].
+    /// Window after the next byte expected, bytes. Only if [`AdvertisedWindow::shrinks`] the right edge moves left.
     fn bytes(&mut self, input: &WindowInput) -> u64;
 
     /// Size of the buffer, bytes, if the window is the free part of a constant buffer.

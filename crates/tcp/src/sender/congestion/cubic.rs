@@ -254,8 +254,7 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// §4.8. A timeout in recovery is the loss of a retransmission and lowers ssthresh again (RFC 5681 §4.3), from the
-    /// lowered cwnd. FlightSize would include data that SACK reported. The plateau before the timeout is discarded.
+    /// §4.8. A timeout in recovery (lost retransmission) lowers ssthresh again, from the lowered cwnd (RFC 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));

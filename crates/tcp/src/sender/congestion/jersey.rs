@@ -1,5 +1,4 @@
-//! TCP Jersey: the window follows the measured delivery rate, and routers warn of congestion, so a loss without a
-//! warning is a random error.
+//! TCP Jersey: the window follows the delivery rate, and a loss without a router's warning is a random error.
 //!
 //! * Marked ACK: rate control. ssthresh is the estimated bandwidth times the smallest RTT, and cwnd falls to ssthresh.
 //! * Three duplicates, the third marked: rate control and recovery. Unmarked: retransmission only ("explicit
@@ -199,8 +198,7 @@ mod tests {
         ((control.window() + MSS / 2) / MSS, (control.ssthresh() + MSS / 2) / MSS)
     }
 
-    /// 250 kB/s x 80 ms: 20 segments at a mark, with or without a loss. A loss alone keeps the window; a timeout keeps
-    /// that threshold.
+    /// 250 kB/s x 80 ms: 20 segments at a mark or timeout, with or without a loss. A loss alone keeps the window.
     #[test]
     fn only_a_warned_loss_costs_something() {
         for mechanism in [&MECHANISM, &new_jersey::MECHANISM] {

@@ -159,8 +159,7 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// Window of ten segments, one sent every 10 ms. The delay of each segment exceeds the previous one by `later`
-    /// microseconds; ACKs take 20 ms.
+    /// Ten segments, one sent every 10 ms, with a delay growing by `later` microseconds each. ACKs take 20 ms.
     fn seen(later: u64, stamped: bool) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "jtcp");
         let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
@@ -186,8 +185,7 @@ mod tests {
         during / MSS
     }
 
-    /// Nine intervals between ten segments: Jr = 9 x later / (9 x (10 ms + later)), threshold 1/10. 1.1 ms give 0.0991,
-    /// 1.2 ms 0.107: growth above one packet.
+    /// Jr = 9 x later / (9 x (10 ms + later)), threshold 1/10: 1.1 ms give 0.0991, 1.2 ms 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {

@@ -101,8 +101,7 @@ pub enum Phase {
     /// No known loss.
     #[default]
     Open,
-    /// Fast recovery: no growth. Includes the ACK that ends recovery unless
-    /// [credited](crate::sender::counting::AckCounting::counts_end).
+    /// Fast recovery: no growth, up to its last ACK (see [`crate::sender::counting::AckCounting::counts_end`]).
     Recovery,
     /// After a timeout (or Tahoe's restart), until the data outstanding then is acknowledged.
     Restart,
@@ -123,8 +122,7 @@ pub struct LossEvent {
     pub window: u64,
     /// Whether the reporting duplicate ACK echoes a congestion mark.
     pub marked: bool,
-    /// At a timeout: bytes still in flight that cwnd covers besides one segment (draft-ietf-ccwg-bbr, OnEnterRTO;
-    /// Linux). 0 if all data is marked lost, or by RFC 5681 §3.1.
+    /// At a timeout: bytes in flight that cwnd covers besides one segment (OnEnterRTO; Linux). 0 by RFC 5681 §3.1.
     pub spared: u64,
 }
 
@@ -181,8 +179,8 @@ pub struct Nature {
     pub conserves: bool,
     /// Whether [`Start::random`] is used, so that repetitions may differ.
     pub draws: bool,
-    /// Whether the control is scalable (L4S, RFC 9331 §4.3). With detailed feedback (RFC 9768) packets carry ECT(1),
-    /// [`AckEvent::marked`] reports marks, and [`CongestionControl::on_mark`] is not called.
+    /// Whether the control is scalable (L4S, RFC 9331 §4.3): with AccECN, ECT(1) and [`AckEvent::marked`], no
+    /// `on_mark`.
     pub is_scalable: bool,
     /// Pace of reactions to marks.
     pub mark_pace: MarkPace,
@@ -250,8 +248,7 @@ pub trait CongestionControl: RateHooks + Send {
     fn ssthresh(&self) -> u64;
     /// Constant properties.
     fn nature(&self) -> Nature;
-    /// Handles every ACK before it has any effect, so that a bandwidth estimate includes an ACK that reduces the
-    /// window. Only if the control [observes](Nature::observes).
+    /// Handles every ACK before any other effect of the ACK. Only if the control [observes](Nature::observes).
     fn observe(&mut self, news: &AckNews) {
         let _ = news;
     }
@@ -273,7 +270,7 @@ pub trait CongestionControl: RateHooks + Send {
     /// Slow start ends without a loss ([`SlowStart`](crate::sender::slow_start::SlowStart)): sets ssthresh to cwnd. No
     /// effect in a control without slow start.
     fn leave_slow_start(&mut self) {}
-    /// Nothing was sent for an RTO: limits cwnd to `window` bytes (RFC 5681 §4.1).
+    /// Limits cwnd to `window` bytes after an RTO without sending (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
     /// A full segment now has `mss` payload bytes, by the path MTU. cwnd in bytes stays.
     fn on_segment(&mut self, mss: u64);

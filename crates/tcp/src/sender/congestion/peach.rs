@@ -296,8 +296,7 @@ mod tests {
         peach
     }
 
-    /// W = 20, RTT 500 ms: 20 dummies 25 ms apart. All arrive: ten do not count, ten add a segment: 20. Room for W/2
-    /// only: none counts: 10.
+    /// W = 20, RTT 500 ms: 20 dummies 25 ms apart. All arrive: ten count: 20 again. Room for W/2 only: none counts: 10.
     #[test]
     fn rapid_recovery_restores_the_window_if_the_path_is_free() {
         for (arrive, window) in [(20, 20), (10, 10), (14, 14), (0, 10)] {

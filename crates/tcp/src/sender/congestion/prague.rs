@@ -284,8 +284,7 @@ mod tests {
         assert!((prague.alpha / expected - 1.0).abs() < 0.08, "{} {expected}", prague.alpha);
     }
 
-    /// Constant share p of marks: the window settles where growth equals reduction by alpha/2, alpha = p: W = 2 (1 - p)
-    /// / p (draft §2.4; scalable law of RFC 9331).
+    /// Constant share p of marks: growth equals reduction at W = 2 (1 - p) / p (draft §2.4; scalable law of RFC 9331).
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for (every, rtt) in [(10u64, 50), (20, 50), (10, 100)] {
@@ -309,8 +308,7 @@ mod tests {
         }
     }
 
-    /// One reduction per round trip (draft §2.4): the next one exactly when the data in flight at the last one is
-    /// delivered.
+    /// One reduction per round trip (draft §2.4): until the data in flight at the last one is delivered.
     #[test]
     fn marks_lower_the_window_once_in_a_round_trip() {
         let (mut prague, rtt) = (prague(40), MS * 50);

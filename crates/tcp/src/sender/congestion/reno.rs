@@ -188,8 +188,7 @@ impl CongestionControl for Reno {
         if is_slow_start && !counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
-            // Credit beyond ssthresh counts in avoidance (Linux tcp_reno_cong_avoid), a segment at most (RFC 5681
-            // §3.1).
+            // Credit beyond ssthresh counts in avoidance (Linux), a segment at most (RFC 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
@@ -291,8 +290,7 @@ mod tests {
         (reno.window() / 1000, reno.ssthresh() / 1000)
     }
 
-    /// RFC 5681 §3.1 Eq. 4 and §4.3, with more outstanding than cwnd: ssthresh never exceeds cwnd, and a timeout or
-    /// mark leaves at most half of cwnd.
+    /// RFC 5681 §3.1 Eq. 4, §4.3: ssthresh never exceeds cwnd, and at most half of cwnd after a timeout or mark.
     #[test]
     fn no_reaction_raises_the_window() {
         for (flight, cwnd, loss, twice) in

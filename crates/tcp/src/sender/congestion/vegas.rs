@@ -106,8 +106,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// cwnd, segments, after each round, from `window` and `ssthresh` segments. A round has an ACK per segment with one
-    /// RTT, ms. BaseRTT is 100 ms.
+    /// cwnd, segments, after each round with one RTT, ms, and an ACK per segment. BaseRTT is 100 ms.
     fn after(window: u64, ssthresh: u64, rounds_ms: &[u64]) -> Vec<f64> {
         let random = Stream::named(1, "vegas");
         let start =
@@ -129,8 +128,7 @@ mod tests {
         rounds_ms.iter().map(|ms| round(*ms)).collect()
     }
 
-    /// 20 segments, BaseRTT 100 ms: 20 (1 - 100 / RTT) are queued: none at 100 ms (one more), 1.8 at 110 ms (same), 4
-    /// at 125 ms (one less). The next round's start decides.
+    /// 20 (1 - 100 / RTT) of 20 segments are queued: none at 100 ms (one more), 1.8 at 110 ms, 4 at 125 ms (one less).
     #[test]
     fn one_to_three_segments_wait() {
         assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);

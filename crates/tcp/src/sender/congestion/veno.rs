@@ -137,8 +137,7 @@ mod tests {
         veno.window()
     }
 
-    /// §3.B, RTT 150 ms: a third of the window is queued: 10 of 30 segments; 3 of 9, which is beta; 2.7 of 8. No queue:
-    /// none.
+    /// §3.B, RTT 150 ms: a third of the window is queued: 10 of 30 segments; 3 of 9, which is beta; 2.7 of 8.
     #[test]
     fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
         assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);

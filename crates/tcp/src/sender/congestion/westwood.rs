@@ -1,5 +1,4 @@
-//! TCP Westwood: after a loss or an echoed mark, ssthresh follows the measured delivery rate instead of half of the
-//! window.
+//! TCP Westwood: after a loss or mark, ssthresh follows the measured delivery rate instead of half of the window.
 
 use super::estimate::{Delivered, Tustin};
 use super::{Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};

@@ -24,12 +24,10 @@ pub enum Regime {
 
 /// Credit of ACKs for the growth of the window.
 pub trait AckCounting: Send {
-    /// Credit for an ACK that advances, bytes. Slow start adds the credit to cwnd; avoidance adds `mss` (payload of a
-    /// full segment, bytes) per cwnd of credit.
+    /// Credit for an ACK that advances, bytes: added to cwnd in slow start; avoidance adds `mss` per cwnd of credit.
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
-    /// Whether avoidance accumulates credit and adds whole segments (RFC 3465 §2.1, Linux), instead of a fraction per
-    /// ACK (RFC 5681 §3.1, Eq. 3).
+    /// Whether avoidance adds whole segments (RFC 3465 §2.1, Linux), not a fraction per ACK (RFC 5681 §3.1, Eq. 3).
     fn collects(&self) -> bool {
         false
     }

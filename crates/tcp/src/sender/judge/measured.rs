@@ -20,8 +20,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Forward delay (segment's departure to the receiver's ACK), ns, plus a constant clock offset; the round trip
-    /// without timestamps.
+    /// Forward delay, ns, plus a constant offset of the clocks; without timestamps the round trip.
     pub fn forward_delay(&self) -> i64 {
         let sent = self.now.as_nanos() as i64 - self.rtt.as_nanos() as i64;
         match self.clock {
@@ -70,8 +69,7 @@ pub(super) mod samples {
     }
 
     impl Path {
-        /// Acknowledges a window of `segments`, with ACKs spread over the round trip, ms. `back`: excess delay of the
-        /// return path, ms.
+        /// Acknowledges a window of `segments` over a round trip, ms. `back`: excess delay of the return path, ms.
         pub(in crate::sender::judge) fn round(
             &mut self,
             judge: &mut dyn LossJudge,

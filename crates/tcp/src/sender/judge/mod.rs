@@ -27,8 +27,7 @@ use measured::Round;
 
 /// Loss discrimination of a sender.
 pub trait LossJudge: Send {
-    /// New data is sent under congestion window `window`, bytes. The scoreboard is up to date. Returns the packet's
-    /// priority.
+    /// New data is sent under congestion window `window`, bytes. Returns the packet's priority.
     fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
         let _ = (range, window, board);
         Priority::Normal
@@ -40,8 +39,7 @@ pub trait LossJudge: Send {
         Priority::Normal
     }
 
-    /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is lost, so
-    /// recovery begins without further duplicates.
+    /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is certainly lost.
     fn on_ack(&mut self, heard: &Heard) -> bool {
         let _ = heard;
         false

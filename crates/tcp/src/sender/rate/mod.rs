@@ -30,8 +30,7 @@ impl Rates {
         Box::new(Rates { sends_extra, ..Rates::default() })
     }
 
-    /// Samples the delivery rate at an ACK that the scoreboard has processed. `delivered`: bytes newly delivered;
-    /// `smallest`: smallest RTT so far.
+    /// Samples the delivery rate at an ACK; `smallest` is the smallest RTT so far.
     #[cold]
     pub(super) fn sample(
         &mut self,
@@ -59,8 +58,7 @@ impl Rates {
         }
     }
 
-    /// Marks samples as application-limited until `in_flight` bytes are delivered: the application has no data, or the
-    /// control limits the data in flight on purpose.
+    /// Marks samples as application-limited until `in_flight` bytes are delivered.
     pub(super) fn on_silence(&mut self, in_flight: u64) {
         self.sampler.on_silence(in_flight);
     }

@@ -17,8 +17,7 @@ pub struct RateSample {
     pub interval: Duration,
     /// Whether `interval` is at least the smallest RTT; else the rate is invalid.
     pub reliable: bool,
-    /// Total delivered when the segment was sent, bytes. A round ends once `prior` reaches `total` of the round's
-    /// start.
+    /// Total delivered when the segment was sent, bytes; a round ends once `prior` reaches `total` of its start.
     pub prior: u64,
     /// Total delivered so far, with this ACK, bytes.
     pub total: u64,
@@ -79,8 +78,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// Records a sent segment. `begins`: nothing was outstanding before. `in_flight` includes the segment; `lost` is
-    /// the total found lost.
+    /// Records a sent segment, included in `in_flight`. `begins`: nothing was outstanding. `lost`: total lost.
     pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool, in_flight: u64, lost: u64) {
         if begins {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -100,8 +98,7 @@ impl Sampler {
         }
     }
 
-    /// Marks samples as application-limited until `in_flight` bytes are delivered. Call if the application has no data
-    /// and the window has room.
+    /// Marks samples as application-limited until `in_flight` bytes are delivered.
     pub(super) fn on_silence(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }

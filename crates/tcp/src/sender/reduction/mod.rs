@@ -1,5 +1,4 @@
-//! Window reduction during recovery. The congestion control sets the target; this seam limits the bytes in flight until
-//! the target is reached.
+//! Window reduction in recovery: a limit on the bytes in flight until they reach the congestion control's target.
 
 mod at_once;
 mod prr;

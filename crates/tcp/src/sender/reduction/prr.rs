@@ -56,8 +56,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Segments sent per ACK in a recovery from `flight` segments, the first `lost` of them lost, to `target` in
-    /// flight.
+    /// Segments sent per ACK in a recovery from `flight` segments, the first `lost` lost, to `target` in flight.
     fn sent(flight: u64, lost: u64, target: u64) -> (Vec<u64>, u64) {
         let mut prr = Prr { recover_flight: 1, delivered: 0, out: 0 };
         prr.on_entered(flight * MSS);
@@ -94,8 +93,7 @@ mod tests {
         assert!(sent[..15].windows(2).all(|pair| pair.contains(&0)), "{sent:?}");
     }
 
-    /// Heavy loss leaves less in flight than the target: one segment per delivered segment, no burst (conservative
-    /// bound).
+    /// Heavy loss leaves less in flight than the target: one segment sent per delivered segment.
     #[test]
     fn a_heavy_loss_conserves_packets() {
         let (sent, in_flight) = sent(20, 15, 10);

@@ -119,8 +119,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// RFC 9406 §4.2: from the eighth sample on, a round whose smallest RTT is 1/8 longer than the previous round's
-    /// slows growth; five such rounds end slow start.
+    /// RFC 9406 §4.2: an RTT 1/8 longer than in the previous round slows growth; five such rounds end slow start.
     #[test]
     fn five_long_rounds_end_it() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));

@@ -62,8 +62,7 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// 1 MB/s, acknowledged in bursts of 30 kB every 30 ms: each exceeds the bandwidth by 30 kB. The allowance ends ten
-    /// rounds after the last burst at most.
+    /// 1 MB/s in bursts of 30 kB every 30 ms: each exceeds the bandwidth by 30 kB, for at most ten rounds.
     #[test]
     fn lumps_are_allowed_for_and_forgotten() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

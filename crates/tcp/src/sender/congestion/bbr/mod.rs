@@ -156,8 +156,7 @@ impl Bbr {
         2 * self.mss * (pairs + u64::from(probes))
     }
 
-    /// Bytes of a bundle: 1 ms at the rate, at least a segment, or two above 1.2 Mbit/s (BBRSetSendQuantum). Pacing is
-    /// by segment; only the window uses bundles.
+    /// Bytes of a bundle: 1 ms at the rate, at least a segment, two above 1.2 Mbit/s (BBRSetSendQuantum).
     fn quantum(&self) -> u64 {
         let rate = self.rate.unwrap_or(0.0);
         let fewest = if rate < 1.2e6 / 8.0 { 1 } else { 2 };
@@ -371,7 +370,7 @@ impl CongestionControl for Bbr {
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept => self.restore_window(),
-            // Nothing was lost: neither a full pipe nor a policer was detected.
+            // Spurious loss: neither a full pipe nor a policer was detected.
             Recovered::Revised { .. } => {
                 self.restore_window();
                 self.pipe.look_again();
@@ -426,8 +425,7 @@ mod tests {
         assert_eq!(bbr.pacing_rate(), Some(Rate::from_bps(8 * 288_539)));
     }
 
-    /// 1 MB/s x 50 ms are 50 segments, 56 with three bundles of two. An odd number gets one more, and a gain above one
-    /// two more.
+    /// 1 MB/s x 50 ms: 50 segments, 56 with three bundles of two. Odd: one more; gain above one: two more.
     #[test]
     fn windows_are_even() {
         let mut bbr = bbr();

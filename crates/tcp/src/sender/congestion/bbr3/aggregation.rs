@@ -56,8 +56,7 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// 1 MB/s in bursts of 30 kB every 30 ms: each exceeds the bandwidth by 30 kB. The excess counts for ten rounds, in
-    /// Startup for one.
+    /// 1 MB/s in bursts of 30 kB every 30 ms: the excess of 30 kB counts for ten rounds, in Startup for one.
     #[test]
     fn lumps_count_for_ten_rounds() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

@@ -70,8 +70,7 @@ mod tests {
         Sample { rate, app_limited, ..Sample::default() }
     }
 
-    /// Draft §5.5.5: an application-limited rate counts only if it is the largest. A rate counts for the rest of its
-    /// cycle and for the next cycle.
+    /// Draft §5.5.5: an application-limited rate counts only if largest; a rate lasts until the end of the next cycle.
     #[test]
     fn a_rate_counts_for_two_cycles() {
         let mut bandwidth = MaxBandwidth::default();

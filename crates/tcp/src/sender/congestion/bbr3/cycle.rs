@@ -153,8 +153,7 @@ impl Bbr3 {
         false
     }
 
-    /// Handles the end of the probe's feedback. Returns whether the next probe begins now, after a precautionary end
-    /// without too much loss.
+    /// Ends the probe's feedback. Returns whether the next probe begins now (precautionary end, little loss).
     fn end_feedback(&mut self, sample: &Sample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
@@ -200,8 +199,7 @@ mod tests {
     use crate::sender::congestion::Start;
     use lasthop_base::Stream;
 
-    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments per round with a full window (a window of 64 acknowledged),
-    /// otherwise not at all.
+    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments per round with a full window of 64, otherwise not at all.
     #[test]
     fn the_bound_grows_twice_as_fast_in_each_round() {
         let random = Stream::named(1, "sender");

@@ -76,8 +76,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round; if the round ends in recovery, recovery has
-    /// lasted for a round.
+    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round; its end in recovery shows a round of recovery.
     pub(super) fn check_startup_loss(&mut self, sample: &Sample) {
         if self.state != State::Startup || self.phase != Phase::Recovery || self.pipe.was_full {
             return;
@@ -94,8 +93,7 @@ impl Bbr3 {
         }
     }
 
-    /// UpdateCongestionSignals, after the largest bandwidth: a round with losses lowers the short-term model unless
-    /// probing.
+    /// UpdateCongestionSignals: a round with losses lowers the short-term model unless probing.
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.last.begins {
             return;

@@ -2,8 +2,7 @@
 
 use crate::sender::recovery::AckNews;
 
-/// Counts each byte once: a duplicate counts as a segment, and the ACK that closes the hole counts the rest. As
-/// published, an ACK of one segment counts in full even after counted duplicates.
+/// Counts each byte once, through duplicates or the cumulative ACK. As published, an ACK of one segment counts in full.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct Delivered {
     mss: u64,

@@ -1,5 +1,4 @@
-//! Bandwidth estimates from returning ACKs: Westwood's filter (`tustin`), Jersey's (`sliding`), Westwood+'s
-//! (`per_rtt`).
+//! Bandwidth estimates from ACKs: Westwood's filter (`tustin`), Jersey's (`sliding`), Westwood+'s (`per_rtt`).
 
 mod delivered;
 mod per_rtt;
