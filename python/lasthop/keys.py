@@ -26,11 +26,11 @@ RecoveryChoice: TypeAlias = (
 
 
 ReductionChoice: TypeAlias = Literal["at_once", "prr"] | str | Mapping[str, object]
-"""window reduction"""
+"""window reduction in recovery"""
 
 
 Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Mapping[str, object]
-"""end of slow start"""
+"""slow start exit"""
 
 
 CongestionChoice: TypeAlias = (
@@ -48,7 +48,7 @@ CountingChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""credit for an ACK"""
+"""window credit per ACK"""
 
 
 JudgeChoice: TypeAlias = (
@@ -56,7 +56,7 @@ JudgeChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""loss discrimination at the sender"""
+"""loss discrimination by the sender"""
 
 
 TimingChoice: TypeAlias = (
@@ -100,7 +100,7 @@ CauseChoice: TypeAlias = (
     | LossCause
     | type[LossCause]
 )
-"""loss discrimination at the receiver"""
+"""loss discrimination by the receiver"""
 
 
 EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[str, object]
@@ -261,15 +261,15 @@ class Sender(TypedDict, total=False):
     recovery: RecoveryChoice
     """loss recovery; "sack" by default"""
     reduction: ReductionChoice
-    """window reduction; "at_once" by default"""
+    """window reduction in recovery; "at_once" by default"""
     slow_start: Slow_StartChoice
-    """end of slow start; "none" by default"""
+    """slow start exit; "none" by default"""
     congestion: CongestionChoice
     """congestion control; "reno" by default"""
     counting: CountingChoice
-    """credit for an ACK; "rfc5681" by default"""
+    """window credit per ACK; "rfc5681" by default"""
     judge: JudgeChoice
-    """loss discrimination at the sender; "always" by default"""
+    """loss discrimination by the sender; "always" by default"""
     initial_window: int | str
     """segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
     initial_ssthresh: str
@@ -324,7 +324,7 @@ class Receiver(TypedDict, total=False):
     window: WindowChoice
     """advertised window; "buffer" by default"""
     cause: CauseChoice
-    """loss discrimination at the receiver; "always" by default"""
+    """loss discrimination by the receiver; "always" by default"""
     estimate: EstimateChoice
     """estimate of the sender's window; "rate_times_rtt" by default"""
 

@@ -10,7 +10,7 @@ seams! {
     /// Configuration of one endpoint. [`Config::default`] is a SACK host of today's RFCs.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// Payload of a full segment with timestamps, bytes. The MSS option adds the options; without timestamps, 12 more.
+        /// Payload of a full segment, bytes; 12 more without timestamps. The MSS option adds the bytes of all options.
         pub segment: u32 = 1448,
         /// MSS assumed without an MSS option, bytes: 536 over IPv4, 1220 over IPv6 (RFC 9293 §3.7.1).
         pub default_mss: u32 = 536,
@@ -22,7 +22,7 @@ seams! {
         pub restarts_after_idle: bool = true,
         /// Whether cwnd grows only while the sender uses cwnd (congestion window validation).
         pub validates_window: bool = false,
-        /// Whether Linux's rule (`is_cwnd_limited`) tests the use of cwnd, instead of pipeACK >= cwnd / 2 (RFC 7661 §4.3).
+        /// Whether Linux's `is_cwnd_limited` tests the use of cwnd, instead of pipeACK >= cwnd / 2 (RFC 7661 §4.3).
         pub validates_as_linux: bool = false,
         /// Whether F-RTO detects and undoes spurious timeouts (RFC 5682: §3 if recovery uses SACK, else §2).
         pub f_rto: bool = false,
@@ -30,11 +30,11 @@ seams! {
         pub dsack_undo: bool = false,
         /// Whether timestamps undo a recovery or timeout if an original segment arrived (Eifel, RFC 3522).
         pub eifel: bool = false,
-        /// Whether the undo of a spurious retransmission restores the whole window (Linux), instead of the bytes in flight
-        /// and a small burst, with an adapted timer (RFC 4015).
+        /// Whether the undo of a spurious retransmission restores the whole window (Linux), instead of the bytes in
+        /// flight and a small burst, with an adapted timer (RFC 4015).
         pub undo_whole: bool = false,
-        /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one segment
-        /// (RFC 5681 §3.1).
+        /// Whether a timeout leaves cwnd one segment above the bytes not marked lost (Linux, BBR), instead of one
+        /// segment (RFC 5681 §3.1).
         pub loss_window_spares: bool = false,
         /// Whether SACK also yields RTT samples of segments sent once (Linux since 3.12), and restarts the timer if
         /// such a segment was sent before the last transmission of the first outstanding one. Requires a recovery with
@@ -114,15 +114,15 @@ seams! {
         /// Loss recovery.
         "sender" recovery: recovery::Build = recovery, "loss recovery";
         /// Window reduction during loss recovery.
-        "sender" reduction: reduction::Build = reduction, "window reduction";
+        "sender" reduction: reduction::Build = reduction, "window reduction in recovery";
         /// End of slow start other than by loss.
-        "sender" slow_start: slow_start::Build = slow_start, "end of slow start";
+        "sender" slow_start: slow_start::Build = slow_start, "slow start exit";
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Credit for an ACK.
-        "sender" counting: counting::Build = counting, "credit for an ACK";
+        "sender" counting: counting::Build = counting, "window credit per ACK";
         /// Loss discrimination at the sender, after the repair.
-        "sender" judge: judge::Build = judge, "loss discrimination at the sender";
+        "sender" judge: judge::Build = judge, "loss discrimination by the sender";
         /// ACK policy: time of each ACK.
         "receiver" timing: timing::Build = timing, "ACK policy";
         /// ACK splitting: number and form of the ACKs for each ACK that is due.
@@ -132,7 +132,7 @@ seams! {
         /// Advertised window.
         "receiver" window: window::Build = window, "advertised window", at first buffer(4 << 20);
         /// Loss discrimination at the receiver.
-        "receiver" cause: cause::Build = cause, "loss discrimination at the receiver";
+        "receiver" cause: cause::Build = cause, "loss discrimination by the receiver";
         /// Receiver's estimate of the sender's window.
         "receiver" estimate: estimate::Build = estimate, "estimate of the sender's window";
     }

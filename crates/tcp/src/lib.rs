@@ -4,7 +4,7 @@
 //!
 //! 1. Call [`Endpoint::open`], then [`Endpoint::write`] and [`Endpoint::close`] at any time.
 //! 2. Call [`Endpoint::poll_segment`] until `None`, and send each segment now.
-//! 3. Call [`Endpoint::handle_segment`] on arrival, [`Endpoint::handle_timeout`] at [`Endpoint::poll_timeout`]; go to 2.
+//! 3. Call [`Endpoint::handle_segment`] on arrival, [`Endpoint::handle_timeout`] at [`Endpoint::poll_timeout`]; then 2.
 //!
 //! ```
 //! use lasthop_base::{Choice, Duration, Stream, Time};

@@ -24,7 +24,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "threshold",
                 unit: Unit::Count(1, 100),
                 default: Some("1"),
-                doc: "number of duplicates with the hint that trigger the retransmission; above 3, recovery's own threshold decides",
+                doc: "number of duplicates with the hint that trigger the retransmission; from 3 on, recovery's own threshold decides",
             },
             Parameter {
                 name: "says",
