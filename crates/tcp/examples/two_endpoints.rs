@@ -1,6 +1,6 @@
 //! Two endpoints over a path of 20 ms that drops every twentieth data segment: a driver in fifty lines.
 //!
-//! The driver has the clock. It passes arrivals and deadlines to both endpoints, and carries segments until both close.
+//! The driver has the clock: arrivals and deadlines go to the endpoints, their segments to the path, until both close.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::congestion;

@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn an_answer_to_another_question_is_refused() {
         let catalogue = Catalogue::default();
-        let cubic = catalogue.congestion.question().find("cubic").expect("it is there");
+        let cubic = catalogue.congestion.question().find("cubic").expect("cubic exists");
         let answer = Answer { info: cubic, values: cubic.defaults() };
         assert!(!catalogue.answer(&mut Config::default(), "recovery", &answer));
         assert!(!catalogue.answer(&mut Config::default(), "colour", &answer));

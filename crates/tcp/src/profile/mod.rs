@@ -64,8 +64,8 @@ mod tests {
         let catalogue = Catalogue::default();
         let find = |question: &str, name: &str| {
             let questions = catalogue.questions();
-            let question = questions.iter().find(|it| it.name == question).expect("a question");
-            question.find(name).expect("an answer")
+            let question = questions.iter().find(|it| it.name == question).expect("a seam");
+            question.find(name).expect("a mechanism")
         };
         for profile in ALL {
             for preset in profile.parameters {

@@ -1,7 +1,7 @@
 //! Single or duplicated ACKs, by an estimate of the radio link's packet error probability (miyoshi §2.3, §2.4).
 //!
-//! Estimate: p, the share lost of the segments sent in a period, smoothed with the paper's weights (7/8 new, 1/8 old:
-//! the reverse of TCP's RTT filter); then p_err, from p and the share lost by a full buffer.
+//! p is the share lost of the segments sent in a period, smoothed with the paper's weights (7/8 new, 1/8 old: the
+//! reverse of TCP's RTT filter). p_err follows from p and the share dropped by a full buffer.
 //!
 //! # Source of p
 //! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`;

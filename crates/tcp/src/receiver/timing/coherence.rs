@@ -153,6 +153,6 @@ mod tests {
         assert_eq!((timing.on_data(&behind(true)), timing.release()), (When::Now, 4));
         (0..2).for_each(|_| _ = timing.on_data(&behind(false)));
         assert_eq!(timing.release(), 2);
-        assert_eq!(timing.on_data(&behind(false)), When::Now, "no second wait for the same hole");
+        assert_eq!(timing.on_data(&behind(false)), When::Now, "one wait per hole");
     }
 }

@@ -122,7 +122,7 @@ mod tests {
         let wait = When::After(Duration::from_millis(20));
         let asked: Vec<When> = (0..5).map(|_| timing.on_data(&duplicate())).collect();
         assert_eq!(asked, [When::Now, When::Now, wait, wait, wait]);
-        assert_eq!(timing.release(), 3, "the timer has run out");
+        assert_eq!(timing.release(), 3, "the timer expired");
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         (0..5).for_each(|_| _ = timing.on_data(&duplicate()));
         let closes = Arrival { unacknowledged: 6000, urgent: true, ..Arrival::plain(Time::ZERO, 1000) };
         assert_eq!((timing.on_data(&closes), timing.release()), (When::Now, 1));
-        assert_eq!(timing.on_data(&duplicate()), When::Now, "the count begins anew");
+        assert_eq!(timing.on_data(&duplicate()), When::Now, "a new ACK resets the count");
     }
 
     #[test]

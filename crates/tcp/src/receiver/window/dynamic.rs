@@ -55,9 +55,9 @@ const ROUNDS: usize = 10;
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
 /// Lower bound of an RTT: below, scheduling dominates.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
-/// Time after which an unconfirmed smallest RTT is measured anew.
+/// Time after which an unconfirmed smallest RTT is remeasured.
 const BELIEVED: Duration = Duration::from_secs(10);
-/// k while the smallest RTT is measured anew.
+/// k while the smallest RTT is remeasured.
 const DOUBT_K: f64 = 0.75;
 
 struct Dynamic {

@@ -1,7 +1,7 @@
-//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000): advertises a zero window before an
-//! outage that this host's link layer foresees (planned rate change), and repeats the last ACK three times with an open
-//! window after the outage. No node is involved, and headers may be encrypted. Only a sender with `freeze = true` keeps
-//! its window.
+//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). Advertises a zero window before an
+//! outage that this host's link layer foresees (planned rate change). After the outage, repeats the last ACK three
+//! times with an open window. No node is involved, and headers may be encrypted. Only a sender with `freeze = true`
+//! keeps its window.
 //!
 //! # Our choices
 //! Known from an abstract; the lead of one round trip is from memory. The round trip is the smoothed one from
@@ -178,7 +178,7 @@ mod tests {
         window.on_plan(&Foreseen { now: at(0), rate: FAST, until: at(1000), next: SLOW });
         assert_eq!(window.on_turn(at(900)).acks, 1);
         let out = window.on_plan(&Foreseen { now: at(1000), rate: SLOW, until: at(6000), next: FAST });
-        assert_eq!((out.closed, out.acks), (true, 0), "it is closed already");
+        assert_eq!((out.closed, out.acks), (true, 0), "the window is already closed");
         let over = window.on_plan(&Foreseen { now: at(6000), rate: FAST, until: at(9000), next: SLOW });
         assert_eq!((over.closed, over.acks), (false, 3));
         assert!(over.again > at(6000) && over.again < at(8900));

@@ -1,9 +1,11 @@
 //! TCP Hybla: a long path grows as fast, in time, as a short path.
 //!
-//! `ρ = max(RTT / RTT0, 1)`. Per acknowledged segment slow start adds `2^ρ - 1` segments and avoidance `ρ² / W`: the
-//! window is ρ times that of a Reno flow with round trip RTT0. A loss halves. As in Linux: ρ changes only with a new
-//! smallest smoothed RTT; the initial window is at least ρ segments; slow start ends exactly at ssthresh; the exponent
-//! is bounded; after a timeout the window is Reno's until the data outstanding then is acknowledged.
+//! `ρ = max(RTT / RTT0, 1)`. Per acknowledged segment slow start adds `2^ρ - 1` segments and avoidance `ρ² / W`. The
+//! window is ρ times that of a Reno flow with round trip RTT0. A loss halves.
+//!
+//! As in Linux, ρ changes only with a new smallest smoothed RTT, and the initial window is at least ρ segments. Slow
+//! start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window is Reno's until the data
+//! outstanding then is acknowledged.
 //!
 //! # Not modelled
 //! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, a satellite path's window

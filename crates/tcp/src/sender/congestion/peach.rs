@@ -268,7 +268,7 @@ mod tests {
         (0..8).for_each(|_| peach.on_told_twice());
         assert_eq!(peach.window(), 10 * MSS);
         peach.on_told_twice();
-        assert_eq!(peach.window(), 10 * MSS, "not above what may be");
+        assert_eq!(peach.window(), 10 * MSS, "dummies stop at `most`");
         // Then avoidance: an ACK adds MSS² / cwnd.
         ack(&mut *peach);
         assert_eq!(peach.window(), 10 * MSS + MSS / 10);
@@ -318,7 +318,7 @@ mod tests {
         peach.on_timeout(&loss(at(6000), 20 * MSS), true);
         assert_eq!((peach.window(), peach.extra_at()), (MSS, Time::NEVER));
         peach.on_told_twice();
-        assert_eq!(peach.window(), MSS, "no ACK of the dummies before it counts");
+        assert_eq!(peach.window(), MSS, "ACKs of earlier dummies do not count");
         sent(&mut *peach, at(6000));
         assert_eq!(send_dummies(&mut *peach).len(), 19);
     }

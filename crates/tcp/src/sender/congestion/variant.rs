@@ -239,8 +239,8 @@ impl<V: Variant> RateHooks for OnReno<V> {
 #[cfg(test)]
 mod tests {
     fn methods<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
-        let block = text.split_once(head).expect("the block").1;
-        let block = block.split_once("\n}").expect("its end").0;
+        let block = text.split_once(head).expect("a block").1;
+        let block = block.split_once("\n}").expect("end of the block").0;
         let lines = block.lines().filter_map(|line| line.strip_prefix("    fn "));
         lines.map(|line| line.split_once('(').expect("arguments").0).collect()
     }

@@ -6,10 +6,10 @@
 //! on the congestion level".
 //!
 //! # Our choices
-//! Known from that sentence only. Ours: the trend (last less first delay, over the sum of all absolute changes: -1
-//! falls, 1 rises), the level `c` (position of the last delay between the smallest and the largest so far), the weights
-//! (`c` short-term, `1 - c` long-term), the prediction `c (1 + trend) / 2`, and all parameters. The delay is the
-//! forward delay with timestamps, else the round trip. A timeout is congestion.
+//! Known from that sentence only; formula and parameters are ours. Trend: last less first delay, over the sum of all
+//! absolute changes (-1 falls, 1 rises). Level `c`: position of the last delay between the smallest and the largest.
+//! Weights: `c` for the short-term trend, `1 - c` for the long-term trend. Prediction: `c (1 + trend) / 2`. The delay
+//! is the forward delay with timestamps, else the round trip. A timeout is congestion.
 
 use super::{Build, Cause, LossJudge, Measured};
 use crate::ranges::Range;

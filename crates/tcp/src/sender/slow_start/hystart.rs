@@ -1,7 +1,7 @@
 //! HyStart of Linux's CUBIC (Ha and Rhee 2011): slow start ends on a long ACK train or on a grown round-trip time.
 //!
-//! Differences from the paper, as in Linux: the train is compared with half of the smallest round-trip time; the delay
-//! threshold is at most 16 ms; below 16 segments neither test runs.
+//! As in Linux, not as in the paper, the train is compared with half of the smallest round-trip time. The delay
+//! threshold is at most 16 ms, and neither test runs below 16 segments.
 
 use super::round::{Round, threshold};
 use super::{Build, Growth, Sample, SlowStart};

@@ -1,5 +1,5 @@
 //! ACK aggregation (Cardwell et al., IETF 102, 2018): bytes acknowledged in bursts beyond the bandwidth, where radio
-//! links or receivers delay ACKs. That many more bytes may be in flight, or the sender would stall between bursts.
+//! links or receivers delay ACKs. The window grows by these bytes, or the sender would stall between bursts.
 
 use lasthop_base::{Duration, Time};
 

@@ -209,7 +209,7 @@ mod tests {
         bbr.raise_slope();
         let sample = |newly_acked| Sample { newly_acked, ..Sample::default() };
         bbr.raise_long_term(&sample(64_000));
-        assert_eq!(bbr.long_term, 20_000, "the window was not used up");
+        assert_eq!(bbr.long_term, 20_000, "the window was not full");
         bbr.rounds.note_full_window();
         let in_round = |bbr: &mut Bbr3| {
             let before = bbr.long_term;
