@@ -1,6 +1,6 @@
 //! Linux's CUBIC: RFC 8312 in whole segments, with Linux's estimate of Reno's window.
 //!
-//! Differences from RFC 9438, as described on the kernel's mailing list and in the paper cited below:
+//! Differences from RFC 9438, each a documented behaviour of the kernel:
 //! * The window is a number of segments. ACKs in avoidance collect credit, and a segment is added when the credit
 //!   reaches its cost. The cost is computed at an ACK and kept for 31 ms while cwnd is unchanged (netdev, August 2024,
 //!   "tcp_cubic: fix to achieve at least the same throughput as Reno").

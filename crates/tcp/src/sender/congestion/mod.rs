@@ -179,8 +179,8 @@ pub struct Nature {
     pub conserves: bool,
     /// Whether [`Start::random`] is used, so that repetitions may differ.
     pub draws: bool,
-    /// Whether the control is scalable (L4S, RFC 9331 §4.3): with AccECN, ECT(1) and [`AckEvent::marked`], no
-    /// `on_mark`.
+    /// Whether the control is scalable (L4S, RFC 9331 §4.3). With AccECN, packets carry ECT(1), [`AckEvent::marked`]
+    /// reports marks, and [`CongestionControl::on_mark`] is not called.
     pub is_scalable: bool,
     /// Pace of reactions to marks.
     pub mark_pace: MarkPace,
