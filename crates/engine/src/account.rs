@@ -8,7 +8,6 @@ use lasthop_wire::LossReason;
 pub(crate) struct Account {
     /// Packets from the source that a full queue dropped, [`FlowAccount::lost`].
     no_room: u64,
-    /// [`FlowAccount::lost_to_overshoot`].
     to_overshoot: u64,
     rest: Option<Box<FlowAccount>>,
 }
@@ -28,12 +27,10 @@ impl Account {
         self.rest.get_or_insert_default()
     }
 
-    /// Whether a finite transfer is delivered completely.
     pub(crate) fn is_complete(&self) -> bool {
         self.rest.as_ref().is_some_and(|rest| rest.completed.is_some())
     }
 
-    /// All totals.
     pub(crate) fn whole(&self) -> FlowAccount {
         let mut whole = self.rest.as_deref().copied().unwrap_or_default();
         whole.lost[LossReason::QueueFull] += self.no_room;

@@ -80,7 +80,6 @@ impl Tournament {
         if order[0].1 != number {
             return sort_in(order, (time, number));
         }
-        // Usually the first source moves back by a place or two.
         let mut place = 0;
         while let Some(&behind) = order.get(place + 1)
             && precedes(behind, (time, number))
@@ -111,7 +110,6 @@ impl Tournament {
         }
     }
 
-    /// [`Tournament::set`] for more than eight sources.
     #[inline(never)]
     fn set_among_many(&mut self, number: u32, time: Time) {
         self.order[0] = match &mut self.form {
@@ -121,7 +119,7 @@ impl Tournament {
         };
     }
 
-    /// The same for more than 4096 sources or a time that narrow keys cannot hold; all keys are wide afterwards.
+    /// [`Tournament::set`] for more than 4096 sources or for times beyond narrow keys. All keys are wide afterwards.
     #[inline(never)]
     fn set_wide(&mut self, number: u32, time: Time) {
         if let Form::Wide(pairs) = &mut self.form {
@@ -254,7 +252,6 @@ mod tests {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let number = (random >> 33) as usize % count;
-                // Often the earliest moves later, as in a run.
                 let number = if random >> 62 == 0 { heads.first().1 as usize } else { number };
                 let time = if random >> 20 & 7 == 0 { Time::NEVER } else { at(random >> 24 & 0xff) };
                 if random >> 16 & 3 == 0 {

@@ -83,14 +83,12 @@ struct Exchanging {
 struct Pausing {
     is_on: bool,
     until: Time,
-    /// Time of the next write, if there is a rate.
     write: Time,
 }
 
 /// Unsent bytes that an application without a rate keeps written: `TCP_NOTSENT_LOWAT`, 128 KiB as on many servers
 /// (from memory). Sending this backlog extends a burst beyond its period.
 const UNSENT: u64 = 128 << 10;
-/// Initial capacity of the list of exchanges, at most.
 const MOST_AT_FIRST: u64 = 1024;
 
 impl Application {

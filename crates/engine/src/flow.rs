@@ -111,7 +111,6 @@ impl Connection {
         Connection { application: Some(Box::new(application)), ..self }
     }
 
-    /// The end that opens the connection when the flow starts; the other end listens from time zero.
     pub(crate) fn opener(&self) -> Side {
         self.application.as_ref().map_or(Side::Source, |application| application.opener())
     }
@@ -197,7 +196,6 @@ impl Datagrams {
         self
     }
 
-    /// Whether periods or spacing are random.
     pub(crate) fn draws(&self) -> bool {
         self.pattern.is_some_and(|pattern| pattern.exponential) || self.spacing.jitter > Duration::ZERO
     }

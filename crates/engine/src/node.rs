@@ -67,12 +67,10 @@ pub(crate) struct Failing {
 }
 
 impl Failing {
-    /// The first failing transmission; `None` if none fails.
     pub(crate) fn new(packet: Packet, trouble: Trouble) -> Option<Failing> {
         Failing { at: trouble.since, attempt: trouble.before, packet, trouble }.next()
     }
 
-    /// The failing transmission after this one.
     pub(crate) fn next(self) -> Option<Failing> {
         let at = self.trouble.at(self.attempt + 1)?;
         Some(Failing { at, attempt: self.attempt + 1, ..self })

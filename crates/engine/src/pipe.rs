@@ -46,7 +46,6 @@ impl PipeAccount {
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: Line,
-    /// Delay statistics, if measured.
     pub(crate) waits: Option<Box<Waits>>,
     /// Packets in flight that continue to another pipe. While there are any, later packets cannot pass ahead of time.
     pub(crate) passing: u32,

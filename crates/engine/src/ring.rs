@@ -7,7 +7,6 @@ use lasthop_wire::{Body, Packet, Segment};
 /// Kind of a [`Travelling`] entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Condition {
-    /// A packet.
     Whole,
     /// Notice of a packet that the link layer discarded.
     GivenUp,
@@ -44,13 +43,11 @@ impl Travelling {
         (self.next != NOWHERE).then_some(PipeId(self.next))
     }
 
-    /// Whether this is a notice, not a packet.
     pub(crate) fn is_news(&self) -> bool {
         self.condition != Condition::Whole
     }
 }
 
-/// A ring buffer of [`Travelling`] entries, sorted by due time.
 pub(crate) struct Ring {
     /// Empty, or a power of two of slots; unused slots hold stale entries.
     slots: Vec<Travelling>,
@@ -126,7 +123,6 @@ impl Ring {
         self.overtake()
     }
 
-    /// The entry that arrives first.
     pub(crate) fn first(&self) -> Option<&Travelling> {
         self.slots.get(self.head)
     }
@@ -152,7 +148,6 @@ impl Ring {
         self.head.wrapping_add(number) & (self.slots.len() - 1)
     }
 
-    /// Doubles the number of slots.
     #[cold]
     fn grow(&mut self, packet: &Packet) {
         if self.len > 0 {

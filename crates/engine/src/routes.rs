@@ -54,13 +54,11 @@ const EAGER: u32 = 1 << 31;
 const NOWHERE: Next = Next(EAGER - 1);
 
 impl Next {
-    /// The pipe; `None` at the end of the route.
     pub(crate) fn pipe(self) -> Option<PipeId> {
         let number = self.0 & !EAGER;
         (number != NOWHERE.0).then_some(PipeId(number))
     }
 
-    /// The pipe, if packets may enter it ahead of time.
     pub(crate) fn eager(self) -> Option<PipeId> {
         (self.0 & EAGER != 0).then_some(PipeId(self.0 & !EAGER))
     }

@@ -10,7 +10,6 @@ use lasthop_base::Time;
 use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
-/// Events at one instant after which events are counted by source.
 const MANY: u64 = 1 << 20;
 /// Further events of one source after which the run is stuck. A datagram source has at most 10,000 at an instant.
 const MOST: u64 = 1 << 20;
@@ -77,7 +76,6 @@ impl Still {
         true
     }
 
-    /// The reason, if the run is stuck.
     pub(crate) fn stuck(&self) -> Option<Stuck> {
         self.stuck
     }

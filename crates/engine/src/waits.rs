@@ -115,7 +115,6 @@ fn class(nanos: i64) -> usize {
     beginning.wrapping_sub(FIRST) as usize & (CLASSES - 1)
 }
 
-/// Lowest number of a class.
 fn lowest(class: usize) -> f64 {
     f64::from(f32::from_bits((class as u32 + FIRST) << BEHIND))
 }

@@ -16,18 +16,15 @@ pub(super) struct Pairs<const PLACES: usize> {
 pub(super) type Thousands = Pairs<{ 2 << 12 }>;
 
 impl<const PLACES: usize> Pairs<PLACES> {
-    /// Largest number of sources.
     pub(super) const MOST: usize = PLACES / 2;
     const ROUNDS: u32 = Self::MOST.ilog2();
     /// First time that does not fit in a key. The highest bit of a key is reserved for [`Time::NEVER`].
     const END: u64 = 1 << (63 - Self::ROUNDS);
 
-    /// A tree in which no source is due.
     pub(super) fn new() -> Pairs<PLACES> {
         Pairs { keys: [u64::MAX; PLACES] }
     }
 
-    /// Whether `time` fits in a key.
     pub(super) fn can_tell(time: Time) -> bool {
         time.as_nanos() < Self::END || time == Time::NEVER
     }
@@ -46,7 +43,6 @@ impl<const PLACES: usize> Pairs<PLACES> {
         Self::MOST + source as usize % Self::MOST
     }
 
-    /// Due time of a source.
     pub(super) fn time_of(&self, source: u32) -> Time {
         Self::told_by(self.keys[Self::place_of(source)]).0
     }
@@ -93,7 +89,6 @@ type Few = Pairs<{ 2 << 6 }>;
 const APART: usize = 2;
 
 impl Tens {
-    /// Largest number of sources.
     pub(super) const MOST: usize = Few::MOST;
 
     /// No source is due. The first two sources of `often` stay outside the tree.
@@ -105,7 +100,6 @@ impl Tens {
         Tens { pairs: Pairs::new(), apart: [u64::MAX; APART], places }
     }
 
-    /// Whether `time` fits in a key.
     pub(super) fn can_tell(time: Time) -> bool {
         Few::can_tell(time)
     }
@@ -114,7 +108,6 @@ impl Tens {
         self.apart.get_mut(usize::from(self.places[source as usize % Few::MOST]))
     }
 
-    /// Due time of a source.
     pub(super) fn time_of(&self, source: u32) -> Time {
         match self.apart.get(usize::from(self.places[source as usize % Few::MOST])) {
             Some(key) => Few::told_by(*key).0,
@@ -122,7 +115,6 @@ impl Tens {
         }
     }
 
-    /// Sets a source's due time; returns the winner.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let key = Few::key_of(source, time);
         match self.apart(source) {
@@ -133,7 +125,6 @@ impl Tens {
         Few::told_by(self.pairs.keys[1].min(one).min(other))
     }
 
-    /// Sets a source's due time to `time` unless the source is due earlier.
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         match self.apart(source) {
             Some(apart) => *apart = (*apart).min(Few::key_of(source, time)),
@@ -145,15 +136,12 @@ impl Tens {
 /// Any number of sources and any times: keys of 128 bits.
 #[derive(Debug)]
 pub(super) struct Wide {
-    /// Same layout as in [`Pairs`].
     keys: Vec<u128>,
 }
 
 impl Wide {
-    /// Bits of the source number in a key.
     const SOURCE: u32 = u32::BITS;
 
-    /// A tree in which no source is due.
     pub(super) fn new(count: usize) -> Wide {
         Wide { keys: vec![u128::MAX; 2 * count.next_power_of_two()] }
     }
@@ -166,7 +154,6 @@ impl Wide {
         (Time::from_nanos((key >> Self::SOURCE) as u64), key as u32)
     }
 
-    /// Due time of a source.
     pub(super) fn time_of(&self, source: u32) -> Time {
         Self::told_by(self.keys[self.place_of(source)]).0
     }

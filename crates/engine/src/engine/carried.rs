@@ -34,7 +34,6 @@ const _: () = {
 };
 
 impl Carried {
-    /// Overhead of packets in either direction.
     pub(super) fn overhead(&self) -> Overhead {
         self.ways[0].overhead()
     }
@@ -82,11 +81,9 @@ pub(super) struct Way {
     /// Route number below 2^31; the highest bit: the sending end or its application needs notices with each segment
     /// that the end receives.
     route_and_told: u32,
-    /// First pipe of the route.
     pub(super) first: PipeId,
     /// Pipe inside the host before the first link, or [`NO_LINE`].
     pub(super) host: PipeId,
-    /// [`Overhead::Fixed`], bytes, or [`REAL`].
     overhead: u32,
 }
 
@@ -120,12 +117,10 @@ impl Way {
     }
 }
 
-/// Index of a side's [`Way`].
 pub(super) fn end(side: Side) -> usize {
     usize::from(side == Side::Destination)
 }
 
-/// The endpoint at this side, if it exists.
 pub(super) fn endpoint_of(traffic: &mut Traffic, side: Side) -> Option<&mut Endpoint> {
     match (traffic, side) {
         (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),

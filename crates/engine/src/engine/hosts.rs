@@ -11,7 +11,6 @@ use lasthop_tcp::{Arriving, Endpoint, Notice, Wants};
 use lasthop_wire::{Body, FlowId, LinkReport, LossReason, Packet};
 
 impl Engine {
-    /// Delivers the first packet of a pipe to its host.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn deliver(&mut self, pipe: u32, room: &mut Packet) {
         let Some(first) = self.pipes[pipe as usize].travelling.first() else { return };
@@ -151,7 +150,6 @@ impl Engine {
         self.lose(&packet, PipeId(pipe), LossReason::Corrupt);
     }
 
-    /// Passes a report of a link to the endpoints at its end.
     pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
         // Includes flows that have not begun.
@@ -169,7 +167,6 @@ impl Engine {
     }
 }
 
-/// Passes a node's notice, in place of a segment, to an endpoint.
 #[cold]
 fn notify(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     if let Some(first) = here.travelling.first()

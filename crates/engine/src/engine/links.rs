@@ -200,7 +200,6 @@ impl Engine {
         self.heads.set(at.0, pipe.due());
     }
 
-    /// [`Engine::take_decisions`] for any outputs.
     #[inline(never)]
     fn take_all(&mut self, at: PipeId) {
         let now = self.now;
@@ -334,7 +333,6 @@ impl Engine {
     }
 }
 
-/// Reports a packet with a known arrival time to the observer.
 #[cold]
 fn tell_arrival(
     observer: &mut dyn Observer,

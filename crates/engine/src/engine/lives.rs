@@ -47,7 +47,6 @@ impl Engine {
         }
     }
 
-    /// Creates all deferred flows.
     pub(super) fn make_all(&mut self) {
         (0..self.flows.len()).for_each(|index| self.make(index));
     }

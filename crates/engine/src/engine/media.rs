@@ -7,13 +7,11 @@ use crate::pipe::PipeId;
 pub(super) struct Media(Vec<Vec<PipeId>>);
 
 impl Media {
-    /// Adds a medium; returns its index.
     pub(super) fn add(&mut self, members: Vec<PipeId>) -> u32 {
         self.0.push(members);
         self.0.len() as u32 - 1
     }
 
-    /// The pipe at this index of a medium, if any.
     pub(super) fn member(&self, medium: u32, member: u32) -> Option<PipeId> {
         self.0.get(medium as usize)?.get(member as usize).copied()
     }

@@ -74,7 +74,6 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// Decisions of elements that are not applied yet; kept for its capacity.
     decided: Vec<Output>,
-    /// The same for middleboxes.
     onward: Vec<Onward>,
     plans: Plans,
     passing: Passing,
@@ -268,7 +267,6 @@ impl Engine {
         self.renumber();
     }
 
-    /// Rebuilds the tournament after pipes were added.
     fn renumber(&mut self) {
         self.heads = heads_of(&self.pipes);
         for (number, pipe) in (0..).zip(&self.pipes) {
@@ -289,7 +287,6 @@ impl Engine {
         !self.still.tick(self.now) || self.goes_on_counting(self.source_of(timer))
     }
 
-    /// Counts an element's deadline; returns false if the run is stuck.
     pub(super) fn goes_on_at_element(&mut self, pipe: u32) -> bool {
         !self.still.tick(self.now) || self.goes_on_counting(Source::Element(PipeId(pipe)))
     }
@@ -317,7 +314,6 @@ impl Engine {
     }
 }
 
-/// Largest time of an event.
 const LAST: Time = Time::from_nanos(u64::MAX - 1);
 
 /// Hop of a packet inside its host; the next hop is 0.

@@ -52,7 +52,6 @@ impl Engine {
         self.nodes.iter().find(|one| one.id == node).map(|node| &node.account)
     }
 
-    /// Hands a packet to a middlebox.
     #[cold]
     pub(super) fn pass(&mut self, place: u32, packet: Packet) {
         let node = &mut self.nodes[place as usize];
@@ -91,7 +90,6 @@ impl Engine {
         self.timers.renew(timer, deadline);
     }
 
-    /// Applies a middlebox's decisions.
     pub(super) fn take_onward(&mut self, place: u32) {
         let mut onward = std::mem::take(&mut self.onward);
         for one in onward.drain(..) {
@@ -145,7 +143,6 @@ impl Engine {
         self.leave(place, packet);
     }
 
-    /// Sends a packet on by its hop.
     fn leave(&mut self, place: u32, mut packet: Packet) {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
