@@ -50,7 +50,7 @@ fn restless() -> Scenario {
 fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     let scenario = restless();
     let stuck = run(&scenario, 1).stuck.expect("no time passes");
-    let expected = "the run stands still at 10.0";
+    let expected = "the run is stuck at 10.0";
     assert!(stuck.message.starts_with(expected), "{}", stuck.message);
     assert!(stuck.message.contains("middlebox `restless` at node `b` is due again and again"), "{stuck:?}");
     assert!(stuck.help.contains("poll_timeout"), "{stuck:?}");
