@@ -31,8 +31,8 @@ fn an_upload_over_cable_waits_as_measured() {
     assert!((10.0..=30.0).contains(&mean), "{mean} ms");
 }
 
-/// Michel et al., IMC 2022: a median round trip of 50 ms; arXiv 2310.09242: another delay every 15 s. The satellite
-/// takes half of 30 ms each way (the wired part 10 ms): 4 to 19 ms by slot and up to 7 ms of jitter.
+/// Michel et al., IMC 2022: a median round trip of 50 ms; arXiv 2310.09242: another delay every 15 s. Without the wired
+/// 10 ms each way, the satellite takes 15 ms one way: 4 to 19 ms by slot, and up to 7 ms of jitter.
 #[test]
 fn starlink_steps_every_15_s_about_its_median() {
     let text = concat!(

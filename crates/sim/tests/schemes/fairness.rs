@@ -4,7 +4,7 @@ use super::{Setting, path, path_with};
 use lasthop_scenario::Catalogue;
 use lasthop_sim::{FlowOutcome, run};
 
-/// The second flow, without channel losses.
+/// A second flow between the same hosts, with a random start.
 fn neighbour(recovery: &str) -> String {
     format!(
         r#"
