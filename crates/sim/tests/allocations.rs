@@ -18,7 +18,6 @@ fn between(path: &str, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> 
     between_in(Draft::load(path).expect("a path"), settings, from_s, until_s)
 }
 
-/// [`between`] for any scenario.
 fn between_in(mut draft: Draft, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
     for (key, value) in settings {
         draft.set(key, value).expect("a key of that scenario");

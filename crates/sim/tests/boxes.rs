@@ -47,7 +47,6 @@ fn with_congestion_alone_each_box_changes_next_to_nothing() {
     }
 }
 
-/// Every loss halves the plain sender's window; a notified sender keeps its window.
 #[test]
 fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
     let plain = means(&[RAW], &FlowOutcome::goodput_kbps);
@@ -64,7 +63,6 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
     }
 }
 
-/// All of them classify queue drops at the base station as congestion.
 #[test]
 fn congestion_stays_congestion() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
@@ -105,12 +103,10 @@ fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     let timeouts = |settings: &[&[Setting<'_>]]| means(settings, &|flow| flow.source.timeouts as f64);
     let (plain, told) = (timeouts(&[air]), timeouts(&[air, ebsn]));
     assert!(plain > 5.0 && told * 5.0 < plain, "{plain} without, {told} with notices");
-    // EBSN reads no headers, so that encrypted flows benefit too.
     let opaque = timeouts(&[air, ebsn, &[("opaque", "true")]]);
     assert_eq!(opaque, told);
 }
 
-/// The same bad states: a sender with a zero window waits and keeps its congestion window.
 #[test]
 fn a_closed_window_keeps_the_timer_from_expiring() {
     let air: &[Setting<'_>] = &[
@@ -173,7 +169,6 @@ fn repairs_are_hidden_from_the_senders_clock() {
     assert!(wtcp < snoop, "{wtcp} ms, with snoop {snoop} ms");
 }
 
-/// Captures report a middlebox's actions: in comments, and on a separate interface for packets that it took out.
 #[test]
 fn captures_say_what_a_box_did() {
     let captured = |settings: &[Setting<'_>]| {

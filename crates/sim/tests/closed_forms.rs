@@ -33,7 +33,6 @@ fn the_residual_loss_of_arq_is_p_to_the_fourth() {
         let (lost, offered) =
             (link.lost[LossReason::Channel], link.offered - link.lost[LossReason::QueueFull]);
         let (lost, offered) = (lost as f64, offered as f64);
-        // Five standard errors of a binomial.
         let error = 5.0 * (p.powi(4) * (1.0 - p.powi(4)) / offered).sqrt();
         assert!((lost / offered - p.powi(4)).abs() < error, "{ber}: {} of {offered}", lost);
     }

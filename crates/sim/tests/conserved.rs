@@ -9,7 +9,6 @@ use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
 
-/// Packets of one end.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     sent: u64,
@@ -22,7 +21,6 @@ struct Counted {
     taken_out: u64,
 }
 
-/// Observer that counts packets by flow and direction.
 struct Counts {
     /// Hops of each flow: forward, backward.
     hops: Vec<[usize; 2]>,
@@ -130,7 +128,6 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
 
 const PATH: &str = "profile=plain,rate=2Mbit/s,rtt=40ms,queue=10packets,duration=30s";
 
-/// Each mechanism with its defaults over a lossy path, new mechanisms included.
 #[test]
 fn every_mechanism_of_links_and_of_tcp() {
     let catalogue = Catalogue::default();
@@ -146,7 +143,6 @@ fn every_mechanism_of_links_and_of_tcp() {
             let key = format!("{table}.{}", question.name);
             let mut settings = vec![loss, (&key, value)];
             if question.name == "arq" {
-                // Some link layers must be the same in both directions.
                 settings.push(("link.path.up.arq", value));
             }
             check(PATH, &settings, &[]);

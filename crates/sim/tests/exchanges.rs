@@ -36,7 +36,6 @@ fn small_exchanges_take_a_round_trip_and_their_transmission() {
     let times = times(&outcome);
     assert_eq!(times.len(), 10);
     assert!((times[0] - 0.2051).abs() < 1e-6, "{times:?}");
-    // Restart after idle leaves the initial window of ten segments.
     assert!(times[1..].iter().all(|time| (time - 0.1051).abs() < 1e-6), "{times:?}");
     let flow = web(&outcome);
     assert_eq!((flow.delivered_bytes, flow.source.retransmitted), (50_000, 0));
@@ -100,7 +99,6 @@ fn draws_depend_on_the_seed_alone() {
     assert!(one.iter().any(|pause| (pause - one[0]).abs() > 0.01));
 }
 
-/// Losses are repaired in both directions, and every exchange completes.
 #[test]
 fn exchanges_survive_losses_in_both_directions() {
     let mut draft = Draft::load("rate=10Mbit/s,rtt=40ms,loss=3%,duration=120s").unwrap();
@@ -167,7 +165,6 @@ fn drawn_periods_have_their_means() {
     }
 }
 
-/// Every exchange passes every middlebox, and no data is invented.
 #[test]
 fn every_middlebox_lets_exchanges_pass() {
     for name in lasthop_middlebox::ALL.iter().map(|one| one.info.name) {

@@ -8,7 +8,6 @@ use lasthop_tcp::Event;
 use lasthop_wire::{Flags, FlowId, LossReason, Packet};
 use std::any::Any;
 
-/// Counts of data packets and of D-SACKs.
 #[derive(Default)]
 struct Seen {
     copies: u64,
@@ -66,7 +65,6 @@ fn a_receiver_tells_of_copies() {
     assert!((1.0..1.04).contains(&slower), "{slower}");
 }
 
-/// Damage is a loss to TCP, after the packet has taken its time on both links.
 #[test]
 fn damage_is_lost_at_the_host() {
     let (outcome, seen) = run("rate=10Mbit/s,rtt=40ms,queue=1000packets,corrupt=1%,duration=30s");

@@ -40,7 +40,6 @@ fn a_queue_that_drops() {
 
 #[test]
 fn timeouts_are_the_networks() {
-    // Every other packet is lost: nearly all time is spent waiting for the timer.
     let [cwnd, receiver, application] =
         shares(&run("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets,loss=30%", &[]));
     assert!(cwnd > 90.0, "{cwnd}");

@@ -50,7 +50,6 @@ fn starlink_steps_every_15_s_about_its_median() {
     assert!((4.0..6.0).contains(&low) && (24.0..26.1).contains(&high), "{low} to {high}");
     // A hundred slots: four standard errors of a median of 0 to 15 ms, 0.75 ms each.
     assert!((median - 15.0).abs() < 3.0, "{median}");
-    // Within a slot, only jitter varies the delay.
     let slot = of("14 s");
     assert!(slot[slot.len() - 1] - slot[0] < 7.1 && high - low > 15.0);
 }

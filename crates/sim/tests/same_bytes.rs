@@ -73,7 +73,6 @@ fn scenarios() -> Vec<Scenario> {
         Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
     draft.set("congestion", "cubic").expect("a key of every path");
     scenarios.push(draft.check().expect("a valid scenario"));
-    // Queues that mark, and senders that respond to marks.
     let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
     for queue in ["red", "warn"] {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%")
@@ -84,7 +83,6 @@ fn scenarios() -> Vec<Scenario> {
         }
         scenarios.push(draft.check().expect("a valid scenario"));
     }
-    // Flow queues; varying delays with and without reordering; plans.
     let varying: [&[(&str, &str)]; 12] = [
         &[("queue", "fq_codel"), ("count", "3")],
         &[("queue", "cake"), ("count", "3"), ("jitter", "5ms")],
@@ -171,7 +169,6 @@ fn status_reports_are_lost_and_tcp_hardly_notices() {
     let outcome = run(&polled(), 1);
     let [down, up] = outcome.links[2].rlc.map(|counters| counters.expect("RLC"));
     assert!(down.statuses > 200 && down.statuses_lost > 10, "{down:?}");
-    // The last status reports may still be in flight.
     assert!(up.status_pdus.abs_diff(down.statuses) <= 5, "{up:?}");
     assert!(up.statuses > 10 && down.discarded == 0, "{up:?}");
     assert!(outcome.flows[0].delivered_bytes > 200_000);
@@ -244,7 +241,6 @@ fn twice_is_the_same() {
     }
 }
 
-/// Independent of the division into steps, sampled or not.
 #[test]
 fn in_pieces_is_the_same() {
     for scenario in scenarios().into_iter().step_by(3) {

@@ -47,7 +47,6 @@ fn the_long_way_comes_to_the_same() {
         let Some(scenario) = scenario else { return };
         (runs, told) = (runs + 1, told + compare(named, scenario));
     });
-    // A small set would prove little.
     assert!(runs > 300 && told > 500_000, "{runs} runs, {told} packets and events");
 }
 

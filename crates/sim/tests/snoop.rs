@@ -84,7 +84,6 @@ fn told(scenario: &Scenario) -> Vec<String> {
     told.downcast::<Told>().expect("the same").0
 }
 
-/// Asserts that two runs have identical observations.
 fn assert_same(one: &Scenario, other: &Scenario) {
     let (one, other) = (told(one), told(other));
     let differs = one.iter().zip(&other).position(|(one, other)| one != other);
@@ -112,7 +111,6 @@ const UNFILLED: &[Setting<'_>] = &[
     ("duration", "20 s"),
 ];
 
-/// Losses before the base station are the sender's: every duplicate ACK passes, and nothing changes.
 #[test]
 fn a_loss_in_the_wired_net_is_none_of_its_business() {
     let wired = &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
@@ -122,7 +120,6 @@ fn a_loss_in_the_wired_net_is_none_of_its_business() {
     assert_same(&snoop, &plain);
 }
 
-/// The base station's own queue overflows: the sender sees congestion as without the middlebox.
 #[test]
 fn a_full_queue_behind_it_stays_the_senders() {
     let full = &[("link.wireless.down.queue", "10 packets"), (AIR, "none"), ("duration", "20 s")];

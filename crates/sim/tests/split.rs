@@ -124,7 +124,6 @@ fn all_that_comes_is_received_and_all_that_leaves_is_its_own() {
     assert!(account.made > 2_000_000 / 1448);
 }
 
-/// Captures and traces show where the server's packets ended and which packets the node created.
 #[test]
 fn captures_and_traces_know_the_node() {
     let scenario = path(&[AIR, ("duration", "5 s")]);

@@ -6,7 +6,6 @@ use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use lasthop_sim::{Running, Watch, run};
 use lasthop_wire::Packet;
 
-/// A middlebox whose timer never advances.
 struct Restless {
     due: Time,
 }
@@ -129,13 +128,11 @@ fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> 
         ("link.wireless.down.arq".to_owned(), "none".to_owned()),
         ("link.wireless.down.channel.rate".to_owned(), "1e-5".to_owned()),
     ];
-    // Keys that give the times an effect.
     let rules = info.only_if.iter();
     let rules: Vec<&OnlyIf> =
         rules.filter(|rule| times.iter().any(|(name, _)| rule.parameters.contains(name))).collect();
     let example = (info.one_of)(&info.defaults()).filter(|_| rules.is_empty());
     let value = example.map_or(info.name, |missing| missing.example);
-    // Some link layers must be the same in both directions.
     let up = (question == "arq").then(|| "link.wireless.up.arq".to_owned());
     for key in up.into_iter().chain([format!("{table}.{question}")]) {
         settings.push((key.clone(), value.to_owned()));

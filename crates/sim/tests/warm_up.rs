@@ -64,7 +64,6 @@ fn rates_are_of_the_rest() {
     };
     let warm = run(&scenario(path, &[("warmup", "10 s")]), 1);
     let expected = (outcome.flows[0].delivered_bytes as f64 - at(10.0)) * 8.0 / 20.0 / 1e3;
-    // A packet that arrives at the end of the warm-up may count on either side.
     assert!((warm.flows[0].goodput_kbps() / expected - 1.0).abs() < 0.001, "{expected}");
     assert!(warm.flows[0].goodput_kbps() > outcome.flows[0].goodput_kbps());
     let wait = |scenario: &Scenario| {
@@ -77,7 +76,6 @@ fn rates_are_of_the_rest() {
     );
 }
 
-/// Transfers and requests that begin during the warm-up are excluded.
 #[test]
 fn transfers_that_begin_before_are_left_out() {
     let settings = [
@@ -102,7 +100,6 @@ fn transfers_that_begin_before_are_left_out() {
     assert_eq!((asked[0], asked[14]), (5.0, 19.0));
 }
 
-/// Independent of observation and of the division into steps.
 #[test]
 fn how_it_is_run_changes_nothing() {
     let warm = scenario(LOSSY, &[("warmup", "7 s")]);

@@ -217,7 +217,6 @@ fn a_window_closed_for_ever() {
     script.run([In(State::Closed), Nothing, NoDeadline]);
 }
 
-/// Reversed, out-of-range, overlapping or empty SACK blocks report nothing additional.
 #[test]
 fn senseless_sack_blocks() {
     let cases: &[&[(u64, u64)]] = &[

@@ -11,7 +11,6 @@ fn opened() -> Script {
     Script::opened(config("sack"), Peer::default())
 }
 
-/// Number of segments that go out now.
 fn drain(script: &mut Script) -> usize {
     std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
 }
@@ -108,7 +107,6 @@ fn repeated_data_is_always_acknowledged() {
     }
 }
 
-/// Two ends that reject each other's numbers do not answer each other for ever.
 #[test]
 fn a_quarrel_ends() {
     let mut script = opened();

@@ -28,7 +28,6 @@ fn fin(script: &mut Script) {
     script.arrive(segment);
 }
 
-/// The peer acknowledges `bytes` of ours after its FIN.
 fn ack_after_fin(script: &mut Script, bytes: u64) {
     let plain = script.plain();
     script.arrive(Segment { seq: plain.seq.at(1), ack: ISS.at(1 + bytes), ..plain });
@@ -143,7 +142,6 @@ fn fin_and_ack_in_one() {
     script.run([In(State::TimeWait), AckedBytes(1)]);
 }
 
-/// A FIN after a hole waits for the hole; a repeated FIN is acknowledged again.
 #[test]
 fn a_fin_out_of_order() {
     let mut script = opened();
@@ -153,7 +151,6 @@ fn a_fin_out_of_order() {
     script.run([DataBytes(0, 1000), In(State::CloseWait), AckedBytes(1001), Nothing]);
     script.arrive(ahead);
     script.run([AckedBytes(1001), Nothing]);
-    // With data, and a hole before it.
     let mut script = opened();
     let ahead = Segment { seq: IRS.at(1001), len: 500, flags: FIN_ACK, ..script.plain() };
     script.arrive(ahead);
@@ -176,7 +173,6 @@ fn a_lost_fin() {
     script.run([Deadline(1000), Timeout]);
     expect_fin(&mut script, 0);
     script.run([AckBytes(1), In(State::FinWait2), NoDeadline]);
-    // A full segment with FIN, at a window of one segment and go-back-N.
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
         let setup = lasthop_tcp::Config { initial_window: 3, ..config(recovery) };
         let mut script = Script::opened(setup, Peer::default());
@@ -221,7 +217,6 @@ fn closing_early() {
     script.run([Nothing, AckBytes(101), In(State::FinWait2)]);
 }
 
-/// Data written after the close is not sent: the FIN's number is fixed.
 #[test]
 fn writing_after_closing() {
     let mut script = opened();

@@ -11,7 +11,6 @@ fn document() -> String {
     fs::read_to_string(root().join("docs/conformance.md")).expect("docs/conformance.md")
 }
 
-/// Cells of all table rows.
 fn rows(document: &str) -> Vec<Vec<&str>> {
     let lines = document.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
     lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()

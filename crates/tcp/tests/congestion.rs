@@ -262,7 +262,6 @@ fn an_echo_halves_once_per_window() {
     assert!(cwr.flags.has(Flags::CWR) && cwr.seq == script::ISS.at(8001));
     script.run([Nothing, Echo(8), New(10), Echo(9), New(11), CwndBytes(3500)]);
     assert_eq!(script.endpoint.counters().marks, 1);
-    // Later ECE is a new congestion signal.
     script.run([Echo(10)]);
     assert_eq!(script.endpoint.counters().marks, 2);
 }
@@ -309,7 +308,6 @@ fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }
 
-/// Linux counts deliveries: data reported by SACK does not count again when the hole before it is filled.
 #[test]
 fn segments_that_were_reported_are_not_counted_again() {
     let mut script = counted("packets", 16, None);

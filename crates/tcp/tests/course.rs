@@ -10,7 +10,6 @@ fn a_script_that_fails_tells_every_step_so_far() {
     let mut script = Script::sender(config("sack"));
     let before = script.course.to_string().lines().count();
     script.run([New(1), Tick(100), Ack(2)]);
-    // Slow start releases two segments, not three.
     let failed = catch_unwind(AssertUnwindSafe(|| {
         script.run([New(2), New(3), New(4), Cwnd(1)]);
     }));

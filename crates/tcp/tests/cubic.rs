@@ -108,7 +108,6 @@ fn the_average_windows_of_tables_1_and_2() {
         assert!((mean / expected - 1.0).abs() < share, "{rtt_ms} ms, {p}: {mean}, not {expected}");
         assert!((mean / table - 1.0).abs() < share, "{rtt_ms} ms, {p}: {mean}, not {table}");
     }
-    // Without the Reno-friendly region the window is smaller.
     let without = [("fast_convergence", Value::Flag(false)), ("reno_friendly", Value::Flag(false))];
     let formula = 1.054 * libm::pow(0.01 / 1e-4, 0.75);
     let mean = mean_window(&without, 10, 1e-4, formula / 0.925);
@@ -156,7 +155,6 @@ fn delayed_acks_count_what_they_cover() {
         }
         path.window() - before
     };
-    // A fifth of a window: a fifth of alpha segments.
     let fifth = 3.0 * (1.0 - BETA) / (1.0 + BETA) / 5.0;
     for name in ["rfc5681", "bytes"] {
         let gained = gain(name, true, 1);
@@ -179,7 +177,6 @@ fn fast_convergence() {
         path.acknowledge_for(rise);
         assert!((path.window() - plateau).abs() < 0.2, "{}, not {plateau}", path.window());
     }
-    // A loss above it sets the window itself.
     let mut path = Path::new(cubic(&[], 100, 1), 100);
     path.lose();
     path.acknowledge_for(10.0);
@@ -284,7 +281,6 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
         let began = path.now;
         path.acknowledge_for(2.0);
         let window = path.window();
-        // Half of the window, one segment, or nothing for a minute.
         let idle = path.now;
         if used == 0 {
             path.now += Duration::from_secs(60);

@@ -73,7 +73,6 @@ fn a_timeout_forgets_the_plateau() {
     assert!((path.window() / from - 1.05).abs() < 0.01, "{}", path.window() / from);
 }
 
-/// An early exit from slow start continues in avoidance at the same window.
 #[test]
 fn leaving_slow_start_keeps_the_window() {
     for variant in ["linux", "rfc9438"] {

@@ -8,7 +8,6 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
-/// Twelve segments outstanding, with a window of twelve.
 fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
     let recovery = choose(recovery::ALL, name, values);
     let config = Config { recovery, sack: true, initial_window: 12, ..config("sack") };

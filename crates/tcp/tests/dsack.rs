@@ -129,7 +129,6 @@ fn blocks_beside_data() {
         script.run([Timeout]);
         let again = script.sent("the first again").segment;
         assert_eq!((again.len, again.sack.len()), (1000, 0));
-        // With all holes filled, segments are full again.
         script.run([Data(1), Data(3), Data(5), Data(7), Data(9)]);
         script.run([AckBytes(2000 + u64::from(long.len + longer.len))]);
         assert_eq!(script.sent("data").segment.len, 1000);

@@ -29,7 +29,6 @@ fn a_reordering_taken_for_a_loss_is_undone() {
     }
 }
 
-/// Two retransmissions, one of them needed: the reduction stays.
 #[test]
 fn one_needed_repair_is_enough() {
     let mut script = recovering(true);
@@ -51,7 +50,6 @@ fn it_waits_for_the_end_of_the_recovery() {
     assert_eq!(script.endpoint.sender().window(), 10 * script::SEGMENT);
 }
 
-/// The D-SACK is on an ACK that a later one has overtaken.
 #[test]
 fn an_overtaken_ack_tells_it_too() {
     let mut script = recovering(true);

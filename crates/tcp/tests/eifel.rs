@@ -50,7 +50,6 @@ fn a_delay_costs_one_segment() {
     }
 }
 
-/// An echo of the retransmission: the original was lost.
 #[test]
 fn a_loss_stays_one() {
     for recovery in ["reno", "new_reno", "sack"] {

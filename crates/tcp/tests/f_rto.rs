@@ -39,7 +39,6 @@ fn late_acks() {
                 assert!(!sending.again, "{recovery}");
             }
         }
-        // Without F-RTO the seven delivered segments are retransmitted.
         let mut script = timed_out(recovery, false);
         script.run([Tick(100), Ack(2), Again(2), Again(3), Nothing]);
     }
@@ -71,7 +70,6 @@ fn what_says_nothing() {
             script.run([Ack(1), Ack(2), Again(2)]);
             assert!(!undone(&mut script), "{recovery}");
         }
-        // Half of the retransmitted segment.
         let mut script = timed_out(recovery, true);
         script.run([AckBytes(500), Again(2), Nothing, Ack(2)]);
         assert!(!undone(&mut script), "{recovery}");

@@ -12,7 +12,6 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With forged segments, exactly the written data arrives, and both sides close.
     #[test]
     fn forged_segments_change_nothing(
         source in host(),
@@ -24,7 +23,6 @@ proptest! {
     }
 }
 
-/// Segments of a hostile peer, with numbers relative to the endpoint's state.
 #[derive(Clone, Debug)]
 enum Op {
     Segment {
@@ -77,7 +75,6 @@ struct Victim {
     /// Growth limits are known for Reno only, and only if it reduces immediately.
     is_reno: bool,
     is_at_once: bool,
-    /// Loss discrimination may undo a reduction.
     judges: bool,
     f_rto: bool,
     now: Time,

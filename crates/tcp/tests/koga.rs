@@ -121,6 +121,5 @@ fn section_2_1_4_timeout() {
     for rto in [2300, 4600, 9200, 18_400, 36_800, 64_000, 64_000] {
         script.run([Timeout, Again(2), Rto(rto)]);
     }
-    // Not a sample: the back-off stays.
     script.run([Tick(100), Ack(3), Rto(64_000)]);
 }

@@ -23,7 +23,6 @@ fn what_a_sender_waits_for() {
     // Room for a segment in cwnd, and less than a segment in the receive window.
     script.run([PeerWindow(4500), Ack(2), New(5), Nothing, Tick(40)]);
     assert_eq!(counted(&script), [20.0, 40.0, 30.0]);
-    // Both are full: counts for cwnd.
     script.run([PeerWindow(6000), Ack(3), News(6, 8), Nothing, Tick(10)]);
     assert_eq!(counted(&script), [30.0, 40.0, 30.0]);
     let mut script = opened(1);

@@ -12,7 +12,6 @@ use lasthop_wire::{Ecn, Flags, Segment, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, choose, config};
 
-/// A passive endpoint's SYN-ACK to this peer's SYN.
 fn answer(config: Config, peer: Peer) -> (Script, Segment) {
     let mut script = Script::closed(config, Role::Passive, peer);
     script.endpoint.open(script.now);
@@ -234,7 +233,6 @@ fn what_is_echoed() {
     assert_eq!(echo(&mut script), Some(start + 10));
     script.run([Tick(10), Data(4)]);
     assert_eq!(echo(&mut script), Some(start + 10));
-    // The retransmission fills the hole and is echoed.
     script.run([Tick(10), Data(2)]);
     assert_eq!(echo(&mut script), Some(start + 40));
 }
@@ -253,7 +251,6 @@ fn what_is_echoed_to_data_that_comes_again() {
     let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
     script.arrive(forged);
     assert_eq!(echo(&mut script), Some(start + 1020));
-    // Nor if it is older than the largest window.
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4000))]);
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, window, ..config("sack") }, peer);

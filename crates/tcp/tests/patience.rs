@@ -36,7 +36,6 @@ fn data_without_an_answer() {
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// An answer restarts the user timeout.
 #[test]
 fn progress_renews_patience() {
     let mut script = opened(patient(10));
@@ -264,7 +263,6 @@ fn keep_alive_is_what_was_asked_for() {
     script.run([In(State::Closed)]);
 }
 
-/// With an interval longer than the idle time, an answered probe does not count.
 #[test]
 fn keep_alive_with_an_interval_longer_than_the_idle_time() {
     let span = Duration::from_secs;

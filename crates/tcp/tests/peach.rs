@@ -19,7 +19,6 @@ fn wait(script: &Script) -> Duration {
     script.endpoint.poll_timeout().since(script.now)
 }
 
-/// Expects a dummy: the last segment once more, with low priority.
 fn dummy(script: &mut Script, last: u64) {
     let sending = script.sent("a dummy");
     assert_eq!((sending.priority, sending.again), (Priority::Low, true));

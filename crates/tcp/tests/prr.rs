@@ -54,7 +54,6 @@ fn the_window_after_it_is_ssthresh() {
     assert_eq!(script.endpoint.sender().board().nxt() / SEGMENT + 1, next);
 }
 
-/// A timeout ends the recovery and its sending allowance.
 #[test]
 fn a_timeout_ends_it() {
     let mut script = full("prr");

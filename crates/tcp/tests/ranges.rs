@@ -12,7 +12,6 @@ fn range() -> impl Strategy<Value = Range> {
     (0..BYTES, 1..20u64).prop_map(|(start, len)| Range { start, end: start + len })
 }
 
-/// Contiguous runs of a set of bytes.
 fn runs(bytes: &BTreeSet<u64>) -> Vec<Range> {
     let mut runs: Vec<Range> = Vec::new();
     for byte in bytes {

@@ -23,7 +23,6 @@ fn delayed_acks() {
     // Small segments wait for two segments' worth of bytes.
     script.run([DataBytes(3000, 3100), DataBytes(3100, 3200), DataBytes(3200, 3300), Nothing]);
     script.run([DataBytes(3300, 4300), Nothing, DataBytes(4300, 5000), AckedBytes(5000), Nothing]);
-    // The delay begins with the first of them.
     script.run([Data(6), Tick(100), DataBytes(6000, 6100), Deadline(100), Tick(100), AckedBytes(6100)]);
 }
 
@@ -123,7 +122,6 @@ fn delayed_copies_and_slices() {
     script.run([AckedBytes(3500), AckedBytes(4000), Nothing]);
 }
 
-/// SACK blocks of the next ACK, bytes.
 fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
     let segment = script.sent("an ACK").segment;
     let offset = |number| IRS.offset_of(number, 1).unwrap() - 1;
@@ -176,7 +174,6 @@ fn sack_blocks_and_options() {
     }
 }
 
-/// Data above a hole is reported on data segments as well.
 #[test]
 fn sack_blocks_on_data() {
     let mut script = Script::receiver(config("sack"));
@@ -210,7 +207,6 @@ fn marks_are_echoed_until_cwr() {
     }
 }
 
-/// CWR counts on a segment with an old acknowledgement, too.
 #[test]
 fn cwr_with_an_old_acknowledgement() {
     let peer = Peer { ecn: true, ..Peer::default() };

@@ -203,7 +203,6 @@ fn reentering_after_a_timeout_does_not_raise_the_window() {
 fn a_loss_does_not_raise_the_window() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
     script.run([News(1, 16), Acks(1, 3), Again(1), Cwnd(8)]);
-    // Each new ACK ends a recovery; the following duplicates begin the next.
     script.run([Ack(2), Acks(2, 3), Again(2), SsthreshBytes(7500)]);
     script.run([Ack(3), Acks(3, 3), Again(3), SsthreshBytes(7000)]);
     script.run([Tick(1000), Again(3), Cwnd(1)]);

@@ -9,7 +9,6 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{SEGMENT, Script, choose, config};
 
-/// State before each duplicate ACK, and segments sent.
 #[derive(Debug, PartialEq)]
 struct Row {
     cwnd: u64,

@@ -13,7 +13,6 @@ struct Segment {
     start: u64,
     end: u64,
     sent_at: Time,
-    /// Completely inside a SACK block.
     sacked: bool,
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
@@ -32,7 +31,6 @@ struct Model {
 /// An event at the sender; fractions choose among the possibilities.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// Sends a segment of this length.
     Send(u64),
     /// An ACK of whole segments and bytes of the next, with SACK blocks.
     Ack {
@@ -47,7 +45,6 @@ enum Op {
     Doubt,
     /// NextSeg rule 4.
     Rescue,
-    /// The first retransmission of a recovery.
     FastRetransmit,
     Timeout,
     /// The path accepts at most this many bytes.

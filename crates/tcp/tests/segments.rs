@@ -21,7 +21,6 @@ fn push_ends_what_was_written() {
     assert!(pushes(&mut script), "SHLD-27: two writes, one segment, one PSH");
     script.run([Nothing, AckBytes(3500), Close]);
     assert!(!pushes(&mut script), "a FIN alone");
-    // A retransmission has the same flag.
     let mut script = Script::opened(config("sack"), Peer::default());
     script.run([Write(300), Bytes(0, 300), Timeout]);
     assert!(pushes(&mut script));
@@ -58,7 +57,6 @@ fn data_on_a_syn_ack_is_taken() {
     let mut script = answered(config("sack"), SYN_ACK, 500);
     script.run([In(State::Established), AckedBytes(500), Nothing]);
     assert_eq!(script.endpoint.delivered(), 500);
-    // The same again is old; the following bytes are next.
     let again = Segment { len: 500, ..script.syn(SYN_ACK, None) };
     script.arrive(again);
     script.run([AckedBytes(500), Nothing, DataBytes(500, 900), AckedBytes(900), Nothing]);
@@ -66,7 +64,6 @@ fn data_on_a_syn_ack_is_taken() {
     // At once, also with delayed ACKs, since the peer waits for the ACK of its SYN.
     let timing = Config::default().timing;
     answered(Config { timing, ..config("sack") }, SYN_ACK, 500).run([AckedBytes(500), Nothing, NoDeadline]);
-    // With a FIN, and a FIN alone.
     for len in [500, 0] {
         let mut script = answered(config("sack"), SYN_ACK | Flags::FIN, len);
         script.run([In(State::CloseWait), AckedBytes(u64::from(len) + 1), Nothing]);
@@ -112,7 +109,6 @@ fn a_reset_at_a_closed_window() {
     script.run([Acked(2), Data(2)]);
     script.endpoint.hold_unread(2000);
     assert_eq!(script.sent("an ACK").segment.window, 0);
-    // Urgent data outside the window is rejected like any other.
     let urgent = Segment { len: 10, flags: Flags::ACK | Flags::URG, ..script.plain() };
     script.arrive(urgent);
     script.run([Acked(3), In(State::Established)]);

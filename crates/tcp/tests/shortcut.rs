@@ -10,10 +10,8 @@ use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use proptest::prelude::*;
 
-/// A step. Sides and indices of segments in flight are taken modulo their number.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// The application of this side writes bytes.
     Write(usize, u64),
     /// The application of this side keeps bytes unread.
     Hold(usize, u64),
@@ -27,7 +25,6 @@ enum Step {
     Copy(usize, usize, bool),
     /// A segment is altered in flight: field, and change.
     Alter(usize, usize, u8, u32),
-    /// Milliseconds pass.
     Wait(u64),
 }
 
@@ -66,7 +63,6 @@ fn config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Two endpoints, the segments in flight, and all segments and events so far.
 struct World {
     now: Time,
     ends: [Endpoint; 2],
@@ -80,7 +76,6 @@ struct World {
 impl World {
     fn new(config: &Config) -> World {
         let end = |role, iss, name| Endpoint::new(config.clone(), role, Seq(iss), Stream::named(1, name));
-        // The numbers of one stream wrap early.
         let ends = [end(Role::Active, u32::MAX - 20_000, "one"), end(Role::Passive, 7, "other")];
         let mut world = World {
             now: Time::ZERO,
@@ -192,7 +187,6 @@ impl World {
         }
     }
 
-    /// Observable state of an endpoint.
     fn known(&self, side: usize) -> impl PartialEq + std::fmt::Debug + use<> {
         let end = &self.ends[side];
         let (sender, receiver) = (end.sender(), end.receiver());

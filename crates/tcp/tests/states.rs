@@ -45,7 +45,6 @@ fn passive_open() {
     assert_eq!(script.endpoint.sender().rtt().srtt(), Some(Duration::from_millis(100)));
 }
 
-/// The ACK of the SYN may carry data, or be lost and arrive with data.
 #[test]
 fn data_completes_the_handshake() {
     let mut script = passive();

@@ -53,7 +53,6 @@ fn a_lost_tag_keeps_it_halved() {
     assert_eq!(script.endpoint.counters().judged_congestion, 1);
 }
 
-/// A timeout restores nothing, as in SACK.
 #[test]
 fn a_timeout_restores_nothing() {
     let mut script = tagging(&[]);

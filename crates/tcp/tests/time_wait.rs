@@ -69,7 +69,6 @@ fn nothing_else_opens_again() {
     assert!(!script.endpoint.yields_to(&good));
 }
 
-/// A SYN that may not reopen is acknowledged as an old one, and the wait continues.
 #[test]
 fn an_old_syn_does_not_disturb() {
     let mut script = waiting(false);

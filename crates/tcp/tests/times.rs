@@ -13,7 +13,6 @@ struct Segment {
     sent_at: Time,
     sacked: bool,
     lost: bool,
-    /// A retransmission is in flight.
     again: bool,
     ever_again: bool,
 }
@@ -37,11 +36,9 @@ enum Op {
         from: f64,
         len: usize,
     },
-    /// Retransmits the next lost segment.
     Repair,
     /// Retransmits the last segment, lost or not: a tail loss probe.
     Probe,
-    /// Detects losses by time.
     Look {
         wait_ms: u64,
         bounded: bool,

@@ -8,7 +8,6 @@ use lasthop_wire::{Flags, LossHint, NodeNotice, Segment, Seq};
 const MSS: u32 = 1000;
 const ISS: u32 = u32::MAX - 4000;
 
-/// A sender with ten segments in flight; this test plays its peer.
 struct Peer {
     sender: Endpoint,
     now: Time,
@@ -59,7 +58,6 @@ impl Peer {
         self.hear(Segment { flags: Flags::ACK.with_hint(hint), ..ack(segment) });
     }
 
-    /// Outgoing segments, and whether each takes sequence space.
     fn sent(&mut self) -> Vec<(Seq, bool)> {
         let mut sent = Vec::new();
         while let Some(sending) = self.sender.poll_segment(self.now) {

@@ -141,7 +141,6 @@ fn buffered(size: u64, shift: Option<u8>) -> Script {
     Script::opened(Config { window, ..config("sack") }, Peer { scale: shift, ..Peer::default() })
 }
 
-/// Right edge advertised by the next outgoing segment, bytes of the peer's stream.
 fn edge(script: &mut Script) -> u64 {
     let scale = script
         .peer
@@ -151,7 +150,6 @@ fn edge(script: &mut Script) -> u64 {
     IRS.offset_of(segment.ack, 1).unwrap() - 1 + (u64::from(segment.window) << scale)
 }
 
-/// For any arrivals and ACKs the right edge stays or moves right, also with scaling.
 #[test]
 fn the_right_edge_never_moves_left() {
     for (size, shift) in [(10_000, None), (1_000_000, Some(0)), (999_999, Some(0))] {
@@ -168,7 +166,6 @@ fn the_right_edge_never_moves_left() {
     }
 }
 
-/// Slices and copies advertise the same right edge, not the last slice's.
 #[test]
 fn slices_tell_the_same_right_edge() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(10_000))]);
@@ -211,7 +208,6 @@ fn no_silly_windows() {
     assert_eq!(edge(&mut script), 5400);
 }
 
-/// A full buffer closes the window; reading advertises a new window at once.
 #[test]
 fn a_full_buffer_and_a_window_update() {
     let mut script = buffered(4000, None);
@@ -236,7 +232,6 @@ fn a_full_buffer_and_a_window_update() {
     script.run([Nothing]);
 }
 
-/// Data beyond the window is cut off; a FIN beyond does not count.
 #[test]
 fn data_beyond_the_window_is_cut_off() {
     let mut script = buffered(4000, None);

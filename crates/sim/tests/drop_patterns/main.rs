@@ -45,7 +45,6 @@ fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
             sender.name
         );
     }
-    // Reno's improvement over Tahoe: half of the window remains instead of one segment.
     assert_eq!(run(TAHOE, 1).window_at_repair(), 1.0);
     for sender in [RENO, NEW_RENO, SACK] {
         // Segments 14 to 28 are outstanding.

@@ -10,9 +10,7 @@ const TOP: f64 = 62.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 14.0;
 const GAP: f64 = 34.0;
-/// Modulus of the segment numbers.
 const WRAP: u64 = 90;
-/// Time range, s.
 const FROM: f64 = 1.0;
 const TO: f64 = 6.0;
 
@@ -65,7 +63,6 @@ const ACK: &str = "#777";
 const TIMEOUT: &str = "#b00020";
 const LOST: &str = "stroke=\"#b00020\" stroke-width=\"2\" fill=\"none\"";
 
-/// Marks of one kind, as one path.
 #[derive(Default)]
 struct Marks(String);
 

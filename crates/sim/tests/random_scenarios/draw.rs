@@ -96,7 +96,6 @@ impl Drawing {
                 }
             }
         }
-        // A middlebox needs a node between hosts.
         let boxed = dice.happens(0.4);
         for node in 1..links {
             if boxed && dice.happens(0.7) {
@@ -169,7 +168,6 @@ impl Drawing {
         }
     }
 
-    /// Draws some of a table's keys.
     fn keys(&self, dice: &mut Dice, text: &mut String, properties: &Value, share: f64) {
         for (name, key) in properties.as_object().expect("keys") {
             if SKIPPED.contains(&name.as_str()) || !dice.happens(share) {
@@ -187,7 +185,6 @@ impl Drawing {
         }
     }
 
-    /// Draws a value of a key that the schema describes.
     fn value(&self, dice: &mut Dice, key: &Value) -> Option<String> {
         if let Some(all) = key["anyOf"].as_array() {
             let mut merged = dice.one_of(all).clone();
@@ -215,7 +212,6 @@ impl Drawing {
         })
     }
 
-    /// Draws a mechanism and some of its parameters.
     fn answer(&self, dice: &mut Dice, text: &mut String, question: &Question) {
         let info: &Info = question.mechanisms[dice.below(question.mechanisms.len())];
         let mut values = format!("kind = \"{}\"", info.name);
@@ -230,7 +226,6 @@ impl Drawing {
     }
 }
 
-/// Draws a value in a parameter's range.
 fn drawn(dice: &mut Dice, parameter: &Parameter) -> String {
     match parameter.unit {
         Unit::Duration(low, high) => dice.time(low, high),

@@ -57,7 +57,6 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     found
 }
 
-/// Complains if more was delivered than sent or than exists.
 fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &mut impl FnMut(String)) {
     if scenario.warmup > Duration::ZERO {
         return;

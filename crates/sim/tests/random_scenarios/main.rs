@@ -13,7 +13,6 @@ use lasthop_sim::{Outcome, Running, Watch};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Events after which a run is abandoned.
 const MOST_EVENTS: usize = 200_000;
 /// More events than a finite run has at one instant: eight flows send 10,000 segments each at once.
 const AT_ONE_INSTANT: usize = 2_000_000;
@@ -62,7 +61,6 @@ fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
         Err(hang) => return Some(vec![hang]),
     };
     let mut found = impossible(&scenario, &outcome);
-    // Probes turn fusing off.
     let probes = Watch { probes: true, ..Watch::default() };
     if let (true, Ok((probed, true))) = (ended, carried(&scenario, probes, 977)) {
         for link in &mut outcome.links {
@@ -95,6 +93,5 @@ fn none_hangs_or_reports_an_impossible_number() {
     }
     println!("{valid} of {count} scenarios are valid");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // A generator of mostly invalid scenarios would find nothing.
     assert!(count < 100 || valid * 3 > count, "{valid} of {count} scenarios are valid");
 }

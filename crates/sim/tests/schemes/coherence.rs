@@ -14,7 +14,6 @@ const MARKING: &[Setting<'_>] = &[
 const DROPPING: &[Setting<'_>] =
     &[("link.wired.rate", "500 kbit/s"), ("link.wired.queue", "10 packets"), ("duration", "300 s")];
 
-/// Correct verdicts and total, for wireless and for congestion losses.
 #[derive(Default, Debug)]
 struct Matrix {
     air: [u64; 2],
@@ -120,7 +119,6 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
     println!("sender, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
     // An echo lasts a round trip, so that some wireless losses coincide with one.
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 8, "{marking:?}");
-    // Marks precede losses: hardly any loss is congestion.
     assert!(marking.congestion[1] * 20 < dropping.congestion[1], "{marking:?}");
     assert!(dropping.congestion[1] > 100 && dropping.congestion[0] == 0, "{dropping:?}");
 }

@@ -46,7 +46,6 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
         );
         assert!(most < 0.05, "{name}: {most}");
         assert!(later < 0.05, "{name}: {later}");
-        // The estimate is a mean over a round trip.
         assert!(soon > 1.3, "{name}: {soon}");
     }
 }
@@ -83,7 +82,6 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     assert!(off[0] > 0.2 && off.is_sorted_by(|short, long| short > long), "Jersey: {off:?}");
 }
 
-/// One sample per round trip is robust to lost ACKs: the next ACK covers them.
 #[test]
 fn westwood_plus_does_not_mind_lost_acks() {
     // Weighted by time: a mean over ACKs would favour high rates.
@@ -97,7 +95,6 @@ fn westwood_plus_does_not_mind_lost_acks() {
         sum / time
     };
     let acks: &[Setting<'_>] = &[("link.air.up.channel", "{ kind = \"iid\", loss = 0.3 }")];
-    // No other losses: the path is always full.
     let (plain, lossy) =
         (seen("reno", FOUR, "", &[FILLED], 1).1, seen("reno", FOUR, "", &[FILLED, acks], 1).1);
     let [before, after] = [&plain, &lossy].map(|log| mean(log, 3, 10.0));

@@ -48,7 +48,6 @@ fn notices_of_a_bad_state_cost_the_air_nothing() {
     let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
     for seed in 1..=5 {
         let (plain, told) = (flow(&path(false, &[BAD]), seed), flow(&path(false, &[BAD, ebsn]), seed));
-        // A timeout retransmits what the link is already retransmitting.
         assert!(told.source.retransmitted < plain.source.retransmitted, "seed {seed}");
         assert!(told.delivered_bytes >= plain.delivered_bytes, "seed {seed}");
     }

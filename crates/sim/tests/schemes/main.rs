@@ -92,14 +92,11 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Observations of a run.
 #[derive(Default)]
 struct Told {
     packets: Vec<(Time, PipeId, Packet, Fate)>,
     nodes: Vec<(Time, Packet, Deed)>,
-    /// Events of the source.
     events: Vec<(Time, Event)>,
-    /// Verdicts of the destination.
     judged: Vec<(Range, Cause)>,
 }
 

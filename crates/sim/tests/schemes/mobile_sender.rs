@@ -31,7 +31,6 @@ fn lost(told: &Told, link: usize) -> (Time, u32) {
     (at, packet.segment().expect("TCP").seq.0)
 }
 
-/// The first duplicate ACK triggers the retransmission, and cwnd never falls.
 #[test]
 fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
     for recovery in ["sack", "new_reno"] {
@@ -53,7 +52,6 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
     }
 }
 
-/// Wired losses remain congestion: three duplicates, none marked, half of the window.
 #[test]
 fn a_loss_in_the_wired_network_is_congestion() {
     let script: &[Setting<'_>] = &[(WIRE, "{ kind = \"scripted\", packets = \"400\" }")];

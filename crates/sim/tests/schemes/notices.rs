@@ -13,7 +13,6 @@ fn answers(question: &str) -> Vec<&'static str> {
     question.mechanisms.iter().map(|info| info.name).collect()
 }
 
-/// Kinds of links, as settings of the direction over the air.
 const KINDS: &[&[Setting<'_>]] = &[
     &[],
     &[("link.air.down.plan", "2 Mbit/s for 1 s, 1500 kbit/s for 1 s")],

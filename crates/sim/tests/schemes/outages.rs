@@ -81,7 +81,6 @@ fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     assert!((100_000..250_000).contains(&lost), "{lost} bytes");
 }
 
-/// A receiver without a plan keeps the window of its buffer.
 #[test]
 fn without_a_plan_there_is_nothing_to_foresee() {
     let lossy: &[Setting<'_>] = &[(AIR, "{ kind = \"iid\", loss = 0.01 }"), ("duration", "30 s")];

@@ -74,7 +74,6 @@ fn a_fade_is_hidden_from_the_senders_clock() {
     );
     assert!(snoop.expect("samples") > clean.expect("samples") + 0.05);
     assert!(longer > 1.5 * floor);
-    // Less than a millisecond, the clock's step.
     assert!((wtcp.expect("samples") - clean.expect("samples")).abs() < 0.001);
     assert_eq!((rto, timeouts, none), (floor, 0, 0));
     // A long fade: the RTO does not include the repairs and expires.
@@ -110,7 +109,6 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         outcome.account.born[1]
     );
     assert_eq!(outcome.source.recoveries, 1);
-    // N ACKs of one byte for an ACK of N bytes; the last is the original.
     assert_eq!(outcome.account.born, [0, 1459]);
     let without = flow(&path(false, &[UNFILLED, reno]), 1);
     assert!(without.cwnd_bytes < outcome.cwnd_bytes);
@@ -134,7 +132,6 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         without.cwnd_bytes
     );
 
-    // ACKs after wired losses are not split.
     let wired: &[Setting<'_>] =
         &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
     let wired = flow(&path(false, &[UNFILLED, reno, wired, &[(BOX, "spack")]]), 1);

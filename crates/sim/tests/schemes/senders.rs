@@ -28,7 +28,6 @@ fn veno_gains_what_a_smaller_cut_gains() {
         println!("Veno over Reno at {loss}: {ratio:.2}");
         assert!((least..most).contains(&ratio), "{loss}: {ratio}");
     }
-    // Congestion losses only: the queue shows them.
     let full = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp";
     let ratio = goodput(full, "veno", 1) / goodput(full, "reno", 1);
     println!("Veno over Reno without random losses: {ratio:.3}");

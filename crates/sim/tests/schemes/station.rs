@@ -119,7 +119,6 @@ fn what_a_split_connection_holds_is_lost_with_its_station() {
     assert!(acknowledged > delivered + 10_000, "{acknowledged} {delivered}");
     engine.run_until(Time::ZERO + scenario.duration);
     let [_, at_last] = counts(&engine);
-    // Data on the air still arrives.
     assert!(at_last < acknowledged && at_last < BYTES, "{at_last} of {acknowledged}");
     assert!(engine.account(FlowId(0)).completed.is_none());
 }

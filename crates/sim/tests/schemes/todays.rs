@@ -114,7 +114,6 @@ fn rack_bears_reordering_within_its_window() {
     assert_eq!(soon, rack, "none after the first D-SACK");
 }
 
-/// Retransmissions and timeouts of a run.
 fn repeats(told: &Told) -> Vec<(Time, Reason)> {
     let repeat = |(at, event): &(Time, Event)| match event {
         Event::Retransmitted { reason, .. } => Some((*at, *reason)),
@@ -173,7 +172,6 @@ fn a_lost_copy_goes_again_after_a_round_trip() {
     };
     for recovery in ["rack", "sack"] {
         let (_, _, told) = run("400", recovery);
-        // Index of the retransmission on the air.
         let place = told.on(1, true).position(|(_, packet, _)| packet.again).expect("a retransmission");
         let (outcome, _, told) = run(&format!("400, {place}"), recovery);
         let again = repeats(&told);

@@ -94,7 +94,6 @@ fn the_senders_verdict_is_mostly_the_receivers() {
     assert!(all > 200 && same as f64 > 0.6 * all as f64, "{same} of {all}");
 }
 
-/// Verdicts of sender and receiver on each hole that started a recovery.
 fn verdicts(log: &Log, told: &Told) -> Vec<[Cause; 2]> {
     let pair = |(at, [before, after]): &(_, [u64; 2])| {
         let hole = told.events.iter().find_map(|(time, event)| match event {

@@ -20,7 +20,6 @@ static INFO: Info = Info {
     ..Info::PLAIN
 };
 
-/// Records of a connection's sender.
 #[derive(Clone, Default)]
 pub(super) struct Log {
     /// Rate estimate of each observing control at each ACK, bytes/s.

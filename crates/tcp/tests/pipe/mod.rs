@@ -88,7 +88,6 @@ impl Host {
             timestamps: self.timestamps,
             ecn: self.ecn,
             accecn: self.iss.is_multiple_of(7) || (self.ecn && self.iss.is_multiple_of(2)),
-            // Further options that vary.
             ecn_waits: self.iss.is_multiple_of(2),
             f_rto: self.iss.is_multiple_of(3),
             validates_window: self.iss.is_multiple_of(5),
@@ -112,7 +111,6 @@ impl Host {
     }
 }
 
-/// One end, its application, and the state visible on the wire.
 struct End {
     host: Host,
     probes_tail: bool,
@@ -221,7 +219,6 @@ impl Run {
         assert!(is_whole || sender.is_recovering(), "cwnd below a segment: {:?}", self.ends[side].host);
     }
 
-    /// Checks each outgoing segment.
     fn inspect(&mut self, side: usize, sending: &Sending) {
         let segment = &sending.segment;
         let peer_iss = Seq(self.ends[1 - side].host.iss);
@@ -255,7 +252,6 @@ impl Run {
         end.told = told;
     }
 
-    /// Handles the next arrival, deadline or read.
     fn advance(&mut self) {
         let arrival = self.wire.first_key_value().map_or(Time::NEVER, |((due, _), _)| *due);
         let deadlines = self.ends.each_ref().map(|end| end.endpoint.poll_timeout());
@@ -343,7 +339,6 @@ impl Run {
         end.endpoint.hold_unread(end.unread());
     }
 
-    /// Window shift of this side.
     fn shift(&self, side: usize) -> u8 {
         match (self.ends[side].scales, self.ends[1 - side].scales) {
             (Some(shift), Some(_)) => shift,

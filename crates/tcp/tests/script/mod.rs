@@ -24,35 +24,26 @@ pub const ISS: Seq = Seq(0xffff_fc00);
 pub const IRS: Seq = Seq(0xffff_fe00);
 
 /// One step of a script. Segment numbers count from 1; bytes count from 0, the first byte written.
+/// Windows and flight are in whole segments, unless the name ends in `Bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// The peer acknowledges everything before this segment.
     Ack(u64),
-    /// The same ACK repeatedly.
     Acks(u64, u32),
-    /// The peer acknowledges this many bytes.
     AckBytes(u64),
     /// The peer acknowledges everything before the segment and SACKs these segments, ends excluded, newest first.
     Sack(u64, &'static [(u64, u64)]),
-    /// The same in bytes.
     SackBytes(u64, &'static [(u64, u64)]),
-    /// An ACK with ECN echo.
     Echo(u64),
     /// Sets the peer's window, bytes (unscaled during the handshake).
     PeerWindow(u16),
-    /// The peer's segment arrives.
     Data(u64),
     /// Bytes of the peer arrive, end excluded.
     DataBytes(u64, u64),
-    /// The peer's segment arrives with a congestion mark.
     Marked(u64),
-    /// The application writes this many bytes.
     Write(u64),
-    /// The application closes.
     Close,
-    /// Milliseconds pass.
     Tick(u64),
-    /// Time passes until the next deadline.
     Timeout,
     /// Expects this segment, whole, for the first time.
     New(u64),
@@ -64,29 +55,21 @@ pub enum Step {
     Bytes(u64, u64),
     /// Expects a pure ACK of everything before this segment.
     Acked(u64),
-    /// Expects a pure ACK of this many bytes.
     AckedBytes(u64),
     /// Expects that nothing goes out.
     Nothing,
-    /// cwnd in whole segments.
     Cwnd(u64),
-    /// cwnd in bytes.
     CwndBytes(u64),
     /// cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
     Inflated(u64),
-    /// ssthresh in whole segments.
     Ssthresh(u64),
-    /// ssthresh in bytes.
     SsthreshBytes(u64),
-    /// Segments in flight.
     InFlight(u64),
     /// RTO, ms.
     Rto(u64),
     /// Time to the next deadline, ms.
     Deadline(u64),
-    /// No deadline.
     NoDeadline,
-    /// Connection state.
     In(State),
 }
 
@@ -439,7 +422,6 @@ impl Script {
         )
     }
 
-    /// Description of an arriving segment.
     fn describe_arrival(&self, segment: &Segment, marked: bool) -> String {
         let blocks = segment.sack.as_slice().iter();
         let blocks: Vec<_> = blocks.map(|(left, right)| self.written(*left)..self.written(*right)).collect();
@@ -458,7 +440,6 @@ impl Script {
         ISS.offset_of(seq, self.acked).unwrap_or(0) as i64 - 1 - (self.base * SEGMENT) as i64
     }
 
-    /// Byte of the peer's stream for a sequence number.
     fn read(&self, seq: Seq) -> i64 {
         IRS.offset_of(seq, self.peer_sent).unwrap_or(0) as i64 - 1
     }

@@ -14,7 +14,6 @@ use lasthop_tcp::sender::congestion::bbr3::State;
 
 /// Reason why a case was not shown.
 pub enum Why {
-    /// The case does not hold.
     Not(String),
     /// The path cannot show the case.
     NotHere(&'static str),
@@ -69,7 +68,6 @@ fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), Why> {
 /// Keeps PROBE_RTT out of the way.
 const LONE: &[(&str, Value)] = &[("probe_rtt_interval", Value::Duration(Duration::from_secs(60)))];
 
-/// Bandwidth-delay product, segments.
 fn product(lab: &Lab) -> f64 {
     lab.payload_rate() * lab.rtt.as_secs() / SEGMENT as f64
 }
@@ -95,7 +93,6 @@ pub fn name(state: State) -> &'static str {
     }
 }
 
-/// Converts bytes/s to Mbit/s.
 fn mbps(bytes_per_sec: f64) -> f64 {
     bytes_per_sec * 8.0 / 1e6
 }

@@ -14,7 +14,6 @@ fn leave(lab: &mut Lab, state: State, longest_s: f64) -> Result<State, Why> {
     Ok(next.copied().unwrap_or(lab.state()))
 }
 
-/// Runs to the first PROBE_DOWN after a PROBE_UP.
 fn run_to_down(lab: &mut Lab) -> Result<(), Why> {
     lab.run_to(State::Up)?;
     Ok(lab.run_to(State::Down)?)

@@ -4,7 +4,6 @@ use super::{Seen, Why, check, mbps, name, needs_a_product, product};
 use crate::lab::{Application, Lab, Row, SEGMENT};
 use lasthop_tcp::sender::congestion::bbr3::State;
 
-/// The first ACK after which the state differs from STARTUP.
 fn end_of_startup(lab: &mut Lab) -> Result<Row, Why> {
     lab.run_until("the end of STARTUP", 60.0, |lab| lab.state() != State::Startup)?;
     Ok(lab.last())

@@ -22,11 +22,9 @@ pub const HEADERS: u64 = 52;
 /// Behaviour of the application.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Application {
-    /// Always has data to send.
     Bulk,
     /// Writes one segment at a time, at this rate, bytes/s.
     Writes(f64),
-    /// Has no data.
     Silent,
 }
 
@@ -139,7 +137,6 @@ impl Lab {
         self.run_until(&format!("{state:?}"), 60.0, |lab| lab.state() == state)
     }
 
-    /// Handles the next event.
     fn step(&mut self) {
         self.send();
         let ends = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER);
