@@ -13,7 +13,6 @@ use lasthop_tcp::Endpoint;
 /// Both applications of a connection.
 pub struct Application {
     script: Script,
-    /// Time of the next action that no arrival triggers.
     next: Time,
     sizes: Stream,
     pauses: Stream,

@@ -58,7 +58,6 @@ impl Node {
     }
 }
 
-/// The next failing transmission of a packet on a link.
 pub(crate) struct Failing {
     pub(crate) at: Time,
     pub(crate) attempt: u32,

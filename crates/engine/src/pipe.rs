@@ -96,7 +96,6 @@ impl Pipe {
         }
     }
 
-    /// Time of the next event: an arrival, or the element's deadline.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn due(&self) -> Time {
         let arrival = self.travelling.first().map_or(Time::NEVER, |first| first.due);

@@ -38,7 +38,6 @@ const _: () = {
 };
 
 impl Travelling {
-    /// The next pipe; `None` at the end of the route.
     pub(crate) fn next(&self) -> Option<PipeId> {
         (self.next != NOWHERE).then_some(PipeId(self.next))
     }
@@ -54,7 +53,6 @@ pub(crate) struct Ring {
     /// Index of the first entry; [`NOBODY`] if the ring is empty.
     head: usize,
     len: usize,
-    /// Due time of the last entry.
     last_due: Time,
 }
 
@@ -159,8 +157,7 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(FEWEST), filler);
     }
 
-    /// Moves the last entry to its place in the order, behind equal times (ARQ lets packets overtake). Returns whether
-    /// it is the first now.
+    /// Sorts the last entry in, behind equal times (ARQ lets packets overtake); returns whether it is the first now.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;

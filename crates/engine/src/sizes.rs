@@ -17,11 +17,9 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
     let sizes = [
         // Four blocks of two 32-bit numbers and their count, inline: no allocation per packet.
         ("SackBlocks", size_of::<SackBlocks>(), 4 * 8 + 4),
-        // SACK blocks; numbers, length, flags and window of the header (16); optional timestamps, MSS, scale and
-        // permission (20).
+        // SACK blocks; header fields (16); optional timestamps, MSS, scale and permission (20).
         ("Segment", size_of::<Segment>(), 36 + 16 + 20),
-        // Segment; number and joining time (16), flow, charged bytes and route (12), hop and six flags (7), padding:
-        // seven words of 16 bytes.
+        // Segment; number, joining time (16), flow, bytes, route (12), hop, six flags (7), padding: seven times 16.
         ("Packet", size_of::<Packet>(), 72 + 40),
         // Packet, due time (8), next pipe (4), two flags: two lines, the first with all that an endpoint usually reads.
         ("Travelling", size_of::<Travelling>(), 2 * LINE),
@@ -41,13 +39,11 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
 #[test]
 fn a_connection_takes_few_cache_lines() {
     let limits = [
-        // Fields of every ACK come first. Parts that are off by default (rate samples, pacing, slow start exits, undo)
-        // are boxed.
+        // Fields of every ACK come first; rate samples, pacing, slow start exits and undo are boxed.
         ("Sender", size_of::<Sender>(), 14),
         // Reassembly with its ranges, four boxed mechanisms, and the path estimate.
         ("Receiver", size_of::<Receiver>(), 8),
-        // Sender, receiver, the log with its counters (3), and handshake, timers and challenges (5). Each begins at a
-        // line boundary with its most frequent fields.
+        // Both halves, the log (3), and handshake, timers and challenges (5), each aligned to a line.
         ("Endpoint", size_of::<Endpoint>(), 30),
     ];
     for (name, is, most) in limits {

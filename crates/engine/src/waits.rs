@@ -160,8 +160,7 @@ mod tests {
         assert_eq!((waits.count(), waits.mean_s(), waits.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// 2,000,000 packets of 10,000 s each sum to 2e19 ns, more than 64 bits hold. A packet that never arrives waits
-    /// long.
+    /// 2,000,000 packets of 10,000 s each sum to 2e19 ns, which exceeds 64 bits.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut waits = Waits::new(Duration::from_millis(40));

@@ -6,7 +6,6 @@ use lasthop_engine::Engine;
 use lasthop_net::arq::Member;
 use lasthop_scenario::{Link, Scenario};
 
-/// Adds the arbiter of each medium.
 pub(crate) fn share(engine: &mut Engine, scenario: &Scenario, seed: u64) {
     for (first, link) in scenario.links.iter().enumerate() {
         let Some(medium) = link.down.medium() else { continue };

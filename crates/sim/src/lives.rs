@@ -25,7 +25,6 @@ impl Lives {
         Lives { are_many: scenario.flows.len() >= MANY, last: None }
     }
 
-    /// A flow of the scenario, created now or when it begins.
     pub(crate) fn flow(&mut self, scenario: &Scenario, index: usize, seed: u64) -> Flow {
         let flow = &scenario.flows[index];
         let lasthop_scenario::Traffic::Tcp { transfer, source, destination } = &flow.traffic else {

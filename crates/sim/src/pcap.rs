@@ -121,7 +121,6 @@ impl<W: Write + Send> SourceCapture<W> {
         self.flows[packet.flow.0 as usize].hops[usize::from(!packet.forward)]
     }
 
-    /// Takes the complete histories, and writes all records that no earlier one can precede.
     fn tell(&mut self, now: Time) {
         while let Some(story) = self.stories.next_ended() {
             self.record(story);

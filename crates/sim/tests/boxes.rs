@@ -30,8 +30,7 @@ fn means(settings: &[&[Setting<'_>]], of: &dyn Fn(&FlowOutcome) -> f64) -> f64 {
     (1..=5).map(|seed| of(&flow(&scenario, seed))).sum::<f64>() / 5.0
 }
 
-/// Without channel errors, all losses are queue drops at the base station. The sender sees them as without a middlebox:
-/// goodput is the same within 1 %.
+/// Without channel errors, all losses are queue drops, and goodput is the same as without a middlebox within 1 %.
 #[test]
 fn with_congestion_alone_each_box_changes_next_to_nothing() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];

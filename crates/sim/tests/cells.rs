@@ -3,8 +3,7 @@
 use lasthop_scenario::Scenario;
 use lasthop_sim::run;
 
-/// Goodput of each flow. `links`: settings of each station's link behind the access point; `flows`: a line for each
-/// flow.
+/// Goodput of each flow, from a line for each station's link (without its ends) and a line for each flow.
 fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
     let links: String = links
         .iter()
@@ -49,8 +48,7 @@ fn uploads_win() {
     assert!(up > 3.0 * all[0], "{all:?}");
 }
 
-/// A saturated station with frames as long as the access point's aggregates leaves half of the time. Stations that
-/// offer half of the time leave less, because of collisions.
+/// A saturated station with equally long frames leaves half of the time; stations at half load leave less.
 #[test]
 fn load_takes_its_share() {
     let of = |others: &str| {

@@ -40,8 +40,7 @@ fn the_residual_loss_of_arq_is_p_to_the_fourth() {
 
 #[test]
 fn a_window_limited_sender_sends_a_window_per_round_trip() {
-    // 20 segments of 1000 bytes per RTT: 100 ms and the transmission of a packet and its ACK (1052 and 52 bytes) at
-    // 100 Mbit/s.
+    // 20 segments of 1000 bytes per RTT: 100 ms plus a packet (1052 bytes) and its ACK (52) at 100 Mbit/s.
     let settings = [
         ("receiver.window.size", "20000 bytes"),
         ("segment", "1000 bytes"),

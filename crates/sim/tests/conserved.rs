@@ -93,8 +93,7 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
     (outcome, counts.flows)
 }
 
-/// Metrics of a source's lost packets by reason; each packet counts in exactly one. Packets that middleboxes take out
-/// are counted for both directions together.
+/// Metrics of a source's lost packets; each packet counts in exactly one. `suppressed` counts both directions.
 const CAUSES: [&str; LossReason::ALL.len() - 1] =
     ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early", "lost_corrupt"];
 

@@ -145,7 +145,6 @@ fn bursts_without_a_rate_fill_the_link() {
     assert!(delivered > 0.9 * 8e6 && delivered < most, "{delivered}");
 }
 
-/// A rate without pauses is delivered completely.
 #[test]
 fn a_rate_alone_is_a_source_that_the_application_limits() {
     let outcome = run(&scenario(&[("write_rate", "1 Mbit/s")]), 1);

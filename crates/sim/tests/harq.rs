@@ -43,7 +43,6 @@ fn a_queue_that_is_never_empty_gives_tcp_what_harq_leaves() {
     }
 }
 
-/// Each block that HARQ discards is a loss to TCP in unacknowledged mode, and delay in acknowledged mode.
 #[test]
 fn acknowledged_mode_hides_what_harq_loses() {
     let without_harq = [("link.wireless.arq.transmissions", "1"), ("link.wireless.down.channel.loss", "2 %")];

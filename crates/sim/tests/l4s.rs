@@ -100,8 +100,7 @@ fn prague_beside_prague_is_fair() {
     }
 }
 
-/// Without AccECN at the receiver or marks at the router, Prague behaves as Reno: the same goodput under the same
-/// losses, within a tenth.
+/// Without AccECN or marks, Prague behaves as Reno: the same goodput under the same losses, within a tenth.
 #[test]
 fn without_marks_prague_is_reno() {
     let goodput = |settings: &str| {

@@ -19,8 +19,7 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 
 #[test]
 fn a_small_receive_window() {
-    // 20 segments: cwnd is smaller during the handshake and the first round trip of 100 ms, equal in the next round
-    // trip, and larger afterwards.
+    // 20 segments: cwnd limits during the handshake and the first round trip of 100 ms, not after the second.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] =
         shares(&run("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,timing=immediate", &settings));

@@ -34,7 +34,6 @@ fn flows_made_late_and_given_up_come_to_the_same() {
     }
 }
 
-/// Nearly all flows are released when they are over, and none exists before it begins.
 #[test]
 fn little_is_kept_of_what_is_over() {
     let settings =

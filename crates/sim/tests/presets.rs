@@ -65,8 +65,7 @@ fn a_gateway_that_splits_helps_a_satellite() {
     assert!(split > 2.0 * whole, "{split} with it, {whole} without");
 }
 
-/// A link's capacity is that of the rate drawn in the run: a bulk flow's share never exceeds 100 %, and behind 1
-/// Gbit/s, it uses a rate of 5 to 50 Mbit/s completely.
+/// A link's capacity is its drawn rate: a bulk flow never uses more than 100 %, and nearly all behind 1 Gbit/s.
 #[test]
 fn a_drawn_rate_is_what_use_is_measured_by() {
     let path = "rate=10Mbit/s,rtt=10ms,queue=1000packets,congestion=cubic,duration=60s";

@@ -30,8 +30,7 @@ fn a_flow_of_today_s_defaults_fills_most_of_the_link() {
     }
 }
 
-/// NewReno retransmits one segment per round trip, so that slow start's overshoot ends in a timeout. The next slow
-/// start must end below the excessive window.
+/// NewReno's slow-start overshoot ends in a timeout; the next slow start must end below the excessive window.
 #[test]
 fn new_reno_overshoots_once() {
     let path =

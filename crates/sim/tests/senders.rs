@@ -28,8 +28,7 @@ fn bbr_does_not_take_a_loss_for_congestion() {
     }
 }
 
-/// At most twice the pipe is in flight: any queue holds at most one round trip, and mostly far less. Reno fills the
-/// queue.
+/// At most twice the pipe is in flight: any queue holds at most one round trip. Reno fills the queue.
 #[test]
 fn bbr_keeps_the_queue_short() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp";
@@ -54,8 +53,7 @@ fn rack_needs_no_timeouts_at_random_losses() {
     assert!(by_rack <= 1 && by_sack >= 10, "rack {by_rack}, sack {by_sack}");
 }
 
-/// PRR changes the timing of packets in recovery, not the window after it: at few losses, goodput is equal within a few
-/// percent.
+/// PRR changes the timing in recovery, not the window after it: goodput is equal within a few percent.
 #[test]
 fn prr_leaves_the_window_as_it_is() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";

@@ -50,7 +50,6 @@ fn the_long_way_comes_to_the_same() {
     assert!(runs > 300 && told > 500_000, "{runs} runs, {told} packets and events");
 }
 
-/// Windows limited by the peer, and finite transfers, which the set hardly covers.
 #[test]
 fn senders_that_others_limit_do_the_same_the_long_way() {
     let path = "profile=plain,rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";

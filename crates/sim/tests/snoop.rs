@@ -91,7 +91,6 @@ fn assert_same(one: &Scenario, other: &Scenario) {
     assert_eq!(one.len(), other.len());
 }
 
-/// One packet is lost on the air: one retransmission repairs it, without duplicate ACKs at the sender.
 #[test]
 fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     let one = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }")];

@@ -65,7 +65,6 @@ fn every_byte_arrives_whatever_is_lost_and_both_ends_close() {
     }
 }
 
-/// Buffer and wired queue hold all data: a closed window would be probed, which counts as a retransmission.
 #[test]
 fn what_the_air_loses_is_not_sent_again_over_the_wire() {
     let (plain, split) = (
@@ -86,8 +85,7 @@ fn what_the_air_loses_is_not_sent_again_over_the_wire() {
 #[test]
 fn the_servers_round_trip_has_no_air_in_it() {
     let flow = flow(&path(&[AIR]), 1);
-    // 20 ms, a window of at most 64 KiB at 10 Mbit/s (52 ms) in the wired queue, and sometimes a delayed ACK (at most
-    // 200 ms).
+    // 20 ms, at most 64 KiB at 10 Mbit/s (52 ms) in the wired queue, and sometimes a delayed ACK (200 ms).
     assert!(flow.smallest_rtt_s.expect("measured") < 0.0225);
     assert!(flow.mean_rtt_s.expect("measured") < 0.080);
 }

@@ -57,8 +57,8 @@ fn the_senders_own_counts_reach_the_terminal() {
 
 #[test]
 fn the_terminals_own_buffer_is_counted() {
-    // The air destroys a tenth of the data. The uplink, 100 ACKs a second, drops more ACKs than that: minus p_buff,
-    // nothing of p remains for the air. With p_buff set to 0, all of p remains.
+    // A tenth of the data is lost, more ACKs in the uplink: p minus p_buff is 0. With p_buff set to 0, all of p
+    // remains.
     let acks = |buffer: &str| {
         let shape = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
         let outcome = terminal(&shape, 0.1, "32 kbit/s");

@@ -113,8 +113,7 @@ fn both_ends_agree_on_what_both_know() {
     }
 }
 
-/// Tables 2 and 3: SYN-ACK and ACK report the code point of the segment before. A changed code point stops ECN-capable
-/// sending, but both ends continue to count (§3.2.2.3).
+/// Tables 2 and 3: a SYN-ACK or ACK that reports a changed code point stops ECN-capable sending (§3.2.2.3).
 #[test]
 fn the_handshake_says_how_it_came() {
     for (ecn, field) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
@@ -267,8 +266,7 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     assert!(acks.iter().all(|ack| !ack.flags.has(Flags::SYN) && ack.option_bytes() <= 40));
 }
 
-/// A control that does not count marks halves once per window of data as in RFC 3168 (RFC 9768 §3.2.5). CWR is never
-/// sent: its bit is part of the count.
+/// A control that does not count marks halves once per window of data (RFC 9768 §3.2.5); CWR is never sent.
 #[test]
 fn a_classic_control_halves_once() {
     let mut pair = Pair::offers(Accurate, Accurate);

@@ -44,8 +44,7 @@ fn blind_resets_and_syns() {
     }
 }
 
-/// RFC 5961 §5: data in the window needs an ACK in the last window: 65535 of 2^32 numbers plus those outstanding, where
-/// RFC 793 would accept half of all.
+/// RFC 5961 §5: data needs an ACK in the last window: 65535 of 2^32 numbers; RFC 793 accepts half of all.
 #[test]
 fn blind_data() {
     let mut taken = 0;
@@ -158,8 +157,7 @@ fn tiny_segments() {
     }
 }
 
-/// CVE-2019-11477 and -11478: SACK blocks that cut the queue into ever smaller pieces. Parts of a segment are not
-/// stored, so that nothing fragments or overflows.
+/// CVE-2019-11477 and -11478: SACK blocks that fragment the queue. Parts of a segment are not stored.
 #[test]
 fn sack_of_tiny_pieces() {
     let setup = Config { initial_window: 600, ..config("sack") };
@@ -179,8 +177,7 @@ fn sack_of_tiny_pieces() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// CVE-2018-5390, a flood of pieces: every other byte of the window. Memory is bounded, and dropped pieces are accepted
-/// when retransmitted.
+/// CVE-2018-5390, every other byte of the window: memory is bounded; dropped pieces are accepted later.
 #[test]
 fn reassembly_flood() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(60_000))]);
@@ -199,8 +196,7 @@ fn reassembly_flood() {
     assert!(!script.endpoint.receiver().reassembly().has_holes());
 }
 
-/// A window closed for ever ("sockstress"): RFC 9293 §3.8.6.1 keeps the connection; it costs a byte a minute, and the
-/// owner can abort it at any time.
+/// A window closed for ever ("sockstress"): RFC 9293 §3.8.6.1 keeps the connection, at a byte a minute.
 #[test]
 fn a_window_closed_for_ever() {
     let mut script = Script::opened(Config { initial_window: 4, ..config("sack") }, Peer::default());

@@ -38,7 +38,6 @@ fn challenges_are_limited() {
         assert!(in_five_seconds <= 10, "{in_five_seconds} from {first} ms on");
     }
     assert_eq!(script.endpoint.counters().challenges, sent_at.len() as u64);
-    // Each connection has its own bucket.
     let mut other = opened();
     other.arrive(forged[0]);
     other.run([Acked(1), Nothing]);
@@ -90,7 +89,6 @@ fn an_ack_from_the_right_edge_counts() {
     }
 }
 
-/// Retransmitted data is always acknowledged, without a limit: the peer waits for the ACK.
 #[test]
 fn repeated_data_is_always_acknowledged() {
     let mut script = opened();
@@ -119,8 +117,7 @@ fn a_quarrel_ends() {
     assert_eq!(answers, 5);
 }
 
-/// RFC 5961 §5.2 comes before RFC 7323 §4.3: a segment with an invalid ACK does not update TS.Recent, which would make
-/// all later segments of the true peer appear old.
+/// RFC 5961 §5.2 before RFC 7323 §4.3: a segment with an invalid ACK does not update TS.Recent.
 #[test]
 fn a_forged_timestamp_does_not_shut_the_peer_out() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

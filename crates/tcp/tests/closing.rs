@@ -164,7 +164,6 @@ fn a_fin_out_of_order() {
     assert_eq!(script.endpoint.delivered(), 1500);
 }
 
-/// The FIN is retransmitted like data, alone or with the last segment.
 #[test]
 fn a_lost_fin() {
     let mut script = opened();
@@ -186,7 +185,6 @@ fn a_lost_fin() {
     }
 }
 
-/// A FIN takes no room in cwnd, also when its segment is retransmitted.
 #[test]
 fn a_fin_takes_no_room() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {

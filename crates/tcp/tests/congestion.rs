@@ -91,8 +91,7 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
         let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
         script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
         script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
-        // Another segment's timeout lowers it. 15 segments are outstanding, but cwnd, which admits the data in the
-        // network, is 2: half of that is below the minimum of two segments.
+        // Another segment's timeout lowers it: half of the cwnd of 2, but at least two segments.
         script.run([
             Tick(10),
             Ack(2),
@@ -255,8 +254,7 @@ fn ecn(initial_window: u32) -> Script {
 fn an_echo_halves_once_per_window() {
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Nothing]);
-    // ECE on this window's other ACKs has no effect, including the ACK that releases the segment with CWR: the receiver
-    // cannot have seen CWR yet.
+    // ECE on this window's other ACKs has no effect: the receiver cannot have seen CWR yet.
     script.run([Echo(3), Echo(4), Echo(5), Echo(6), Nothing, Echo(7)]);
     let cwr = script.sent("segment 9").segment;
     assert!(cwr.flags.has(Flags::CWR) && cwr.seq == script::ISS.at(8001));
@@ -284,8 +282,7 @@ fn cwr_follows_every_reduction() {
     assert!(has_cwr(&mut script, "segment 3"));
 }
 
-/// Linux tcp_reno_cong_avoid: whatever one ACK covers, slow start ends at ssthresh, and only the rest counts in
-/// avoidance.
+/// Linux tcp_reno_cong_avoid: slow start ends at ssthresh within one ACK; the rest counts in avoidance.
 #[test]
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
@@ -325,8 +322,7 @@ fn an_echo_does_not_raise_a_small_window() {
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment, an echo delays the next segment until the retransmission timer, without
-/// back-off and without counting as a timeout.
+/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending to the timer, without back-off or timeout.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
@@ -339,8 +335,7 @@ fn an_echo_at_one_segment_waits_for_the_timer() {
     assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().retransmitted), (0, 0));
 }
 
-/// A peer accepts more than the probe of its closed window while data waits for the timer because of an echo. The wait
-/// ends with the timer, and the next ACK releases data.
+/// Data waits for the timer because of an echo; the wait ends with the timer, also during window probes.
 #[test]
 fn a_wait_for_the_timer_does_not_outlive_it() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
@@ -361,7 +356,6 @@ fn a_wait_for_the_timer_does_not_outlive_it() {
     script.run([PeerWindow(60_000), AckBytes(1002), Bytes(1002, 2002)]);
 }
 
-/// One reduction per window of data: an echo, then a loss in the same window.
 #[test]
 fn an_echo_and_a_loss_reduce_once() {
     let mut script = ecn(8);

@@ -98,8 +98,7 @@ fn the_average_windows_of_tables_1_and_2() {
         let rtt = rtt_ms as f64 / 1000.0;
         let formula = libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)) * (rtt / p).powi(3), 0.25);
         let aimd = (1.5 / p).sqrt();
-        // Tolerance for the sum that the closed form replaces by an integral: a round of the K/RTT or W/2 rounds. Where
-        // both regions give similar windows, the window follows the larger one.
+        // Tolerance for the sum in place of an integral. Similar windows: the window follows the larger one.
         let meet = formula / aimd > 0.8 && formula / aimd < 1.25;
         let share = 0.03 + 1.0 / table + if meet { 0.05 } else { 0.0 };
         let expected = formula.max(aimd);
@@ -114,8 +113,7 @@ fn the_average_windows_of_tables_1_and_2() {
     assert!((mean / formula - 1.0).abs() < 0.06, "{mean}, not {formula}");
 }
 
-/// §4.3: one segment per window, as Reno, once the estimate reaches the prior window; 3 (1 - beta)/(1 + beta) of one
-/// before.
+/// §4.3: one segment per window once the estimate reaches the prior window; 3 (1 - beta)/(1 + beta) of one before.
 #[test]
 fn alpha_is_one_beyond_the_prior_window() {
     // At 1 ms, W_cubic stays below.
@@ -346,8 +344,7 @@ fn endpoint(name: &str, changes: Config) -> Script {
     Script::opened(Config { congestion, recovery, sack: name == "sack", ..changes }, Peer::default())
 }
 
-/// In a connection: 0.7 of the flight at the third duplicate, no growth until the repair, one segment after a timeout;
-/// F-RTO restores the state after a spurious timeout.
+/// In a connection: 0.7 of the flight, no growth until the repair, one segment after a timeout, F-RTO's undo.
 #[test]
 fn in_a_connection() {
     for name in ["reno", "new_reno"] {

@@ -1,5 +1,4 @@
-//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks: with any mechanisms, all written data
-//! arrives and both sides close.
+//! Two endpoints over an impaired pipe: with any mechanisms, all written data arrives and both sides close.
 
 mod pipe;
 

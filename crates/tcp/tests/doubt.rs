@@ -32,8 +32,7 @@ fn a_careful_sender_waits_for_a_window() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// LT_F = 1/2, and a new segment for each report: at the eleventh report FlightSize is 12 + 10, half of which is
-/// reached.
+/// LT_F = 1/2, a new segment per report: at the eleventh, FlightSize is 12 + 10, half of which is reached.
 #[test]
 fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     let mut script = opened("ncr", &[("mode", Value::Word("aggressive"))]);
@@ -45,8 +44,7 @@ fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// The hole closes after four reports, with two new segments sent: nine are outstanding, cwnd is ten, and slow start
-/// (one by this ACK) continues to the previous twelve.
+/// Late data closes the hole: nine are outstanding, cwnd is ten, and slow start continues to the previous twelve.
 #[test]
 fn what_was_late_costs_no_window_and_makes_no_burst() {
     let mut script = opened("ncr", &[]);

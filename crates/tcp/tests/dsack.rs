@@ -109,8 +109,7 @@ fn the_sender_recognises_them() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 1);
 }
 
-/// A data segment with SACK blocks is no longer than one without (RFC 6691 §3): new data leaves room, and a
-/// retransmission carries as many blocks as fit.
+/// Data segments with SACK blocks stay within the MSS (RFC 6691 §3); retransmissions carry the blocks that fit.
 #[test]
 fn blocks_beside_data() {
     for timestamps in [false, true] {

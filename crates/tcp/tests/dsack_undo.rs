@@ -39,7 +39,6 @@ fn one_needed_repair_is_enough() {
     assert!(script.endpoint.sender().window() <= 6 * script::SEGMENT);
 }
 
-/// A D-SACK during another repair takes effect only at its end, and only if none of it was needed.
 #[test]
 fn it_waits_for_the_end_of_the_recovery() {
     let mut script = recovering(true);

@@ -78,8 +78,7 @@ fn an_ack_of_everything_says_nothing_but_to_linux() {
     }
 }
 
-/// A mark echoed by the same ACK reports congestion: outstanding data is not retransmitted, but the window stays low
-/// (RFC 4015).
+/// A mark echoed by the same ACK: no retransmissions, but the window stays low (RFC 4015).
 #[test]
 fn a_mark_keeps_the_window_low() {
     let own = Config { ecn: true, ..eifel() };

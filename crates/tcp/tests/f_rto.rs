@@ -1,5 +1,4 @@
-//! Spurious timeouts (F-RTO, RFC 5682 §2.1, and §3.1 with SACK): sudden delays, and losses that must not be mistaken
-//! for them.
+//! Spurious timeouts (F-RTO, RFC 5682 §2.1, and §3.1 with SACK): sudden delays, compared with losses.
 
 mod script;
 
@@ -97,7 +96,6 @@ fn without_new_data() {
     }
 }
 
-/// A second timeout during F-RTO or during the repair of an earlier one is handled normally.
 #[test]
 fn one_question_at_a_time() {
     for recovery in ALL {
@@ -112,8 +110,7 @@ fn one_question_at_a_time() {
     }
 }
 
-/// With SACK, F-RTO also follows a second expiry at the same place: only the first new ACK moves RecoveryPoint (§3.1,
-/// steps 1 and 2).
+/// With SACK, F-RTO also follows a second expiry: only the first new ACK moves RecoveryPoint (§3.1, steps 1, 2).
 #[test]
 fn with_sack_repeated_expiries_are_asked() {
     let mut script = timed_out("sack", true);
@@ -121,8 +118,7 @@ fn with_sack_repeated_expiries_are_asked() {
     assert!(undone(&mut script));
 }
 
-/// An original SACKed after the first ACK proves that nothing was lost (§3.1, step 3 b). The basic form takes the
-/// duplicate for a sign of loss.
+/// A SACK of an original after the first ACK proves a delay (§3.1, step 3 b); to basic F-RTO it is a loss.
 #[test]
 fn with_sack_a_report_of_an_original_tells_it() {
     let mut script = timed_out("sack", true);

@@ -41,8 +41,7 @@ fn figure_2_rfc5681() {
     after_figure_2("rfc5681").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// In avoidance RFC 5681's Eq. 3 counts ACKs, so that splitting works (hasegawa §3): M slices of each packet add
-/// M SMSS^2/cwnd.
+/// In avoidance RFC 5681's Eq. 3 counts ACKs (hasegawa §3): M slices of each packet add M SMSS^2/cwnd.
 #[test]
 fn in_avoidance_rfc5681_counts_acks() {
     let counting = Choice::named(counting::ALL, "rfc5681");

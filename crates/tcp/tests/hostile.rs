@@ -1,5 +1,4 @@
-//! Hostile input: segments that RFC 5961 and RFC 7323 reject have no effect; a hostile peer causes bounded work and
-//! memory, and gains no more window than the counting allows.
+//! Hostile input: rejected segments have no effect; work, memory and window growth are bounded.
 
 mod pipe;
 

@@ -74,7 +74,6 @@ fn the_third_duplicate_decides() {
     assert_eq!(judged(&mut script), [Cause::Wireless]);
 }
 
-/// One reduction per window of data: the first duplicate's mark has halved.
 #[test]
 fn marked_duplicates_halve_once() {
     let mut script = w_cw("window");

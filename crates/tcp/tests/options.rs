@@ -1,5 +1,4 @@
-//! Negotiation in the handshake: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps and PAWS (RFC
-//! 7323).
+//! Handshake: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps and PAWS (RFC 7323).
 
 mod script;
 
@@ -198,8 +197,7 @@ fn stamped() -> Script {
     Script::opened(Config { timestamps: true, initial_window: 4, ..config("sack") }, peer)
 }
 
-/// RFC 7323 §3.2: once agreed, every segment has timestamps, with the peer's latest TSval in order; segments without
-/// are dropped, except resets.
+/// RFC 7323 §3.2: every segment has timestamps once agreed; segments without are dropped, except resets.
 #[test]
 fn timestamps_are_on_every_segment() {
     let mut script = stamped();
@@ -219,8 +217,7 @@ fn timestamps_are_on_every_segment() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §4.3: TS.Recent comes from the segment at the last ACK's number, so that delayed ACKs and holes give the
-/// earliest segment's RTT.
+/// RFC 7323 §4.3: TS.Recent is the earliest segment's, for delayed ACKs and holes.
 #[test]
 fn what_is_echoed() {
     let mut script = stamped();
@@ -237,8 +234,7 @@ fn what_is_echoed() {
     assert_eq!(echo(&mut script), Some(start + 40));
 }
 
-/// RFC 7323 §4.3 (2): the ACK of a retransmission after a lost ACK echoes the retransmission's time. The first copy's
-/// time would make the peer measure its own timeout.
+/// RFC 7323 §4.3 (2): the ACK of a retransmission after a lost ACK echoes the retransmission's time.
 #[test]
 fn what_is_echoed_to_data_that_comes_again() {
     let mut script = stamped();
@@ -302,8 +298,7 @@ fn paws_forgets_after_24_days() {
     }
 }
 
-/// RFC 5961 §5 before RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent. Otherwise one
-/// blind guess at the window would shut out all true segments.
+/// RFC 5961 §5 before RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
 #[test]
 fn a_segment_that_is_not_believed_sets_no_timestamp() {
     let mut script = stamped();

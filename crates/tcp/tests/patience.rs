@@ -100,8 +100,7 @@ fn events_are_told_if_asked_for() {
     assert!(endpoint.is_troubled() && endpoint.poll_event().is_none());
 }
 
-/// MUST-22, MUST-23: the SYN is retransmitted with back-off for three minutes; then the open times out, which differs
-/// from a refusal.
+/// MUST-22, MUST-23: the SYN backs off for three minutes; then the open times out, unlike a refusal.
 #[test]
 fn a_syn_without_an_answer() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());

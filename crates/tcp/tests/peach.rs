@@ -47,8 +47,7 @@ fn sudden_start() {
     assert_eq!((counters.tags_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
 }
 
-/// A loss halves four segments to two, and four dummies follow. The first two ACKs have no effect; the third and fourth
-/// restore the window during recovery.
+/// A loss halves four segments; of the four dummies' ACKs, the third and fourth restore the window in recovery.
 #[test]
 fn rapid_recovery() {
     let mut script = peach();

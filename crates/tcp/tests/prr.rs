@@ -77,8 +77,7 @@ fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().window())
 }
 
-/// A mark's reduction is as gradual as a loss's (RFC 9937 §1 names ECN; Linux: CWR): one segment for about every other
-/// ACK, instead of silence until half of the window has left.
+/// A mark's reduction is gradual too (RFC 9937 §1; Linux: CWR): a segment for about every other ACK.
 #[test]
 fn a_mark_brings_the_window_down_in_proportion() {
     let (at_once, after) = sent_when_marked("at_once");

@@ -35,7 +35,6 @@ fn fewer_wait_for_the_reordering_window() {
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
 
-/// After reordering was seen, three SACKed segments wait too.
 #[test]
 fn reordering_is_seen_and_borne() {
     let mut script = full(10);
@@ -54,8 +53,7 @@ fn a_lost_retransmission_goes_out_once_more() {
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
 
-/// §7.2: two round trips after the last ACK, the last segment is retransmitted, and its SACK reveals earlier losses;
-/// RFC 6675 alone would wait for the timer.
+/// §7.2: after two round trips, the last segment is retransmitted; its SACK reveals earlier losses.
 #[test]
 fn the_tail_is_probed() {
     let mut script = opened(10);
@@ -99,8 +97,7 @@ fn a_lone_segment_waits_for_a_delayed_ack() {
     opened(10).run([Write(1000), New(1), Deadline(400), Tick(400), Again(1)]);
 }
 
-/// §7.4.2: a probe that repaired the only loss, unreported, reduces the window once later data is acknowledged. A probe
-/// that was a duplicate by D-SACK does not.
+/// §7.4.2: a probe that repaired the only loss reduces the window later, unless D-SACK shows a duplicate.
 #[test]
 fn a_loss_that_the_probe_repairs_is_a_loss() {
     let probed = || {

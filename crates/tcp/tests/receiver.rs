@@ -98,7 +98,6 @@ fn copies() {
     script.run([Acked(2), Nothing]);
 }
 
-/// Copies of a delayed ACK leave together with it.
 #[test]
 fn delayed_copies_and_slices() {
     let timing = Choice::named(timing::ALL, "delayed");
@@ -117,7 +116,6 @@ fn delayed_copies_and_slices() {
         AckedBytes(2000),
         Nothing,
     ]);
-    // Outgoing data follows the slices, with the complete acknowledgement.
     script.run([Write(1000), New(1), Data(3), Data(4), AckedBytes(2500), AckedBytes(3000)]);
     script.run([AckedBytes(3500), AckedBytes(4000), Nothing]);
 }

@@ -41,8 +41,7 @@ fn what_is_a_duplicate() {
     }
 }
 
-/// RFC 6675 §2: with SACK, a duplicate is an ACK that reports something new; an ACK without a block is none (a window
-/// update, a repeated ACK).
+/// RFC 6675 §2: with SACK, a duplicate ACK reports something new; an ACK without a block is none.
 #[test]
 fn a_duplicate_with_sack_reports_something_new() {
     let mut script = windowed("sack", 8);
@@ -97,8 +96,7 @@ fn duplicates_after_a_timeout_do_not_enter() {
     script.run([Sack(2, &[(4, 5)]), Nothing, Sack(2, &[(4, 6)]), Sack(2, &[(4, 7)]), Ssthresh(4), Cwnd(2)]);
 }
 
-/// RFC 6582 §3.2: "ack_number - 1 > recover": three duplicates at recover may result from needless retransmissions by
-/// go-back-N.
+/// RFC 6582 §3.2, "ack_number - 1 > recover": duplicates at recover may result from go-back-N.
 #[test]
 fn duplicates_at_recover_do_not_enter() {
     for name in ["tahoe", "reno", "new_reno"] {
@@ -127,8 +125,7 @@ fn without_the_guard_duplicates_at_recover_enter() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// RFC 6582 §3.2 step 3: a partial ACK deflates by the data covered, adds back a segment if it covers at least one, and
-/// retransmits.
+/// RFC 6582 §3.2 step 3: partial ACKs deflate, add back a segment if they cover one, and retransmit.
 #[test]
 fn partial_acks_deflate() {
     let mut script = windowed("new_reno", 10);
@@ -176,8 +173,7 @@ fn the_timer_starts_anew_at_the_first_partial_ack() {
     script.run([Ack(7), Again(7), Deadline(600), Tick(600), Again(7), Cwnd(1)]);
 }
 
-/// Reno leaves at the first new ACK, and a second loss in the window waits for the timer; the 1990s' Reno enters and
-/// halves again.
+/// Reno leaves at the first new ACK; a second loss waits for the timer. The 1990s' Reno enters and halves again.
 #[test]
 fn reno_and_a_second_loss() {
     let mut script = windowed("reno", 16);
@@ -242,8 +238,7 @@ fn the_order_of_next_seg() {
     script.run([Sack(3, &[(6, 10), (4, 5)]), InFlight(4), Bytes(10_000, 11_000), Nothing]);
 }
 
-/// NextSeg rule 3: data below the highest SACK but not lost yet, if no new data may be sent, also because the receive
-/// window is closed; the pipe holds both copies.
+/// NextSeg rule 3: holes not lost yet, if no new data may be sent; the pipe holds both copies.
 #[test]
 fn doubtful_segments_go_when_the_window_is_closed() {
     let mut script = Script::sender(Config { initial_window: 6, ..config("sack") });
@@ -305,8 +300,7 @@ fn a_loss_behind_recovery_point_is_a_new_one() {
     assert_eq!(script.endpoint.counters().recoveries, 2);
 }
 
-/// RFC 2018 §8: SACKs are advice. If the left edge is SACKed when the timer expires, the receiver has dropped data:
-/// everything is retransmitted.
+/// RFC 2018 §8: if the left edge is SACKed when the timer expires, everything is retransmitted.
 #[test]
 fn a_receiver_that_reneges() {
     let mut script = windowed("sack", 4);

@@ -128,8 +128,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
     );
 }
 
-/// 32, 34 and 37, sent in recovery, are lost: SACKs of its last ACK are discarded, and three further duplicates begin
-/// the next recovery.
+/// 32, 34 and 37, sent in recovery, are lost: three further duplicates begin the next recovery.
 #[test]
 fn a_second_recovery_begins_with_three_duplicates() {
     play(

@@ -50,8 +50,7 @@ fn answered(config: Config, flags: Flags, len: u32) -> Script {
     script
 }
 
-/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed once the connection is
-/// open.
+/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed.
 #[test]
 fn data_on_a_syn_ack_is_taken() {
     let mut script = answered(config("sack"), SYN_ACK, 500);
@@ -61,7 +60,6 @@ fn data_on_a_syn_ack_is_taken() {
     script.arrive(again);
     script.run([AckedBytes(500), Nothing, DataBytes(500, 900), AckedBytes(900), Nothing]);
     assert_eq!(script.endpoint.delivered(), 900);
-    // At once, also with delayed ACKs, since the peer waits for the ACK of its SYN.
     let timing = Config::default().timing;
     answered(Config { timing, ..config("sack") }, SYN_ACK, 500).run([AckedBytes(500), Nothing, NoDeadline]);
     for len in [500, 0] {

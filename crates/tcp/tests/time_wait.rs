@@ -39,8 +39,7 @@ fn a_later_clock_opens_again() {
     assert!(yields(1, None) && !yields(0, None), "without: a larger number");
 }
 
-/// RFC 6191 §2, without timestamps on the old connection: "greater than the last sequence number seen", which is
-/// RCV.NXT.
+/// RFC 6191 §2 without timestamps: "greater than the last sequence number seen", which is RCV.NXT.
 #[test]
 fn a_larger_number_opens_again() {
     let script = waiting(false);

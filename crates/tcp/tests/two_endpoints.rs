@@ -5,8 +5,7 @@ mod two_endpoints;
 
 use lasthop_base::{Duration, Time};
 
-/// Every byte arrives and each loss is repaired once; a lost retransmission is lost again. TIME-WAIT takes the last
-/// minute.
+/// Every byte arrives, and each loss is repaired once, lost retransmissions included.
 #[test]
 fn everything_arrives_and_both_close() {
     two_endpoints::main();

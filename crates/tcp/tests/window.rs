@@ -45,7 +45,6 @@ fn a_closed_window_is_probed() {
     ]);
 }
 
-/// The byte of a probe may be accepted; the rest of its segment follows.
 #[test]
 fn the_byte_of_a_probe_is_acknowledged() {
     let mut script = opened(4);
@@ -68,7 +67,6 @@ fn the_byte_of_a_probe_is_acknowledged() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// Data written while the window is closed is probed as well, also right after the handshake.
 #[test]
 fn a_window_closed_before_the_data() {
     let mut script = Script::opened(config("sack"), Peer { window: 0, ..Peer::default() });
@@ -87,8 +85,7 @@ fn a_window_closed_before_the_data() {
     script.run([Write(1000), New(1), PeerWindow(0), Ack(2), Nothing, Close, Bytes(1000, 1000), Nothing]);
 }
 
-/// Silly windows, the sender's part (§3.8.6.2.1): a full segment, or half of the largest window ever advertised, or the
-/// end of a wait.
+/// Sender's silly window avoidance (§3.8.6.2.1): a full segment, half of the largest window, or a timeout.
 #[test]
 fn no_silly_segments() {
     let mut script = opened(4);
@@ -252,8 +249,7 @@ fn delayed(size: u64, scale: Option<u8>) -> Script {
     Script::opened(Config { window, timing, ..config("sack") }, Peer { scale, ..Peer::default() })
 }
 
-/// RFC 5681 §4.2: no ACK without news. A change that 16 bits cannot express causes neither an early delayed ACK nor a
-/// repeated one.
+/// RFC 5681 §4.2: no ACK without news; a change that 16 bits cannot express causes no ACK.
 #[test]
 fn a_read_repeats_no_acknowledgement_without_scaling() {
     let mut script = delayed(4 << 20, None);

@@ -59,8 +59,7 @@ impl Engine {
         }
     }
 
-    /// Lets the endpoint read the first packet of a pipe in place, then removes the packet. Sends the endpoint's first
-    /// answer at once.
+    /// Lets the endpoint read a pipe's first packet in place, removes the packet, and sends the first answer.
     #[inline(always)]
     fn hand_over(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
         let now = self.now;

@@ -139,7 +139,6 @@ impl Engine {
         self.join_element(packet, at);
     }
 
-    /// Numbers a packet, in the order of departure from the hosts.
     pub(super) fn number(&mut self, packet: &mut Packet) {
         packet.number = self.packets;
         self.packets += 1;

@@ -26,7 +26,6 @@ impl Passing {
         self.copies.push(Copied { number, of, forward });
     }
 
-    /// Moves the departures to the end of `into`.
     pub(super) fn take_left(&mut self, into: &mut Vec<Left>) {
         into.append(&mut self.left);
     }

@@ -42,7 +42,6 @@ impl Plans {
         Some(Turn { pipe: *pipe, rate, until, next })
     }
 
-    /// Time of the next change of any rate.
     pub(super) fn due(&self) -> Time {
         self.0.iter().map(|one| one.due).min().unwrap_or(Time::NEVER)
     }

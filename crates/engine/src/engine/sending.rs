@@ -43,7 +43,6 @@ impl Engine {
         self.settle(id, side);
     }
 
-    /// Sends a packet that an endpoint made.
     #[inline(always)]
     pub(super) fn set_out_from(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
         match host {
@@ -128,14 +127,11 @@ pub(super) fn blank() -> Packet {
 pub(super) enum Then {
     /// No packet follows, and all bookkeeping is done.
     Nothing,
-    /// No packet follows.
     Settle,
-    /// More packets may follow.
     Ask,
 }
 
-/// Fills `packet` with the next segment of an endpoint, if any. After the last segment, also updates the timer unless
-/// [`Engine::settle`] is needed.
+/// Fills `packet` with an endpoint's next segment, if any; settles at once after the last one, if that is simple.
 #[inline(always)]
 pub(super) fn emit(
     now: Time,

@@ -4,8 +4,7 @@ use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Duplicated datagrams by flow and number: packets in flight, and whether one has arrived. At most as many entries as
-/// packets in flight.
+/// Duplicated datagrams by flow and number: packets in flight, and whether one has arrived.
 #[derive(Default)]
 pub(super) struct Twins(BTreeMap<(FlowId, u64), (u32, bool)>);
 

@@ -11,8 +11,7 @@ use course::{Case, Course, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, TAHO
 use lasthop_wire::LossReason;
 use std::path::Path;
 
-/// Round trip of a segment without queueing: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes back, and twice
-/// 100.1 ms.
+/// Round trip without queueing: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes, twice 100.1 ms.
 const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
 
 fn run(sender: Sender, drops: usize) -> Course {
@@ -89,8 +88,7 @@ fn new_reno_repairs_one_segment_per_round_trip_without_the_timer() {
             assert!((ROUND_TRIP - 1e-6..ROUND_TRIP + 0.01).contains(&gap), "{drops} drops: {gap} s");
         }
     }
-    // RFC 6582 §4: only the first partial ACK restarts the timer (at least a second), which expires before the sixth
-    // segment's turn.
+    // RFC 6582 §4: the timer, restarted only by the first partial ACK, expires before the sixth segment's turn.
     assert_eq!(run(NEW_RENO, 6).timeouts(), 1);
 }
 

@@ -123,7 +123,6 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
     assert!(dropping.congestion[1] > 100 && dropping.congestion[0] == 0, "{dropping:?}");
 }
 
-/// Without channel losses, and with marks before drops, the scheme changes nothing.
 #[test]
 fn without_losses_on_the_air_it_changes_nothing() {
     for (key, value) in [("flow.bulk.receiver.timing", "coherence"), (JUDGE, "coherence")] {

@@ -9,8 +9,7 @@ const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
 /// Payload capacity of the air, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
 const FULL: f64 = 2e6 / 8.0 / 1.04;
 
-/// A receive window of 48 segments over a pipe of 28: the queue never empties, and a round trip takes 48 segments'
-/// time, 200 ms.
+/// A receive window of 48 segments over a pipe of 28: the queue never empties, and the RTT is 200 ms.
 const FILLED: &[Setting<'_>] = &[
     ("window", "{ kind = \"buffer\", size = \"48000 bytes\" }"),
     ("flow.bulk.sender.initial_window", "48"),

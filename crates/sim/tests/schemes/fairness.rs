@@ -53,8 +53,7 @@ fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     }
 }
 
-/// Alone in an overflowing queue: within 3 % of a sender that does not wait, if the minimum RTO allows the delay. With
-/// a minimum of 200 ms, each recovery becomes a timeout.
+/// Alone in an overflowing queue: within 3 % if the minimum RTO allows the delay; at 200 ms, only timeouts.
 #[test]
 fn waiting_costs_little_where_all_losses_are_congestion() {
     let alone = |recovery: &str, least: &str| {

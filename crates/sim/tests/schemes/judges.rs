@@ -34,8 +34,7 @@ fn random_losses_on_a_path_that_is_not_full() {
     }
 }
 
-/// A queue drop follows round trips of nearly twice the minimum. Relative delays fail here: slow start fills the queue
-/// within one window, and then the queue stays full.
+/// Queue drops follow RTTs of nearly twice the minimum. Relative delays miss a queue that stays full.
 #[test]
 fn congestion_alone() {
     for judge in ["ncpld", "trend"] {

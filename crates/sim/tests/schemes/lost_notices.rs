@@ -98,7 +98,6 @@ fn a_lost_notice_of_lhack_is_one_reduction() {
     }
 }
 
-/// LHACK costs a packet back for each packet forward; wired losses remain congestion.
 #[test]
 fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     let script: &[Setting<'_>] = &[("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];

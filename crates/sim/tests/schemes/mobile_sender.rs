@@ -70,8 +70,7 @@ fn a_loss_in_the_wired_network_is_congestion() {
 /// Both in one window: ACKs are marked only while they report the air's hole.
 #[test]
 fn of_two_holes_the_airs_alone_is_marked() {
-    // A wired loss shifts numbers: packet 404 there is packet 405 on the air. The receive window does not limit, so
-    // that data continues meanwhile.
+    // Packet 404 there is packet 405 on the air after the wired loss. The receive window does not limit.
     let script: &[Setting<'_>] = &[
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
         (WIRE, "{ kind = \"scripted\", packets = \"404\" }"),
@@ -88,7 +87,6 @@ fn of_two_holes_the_airs_alone_is_marked() {
         let of_it = duplicates.iter().filter(move |(_, number, ..)| *number == hole);
         of_it.map(|(_, _, hint, _)| *hint).collect::<Vec<LossHint>>()
     };
-    // Marked until the retransmission has passed the air.
     let marked = hints(air);
     assert!(marked[..3].iter().all(|hint| *hint == LossHint::Wireless), "{marked:?}");
     assert!(marked.is_sorted_by_key(|hint| *hint != LossHint::Wireless), "{marked:?}");

@@ -22,8 +22,7 @@ const KINDS: &[&[Setting<'_>]] = &[
     &[("link.air.down.residual_loss", "0.0001")],
 ];
 
-/// Every queue on every kind of link, also on a recorded one, with and without trains (a packet of 1500 bytes every 6
-/// ms is 2 Mbit/s).
+/// Every queue on every kind of link, also on a recorded one, with and without trains.
 fn everywhere(settings: &[Setting<'_>]) -> Vec<(String, Scenario)> {
     let mut all = Vec::new();
     for queue in answers("queue") {
@@ -122,8 +121,7 @@ fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not(
     assert!(layers.len() >= 6, "{layers:?}");
 }
 
-/// A bit error hits the header of 40 bytes in 1 of 26 segments; the other segments are delivered damaged (`iid`). The
-/// window fits into the pipe: no queue drops.
+/// A bit error hits the header in 1 of 26 segments; other segments are delivered damaged (`iid`). No queue drops.
 #[test]
 fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
     let settings = [

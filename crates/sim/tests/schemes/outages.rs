@@ -88,8 +88,7 @@ fn without_a_plan_there_is_nothing_to_foresee() {
     assert_eq!(flow(&path(false, &[lossy, &[("window", "freeze")]]), 1), plain);
 }
 
-/// A-TCP's window keeps the station's queue from overflowing, and round trips below the time of the buffer and the
-/// wire.
+/// A-TCP's window keeps the station's queue from overflowing, and bounds the RTT by the buffer and the wire.
 #[test]
 fn atcp_keeps_the_stations_queue_from_overflowing() {
     // The default of 64 KiB exceeds the queue of 50 packets, which holds data that the air has not taken.

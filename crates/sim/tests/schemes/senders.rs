@@ -104,8 +104,7 @@ fn vegas_keeps_one_to_three_segments_in_the_queue() {
     assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
 }
 
-/// A link that repairs out of order, half a round trip later: Reno's threshold takes the gap for a loss, TCP-DCR waits
-/// a round trip, NCR a window.
+/// The link repairs half a round trip later: Reno assumes a loss, TCP-DCR waits a round trip, NCR a window.
 #[test]
 fn a_sender_that_waits_lets_the_link_repair() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";

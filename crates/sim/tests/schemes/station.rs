@@ -106,8 +106,7 @@ fn counts(engine: &Engine) -> [u64; 2] {
     [server.sender().board().una().saturating_sub(1).min(BYTES), client.delivered()]
 }
 
-/// Data acknowledged but not delivered at the crash never arrives. The server cannot detect that and continues with
-/// later data.
+/// Data acknowledged but not delivered at the crash never arrives, and the server continues with later data.
 #[test]
 fn what_a_split_connection_holds_is_lost_with_its_station() {
     let scenario = path(false, &[TRANSFER]);

@@ -42,8 +42,7 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
     let since = windows.iter().map(|(at, window)| (at - begins, *window));
     let off = since.filter(|(t, _)| (0.0..9.0).contains(t)).map(|(t, window)| {
         let error = (window - (0.4 * (t - rise).powi(3) + top)).abs();
-        // The reduction leaves a gap without ACKs in every round trip, in which the window does not grow: it may lag
-        // the formula by one round trip.
+        // A gap without ACKs in every round trip stops growth: the window may lag by one round trip.
         (error, error - 0.1 * 1.2 * (t - rise).powi(2))
     });
     let (all, beyond) =
@@ -91,8 +90,7 @@ fn jitter_does_not_end_slow_start_for_good() {
     assert!(hystart[0] >= 0.9 && hystart[9] < hystart_pp[0], "{hystart:?}");
 }
 
-/// Reordering by up to a fifth of a round trip: RACK's reordering window of a quarter tolerates it; three duplicate
-/// ACKs do not.
+/// Reordering by up to a fifth of an RTT stays within RACK's window of a quarter, but causes three duplicates.
 #[test]
 fn rack_bears_reordering_within_its_window() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets";
@@ -157,7 +155,6 @@ fn a_lost_tail_is_probed() {
     assert!(rack.active_s + 0.5 < sack.active_s);
 }
 
-/// A segment and its retransmission are lost: later ACKs reveal the second loss after a round trip.
 #[test]
 fn a_lost_copy_goes_again_after_a_round_trip() {
     let run = |packets: &str, recovery: &str| {

@@ -62,8 +62,7 @@ fn losses_that_were_none() {
     run(&CASES[17..]);
 }
 
-/// If the state is saved once an episode, as in the draft's text (§5.5.11.1), a spurious timeout is undone on every
-/// path.
+/// If the state is saved once an episode (§5.5.11.1), a spurious timeout is undone on every path.
 #[test]
 fn what_is_saved_once_is_restored() {
     let case = CASES.iter().find(|case| case.name == "spurious-rto").expect("a case");

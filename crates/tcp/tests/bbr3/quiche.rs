@@ -16,8 +16,7 @@ fn ratio(lab: &Lab) -> f64 {
     lab.belief().max_bandwidth / lab.payload_rate()
 }
 
-/// NormalStartup, SimpleTransfer: STARTUP ends after three rounds without growth; no losses in STARTUP nor in 12 MiB;
-/// the bandwidth is within 1 %.
+/// NormalStartup, SimpleTransfer: STARTUP ends after three rounds without growth; no losses; bandwidth within 1 %.
 #[test]
 fn two_products_of_queue_lose_nothing() {
     let mut lab = lab(4e6, 2.0);
@@ -43,8 +42,7 @@ fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     assert!(lost <= 0.015, "{lost}");
 }
 
-/// From 100 kbit/s to 10 Mbit/s the bandwidth is within 2 %, at 100 kbit/s within 4 %: there a packet takes longer than
-/// the delayed-ACK timer, so that ACKs are delayed irregularly.
+/// From 100 kbit/s to 10 Mbit/s the bandwidth is within 2 %; at 100 kbit/s within 4 % because of delayed ACKs.
 #[test]
 fn the_bandwidth_is_found_at_all_rates() {
     for rate in [1e5, 3e5, 1e6, 3e6, 1e7] {

@@ -91,7 +91,6 @@ impl Host {
             ecn_waits: self.iss.is_multiple_of(2),
             f_rto: self.iss.is_multiple_of(3),
             validates_window: self.iss.is_multiple_of(5),
-            // The last ACK must be able to arrive.
             time_wait: Duration::from_secs(600),
             rto: RtoLimits {
                 initial: Duration::from_secs(1),

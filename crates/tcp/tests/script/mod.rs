@@ -360,7 +360,6 @@ impl Script {
         }
     }
 
-    /// First byte of a segment.
     fn start_of(&self, number: u64) -> u64 {
         (self.base + number - 1) * SEGMENT
     }
