@@ -193,7 +193,7 @@ fn a_fin_takes_no_room() {
         script.run([Write(3000), Close, New(1), New(2)]);
         assert!(script.sent("the last").segment.flags.has(Flags::FIN));
         script.run([Timeout, Again(1), Nothing, Ack(2), Cwnd(2), Again(2)]);
-        let last = script.sent("the last again").segment;
+        let last = script.sent("the last segment retransmitted").segment;
         assert!(last.flags.has(Flags::FIN) && last.len == 1000);
     }
 }

@@ -270,14 +270,14 @@ fn cwr_follows_every_reduction() {
     let has_cwr = |script: &mut Script, what| script.sent(what).segment.flags.has(Flags::CWR);
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Acks(1, 3)]);
-    assert!(!has_cwr(&mut script, "segment 1 again"));
+    assert!(!has_cwr(&mut script, "segment 1 retransmitted"));
     script.run([Nothing, Acks(1, 2)]);
     assert!(has_cwr(&mut script, "segment 9"));
     script.run([Ack(1)]);
     assert!(!has_cwr(&mut script, "segment 10"));
     let mut script = ecn(2);
     script.run([News(1, 2), Timeout]);
-    assert!(!has_cwr(&mut script, "segment 1 again"));
+    assert!(!has_cwr(&mut script, "segment 1 retransmitted"));
     script.run([Ack(3)]);
     assert!(has_cwr(&mut script, "segment 3"));
 }

@@ -126,7 +126,7 @@ fn blocks_beside_data() {
         assert_eq!((longer.len + longer.option_bytes(), longer.sack.len()), (limit, most));
         // A retransmission cut before there were blocks is full: no block fits.
         script.run([Timeout]);
-        let again = script.sent("the first again").segment;
+        let again = script.sent("the first segment retransmitted").segment;
         assert_eq!((again.len, again.sack.len()), (1000, 0));
         script.run([Data(1), Data(3), Data(5), Data(7), Data(9)]);
         script.run([AckBytes(2000 + u64::from(long.len + longer.len))]);

@@ -167,7 +167,7 @@ fn what_is_ecn_capable() {
     script.run([Write(1000)]);
     assert_eq!(script.sent("data").ecn, Ecn::Ect0);
     script.run([Timeout]);
-    assert_eq!(script.sent("data again").ecn, Ecn::NotEct);
+    assert_eq!(script.sent("retransmitted data").ecn, Ecn::NotEct);
     script.run([Data(1)]);
     assert_eq!(script.sent("an ACK").ecn, Ecn::NotEct);
 }

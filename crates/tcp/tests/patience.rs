@@ -108,7 +108,7 @@ fn a_syn_without_an_answer() {
     script.sent("the SYN");
     for wait in [1, 2, 4, 8, 16, 32, 64] {
         script.run([Deadline(wait * 1000), Tick(wait * 1000)]);
-        assert_eq!(script.sent("the SYN again").segment.flags, Flags::SYN);
+        assert_eq!(script.sent("the retransmitted SYN").segment.flags, Flags::SYN);
         assert_eq!(script.endpoint.is_troubled(), wait >= 4);
     }
     script.run([Deadline((180 - 127) * 1000), Timeout, In(State::Closed), Nothing, NoDeadline]);
@@ -124,7 +124,7 @@ fn a_syn_ack_without_an_answer() {
     script.sent("the SYN-ACK");
     for _ in 0..7 {
         script.run([Timeout]);
-        script.sent("the SYN-ACK again");
+        script.sent("the retransmitted SYN-ACK");
     }
     script.run([Timeout, In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));

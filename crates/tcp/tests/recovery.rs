@@ -355,8 +355,8 @@ fn an_overtaken_ack_reports_a_loss() {
     }
 }
 
-/// Its window (SND.WL2, RFC 9293 §3.10.7.4) and acknowledgement do not count, and without SACK it is no duplicate. An
-/// ACK overtaken by more than the largest window is rejected (RFC 5961 §5.2).
+/// Window (SND.WL2, RFC 9293 §3.10.7.4) and number of an overtaken ACK do not count, nor is the ACK a duplicate without
+/// SACK. An ACK overtaken by more than the largest window is rejected (RFC 5961 §5.2).
 #[test]
 fn an_overtaken_ack_tells_nothing_but_its_reports() {
     let mut script = Script::opened(Config { sack: true, ..with("sack", 10, &[]) }, Peer::default());

@@ -64,7 +64,7 @@ fn lost_handshake_segments() {
     expect_flags(&mut script, SYN_ACK);
     for wait in [1000, 2000, 4000] {
         script.run([Deadline(wait), Tick(wait)]);
-        let again = script.sent("the SYN-ACK again");
+        let again = script.sent("the retransmitted SYN-ACK");
         assert!(again.again && again.segment.flags == SYN_ACK && again.segment.seq == ISS);
     }
     script.run([Tick(100), Ack(1), In(State::Established), NoDeadline]);
@@ -98,7 +98,7 @@ fn a_syn_again_gets_the_syn_ack_again() {
     for _ in 0..5 {
         script.run([Tick(100)]);
         script.arrive(syn);
-        let again = script.sent("the SYN-ACK again");
+        let again = script.sent("the retransmitted SYN-ACK");
         assert!(again.again && again.segment.flags == SYN_ACK);
         assert_eq!((again.segment.seq, again.segment.ack), (ISS, IRS.at(1)));
         script.run([In(State::SynReceived), Nothing, Deadline(1000)]);

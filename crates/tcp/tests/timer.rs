@@ -96,7 +96,7 @@ fn a_lost_syn_makes_the_first_timeout_longer() {
     script.endpoint.open(script.now);
     let syn = script.sent("the SYN").segment;
     script.run([Deadline(1000), Tick(1000), Deadline(2000)]);
-    assert_eq!(script.sent("the SYN again").segment.seq, syn.seq);
+    assert_eq!(script.sent("the retransmitted SYN").segment.seq, syn.seq);
     let answer = script.syn(lasthop_wire::Flags::SYN | lasthop_wire::Flags::ACK, None);
     script.tick(100);
     script.arrive(answer);

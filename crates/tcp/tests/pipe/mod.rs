@@ -227,14 +227,14 @@ impl Run {
             end.scales = segment.window_scale;
             return;
         }
-        assert!(!segment.flags.has(Flags::RST), "nobody resets");
+        assert!(!segment.flags.has(Flags::RST), "an end sent a reset");
         let sender = end.endpoint.sender();
         let start = Seq(end.host.iss).offset_of(segment.seq, sender.board().una()).expect("a number of ours");
         let past = start + u64::from(segment.len);
         let blocks = if segment.sack.is_empty() { 0 } else { 4 + 8 * segment.sack.len() as u64 };
         let is_full = segment.len == 0 || u64::from(segment.len) + blocks <= sender.segment();
         assert!(is_full, "longer than a full segment with its SACK blocks");
-        assert!(segment.len == 0 || past <= 1 + end.host.writes, "nobody sends what was not written");
+        assert!(segment.len == 0 || past <= 1 + end.host.writes, "an end sent data that was not written");
         let is_probe = segment.len == 1 && sender.board().outstanding() == 0;
         assert!(segment.len == 0 || past <= end.admitted || is_probe, "beyond the peer's window");
         if segment.len > 0 && !sending.again && !is_probe {

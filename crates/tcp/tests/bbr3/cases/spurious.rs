@@ -54,6 +54,6 @@ pub fn timeout(lab: &mut Lab) -> Seen {
 /// Exception: StartProbeBW_DOWN calls ResetCongestionSignals.
 pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
     Some(
-        "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next one saves the state again: what is restored is what was already lowered",
+        "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next loss saves the state again: the restored values are the lowered ones",
     )
 }
