@@ -41,12 +41,15 @@ pub const PATTERNS: [&[u64]; 6] =
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
+    /// The source sends a segment.
     Sent { number: u64, again: bool },
     /// A segment reaches the bottleneck's queue at this time, and leaves the bottleneck at `left`, s.
     Passed { number: u64, left: f64 },
+    /// A segment is lost at the bottleneck.
     Dropped { number: u64, reason: LossReason },
     /// An ACK of all segments up to this one reaches the source.
     Acked { number: Option<u64> },
+    /// The source reports an event.
     Told(Event),
 }
 
