@@ -22,15 +22,15 @@ RecoveryChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""what was lost, and what goes out again?"""
+"""loss recovery"""
 
 
 ReductionChoice: TypeAlias = Literal["at_once", "prr"] | str | Mapping[str, object]
-"""how does the window come down?"""
+"""window reduction in recovery"""
 
 
 Slow_StartChoice: TypeAlias = Literal["none", "hystart", "hystart_pp"] | str | Mapping[str, object]
-"""what ends slow start, beside a loss?"""
+"""slow start exit"""
 
 
 CongestionChoice: TypeAlias = (
@@ -40,7 +40,7 @@ CongestionChoice: TypeAlias = (
     | CongestionControl
     | type[CongestionControl]
 )
-"""how large is the congestion window?"""
+"""congestion control"""
 
 
 CountingChoice: TypeAlias = (
@@ -48,7 +48,7 @@ CountingChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""what is an acknowledgement worth?"""
+"""window credit per ACK"""
 
 
 JudgeChoice: TypeAlias = (
@@ -56,7 +56,7 @@ JudgeChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""was it congestion, after all?"""
+"""loss discrimination by the sender"""
 
 
 TimingChoice: TypeAlias = (
@@ -66,7 +66,7 @@ TimingChoice: TypeAlias = (
     | AckTiming
     | type[AckTiming]
 )
-"""when is data acknowledged?"""
+"""ACK policy"""
 
 
 ShapeChoice: TypeAlias = (
@@ -76,11 +76,11 @@ ShapeChoice: TypeAlias = (
     | AckShape
     | type[AckShape]
 )
-"""in how many acknowledgements?"""
+"""ACK splitting"""
 
 
 EchoChoice: TypeAlias = Literal["latched", "per_packet"] | str | Mapping[str, object]
-"""how is a congestion mark echoed?"""
+"""ECN echo"""
 
 
 WindowChoice: TypeAlias = (
@@ -90,7 +90,7 @@ WindowChoice: TypeAlias = (
     | AdvertisedWindow
     | type[AdvertisedWindow]
 )
-"""how much may come?"""
+"""advertised window"""
 
 
 CauseChoice: TypeAlias = (
@@ -100,11 +100,11 @@ CauseChoice: TypeAlias = (
     | LossCause
     | type[LossCause]
 )
-"""why was it lost?"""
+"""loss discrimination by the receiver"""
 
 
 EstimateChoice: TypeAlias = Literal["rate_times_rtt", "oracle"] | str | Mapping[str, object]
-"""how large is the sender's window?"""
+"""estimate of the sender's window"""
 
 
 QueueChoice: TypeAlias = (
@@ -259,17 +259,17 @@ class Sender(TypedDict, total=False):
     """A flow's sender."""
 
     recovery: RecoveryChoice
-    """what was lost, and what goes out again?; "sack" by default"""
+    """loss recovery; "sack" by default"""
     reduction: ReductionChoice
-    """how does the window come down?; "at_once" by default"""
+    """window reduction in recovery; "at_once" by default"""
     slow_start: Slow_StartChoice
-    """what ends slow start, beside a loss?; "none" by default"""
+    """slow start exit; "none" by default"""
     congestion: CongestionChoice
-    """how large is the congestion window?; "reno" by default"""
+    """congestion control; "reno" by default"""
     counting: CountingChoice
-    """what is an acknowledgement worth?; "rfc5681" by default"""
+    """window credit per ACK; "rfc5681" by default"""
     judge: JudgeChoice
-    """was it congestion, after all?; "always" by default"""
+    """loss discrimination by the sender; "always" by default"""
     initial_window: int | str
     """segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
     initial_ssthresh: str
@@ -316,17 +316,17 @@ class Receiver(TypedDict, total=False):
     """A flow's receiver."""
 
     timing: TimingChoice
-    """when is data acknowledged?; "delayed" by default"""
+    """ACK policy; "delayed" by default"""
     shape: ShapeChoice
-    """in how many acknowledgements?; "once" by default"""
+    """ACK splitting; "once" by default"""
     echo: EchoChoice
-    """how is a congestion mark echoed?; "latched" by default"""
+    """ECN echo; "latched" by default"""
     window: WindowChoice
-    """how much may come?; "buffer" by default"""
+    """advertised window; "buffer" by default"""
     cause: CauseChoice
-    """why was it lost?; "always" by default"""
+    """loss discrimination by the receiver; "always" by default"""
     estimate: EstimateChoice
-    """how large is the sender's window?; "rate_times_rtt" by default"""
+    """estimate of the sender's window; "rate_times_rtt" by default"""
 
 
 _FlowWords = TypedDict("_FlowWords", {"from": str}, total=False)

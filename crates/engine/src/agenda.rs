@@ -1,44 +1,40 @@
-//! The event queue: what is next? The pipes' heads in one tournament, the timers, which are lazy, in another.
+//! The event queue: a tournament tree of the pipes' next events, and lazy timers in a second tree.
 
 mod pairs;
 
 use lasthop_base::Time;
 use pairs::{Tens, Thousands, Wide};
 
-/// The next due time of each of a fixed number of sources, and the earliest of them. Among equal times the lowest number
-/// wins.
+/// The next due time of each of a fixed number of sources, and the earliest of all. Among equal times the lowest
+/// source number wins.
 ///
-/// Up to eight are kept in order: most often only two or three of them have anything due, and the first one goes behind the
-/// second. More of them compete in pairs (`pairs`).
+/// Up to eight sources are kept sorted; more compete in pairs (`pairs`).
 #[derive(Debug)]
 pub struct Tournament {
-    /// The earliest; of up to eight all of them in order, and as many as are missing to eight behind them.
+    /// Place 0 holds the earliest source. With at most eight sources: all in order, then unused numbers.
     order: [(Time, u32); FEW],
     form: Form,
-    /// How many sources.
     count: usize,
 }
 
-/// Most sources that are kept in order.
 const FEW: usize = 8;
 
-/// The form of the competition: in order, or in pairs of one of three sizes.
 #[derive(Debug)]
 enum Form {
     InOrder,
     Tens(Box<Tens>),
     Thousands(Box<Thousands>),
-    /// More; or times that the others cannot tell.
+    /// More sources, or times that other keys cannot hold.
     Wide(Box<Wide>),
 }
 
 impl Tournament {
-    /// A tournament of `count` sources, none of which has anything due.
+    /// A tournament of `count` sources, none of them due.
     pub fn new(count: usize) -> Tournament {
         Tournament::with(count, &[])
     }
 
-    /// The same; the sources of `often` move most.
+    /// The same; the sources of `often` change most often.
     pub fn with(count: usize, often: &[u32]) -> Tournament {
         let form = if count <= FEW {
             Form::InOrder
@@ -59,7 +55,7 @@ impl Tournament {
         self.order[0]
     }
 
-    /// When source `number` is next due.
+    /// Due time of source `number`.
     pub fn time_of(&self, number: u32) -> Time {
         match &self.form {
             Form::InOrder => self.time_in_order(number),
@@ -74,7 +70,7 @@ impl Tournament {
         self.order.iter().find(|source| source.1 == number).map_or(Time::NEVER, |source| source.0)
     }
 
-    /// Source `number` is next due at `time`.
+    /// Sets the due time of source `number`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn set(&mut self, number: u32, time: Time) {
         if !matches!(self.form, Form::InOrder) {
@@ -84,7 +80,6 @@ impl Tournament {
         if order[0].1 != number {
             return sort_in(order, (time, number));
         }
-        // Nearly always it is the first, and goes back a place or two.
         let mut place = 0;
         while let Some(&behind) = order.get(place + 1)
             && precedes(behind, (time, number))
@@ -95,7 +90,7 @@ impl Tournament {
         order[place] = (time, number);
     }
 
-    /// The same of a source that had nothing due.
+    /// Sets the due time of a source that was not due.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn begin(&mut self, number: u32, time: Time) {
         match self.form {
@@ -104,7 +99,7 @@ impl Tournament {
         }
     }
 
-    /// Source `number` is next due at `time` at the latest.
+    /// Sets the due time of source `number` unless an earlier one is set.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn at_latest(&mut self, number: u32, time: Time) {
         match self.form {
@@ -115,7 +110,6 @@ impl Tournament {
         }
     }
 
-    /// [`Tournament::set`] where there are more than eight.
     #[inline(never)]
     fn set_among_many(&mut self, number: u32, time: Time) {
         self.order[0] = match &mut self.form {
@@ -125,7 +119,7 @@ impl Tournament {
         };
     }
 
-    /// The same where there are more than thousands, or with a time that the others cannot tell: from now on with wide keys.
+    /// [`Tournament::set`] for more than 4096 sources or for times beyond narrow keys. All keys are wide afterwards.
     #[inline(never)]
     fn set_wide(&mut self, number: u32, time: Time) {
         if let Form::Wide(pairs) = &mut self.form {
@@ -138,7 +132,7 @@ impl Tournament {
         self.form = Form::Wide(pairs);
     }
 
-    /// [`Tournament::at_latest`] where there are more than eight: only those rounds are gone through that change.
+    /// [`Tournament::at_latest`] for more than eight sources: updates only the rounds that change.
     #[inline(never)]
     fn bring_forward(&mut self, number: u32, time: Time) {
         match &mut self.form {
@@ -157,7 +151,7 @@ impl Tournament {
     }
 }
 
-/// A source that is not the first has another time now.
+/// Moves a source other than the first to its new place.
 #[cold]
 fn sort_in(order: &mut [(Time, u32); FEW], source: (Time, u32)) {
     let Some(mut place) = order.iter().position(|other| other.1 == source.1) else { return };
@@ -172,12 +166,11 @@ fn sort_in(order: &mut [(Time, u32); FEW], source: (Time, u32)) {
     }
 }
 
-/// By time, then by number.
 fn precedes(one: (Time, u32), other: (Time, u32)) -> bool {
     one.0 < other.0 || (one.0 == other.0 && one.1 < other.1)
 }
 
-/// Deadlines that mostly move later: a deadline that has moved keeps its old place, and is put right when it comes up.
+/// Deadlines that mostly move later. A postponed timer keeps its place in the tree until that place comes up.
 #[derive(Debug)]
 pub struct Timers(Tournament);
 
@@ -187,35 +180,34 @@ impl Timers {
         Timers(Tournament::new(count))
     }
 
-    /// The earliest place: that timer's deadline is then or later. [`Time::NEVER`] if none is set.
+    /// The earliest place in the tree, a lower bound of that timer's deadline; [`Time::NEVER`] if no timer is set.
     pub fn first(&self) -> (Time, u32) {
         self.0.first()
     }
 
-    /// The same timers as the first of `count`; the further ones are not set.
+    /// A copy with `count` timers; the additional timers are not set.
     pub fn extended_to(&self, count: usize) -> Timers {
         let mut all = Tournament::new(count);
         (0..self.0.count as u32).for_each(|number| all.set(number, self.0.time_of(number)));
         Timers(all)
     }
 
-    /// The same number of timers, none of them set.
     pub(crate) fn unset(&self) -> Timers {
         Timers::new(self.0.count)
     }
 
-    /// Timer `number` is to come up at `deadline` at the latest.
+    /// Has timer `number` come up by `deadline`.
     #[inline(always)]
     pub fn at_latest(&mut self, number: u32, deadline: Time) {
         self.0.at_latest(number, deadline);
     }
 
-    /// Whether timer `number` comes up at `deadline` at the latest.
+    /// Whether timer `number` comes up by `deadline`.
     pub fn is_set_by(&self, number: u32, deadline: Time) -> bool {
         self.0.time_of(number) <= deadline
     }
 
-    /// Timer `number` has come up: its next place is `deadline`.
+    /// Sets the next place of timer `number`, which has come up.
     pub fn renew(&mut self, number: u32, deadline: Time) {
         self.0.set(number, deadline);
     }
@@ -247,13 +239,12 @@ mod tests {
         assert_eq!(heads.first(), (at(9), 2));
     }
 
-    /// Against a look at all of them each time, with many equal times.
+    /// Compares with a linear search, with many equal times.
     #[test]
     fn the_earliest_is_that_of_all() {
         for count in [1, 4, 5, 8, 9, 33, 40, 64, 65, 100, 512, 513, 4096, 4097] {
             let (mut heads, mut times) = (Tournament::new(count), vec![Time::NEVER; count]);
             if count % 2 == 0 {
-                // Some of them apart.
                 heads = Tournament::with(count, &[count as u32 - 1, 3, 5]);
             }
             let mut random = 1u64;
@@ -261,7 +252,6 @@ mod tests {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let number = (random >> 33) as usize % count;
-                // Often the earliest moves later, as in a run.
                 let number = if random >> 62 == 0 { heads.first().1 as usize } else { number };
                 let time = if random >> 20 & 7 == 0 { Time::NEVER } else { at(random >> 24 & 0xff) };
                 if random >> 16 & 3 == 0 {

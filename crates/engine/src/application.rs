@@ -1,10 +1,10 @@
-//! What the applications at both ends of a connection do, where it is more than to send all they have.
+//! Applications at both ends of a connection, other than a single bulk transfer.
 //!
-//! * [`Exchanges`]: the destination, as a client, opens the connection and asks; the source answers.
-//! * [`Pauses`]: the source sends for a while, then it is silent for a while.
+//! * [`Exchanges`]: the destination, as a client, opens the connection and sends requests; the source responds.
+//! * [`Pauses`]: the source alternates between sending and silence.
 //!
-//! The engine tells it when data has come to an end of the connection and when it is time; it writes to the endpoints
-//! and closes them, as programs do on sockets.
+//! The engine calls the application when data arrives or its time is due. The application writes to the endpoints and
+//! closes them, as programs do with sockets.
 
 use crate::flow::Side;
 use lasthop_base::{Duration, Rate, Spread, Stream, Time};
@@ -13,7 +13,6 @@ use lasthop_tcp::Endpoint;
 /// Both applications of a connection.
 pub struct Application {
     script: Script,
-    /// When it does something next, whatever arrives until then.
     next: Time,
     sizes: Stream,
     pauses: Stream,
@@ -29,53 +28,52 @@ enum Script {
 pub struct Exchanges {
     /// Bytes of a request, at least 1.
     pub request: u64,
-    /// Bytes of a response in the mean, at least 1.
+    /// Mean bytes of a response, at least 1.
     pub response: u64,
-    /// How responses spread about it.
+    /// Distribution of the response sizes.
     pub sizes: Spread,
-    /// Time from a response's last byte to the next request, in the mean.
+    /// Mean time from a response's last byte to the next request.
     pub think: Duration,
-    /// How it spreads about that.
+    /// Distribution of the think times.
     pub pauses: Spread,
-    /// Requests are due so far apart, each as soon as the response before it is there; it takes the place of `think`.
+    /// Period of the requests, in place of `think`. A request waits for the response before it.
     pub every: Option<Duration>,
-    /// After so many, at least 1, the client closes; `None`: it goes on.
+    /// Number of exchanges, at least 1, after which the client closes; `None`: unlimited.
     pub most: Option<u64>,
 }
 
-/// A source that sends and pauses.
+/// A source that alternates between sending and silence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pauses {
-    /// How long it has data, in the mean.
+    /// Mean length of a period with data.
     pub on: Duration,
-    /// How long it has none then, in the mean.
+    /// Mean length of a period without data.
     pub off: Duration,
-    /// How both spread.
+    /// Distribution of both lengths.
     pub lengths: Spread,
-    /// Meanwhile it writes at this rate; `None`: as much as the connection takes.
+    /// Rate at which the source writes; `None`: as fast as the connection accepts.
     pub rate: Option<Rate>,
-    /// It writes so many bytes at once, at least 1, if it has a rate.
+    /// Bytes of each write, at least 1; only with a rate.
     pub chunk: u32,
 }
 
-/// A request, and its response.
+/// A request and its response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchange {
-    /// When the client asked; the first time the connection is opened then.
+    /// Time of the request; the first request also opens the connection.
     pub asked: Time,
-    /// How long it took to the response's last byte; `None`: it has not come yet.
+    /// Time from the request to the response's last byte; `None`: unfinished.
     pub took: Option<Duration>,
 }
 
-/// Exchanges so far.
 #[derive(Default)]
 struct Exchanging {
     all: Vec<Exchange>,
-    /// Bytes asked so far; the server answers when it has them.
+    /// Bytes requested so far; the server responds once all have arrived.
     asked: u64,
-    /// What the last request is to be answered with, until it is.
+    /// Bytes of the pending response.
     owed: Option<u64>,
-    /// Bytes that the client has when the last response is there.
+    /// Bytes that the client has received once the last response is complete.
     awaited: u64,
     first: Time,
 }
@@ -84,18 +82,16 @@ struct Exchanging {
 struct Pausing {
     is_on: bool,
     until: Time,
-    /// When it writes next, if it has a rate.
     write: Time,
 }
 
-/// What an application without a rate keeps written beyond what is sent: `TCP_NOTSENT_LOWAT` as servers often have it
-/// (128 KiB; from memory). A burst is that much longer than its time.
+/// Unsent bytes that an application without a rate keeps written: `TCP_NOTSENT_LOWAT`, 128 KiB as on many servers
+/// (from memory). Sending this backlog extends a burst beyond its period.
 const UNSENT: u64 = 128 << 10;
-/// A run's memory is not made before it is used, however many exchanges there may be.
 const MOST_AT_FIRST: u64 = 1024;
 
 impl Application {
-    /// Exchanges from `start` on, with streams for the sizes of responses and for times to think.
+    /// Exchanges from `start` on, with random streams for response sizes and think times.
     pub fn exchanges(exchanges: Exchanges, start: Time, sizes: Stream, pauses: Stream) -> Application {
         let room = exchanges.most.unwrap_or(MOST_AT_FIRST).min(MOST_AT_FIRST);
         let all = Vec::with_capacity(room as usize);
@@ -103,14 +99,14 @@ impl Application {
         Application { script: Script::Exchanges(exchanges, state), next: start, sizes, pauses }
     }
 
-    /// A source that sends and pauses from `start` on, with a stream for the lengths of both.
+    /// A source that sends and pauses from `start` on, with a random stream for both lengths.
     pub fn pauses(pauses: Pauses, start: Time, lengths: Stream) -> Application {
         let state = Pausing { until: start, ..Pausing::default() };
         let script = Script::Pauses(Pauses { chunk: pauses.chunk.max(1), ..pauses }, state);
         Application { script, next: start, sizes: lengths.clone(), pauses: lengths }
     }
 
-    /// Which end opens the connection.
+    /// The end that opens the connection.
     pub fn opener(&self) -> Side {
         match self.script {
             Script::Exchanges(..) => Side::Destination,
@@ -118,12 +114,12 @@ impl Application {
         }
     }
 
-    /// When it does something next.
+    /// Time of the next action that no arrival triggers.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// All requests so far; `None` if there is no such thing.
+    /// All requests so far; `None` for [`Pauses`].
     pub fn asked(&self) -> Option<&[Exchange]> {
         match &self.script {
             Script::Exchanges(_, state) => Some(&state.all),
@@ -131,7 +127,7 @@ impl Application {
         }
     }
 
-    /// Whether the last of its exchanges is over.
+    /// Whether the last exchange is complete.
     pub fn is_over(&self) -> bool {
         match &self.script {
             Script::Exchanges(Exchanges { most, .. }, state) => {
@@ -142,7 +138,7 @@ impl Application {
         }
     }
 
-    /// Whether it draws.
+    /// Whether the application draws random numbers.
     pub fn draws(&self) -> bool {
         match &self.script {
             Script::Exchanges(it, _) => {
@@ -152,8 +148,7 @@ impl Application {
         }
     }
 
-    /// Data may have arrived at an end, or it is time: whether the source, and whether the destination, has something to
-    /// send now.
+    /// Acts on arrived data or elapsed time. Returns whether the source and the destination have something to send.
     pub(crate) fn act(&mut self, now: Time, source: &mut Endpoint, destination: &mut Endpoint) -> [bool; 2] {
         let Application { script, next, sizes, pauses } = self;
         match script {
@@ -238,7 +233,7 @@ impl Pausing {
         writes
     }
 
-    /// What is due before `until`.
+    /// Writes the data that is due before `until`.
     fn write_until(&mut self, it: &Pauses, until: Time, source: &mut Endpoint) -> bool {
         let mut writes = false;
         match it.rate {
@@ -268,7 +263,7 @@ fn drawn(spread: Spread, random: &mut Stream, mean: Duration) -> Duration {
     }
 }
 
-/// A whole number of bytes, at least 1.
+/// Rounds to whole bytes, at least 1.
 fn whole(bytes: f64) -> u64 {
     (bytes + 0.5).clamp(1.0, 1e15) as u64
 }

@@ -1,48 +1,48 @@
-//! External packets: real traffic on its way through, which neither end of the run has made.
+//! External packets: real traffic that enters and leaves the simulation.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{Body, Ecn, LossReason, Priority};
 
-/// An external packet at the beginning of its way.
+/// An external packet that enters.
 #[derive(Clone, Copy, Debug)]
 pub struct Entering {
-    /// What links charge, bytes.
+    /// Bytes that links charge.
     pub wire_bytes: u32,
-    /// Whether it takes the flow's way there, or back.
+    /// Direction: true from source to destination.
     pub forward: bool,
     /// ECN field.
     pub ecn: Ecn,
     /// Priority.
     pub priority: Priority,
-    /// What it carries.
+    /// Content.
     pub body: Body,
 }
 
-/// An external packet at the end of its way.
+/// An external packet that has arrived or was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
-    /// What [`crate::Engine::inject`] called it.
+    /// Number returned by [`crate::Engine::inject`].
     pub number: u64,
-    /// Whether it took the flow's way there, or back.
+    /// Direction: true from source to destination.
     pub forward: bool,
-    /// When it arrived, or was lost: computed, whenever the engine is asked.
+    /// Simulated time of the arrival or loss.
     pub at: Time,
-    /// Its ECN field now.
+    /// ECN field on departure.
     pub ecn: Ecn,
-    /// Whether a bit of it is to be wrong.
+    /// Whether the packet carries a bit error.
     pub damaged: bool,
-    /// Where and why it was lost, if it was.
+    /// Pipe and reason of the loss, if lost.
     pub lost: Option<(PipeId, LossReason)>,
 }
 
-/// A link has made two of an external packet.
+/// A link's copy of an external packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copied {
-    /// What the copy is called when it leaves.
+    /// Number of the copy.
     pub number: u64,
-    /// The packet of which it is a copy.
+    /// Number of the original packet.
     pub of: u64,
-    /// Whether it takes the flow's way there, or back.
+    /// Direction: true from source to destination.
     pub forward: bool,
 }

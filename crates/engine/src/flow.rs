@@ -1,4 +1,4 @@
-//! A TCP connection or a datagram source, and its accounts.
+//! TCP connections and datagram sources, and their totals.
 
 use crate::application::Application;
 use crate::engine::Over;
@@ -9,61 +9,61 @@ use lasthop_tcp::sender::Limited;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{LossReason, PerReason};
 
-/// Which end of a flow.
+/// End of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
-    /// Where the data comes from.
+    /// Sender of the data.
     Source,
-    /// Where it goes.
+    /// Receiver of the data.
     Destination,
 }
 
-/// A flow to be carried.
+/// A flow.
 pub struct Flow {
-    /// What it carries.
+    /// Traffic that the flow carries.
     pub traffic: Traffic,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
-    /// The pipes from source to destination, at least one.
+    /// Pipes from source to destination, at least one.
     pub forward: Vec<PipeId>,
-    /// The pipes back.
+    /// Pipes from destination to source.
     pub backward: Vec<PipeId>,
     /// Packet sizes that links charge.
     pub overhead: Overhead,
-    /// Middleboxes cannot read its packets, and let them pass.
+    /// Middleboxes forward the flow's packets unread.
     pub opaque: bool,
 }
 
-/// What links charge a packet beside its payload, bytes.
+/// Bytes of a packet that links charge in addition to its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Overhead {
-    /// The IPv4 and TCP headers with their options (28 for a datagram).
+    /// IPv4 and TCP headers with options (28 for a datagram).
     Real,
-    /// A fixed number.
+    /// A fixed number of bytes.
     Fixed(u32),
 }
 
-/// What a flow carries.
+/// Traffic of a flow.
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<Connection>),
-    /// Packets that no endpoint of ours answers. Packet by packet, two kinds are told apart faster than three.
+    /// Packets without simulated endpoints. The engine distinguishes two kinds faster than three.
     Unanswered(Unanswered),
 }
 
-/// Packets that no endpoint of ours answers.
+/// Traffic without simulated endpoints.
 pub enum Unanswered {
-    /// Datagrams of a source that does not react.
+    /// Datagrams of an unresponsive source.
     Datagrams(Box<Datagrams>),
-    /// External packets, which come from real traffic and go back there: they enter at the node where the flow's way
-    /// there, or back, begins ([`crate::Engine::inject`]).
+    /// External packets: real traffic that enters at the first node of the flow's forward or backward route
+    /// ([`crate::Engine::inject`]).
     External,
-    /// A connection that is made when it begins, with the same bytes: nothing of it may want to be told anything before
-    /// then, nor ask what is to come, nor have applications.
+    /// A connection created when it begins, with identical results. It must have no applications, and its endpoints
+    /// must want no notices and no planned rates.
     ///
-    /// Boxed twice, so that what a flow carries takes two words.
+    /// Boxed twice to keep this enum at two words.
     Later(Box<Box<dyn FnOnce() -> Connection + Send>>),
-    /// What is kept of one that is over.
+    /// Results of a released connection.
     Over(Box<Over>),
 }
 
@@ -72,7 +72,7 @@ impl Traffic {
         matches!(self, Traffic::Unanswered(Unanswered::External))
     }
 
-    /// Whether anything in it draws random numbers, but for initial sequence numbers.
+    /// Whether the traffic draws random numbers, other than initial sequence numbers.
     pub fn draws(&self) -> bool {
         match self {
             Traffic::Tcp(connection) => {
@@ -89,14 +89,14 @@ impl Traffic {
 
 /// Both ends of a connection.
 pub struct Connection {
-    /// Sends, and opens unless its application says that the other end does.
+    /// Data sender. Opens the connection unless an application's client does.
     pub source: Endpoint,
-    /// Receives.
+    /// Data receiver.
     pub destination: Endpoint,
-    /// Whether losses are remembered until the destination has judged them.
+    /// Whether to store losses until an endpoint reports loss discrimination.
     pub judged: bool,
     pub(crate) unjudged: Vec<(Range, LossReason)>,
-    /// What its applications do, if that is more than to send what is written before it begins.
+    /// Applications, if more than a bulk transfer written at the start.
     pub(crate) application: Option<Box<Application>>,
 }
 
@@ -106,12 +106,11 @@ impl Connection {
         Connection { source, destination, judged, unjudged: Vec::new(), application: None }
     }
 
-    /// The same with applications at its ends.
+    /// The same with applications.
     pub fn with(self, application: Application) -> Connection {
         Connection { application: Some(Box::new(application)), ..self }
     }
 
-    /// The end that opens it when the flow starts; the other one listens from the beginning.
     pub(crate) fn opener(&self) -> Side {
         self.application.as_ref().map_or(Side::Source, |application| application.opener())
     }
@@ -119,48 +118,48 @@ impl Connection {
 
 /// A source of datagrams: constant bit rate, or on and off.
 pub struct Datagrams {
-    /// Rate while on, payload only.
+    /// Payload rate during on periods.
     pub rate: Rate,
     /// Payload of a datagram, bytes, at least 1.
     pub packet: u32,
-    /// When it ends.
+    /// End time.
     pub stop: Time,
-    /// Means of the on and off periods; `None`: always on.
+    /// Lengths of the on and off periods; `None`: always on.
     pub pattern: Option<OnOff>,
-    /// How a period's datagrams are spaced.
+    /// Spacing of the datagrams within a period.
     pub spacing: Spacing,
-    /// Draws periods and delays.
+    /// Random stream for periods and jitter.
     pub random: Stream,
-    /// When the next one is due by the rate.
+    /// Time of the next datagram without jitter.
     nominal: Time,
-    /// When it leaves.
+    /// Time of the next datagram.
     pub(crate) next: Time,
     pub(crate) on_until: Time,
     pub(crate) number: u64,
 }
 
-/// An on-off pattern.
+/// Lengths of on and off periods.
 #[derive(Clone, Copy, Debug)]
 pub struct OnOff {
     /// Mean (or fixed) length of an on period.
     pub on: Duration,
     /// Mean (or fixed) length of an off period.
     pub off: Duration,
-    /// Exponential rather than fixed lengths.
+    /// Exponentially distributed lengths instead of fixed ones.
     pub exponential: bool,
 }
 
-/// How datagrams of a constant rate follow each other (koga §3.3.5, Fig. 3.14).
+/// Spacing of the datagrams of a constant rate (koga §3.3.5, Fig. 3.14).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spacing {
-    /// Each is late by a random time, evenly distributed up to this.
+    /// Upper bound of each datagram's delay, uniformly distributed.
     pub jitter: Duration,
-    /// So many leave at once, then none until their time is over; at least 1.
+    /// Datagrams sent back to back; a pause keeps the mean rate. At least 1.
     pub burst: u32,
 }
 
 impl Spacing {
-    /// Evenly spaced, as behind a hard shaper.
+    /// Even spacing, as behind a hard shaper.
     pub const EVEN: Spacing = Spacing { jitter: Duration::ZERO, burst: 1 };
 }
 
@@ -191,18 +190,17 @@ impl Datagrams {
         datagrams
     }
 
-    /// The same with datagrams spaced in this way.
+    /// The same with another spacing.
     pub fn spaced(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
     }
 
-    /// Whether its periods or its spacing are random.
     pub(crate) fn draws(&self) -> bool {
         self.pattern.is_some_and(|pattern| pattern.exponential) || self.spacing.jitter > Duration::ZERO
     }
 
-    /// The number of the datagram due now; sets the time of the next.
+    /// Returns the number of the datagram due now, and schedules the next.
     pub(crate) fn emit(&mut self) -> u64 {
         let burst = u64::from(self.spacing.burst);
         self.number += 1;
@@ -217,7 +215,7 @@ impl Datagrams {
                 self.on_until = self.on_until + off + on + Duration::from_nanos(1);
             }
         }
-        // In the order of their numbers, however long the delay.
+        // Jitter must not reorder datagrams.
         self.next = match self.spacing.jitter {
             Duration::ZERO => self.nominal,
             jitter => {
@@ -233,35 +231,35 @@ impl Datagrams {
     }
 }
 
-/// Totals of a flow, beside its endpoints' counters.
+/// Totals of a flow, in addition to its endpoints' counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowAccount {
-    /// Packets from the source lost, by reason.
+    /// Packets lost from the source, by reason.
     pub lost: PerReason<u64>,
-    /// Packets from the destination (ACKs) lost, likewise.
+    /// Packets lost from the destination (ACKs), by reason.
     pub lost_back: PerReason<u64>,
-    /// Of those lost, the tagged ones (low priority), likewise.
+    /// Tagged (low-priority) packets among `lost`, by reason.
     pub tags_lost: PerReason<u64>,
-    /// Of the losses in queues, those of packets sent before the source noticed its first loss: slow start's overshoot.
+    /// Queue losses of packets sent before the source noticed its first loss: slow start's overshoot.
     pub lost_to_overshoot: u64,
-    /// Packets that middleboxes made or repeated: on the way there, and on the way back.
+    /// Packets that middleboxes created or repeated: forward, backward.
     pub born: [u64; 2],
-    /// Packets that middleboxes received in the place of the hosts that they were sent to, likewise.
+    /// Packets that middleboxes received in place of the addressed host: forward, backward.
     pub received: [u64; 2],
-    /// Copies that links made of packets: on the way there, and on the way back.
+    /// Copies that links made of packets: forward, backward.
     pub copied: [u64; 2],
-    /// Datagrams that arrived, each once however many copies of it did.
+    /// Distinct datagrams that arrived.
     pub datagrams: u64,
-    /// Judgements of losses against the truth.
+    /// Accuracy of loss discrimination.
     pub accuracy: Accuracy,
-    /// When the destination had everything, if the transfer is finite and done.
+    /// Completion time of a finite transfer at the destination.
     pub completed: Option<Time>,
-    /// What limited the source until then; after it nothing does.
+    /// Time by limiting factor of the source, until completion.
     pub limited: Limited,
 }
 
 impl FlowAccount {
-    /// What was counted after `before`; when it was complete and what limited it until then stay.
+    /// Counts since `before`; `completed` and `limited` are kept unchanged.
     pub fn since(&self, before: &FlowAccount) -> FlowAccount {
         let both = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
         FlowAccount {
@@ -285,24 +283,24 @@ impl FlowAccount {
     }
 }
 
-/// How well losses were judged: packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7).
+/// Accuracy of loss discrimination, for packets lost at their first transmission (hasegawa §4.2, Eq. 6 and 7).
 ///
-/// A gap that holds both causes counts as congestion.
+/// A gap with both kinds of losses counts as congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Accuracy {
     /// Wireless losses.
     pub wireless: u64,
-    /// Of these, judged wireless.
+    /// Wireless losses classified as wireless.
     pub wireless_right: u64,
     /// Congestion losses.
     pub congestion: u64,
-    /// Of these, judged congestion.
+    /// Congestion losses classified as congestion.
     pub congestion_right: u64,
 }
 
 impl Accuracy {
-    /// A sender has judged the loss of one segment: losses before it that it never judged (a timeout repaired them) are
-    /// not counted.
+    /// Settles one segment's loss that a sender has classified. Earlier losses without a verdict (repaired by a
+    /// timeout) are not counted.
     pub(crate) fn settle_one(
         &mut self,
         unjudged: &mut Vec<(Range, LossReason)>,
@@ -315,7 +313,7 @@ impl Accuracy {
         }
     }
 
-    /// Settles the losses inside a judged gap, and those before it that never opened one.
+    /// Settles the losses inside a classified gap, and earlier losses that never opened a gap.
     pub(crate) fn settle(&mut self, unjudged: &mut Vec<(Range, LossReason)>, gap: Range, verdict: Cause) {
         let inside = |range: &Range| gap.start <= range.start && range.start < gap.end;
         let congested = unjudged.iter().any(|(range, reason)| inside(range) && reason.is_congestion());
@@ -341,7 +339,7 @@ impl Accuracy {
 mod tests {
     use super::*;
 
-    /// Times of the first datagrams of 500 bytes at 6 Mbit/s (667 us apart), microseconds.
+    /// Departure times of the first 500-byte datagrams at 6 Mbit/s (667 us apart), us.
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
         let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))
@@ -370,7 +368,7 @@ mod tests {
         assert!(late.windows(2).all(|pair| pair[0] <= pair[1]));
         let delays: Vec<u64> = late.iter().zip(&even).skip(1).map(|(late, even)| late - even).collect();
         assert!(delays.iter().all(|delay| *delay <= 671));
-        // Evenly distributed: mean 335 us, standard error 670 / sqrt(12 * 3000) = 3.5 us; the order adds a little.
+        // Uniform: mean 335 us, standard error 670 / sqrt(12 * 3000) = 3.5 us; keeping the order adds a little.
         let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
         assert!((mean - 335.0).abs() < 4.0 * 3.5, "{mean}");
     }

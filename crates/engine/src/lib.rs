@@ -1,25 +1,24 @@
-//! The event loop: what happens next, and whom it concerns.
+//! The event loop.
 //!
-//! * [`engine`]: flows, their endpoints, the links between them, and the loop.
-//! * [`pipe`]: one direction of a link with the packets on it.
-//! * [`node`]: where pipes meet, and a middlebox may stand.
-//! * [`agenda`]: which pipe or timer is next; a tournament for pipes, lazy timers apart.
-//! * [`flow`]: a TCP connection or a datagram source, and its accounts.
-//! * [`application`]: requests and responses, and sources that pause, on a connection.
-//! * [`together`]: how flows share that are alive together.
-//! * [`waits`]: how long packets took on a pipe.
-//! * [`stuck`]: a run whose time stands still.
-//! * [`observer`]: what a trace or a capture is told.
-//! * [`external`]: packets of real traffic on their way through.
+//! * [`engine`]: flows, endpoints, links and the event loop.
+//! * [`pipe`]: one direction of a link and its packets.
+//! * [`node`]: nodes with a middlebox.
+//! * [`agenda`]: the event queue: a tournament tree of pipes, and lazy timers.
+//! * [`flow`]: TCP connections and datagram sources, and their totals.
+//! * [`application`]: requests and responses, and sources that pause.
+//! * [`together`]: fair shares of concurrent flows.
+//! * [`waits`]: link delay statistics.
+//! * [`stuck`]: detection of runs whose time does not advance.
+//! * [`observer`]: the interface of traces and captures.
+//! * [`external`]: packets of real traffic.
 //!
-//! An order of events that depends on nothing but times and numbers: at the same
-//! instant pipes go before timers, lower numbers before higher ones.
+//! The order of events depends only on times and numbers: at the same instant, pipes precede timers, and lower numbers
+//! precede higher ones.
 //!
-//! # Hops are fused
-//! A packet's passage over a first-in-first-out link is known when it joins. Where
-//! a link is fed by a single other one, the packet is taken through both at once, and
-//! one event per direction is left. An observer sees every hop in the order of time
-//! (fusing is off then); the results are the same, which a test shows.
+//! # Fused hops
+//! A FIFO link knows a packet's departure when the packet joins. If all packets of a link come from one other link, a
+//! packet passes both in one event. An observer turns fusing off, to see every hop in order of time; the results are
+//! the same, as a test shows.
 
 mod account;
 pub mod agenda;

@@ -1,4 +1,4 @@
-//! A node with a middlebox, between the pipes that end there and those that begin.
+//! Nodes with a middlebox.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -8,40 +8,40 @@ use lasthop_wire::Packet;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Which node: the number that its owner gave it.
+/// Number of a node, chosen by the engine's caller.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub u32);
 
-/// What a node's middlebox has done. A node without one only forwards, and the engine knows nothing of it.
+/// Totals of a node's middlebox. The engine has no account of nodes that only forward.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NodeAccount {
-    /// Packets that came.
+    /// Packets that arrived.
     pub came: u64,
-    /// Of these, those that went on.
+    /// Packets forwarded.
     pub passed: u64,
-    /// Of those, the ones with another header.
+    /// Packets forwarded with a changed header.
     pub changed: u64,
-    /// Copies of earlier packets.
+    /// Copies of earlier packets that were sent.
     pub repeated: u64,
-    /// Packets of its own.
+    /// New packets that were sent.
     pub made: u64,
-    /// Packets that it received in the place of the host that they were sent to.
+    /// Packets received in place of the addressed host.
     pub received: u64,
-    /// Packets that it took out.
+    /// Packets dropped.
     pub dropped: u64,
 }
 
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) middlebox: Box<dyn Middlebox>,
-    /// For each route the hop by which it leaves the node, if it passes.
+    /// Hop at which each route leaves the node, if it passes.
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
-    /// Transmissions of the links behind it that will fail, if the middlebox asks for them.
+    /// Failing transmissions on the links that leave the node, if the middlebox wants them.
     pub(crate) failing: BinaryHeap<Failing>,
 }
 
-/// For each route the hop behind the one that ends in one of these pipes.
+/// For each route, the hop after its pipe among `ending`.
 pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>> {
     let exit = |route: &Vec<PipeId>| {
         let before_last = &route[..route.len() - 1];
@@ -51,14 +51,13 @@ pub(crate) fn exits(routes: &[Vec<PipeId>], ending: &[PipeId]) -> Vec<Option<u8>
 }
 
 impl Node {
-    /// When its middlebox, or a link behind it, has something to tell.
+    /// Time of the middlebox's timer or the next failure report.
     pub(crate) fn deadline(&self) -> Time {
         let failure = self.failing.peek().map_or(Time::NEVER, |failing| failing.at);
         self.middlebox.poll_timeout().min(failure)
     }
 }
 
-/// A packet on a link whose transmissions fail: which of them is known to have failed next, and when.
 pub(crate) struct Failing {
     pub(crate) at: Time,
     pub(crate) attempt: u32,
@@ -67,12 +66,10 @@ pub(crate) struct Failing {
 }
 
 impl Failing {
-    /// The first one; `None` if none failed.
     pub(crate) fn new(packet: Packet, trouble: Trouble) -> Option<Failing> {
         Failing { at: trouble.since, attempt: trouble.before, packet, trouble }.next()
     }
 
-    /// The one after this.
     pub(crate) fn next(self) -> Option<Failing> {
         let at = self.trouble.at(self.attempt + 1)?;
         Some(Failing { at, attempt: self.attempt + 1, ..self })
@@ -83,7 +80,7 @@ impl Failing {
     }
 }
 
-/// The earliest is the greatest, for a heap.
+/// Reversed order: the earliest is the greatest, for a heap.
 impl Ord for Failing {
     fn cmp(&self, other: &Failing) -> Ordering {
         other.rank().cmp(&self.rank())

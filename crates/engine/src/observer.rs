@@ -1,4 +1,4 @@
-//! What a trace or a capture is told.
+//! The interface of traces and captures.
 
 use crate::flow::Side;
 use crate::node::NodeId;
@@ -8,52 +8,52 @@ use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
 
-/// Is told everything, in the order of time. It is `Any`, so that its owner can have it back as what it is.
+/// Receives all events of a run in order of time. `Any` lets its owner downcast the returned observer.
 pub trait Observer: Any + Send {
-    /// A packet enters a pipe. If its fate there is known it is told; else [`Observer::on_fate`] follows.
+    /// A packet enters a pipe. [`Observer::on_fate`] follows if `fate` is open.
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate);
 
-    /// The fate of a packet whose fate was open is known now.
+    /// The fate of a packet, open until now, is known.
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let _ = (now, pipe, packet, fate);
     }
 
-    /// A link has made a copy of a packet, with a number of its own, which joins it here; [`Observer::on_fate`] follows.
+    /// A link has made a copy, with its own number, of a packet. The copy joins here; [`Observer::on_fate`] follows.
     fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let _ = (now, pipe, copy);
     }
 
-    /// A middlebox has made a packet, which sets out next, or a packet ends at it.
+    /// A middlebox creates, repeats or changes a packet, which it sends next, or ends a packet.
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         let _ = (now, node, packet, deed);
     }
 
-    /// An endpoint tells something.
+    /// An endpoint reports an event.
     fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event);
 }
 
-/// What becomes of a packet on a pipe.
+/// Fate of a packet on a pipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It arrives at the pipe's end at this time.
+    /// Arrives at the pipe's end at this time.
     Arrives(Time),
-    /// It is lost there.
+    /// Lost on this pipe.
     Lost(LossReason),
-    /// It is not decided yet.
+    /// Undecided.
     Open,
 }
 
-/// What a middlebox does with a packet, beside letting it pass.
+/// Action of a middlebox on a packet, other than forwarding unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
-    /// It repeats an earlier one: the copy has a number of its own.
+    /// Sends a copy, with its own number, of an earlier packet.
     Repeated,
-    /// It makes one.
+    /// Sends a new packet.
     Made,
-    /// It lets it pass with another header.
+    /// Forwards the packet with a changed header.
     Changed,
-    /// It receives it in the place of the host that it was sent to.
+    /// Receives the packet in place of the addressed host.
     Received,
-    /// It takes it out.
+    /// Drops the packet.
     Dropped(LossReason),
 }

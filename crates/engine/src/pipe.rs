@@ -1,4 +1,4 @@
-//! One direction of a link with the packets on it.
+//! One direction of a link and its packets.
 
 use crate::ring::Ring;
 use crate::waits::Waits;
@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_net::Line;
 use lasthop_wire::{PerReason, UplinkCounts};
 
-/// Which pipe of the engine.
+/// Number of a pipe in the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PipeId(pub u32);
 
@@ -14,16 +14,16 @@ pub struct PipeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct PipeAccount {
-    /// Packets that joined or tried to.
+    /// Packets offered, lost ones included.
     pub offered: u64,
-    /// Bytes that arrived at the other side, as the link charges them.
+    /// Bytes that arrive at the pipe's end, as charged, including those in flight.
     pub carried_bytes: u64,
     /// Packets lost, by reason.
     pub lost: PerReason<u64>,
 }
 
 impl PipeAccount {
-    /// What came after `before`.
+    /// Counts since `before`.
     pub fn since(&self, before: &PipeAccount) -> PipeAccount {
         PipeAccount {
             offered: self.offered - before.offered,
@@ -32,31 +32,30 @@ impl PipeAccount {
         }
     }
 
-    /// What the host before the pipe knows of it: its own queue.
+    /// Counts that the sending host knows: those of its own queue.
     pub(crate) fn uplink_counts(&self) -> UplinkCounts {
         let in_queue = self.lost.iter().filter(|(reason, _)| reason.is_congestion());
         UplinkCounts { offered: self.offered, dropped: in_queue.map(|(_, lost)| lost).sum() }
     }
 }
 
-/// A link's direction, and what travels on it in the order of arrival.
+/// A link's direction, with its packets in order of arrival.
 ///
-/// A packet that passes a wire without waiting touches two lines of the cache: that in which the line begins, and that
-/// before its account's losses.
+/// A packet that passes an idle wire touches two cache lines: the one where `line` begins, and the one before the
+/// account's losses.
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: Line,
-    /// How long packets took, if that is measured.
     pub(crate) waits: Option<Box<Waits>>,
-    /// Packets on it that go on to another pipe: those behind them may not be carried ahead.
+    /// Packets in flight that continue to another pipe. While there are any, later packets cannot pass ahead of time.
     pub(crate) passing: u32,
-    /// Whether somebody wants to hear of each packet: an observer, or `waits`.
+    /// Whether an observer or `waits` needs each packet.
     pub(crate) is_watched: bool,
-    /// Whether all that joins comes from one other pipe that keeps order: then hops are fused.
+    /// Whether all packets come from one other pipe that keeps their order, so that hops can be fused.
     pub(crate) eager: bool,
     pub(crate) account: PipeAccount,
     pub(crate) travelling: Ring,
-    /// The other direction of the same link, if they have something to tell each other, or the medium that both share.
+    /// The other direction of the same link, or the shared medium.
     pub(crate) opposite: Option<PipeId>,
     pub(crate) behind: Behind,
 }
@@ -69,16 +68,16 @@ const _: () = {
     assert!(size_of::<Pipe>() <= 6 * 64);
 };
 
-/// What a packet that goes on meets at a pipe's end.
+/// Receiver of the packets at a pipe's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Behind {
-    /// A node that forwards.
+    /// A node that only forwards.
     Nothing,
-    /// The way out of its host.
+    /// The first link outside the host.
     Host,
-    /// The middlebox of this node, by its place in the engine's list.
+    /// The middlebox with this index in the engine's list.
     Middlebox(u32),
-    /// No packet comes here: it says who uses this medium, by its place in the engine's list.
+    /// The arbiter of the medium with this index; no packet travels on its pipe.
     Medium(u32),
 }
 
@@ -97,7 +96,6 @@ impl Pipe {
         }
     }
 
-    /// When something happens here next: the first packet arrives, or the element's deadline comes.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn due(&self) -> Time {
         let arrival = self.travelling.first().map_or(Time::NEVER, |first| first.due);

@@ -1,30 +1,29 @@
-//! The packets on a pipe in the order of their arrival: a ring, in which a packet is written once, where it stays.
+//! The packets on a pipe in order of arrival: a ring buffer in which packets do not move.
 
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{Body, Packet, Segment};
 
-/// What travels.
+/// Kind of a [`Travelling`] entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Condition {
-    /// The packet.
     Whole,
-    /// The news that it was given up.
+    /// Notice of a packet that the link layer discarded.
     GivenUp,
-    /// The same, of a packet whose header arrived sound.
+    /// The same for a packet whose header is readable.
     Damaged,
 }
 
-/// A packet on its way, or the news that it was given up: two lines of a cache. What an endpoint reads of a segment, its SACK
-/// blocks and the options of a SYN left out, is in the first one.
+/// A packet in flight, or the notice of a discard: two cache lines. The first holds all that an endpoint reads of a
+/// segment without SACK blocks or SYN options.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Travelling {
     pub(crate) due: Time,
-    /// Where it goes on behind this pipe: the pipe's number, or [`NOWHERE`].
+    /// Number of the next pipe, or [`NOWHERE`].
     next: u32,
     pub(crate) condition: Condition,
-    /// Whether its way ends here, and it is no news.
+    /// Whether the packet reaches its host here.
     pub(crate) arrives: bool,
     pub(crate) packet: Packet,
 }
@@ -39,29 +38,24 @@ const _: () = {
 };
 
 impl Travelling {
-    /// Where it goes on behind this pipe; `None`: its way ends.
     pub(crate) fn next(&self) -> Option<PipeId> {
         (self.next != NOWHERE).then_some(PipeId(self.next))
     }
 
-    /// Whether there is no packet to go on.
     pub(crate) fn is_news(&self) -> bool {
         self.condition != Condition::Whole
     }
 }
 
-/// See the file.
 pub(crate) struct Ring {
-    /// None, or a power of two of them; what is not in use is what was there before.
+    /// Empty, or a power of two of slots; unused slots hold stale entries.
     slots: Vec<Travelling>,
-    /// Where the first one is; beyond the slots, at [`NOBODY`], while there is none.
+    /// Index of the first entry; [`NOBODY`] if the ring is empty.
     head: usize,
     len: usize,
-    /// When the last one is due.
     last_due: Time,
 }
 
-/// Slots of the smallest ring.
 const FEWEST: usize = 4;
 
 const NOBODY: usize = usize::MAX;
@@ -73,7 +67,7 @@ impl Default for Ring {
 }
 
 impl Ring {
-    /// Adds one; returns whether it is the first to arrive now.
+    /// Adds an entry; returns whether it is the first now.
     pub(crate) fn push(
         &mut self,
         due: Time,
@@ -100,8 +94,8 @@ impl Ring {
         true
     }
 
-    /// Adds one that overtakes others, or for which there is no room: makes room, has [`Ring::push`] write it, and lets it
-    /// overtake. In one path with that, a usual packet took two to six instructions more.
+    /// Adds an entry that overtakes others or needs more slots. Separate from [`Ring::push`], where these cases would
+    /// cost each packet two to six instructions.
     #[cold]
     #[inline(never)]
     fn push_rarely(
@@ -127,12 +121,10 @@ impl Ring {
         self.overtake()
     }
 
-    /// The first one to arrive.
     pub(crate) fn first(&self) -> Option<&Travelling> {
         self.slots.get(self.head)
     }
 
-    /// Removes the first one, if there is one.
     pub(crate) fn drop_first(&mut self) {
         if self.len > 1 {
             self.head = self.place(1);
@@ -142,12 +134,10 @@ impl Ring {
         }
     }
 
-    /// How many.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// All, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Travelling> {
         (0..self.len).map(|number| &self.slots[self.place(number)])
     }
@@ -156,7 +146,6 @@ impl Ring {
         self.head.wrapping_add(number) & (self.slots.len() - 1)
     }
 
-    /// Twice the room, all of it filled with whatever.
     #[cold]
     fn grow(&mut self, packet: &Packet) {
         if self.len > 0 {
@@ -168,7 +157,7 @@ impl Ring {
         self.slots.resize((2 * self.slots.len()).max(FEWEST), filler);
     }
 
-    /// The last one overtakes others (an ARQ lets it): few places, among equals behind. Whether it is the first now.
+    /// Sorts the last entry in, behind equal times (ARQ lets packets overtake); returns whether it is the first now.
     #[cold]
     fn overtake(&mut self) -> bool {
         let mut number = self.len - 1;
@@ -228,7 +217,7 @@ mod tests {
         assert_eq!(ring.first().map(|one| one.due), Some(Time::from_nanos(10)));
     }
 
-    /// Against a list that is sorted anew each time, over many turns of the ring.
+    /// Compares with a sorted list over many turns of the ring.
     #[test]
     fn it_turns_and_grows() {
         let (mut ring, mut list) = (Ring::default(), Vec::new());

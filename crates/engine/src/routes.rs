@@ -1,10 +1,10 @@
-//! The routes of a run, and which hops of them can be fused.
+//! The distinct routes of a run, and the hops that can be fused.
 
 use crate::pipe::{Pipe, PipeId};
 use lasthop_net::Line;
 use lasthop_wire::Packet;
 
-/// The number of a route in the list, to which it is added if it is new.
+/// Index of a route in the list; a new route is added.
 pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 {
     let known = routes.iter().position(|known| known == route);
     let number = known.unwrap_or_else(|| {
@@ -14,7 +14,7 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
     number as u32
 }
 
-/// A pipe may be entered ahead of time if all its packets come from one pipe that keeps their order.
+/// Marks pipes that packets may enter ahead of time: those fed by a single pipe that keeps the order.
 pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeder {
@@ -40,37 +40,32 @@ pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     }
 }
 
-/// What comes behind each hop of each route: one flat table, which a packet asks once a hop.
+/// The next pipe after each hop of each route, as a flat table.
 pub(crate) struct Nexts {
     table: Vec<Next>,
-    /// Entries of a route.
     width: usize,
 }
 
-/// The pipe behind another one, if there is one, and in the highest bit whether it may be entered ahead of time
-/// ([`Pipe::eager`]).
+/// The next pipe, if any; the highest bit marks a pipe that packets may enter ahead of time ([`Pipe::eager`]).
 #[derive(Clone, Copy)]
 pub(crate) struct Next(u32);
 
 const EAGER: u32 = 1 << 31;
-/// No pipe has this number.
 const NOWHERE: Next = Next(EAGER - 1);
 
 impl Next {
-    /// The pipe; `None`: a packet's way ends here.
     pub(crate) fn pipe(self) -> Option<PipeId> {
         let number = self.0 & !EAGER;
         (number != NOWHERE.0).then_some(PipeId(number))
     }
 
-    /// The pipe, if it may be entered ahead of time.
     pub(crate) fn eager(self) -> Option<PipeId> {
         (self.0 & EAGER != 0).then_some(PipeId(self.0 & !EAGER))
     }
 }
 
 impl Nexts {
-    /// As these pipes are; to be made anew when they are changed.
+    /// Builds the table; rebuild it whenever [`Pipe::eager`] changes.
     pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> Nexts {
         let width = 1 + routes.iter().map(Vec::len).max().unwrap_or(0);
         let next = |pipe: &PipeId| Next(pipe.0 | if pipes[pipe.0 as usize].eager { EAGER } else { 0 });
@@ -80,12 +75,12 @@ impl Nexts {
         Nexts { table: routes.iter().flat_map(row).collect(), width }
     }
 
-    /// The pipe behind the one that a packet has joined, or is about to; `None`: its way ends there.
+    /// The pipe after the one that a packet has joined or is about to join; `None` at the end of the route.
     pub(crate) fn behind(&self, packet: &Packet) -> Option<PipeId> {
         self.at(self.place(packet)).pipe()
     }
 
-    /// Where the table says that; the place behind is that of the next hop.
+    /// Table index of that pipe; the next index is that of the next hop.
     pub(crate) fn place(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop

@@ -1,7 +1,7 @@
-//! A run whose time stands still: a timer that is due again and again at the same instant.
+//! Detection of a stuck run: a timer or deadline that is due again and again at the same instant.
 //!
-//! Packets take time, so that only timers and the deadlines of elements can come up for ever at one instant. Two numbers
-//! are kept for all of them; behind 2^20 events at an instant each source is counted by itself.
+//! Packets take time, so that only timers and deadlines of elements can repeat without end. A common counter covers all
+//! sources; after 2^20 events at one instant, each source is counted separately.
 
 use crate::flow::Side;
 use crate::node::NodeId;
@@ -10,36 +10,34 @@ use lasthop_base::Time;
 use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
-/// Events at one instant from which on events are counted by source.
 const MANY: u64 = 1 << 20;
-/// Further events of one source at that instant with which a run is stuck. A source of datagrams has at most 10,000.
+/// Further events of one source after which the run is stuck. A datagram source has at most 10,000 at an instant.
 const MOST: u64 = 1 << 20;
 
-/// Source of an event that is no packet's arrival.
+/// Source of an event that is not a packet's arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Source {
-    /// Timer of a flow's endpoint, of its application, or of its source of datagrams.
+    /// Timer of a flow's endpoint, application or datagram source.
     Host(FlowId, Side),
-    /// Timer of the middlebox at a node.
+    /// Timer of a node's middlebox.
     Node(NodeId),
-    /// Changes of rates by plan.
+    /// Planned rate changes.
     Plans,
-    /// Deadline of a pipe's element: its queue, its link layer.
+    /// Deadline of a pipe's element: queue or link layer.
     Element(PipeId),
 }
 
-/// A run that does not go on: its time stands still.
+/// A stuck run: time does not advance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stuck {
-    /// Instant at which it stands.
+    /// Instant at which time stopped.
     pub at: Time,
-    /// Source that was due again and again.
+    /// Source that is due again and again.
     pub source: Source,
-    /// Times that the source was due at this instant, at least.
+    /// Lower bound of the source's events at this instant.
     pub events: u64,
 }
 
-/// Events of timers and elements at the present instant.
 pub(crate) struct Still {
     at: Time,
     events: u64,
@@ -54,7 +52,7 @@ impl Default for Still {
 }
 
 impl Still {
-    /// Notes an event; whether there were very many at this instant.
+    /// Counts an event; returns whether the instant has very many.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
             (self.at, self.events) = (now, 0);
@@ -64,7 +62,7 @@ impl Still {
         self.events >= MANY
     }
 
-    /// Counts an event by its source; whether this source was due too often.
+    /// Counts an event by source; returns whether the source has too many.
     pub(crate) fn is_too_many(&mut self, source: Source) -> bool {
         if self.events == MANY {
             self.by_source.clear();
@@ -78,7 +76,6 @@ impl Still {
         true
     }
 
-    /// Why the run does not go on, if it does not.
     pub(crate) fn stuck(&self) -> Option<Stuck> {
         self.stuck
     }

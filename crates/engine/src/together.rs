@@ -1,45 +1,43 @@
-//! Fair shares: how those flows share that are alive together.
+//! Fair shares of concurrent flows.
 //!
-//! A TCP flow is alive from its start until its last byte is delivered. While at least two are, what is delivered counts
-//! for its flow, and an equal part of it as the fair share of each flow alive: the virtual time of fair queueing
-//! (Demers, Keshav, Shenker, SIGCOMM 1989). A number a flow, and some additions a delivery, however long the run is and
-//! however many flows come and go.
+//! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, each
+//! delivery counts for its flow. An equal part of the delivery counts for each active flow's fair share: the virtual
+//! time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
+//! delivery do not grow with the run or its flows.
 
-/// What a flow got while it was not alone.
+/// Share of a flow while other flows were active.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Share {
-    /// Payload delivered to it while at least one other flow was alive, bytes.
+    /// Payload delivered to the flow while at least one other flow was active, bytes.
     pub bytes: u64,
-    /// What it would have got if at each instant all flows alive had got the same, bytes.
+    /// Payload that equal shares of all active flows at each instant would have given, bytes.
     pub fair_bytes: f64,
 }
 
 impl Share {
-    /// What came after `before`.
+    /// Share since `before`.
     pub fn since(&self, before: &Share) -> Share {
         Share { bytes: self.bytes - before.bytes, fair_bytes: self.fair_bytes - before.fair_bytes }
     }
 }
 
-/// The flows that are alive now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Together {
     alive: u32,
-    /// What a flow alive since the start of the run would have as its fair share, bytes.
+    /// Fair share of a flow active since the start of the run, bytes.
     fair: f64,
 }
 
-/// A flow's share as far as it is known. What each delivery touches comes first.
+/// A flow's share so far. The field that each delivery changes comes first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Sharing {
     bytes: u64,
-    /// The fair share of a flow alive since the start of the run when this one began, and when it ended; [`NOT_YET`] before.
+    /// [`Together`]'s `fair` when this flow began and when it ended, or [`NOT_YET`].
     began: f64,
     ended: f64,
 }
 
-/// No share is negative.
 const NOT_YET: f64 = -1.0;
 
 impl Default for Sharing {
@@ -54,7 +52,6 @@ impl Together {
         self.alive += 1;
     }
 
-    /// Of a flow that has begun, once.
     pub(crate) fn end(&mut self, flow: &mut Sharing) {
         flow.ended = self.fair;
         self.alive -= 1;
@@ -83,7 +80,7 @@ mod tests {
         let mut together = Together::default();
         let [mut a, mut b, mut c] = [Sharing::default(); 3];
         together.begin(&mut a);
-        // Alone: nobody to share with.
+        // Alone: not counted.
         together.deliver(&mut a, 5_000);
         together.begin(&mut b);
         together.deliver(&mut a, 300);
@@ -96,7 +93,7 @@ mod tests {
         together.deliver(&mut c, 60);
         together.end(&mut c);
         together.deliver(&mut b, 9_000);
-        // 400 by two, 300 by three, 60 by two, alone.
+        // 400 shared by two, 300 by three, 60 by two; the rest alone.
         let share = |flow| together.share(flow);
         assert_eq!(share(&a), Share { bytes: 400, fair_bytes: 300.0 });
         assert_eq!(share(&b), Share { bytes: 200, fair_bytes: 330.0 });

@@ -1,37 +1,36 @@
-//! How long packets took on a pipe: a histogram of fixed size, whatever the length of a run.
+//! Delay statistics of a pipe: a histogram whose size does not depend on the length of the run.
 //!
-//! Classes are 1/32 of an octave wide (log-linear, as HdrHistogram's): a percentile is within 1.6 % of the true one, and
-//! another 16 ns. A number's class is the beginning of its 32-bit float, its exponent and five bits of its fraction:
-//! few steps for each packet.
+//! Classes are 1/32 of an octave wide (log-linear, as in HdrHistogram): percentiles are exact to 1.6 % and 16 ns. The
+//! class is the exponent of the value as a 32-bit float and the first five bits of its fraction.
 
 use lasthop_base::Duration;
 
-/// Longest wait that is told apart, ns: 146 years.
+/// Longest distinguished wait, ns: 146 years.
 const LONGEST: u64 = 1 << 62;
-/// Added to each time, ns, so that there is a smallest exponent: 2^10.
+/// Offset added to each time so that the smallest exponent is fixed: 2^10 ns.
 const LEAST: u64 = 1 << 10;
-/// Bits of a float behind those that tell the class, and the class of [`LEAST`] if all classes are counted.
+/// Bits of a float below those of the class; number of the class of [`LEAST`].
 const BEHIND: u32 = 23 - 5;
 const FIRST: u32 = (127 + 10) << 5;
-/// For every number of 64 bits, and a power of two.
+/// Enough classes for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
-/// By so many there get more room at once: 8 octaves, a power of two.
+/// Classes added at once when the histogram grows: 8 octaves, a power of two.
 const WIDENED: usize = 256;
 
-/// Times on a pipe less its propagation delay: in the queue, in transmission and in the link layer's repeats.
+/// Times on a pipe beyond its propagation delay: queueing, transmission and link-layer retransmissions.
 #[derive(Clone, Debug)]
 pub struct Waits {
-    /// [`LEAST`] less the propagation delay, ns.
+    /// [`LEAST`] minus the propagation delay, ns.
     shift: i64,
-    /// With [`LEAST`] in each: the lower 64 bits, and those above.
+    /// Sum of the offset times: the lower 64 bits, and the carry.
     sum: u64,
     sum_above: u64,
-    /// By class, from the first on; there are none above the largest that there was.
+    /// Packets by class, up to the largest class needed.
     counts: Vec<u64>,
 }
 
 impl Waits {
-    /// None yet, on a pipe with this propagation delay.
+    /// Empty statistics of a pipe with this propagation delay.
     pub fn new(propagation: Duration) -> Waits {
         Waits {
             shift: LEAST as i64 - propagation.as_nanos() as i64,
@@ -41,7 +40,7 @@ impl Waits {
         }
     }
 
-    /// A packet took so long to the pipe's other end, at least the propagation delay.
+    /// Records a packet's time on the pipe, at least the propagation delay.
     pub(crate) fn note(&mut self, took: Duration) {
         let mut nanos = (took.as_nanos() as i64).wrapping_add(self.shift);
         if nanos < LEAST as i64 {
@@ -59,32 +58,32 @@ impl Waits {
         }
     }
 
-    /// A wait beyond 63 bits, or one below none, as the nearest that there is.
+    /// Clamps a negative or very long wait to the nearest valid one.
     #[cold]
     fn out_of_range(&self, took: Duration) -> i64 {
         let nanos = i128::from(took.as_nanos()) + i128::from(self.shift);
         nanos.clamp(i128::from(LEAST), i128::from(LONGEST)) as i64
     }
 
-    /// A first packet took so much longer than all before that there is no room for its class yet.
+    /// Adds classes for a wait longer than all before.
     #[cold]
     fn widen(&mut self, class: usize) {
         self.counts.resize((class | (WIDENED - 1)) + 1, 0);
         self.counts[class] = 1;
     }
 
-    /// Forgets what was, as at the end of a warm-up.
+    /// Clears all counts, as at the end of a warm-up.
     pub fn clear(&mut self) {
         (self.sum, self.sum_above) = (0, 0);
         self.counts.fill(0);
     }
 
-    /// How many packets.
+    /// Number of packets.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Their mean, s, exactly; `None` without any.
+    /// Exact mean, s; `None` without packets.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count();
         let sum =
@@ -92,8 +91,7 @@ impl Waits {
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
-    /// The times that these shares of them did not exceed (the nearest ranks), s: the middles of their classes; `None`
-    /// without any.
+    /// Quantiles by nearest rank, s, as the middles of their classes; `None` without packets.
     pub fn quantiles_s<const SHARES: usize>(&self, shares: [f64; SHARES]) -> Option<[f64; SHARES]> {
         let count = self.count();
         let of = |share: f64| {
@@ -111,13 +109,12 @@ impl Waits {
     }
 }
 
-/// The class of a number from [`LEAST`] on.
+/// Class of a number from [`LEAST`] on.
 fn class(nanos: i64) -> usize {
     let beginning = (nanos as f32).to_bits() >> BEHIND;
     beginning.wrapping_sub(FIRST) as usize & (CLASSES - 1)
 }
 
-/// The lowest number of a class.
 fn lowest(class: usize) -> f64 {
     f64::from(f32::from_bits((class as u32 + FIRST) << BEHIND))
 }
@@ -133,12 +130,12 @@ mod tests {
             let (low, next) = (lowest(number), lowest(number + 1));
             assert!(next > low && next / low < 1.0 + 1.0 / 31.9, "class {number}: {low} to {next}");
             assert_eq!((class(low as i64), class(next as i64)), (number, number + 1));
-            // But for numbers that a float of 32 bits rounds up.
+            // Near the upper bound, rounding to f32 may reach the next class.
             assert_eq!(class(((next - low) * 0.99 + low) as i64), number);
         }
     }
 
-    /// Against all times, sorted: means exactly, percentiles within half a class.
+    /// Compares with all times, sorted: means exactly, percentiles within half a class.
     #[test]
     fn percentiles_are_those_of_all_times() {
         let mut random = lasthop_base::Stream::named(5, "waits");
@@ -163,7 +160,7 @@ mod tests {
         assert_eq!((waits.count(), waits.mean_s(), waits.quantiles_s([0.5])), (0, None, None));
     }
 
-    /// 2,000,000 packets of 10,000 s each are 2e19 ns, more than 64 bits hold; and what never arrives is a long wait.
+    /// 2,000,000 packets of 10,000 s each sum to 2e19 ns, which exceeds 64 bits.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
         let mut waits = Waits::new(Duration::from_millis(40));

@@ -1,10 +1,10 @@
-//! What a scenario says of the applications of a TCP flow, as the engine has it.
+//! Conversion of a scenario's transfers to the engine's applications.
 
 use lasthop_base::{Stream, Time};
 use lasthop_engine::{Application, Exchanges, Pauses};
 use lasthop_scenario::Transfer;
 
-/// The applications of a transfer that begins at `start`, with streams of their own; `None` where the source just sends.
+/// The application of a transfer that begins at `start`, with its own random streams; `None` for bulk transfers.
 pub(crate) fn of(
     transfer: &Transfer,
     segment: u32,

@@ -1,4 +1,4 @@
-//! A checked scenario becomes an engine.
+//! Builds an engine from a checked scenario.
 
 use crate::cells;
 use crate::lives::{self, Lives};
@@ -12,13 +12,13 @@ use lasthop_net::{Config, Line, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
 use lasthop_wire::FlowId;
 
-/// The pipe of a link's direction: `down` is from its `from` to its `to`.
+/// The pipe of one direction of a link; `down`: from the link's `from` to its `to`.
 pub fn pipe_of(link: usize, down: bool) -> PipeId {
     PipeId(2 * link as u32 + u32::from(!down))
 }
 
-/// An engine at time zero. Every random stream is named after its owner and
-/// purpose, so that it depends on the seed and on nothing else in the scenario.
+/// An engine at time zero. The name of each random stream contains its owner and purpose: its numbers depend only on
+/// the name and the seed.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let mut lives = Lives::of(scenario);
     let flows = (0..scenario.flows.len()).map(|flow| lives.flow(scenario, flow, seed));
@@ -27,14 +27,13 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     over_links(scenario, seed, flows, hosts, Line::in_link, &ends)
 }
 
-/// The nodes that are a flow's source and destination.
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
     [flow.from as u32, flow.to as u32]
 }
 
-/// Whether nothing in a scenario is random: then every repetition is equal to the first.
+/// Whether a scenario draws no random numbers, so that all repetitions are equal.
 pub fn is_deterministic(scenario: &Scenario) -> bool {
-    // One after the other: there may be very many flows.
+    // One flow at a time, to save memory.
     let flow_draws = |index: usize| {
         let flow = &scenario.flows[index];
         flow.start_spread.max(flow.processing) > Duration::ZERO
@@ -49,7 +48,7 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
         && !(0..scenario.flows.len()).any(flow_draws)
 }
 
-/// When a flow starts in the run with this seed: the scenario's time, and what is drawn of its spread.
+/// Start time of a flow with this seed: the scenario's time plus a random part of its spread.
 pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     match flow.start_spread {
         Duration::ZERO => flow.start,
@@ -60,10 +59,10 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
     }
 }
 
-/// Real traffic can be told apart by flow up to this number of flows; others share.
+/// Largest number of real flows that are distinguished.
 pub const EXTERNAL_FLOWS: usize = 64;
 
-/// The TCP flows between the ends of flow number `replaced`, itself among them: those whose place real traffic takes.
+/// Indices of the TCP flows between the ends of flow number `replaced`, itself included: real traffic replaces them.
 pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
@@ -74,18 +73,18 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_replaced).collect()
 }
 
-/// The same for real traffic, which takes the place of the flows [`replaced_with`] flow number `replaced`: flows 0 to
-/// [`EXTERNAL_FLOWS`] - 1 are external and take its way. The scenario's other flows are simulated beside it.
+/// An engine for real traffic in place of the flows [`replaced_with`] flow number `replaced`. Flows 0 to
+/// [`EXTERNAL_FLOWS`] - 1 are external and take its route. The scenario's other flows are simulated.
 pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     around(scenario, replaced, seed, Line::in_link)
 }
 
-/// The same, over links that may be [changed](Engine::change) while it runs.
+/// The same with links that [`Engine::change`] can modify during the run.
 pub fn assemble_changing(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
     around(scenario, replaced, seed, Line::changing)
 }
 
-/// How a direction of a link is made of its configuration, its own stream and its link's.
+/// Builds a link's direction from its configuration, its own stream, and its link's stream.
 type Made = fn(&Config, Stream, Stream) -> Line;
 
 fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine {
@@ -109,7 +108,7 @@ fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine
     over_links(scenario, seed, flows, hosts(scenario, seed, numbered), made, &ends)
 }
 
-/// What packets pass inside their hosts, of flows with their numbers in the engine.
+/// Pipes inside the hosts, for flows with their numbers in the engine.
 fn hosts(
     scenario: &Scenario,
     seed: u64,
@@ -127,7 +126,7 @@ fn hosts(
     .collect()
 }
 
-/// The scenario's links under these flows, whose nodes are `ends` by their numbers in the engine.
+/// An engine with the scenario's links and these flows. `ends`: source and destination node of each engine flow.
 fn over_links(
     scenario: &Scenario,
     seed: u64,
@@ -136,7 +135,7 @@ fn over_links(
     made: Made,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
-    // A list of who talks to whom is made for those only that ask for it.
+    // Built only if a queue needs it.
     let mut known: Option<Hosts> = None;
     let mut made = |config: &Config, own: Stream, plans: Stream| {
         if config.wants_hosts() {
@@ -178,22 +177,21 @@ fn over_links(
     engine
 }
 
-/// What a direction of a link draws from.
+/// Random stream of a link's direction.
 pub(crate) fn own_stream(link: &Link, side: &str, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.{side}.channel", link.name))
 }
 
-/// What both directions of a link draw their plans from.
+/// Random stream for the plans of both directions of a link.
 fn plans(link: &Link, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.plans", link.name))
 }
 
-/// A rate as it is in the run with this seed.
+/// A service with its random plan drawn for this seed.
 pub(crate) fn of_run(service: &Service, link: &Link, seed: u64) -> Service {
     service.seeded(plans(link, seed).draw())
 }
 
-/// What stands at a node.
 fn middlebox(
     scenario: &Scenario,
     node: usize,
@@ -206,7 +204,7 @@ fn middlebox(
     (choice.build)(&choice.values, &place)
 }
 
-/// How packets on this way leave a node, if they come by.
+/// The exit by which packets on this route leave a node, if they pass.
 fn exit(scenario: &Scenario, node: usize, hops: &[Hop]) -> Option<Exit> {
     let leaves = |hop: &&Hop| {
         let link = &scenario.links[hop.link];
@@ -219,7 +217,6 @@ fn exit(scenario: &Scenario, node: usize, hops: &[Hop]) -> Option<Exit> {
     Some(Exit { down: hop.is_down, round_trip: there.delay + back.delay + transmission })
 }
 
-/// The pipes that end at a node.
 fn ending_at(scenario: &Scenario, node: usize) -> Vec<PipeId> {
     let ends = |(index, link): (usize, &Link)| {
         let down = (link.to == node).then(|| pipe_of(index, true));
@@ -256,7 +253,6 @@ pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flo
     with_traffic(scenario, index, seed, traffic)
 }
 
-/// A flow that carries this.
 pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic: Traffic) -> Flow {
     let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
     Flow {

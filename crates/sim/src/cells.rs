@@ -1,4 +1,4 @@
-//! Links that share a medium: those of one cell, or the two directions of one.
+//! Shared media: links of one cell, or both directions of a link.
 
 use crate::assemble::{own_stream, pipe_of};
 use lasthop_base::Stream;
@@ -6,7 +6,6 @@ use lasthop_engine::Engine;
 use lasthop_net::arq::Member;
 use lasthop_scenario::{Link, Scenario};
 
-/// Gives each medium its arbiter.
 pub(crate) fn share(engine: &mut Engine, scenario: &Scenario, seed: u64) {
     for (first, link) in scenario.links.iter().enumerate() {
         let Some(medium) = link.down.medium() else { continue };

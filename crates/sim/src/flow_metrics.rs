@@ -1,15 +1,15 @@
-//! Numbers that every flow has.
+//! Metrics of flows.
 
 use crate::outcome::{Exchanged, FlowOutcome};
 use lasthop_wire::LossReason;
 
-/// A number that every flow has, for tables, CSV and JSON.
+/// A metric of a flow, for tables, CSV and JSON.
 pub struct Metric {
-    /// Column and key, with the unit: `goodput_kbps`.
+    /// Name of the column or key, with the unit: `goodput_kbps`.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
-    /// Its value; `None` where it is undefined.
+    /// Returns the value; `None` if undefined.
     pub of: fn(&FlowOutcome) -> Option<f64>,
 }
 
@@ -21,7 +21,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// All metrics, in the order of columns.
+/// All metrics, in order of columns.
 pub const METRICS: &[Metric] = &[
     Metric {
         name: "goodput_kbps",
@@ -35,20 +35,20 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "completed_s",
-        doc: "time from the start to the last byte of a finite transfer, or from each request to its response's, s: a mean only if \
-              all were complete",
+        doc: "completion time of a finite transfer, or mean response time of a run's requests, s; undefined unless all \
+              are complete",
         of: |flow| {
             if flow.transfers().all(|(_, is_complete)| is_complete) { flow.restricted_s() } else { None }
         },
     },
     Metric {
         name: "restricted_completed_s",
-        doc: "time to the last byte, or to the run's end if that came first, s: its mean is a restricted mean",
+        doc: "completion time, cut off at the run's end, s: averages are restricted means",
         of: FlowOutcome::restricted_s,
     },
     Metric {
         name: "exchanges",
-        doc: "requests that were answered",
+        doc: "answered requests",
         of: |flow| {
             let answered = |all: &Vec<Exchanged>| all.iter().filter(|it| it.is_complete).count() as f64;
             flow.exchanges.as_ref().map(answered)
@@ -56,22 +56,22 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "exchange_p50_s",
-        doc: "time in which half of a run's requests were answered, s",
+        doc: "median response time of a run's requests, s",
         of: |flow| flow.exchange_s(0.50),
     },
     Metric {
         name: "exchange_p95_s",
-        doc: "the same of 95 %; one without an answer is counted as later",
+        doc: "95th percentile of the response times, s; unanswered requests count as longer than all",
         of: |flow| flow.exchange_s(0.95),
     },
     Metric {
         name: "data_segments",
-        doc: "segments with data sent, retransmissions included",
+        doc: "data segments sent, retransmissions included",
         of: |flow| Some(flow.source.data_sent as f64),
     },
     Metric {
         name: "retransmissions",
-        doc: "segments sent again",
+        doc: "retransmitted segments",
         of: |flow| Some(flow.source.retransmitted as f64),
     },
     Metric {
@@ -87,12 +87,12 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "lost_channel",
-        doc: "packets of the flow lost on the air, all repeats included",
+        doc: "packets of the flow lost on the radio channel after all link-layer retransmissions",
         of: |flow| lost(flow, LossReason::Channel),
     },
     Metric {
         name: "lost_notice",
-        doc: "packets of the flow dropped as a notice that another one found no room (huang)",
+        doc: "packets of the flow dropped to signal that another packet met a full queue (huang)",
         of: |flow| lost(flow, LossReason::Notice),
     },
     Metric {
@@ -102,12 +102,12 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "tags_lost_channel",
-        doc: "of these, lost on the air",
+        doc: "tagged segments lost on the radio channel",
         of: |flow| Some(flow.account.tags_lost[LossReason::Channel] as f64),
     },
     Metric {
         name: "lost_discarded",
-        doc: "packets of the flow given up by a link layer's sending side",
+        doc: "packets of the flow discarded by a link layer's sender",
         of: |flow| lost(flow, LossReason::Discarded),
     },
     Metric {
@@ -117,12 +117,12 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "lost_corrupt",
-        doc: "packets of the flow that reached its other end damaged (`corrupt`), and failed the checksum there",
+        doc: "packets of the flow that arrived damaged (`corrupt`) and failed the checksum",
         of: |flow| lost(flow, LossReason::Corrupt),
     },
     Metric {
         name: "acks_lost",
-        doc: "packets of the flow's destination (ACKs) lost on the way back, for any reason but `suppressed`",
+        doc: "packets from the destination (ACKs) that were lost, except for those counted as suppressed",
         of: |flow| {
             let lost = &flow.account.lost_back;
             Some((lost.total() - lost[LossReason::Suppressed]) as f64)
@@ -130,7 +130,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "suppressed",
-        doc: "packets of the flow, ACKs included, that middleboxes took out on purpose",
+        doc: "packets of the flow, ACKs included, that middleboxes suppressed",
         of: |flow| {
             let ways = [&flow.account.lost, &flow.account.lost_back];
             Some(ways.map(|lost| lost[LossReason::Suppressed]).iter().sum::<u64>() as f64)
@@ -138,7 +138,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "born_at_nodes",
-        doc: "packets of the flow, ACKs included, that middleboxes made or repeated",
+        doc: "packets of the flow, ACKs included, that middleboxes created or retransmitted",
         of: |flow| Some(flow.account.born.iter().sum::<u64>() as f64),
     },
     Metric {
@@ -153,23 +153,23 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "mark_reductions",
-        doc: "reductions of the window because of an echoed mark",
+        doc: "window reductions caused by an echoed mark",
         of: |flow| Some(flow.source.marks as f64),
     },
     Metric {
         name: "lost_overshoot",
-        doc: "of lost_queue_full: sent before the first loss was noticed (slow start's overshoot)",
+        doc: "part of lost_queue_full: packets sent before the source noticed its first loss (slow start's overshoot)",
         of: |flow| Some(flow.account.lost_to_overshoot as f64),
     },
     Metric { name: "acks_per_s", doc: "ACKs sent by the destination, 1/s", of: |flow| Some(flow.ack_rate()) },
     Metric {
         name: "accuracy_wireless",
-        doc: "share of wireless losses judged wireless (hasegawa Eq. 6)",
+        doc: "share of wireless losses classified as wireless (hasegawa Eq. 6)",
         of: |flow| share(flow.account.accuracy.wireless_right, flow.account.accuracy.wireless),
     },
     Metric {
         name: "accuracy_congestion",
-        doc: "share of congestion losses judged congestion (hasegawa Eq. 7)",
+        doc: "share of congestion losses classified as congestion (hasegawa Eq. 7)",
         of: |flow| share(flow.account.accuracy.congestion_right, flow.account.accuracy.congestion),
     },
     Metric {
@@ -194,17 +194,17 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "cwnd_limited_pct",
-        doc: "share of the flow's time in which cwnd kept the sender from sending more, %",
+        doc: "share of the flow's time in which cwnd limited the sender, %",
         of: FlowOutcome::cwnd_limited_pct,
     },
     Metric {
         name: "rwnd_limited_pct",
-        doc: "share of the flow's time in which the receive window did, %",
+        doc: "share of the flow's time in which the receive window limited the sender, %",
         of: FlowOutcome::rwnd_limited_pct,
     },
     Metric {
         name: "app_limited_pct",
-        doc: "share of the flow's time in which the application had nothing to send, %",
+        doc: "share of the flow's time in which the sender had no data to send, %",
         of: FlowOutcome::app_limited_pct,
     },
 ];

@@ -1,15 +1,15 @@
 //! Runs a scenario in virtual time.
 //!
-//! * [`assemble`]: a checked scenario becomes an engine with endpoints, links and named random streams.
-//! * [`mod@run`]: one repetition, from the start to the scenario's end: [`run::run`], [`run::run_probed`], [`run::run_watched`]; piece by piece:
-//!   [`run::Running`].
-//! * [`outcome`]: what came out, in numbers with their units; [`flow_metrics`]: of each flow, as columns.
-//! * [`link_metrics`]: what each direction of a link carried; [`rlc_metrics`]: what RLC counted.
-//! * [`stuck`]: why a run did not come to its end.
-//! * [`probe`]: cwnd, SRTT, queues … sampled over time.
-//! * [`packets`]: a packet's whole story, from the source to its arrival or loss.
-//! * [`pcap`]: a capture at the sources, with each packet's fate as a comment.
-//! * [`trace`]: every event as a line of JSON.
+//! * [`assemble`]: builds an engine from a checked scenario.
+//! * [`mod@run`]: one repetition: [`run::run`], [`run::run_probed`], [`run::run_watched`]; step by step:
+//! [`run::Running`].
+//! * [`outcome`]: results of a run; [`flow_metrics`]: metrics of flows.
+//! * [`link_metrics`]: metrics of link directions; [`rlc_metrics`]: metrics of RLC links.
+//! * [`stuck`]: the error of a run whose time does not advance.
+//! * [`probe`]: time series of cwnd, SRTT, queues and more.
+//! * [`packets`]: the history of each packet.
+//! * [`pcap`]: captures at the sources, with each packet's fate as a comment.
+//! * [`trace`]: all events as lines of JSON.
 
 mod applications;
 pub mod assemble;

@@ -1,4 +1,4 @@
-//! Connections, made when a run begins; where there are very many, each when it begins itself.
+//! Creation of connections: at time zero, or when each begins if there are very many.
 
 use crate::applications;
 use crate::assemble::{assemble_flow, start_of, with_traffic};
@@ -10,13 +10,13 @@ use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_wire::Seq;
 use std::sync::Arc;
 
-/// With fewer flows than this all are made at once.
+/// Number of flows from which connections are created late.
 const MANY: usize = 1000;
 
-/// Which flows may be made later: those that hear of nothing before they begin.
+/// Selects the flows that may be created late: those that want no notices before they begin.
 pub(crate) struct Lives {
     are_many: bool,
-    /// The ends of the last flow that was looked at, and whether that held. Flows that are alike share them.
+    /// Ends of the last flow examined, and the result. Similar flows share them.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 
@@ -25,7 +25,6 @@ impl Lives {
         Lives { are_many: scenario.flows.len() >= MANY, last: None }
     }
 
-    /// A flow of the scenario, made now or later.
     pub(crate) fn flow(&mut self, scenario: &Scenario, index: usize, seed: u64) -> Flow {
         let flow = &scenario.flows[index];
         let lasthop_scenario::Traffic::Tcp { transfer, source, destination } = &flow.traffic else {
@@ -55,7 +54,6 @@ impl Lives {
     }
 }
 
-/// Both ends of a connection, each with streams of its own name.
 pub(crate) fn connection(
     name: &str,
     seed: u64,

@@ -1,4 +1,4 @@
-//! What came out of a run, in numbers with their units.
+//! Results of a run.
 
 use crate::link_metrics::LinkTraffic;
 use crate::stuck::Stuck;
@@ -11,91 +11,91 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::sender::Limited;
 use lasthop_wire::FlowId;
 
-/// The outcome of one repetition.
+/// Results of one repetition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The seed it ran with.
+    /// Seed of the run.
     pub seed: u64,
-    /// Length of the run, s, less its warm-up.
+    /// Length of the run without its warm-up, s.
     pub duration_s: f64,
-    /// Length of the warm-up, of which nothing is counted here, s.
+    /// Length of the warm-up, s. The results do not include it.
     pub warmup_s: f64,
-    /// One for each flow, in the scenario's order.
+    /// Results of each flow, in the scenario's order.
     pub flows: Vec<FlowOutcome>,
-    /// One for each link, in the scenario's order.
+    /// Results of each link, in the scenario's order.
     pub links: Vec<LinkOutcome>,
-    /// Why it did not come to its end, if it did not: then the numbers are of a part of the run.
+    /// Error of a stuck run, whose results are partial.
     pub stuck: Option<Stuck>,
 }
 
-/// What became of a flow.
+/// Results of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOutcome {
     /// The flow's name.
     pub name: String,
-    /// When it started, from the run's beginning, s.
+    /// Start time, s.
     pub began_s: f64,
-    /// How long it had: from its start to the run's end, or to its completion, s.
+    /// Time from the start to the completion or the run's end, s.
     pub active_s: f64,
-    /// From its start to the run's end, s.
+    /// Time from the start to the run's end, s.
     pub limit_s: f64,
-    /// Whether its transfer has an end, so that it can be complete.
+    /// Whether the transfer is finite.
     pub is_finite: bool,
-    /// Its requests, where its destination asks and its source answers.
+    /// Requests of the destination, if it sends any.
     pub exchanges: Option<Vec<Exchanged>>,
-    /// What it got while another TCP flow was alive too.
+    /// Share of the flow while other TCP flows were active.
     pub share: Share,
     /// Payload bytes delivered in order (datagrams: all that arrived, each once).
     pub delivered_bytes: u64,
-    /// The same on the way back: requests.
+    /// Payload bytes delivered in order at the source (requests).
     pub requested_bytes: u64,
-    /// The source's counters.
+    /// Counters of the source.
     pub source: Counters,
-    /// The destination's counters.
+    /// Counters of the destination.
     pub destination: Counters,
-    /// Losses, accuracy, completion.
+    /// Losses, accuracy of loss discrimination, completion.
     pub account: FlowAccount,
     /// Smoothed RTT at the end, s.
     pub srtt_s: Option<f64>,
-    /// How many RTTs the sender measured, and their sum.
+    /// Number and sum of the RTTs that the sender measured.
     pub rtt_total: RttTotal,
     /// Mean of the RTTs that the sender measured, s.
     pub mean_rtt_s: Option<f64>,
-    /// The smallest of them, s.
+    /// Smallest measured RTT, s.
     pub smallest_rtt_s: Option<f64>,
-    /// The largest of them, s.
+    /// Largest measured RTT, s.
     pub largest_rtt_s: Option<f64>,
     /// cwnd at the end, bytes.
     pub cwnd_bytes: u64,
-    /// The same, inflated by what has left the network during recovery, bytes.
+    /// cwnd at the end with its inflation during recovery, bytes.
     pub inflated_bytes: u64,
-    /// How long what limited the source; `None` for datagrams.
+    /// Time by limiting factor of the source; `None` for datagrams.
     pub limited: Option<Limited>,
 }
 
-/// A request, and its response.
+/// A request and its response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchanged {
-    /// When it was asked, from the run's beginning, s.
+    /// Time of the request, s.
     pub asked_s: f64,
-    /// From then to the response's last byte, or to the run's end if that came first, s.
+    /// Time from the request to the response's last byte or the run's end, s.
     pub took_s: f64,
-    /// Whether it was answered.
+    /// Whether the response is complete.
     pub is_complete: bool,
 }
 
-/// What became of a link.
+/// Results of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOutcome {
     /// The link's name.
     pub name: String,
-    /// From its `from` to its `to`.
+    /// Totals from `from` to `to`.
     pub down: PipeAccount,
-    /// Back.
+    /// Totals from `to` to `from`.
     pub up: PipeAccount,
-    /// What each direction carried, down first.
+    /// Traffic of each direction, down first.
     pub traffic: [LinkTraffic; 2],
-    /// What RLC counted in each direction, down first; `None` where there is none.
+    /// RLC counters of each direction, down first; `None` without RLC.
     pub rlc: [Option<lasthop_net::counters::Counters>; 2],
 }
 
@@ -146,7 +146,7 @@ impl FlowOutcome {
         } else if let Traffic::Datagrams { packet, .. } = &flow.traffic {
             outcome.delivered_bytes = account.datagrams * u64::from(*packet);
         } else {
-            // It has not begun.
+            // The flow has not begun.
             outcome.limited = Some(Limited::default());
         }
         outcome
@@ -160,7 +160,7 @@ impl FlowOutcome {
         self.largest_rtt_s = rtt.largest().map(|largest| largest.as_secs());
     }
 
-    /// What can be complete, by how long it was watched, s, and whether it was complete then: the transfer, or each request.
+    /// Time observed, s, and completion, of the finite transfer or of each request.
     pub fn transfers(&self) -> impl Iterator<Item = (f64, bool)> {
         let whole = (self.is_finite && self.exchanges.is_none())
             .then_some((self.active_s, self.account.completed.is_some()));
@@ -168,13 +168,13 @@ impl FlowOutcome {
         whole.into_iter().chain(each)
     }
 
-    /// The mean of their times, those that are not complete up to the run's end, s.
+    /// Mean completion time, cut off at the run's end, s.
     pub fn restricted_s(&self) -> Option<f64> {
         let (sum, count) = self.transfers().fold((0.0, 0.0), |(sum, count), (s, _)| (sum + s, count + 1.0));
         (count > 0.0).then(|| sum / count)
     }
 
-    /// The time in which this share of its requests was answered, s: one without an answer is counted as later.
+    /// Quantile of the response times, s; unanswered requests count as longer than all. `None` if undefined.
     pub fn exchange_s(&self, share: f64) -> Option<f64> {
         let all = self.exchanges.as_ref()?;
         let mut times: Vec<f64> = all.iter().filter(|it| it.is_complete).map(|it| it.took_s).collect();
@@ -183,22 +183,22 @@ impl FlowOutcome {
         times.get(rank.saturating_sub(1)).copied()
     }
 
-    /// Goodput: payload delivered in order over the flow's active time, kbit/s.
+    /// Payload delivered in order over the flow's active time, kbit/s.
     pub fn goodput_kbps(&self) -> f64 {
         if self.active_s > 0.0 { self.delivered_bytes as f64 * 8.0 / self.active_s / 1e3 } else { 0.0 }
     }
 
-    /// Share of its time in which cwnd kept the source from sending more, %.
+    /// Share of the active time in which cwnd limited the source, %.
     pub fn cwnd_limited_pct(&self) -> Option<f64> {
         self.limited_pct(|by| by.congestion)
     }
 
-    /// Share in which the receive window did, %.
+    /// Share of the active time in which the receive window limited the source, %.
     pub fn rwnd_limited_pct(&self) -> Option<f64> {
         self.limited_pct(|by| by.receiver)
     }
 
-    /// Share in which there was nothing to send, %.
+    /// Share of the active time in which there was no data to send, %.
     pub fn app_limited_pct(&self) -> Option<f64> {
         self.limited_pct(|by| by.application)
     }
@@ -220,6 +220,6 @@ fn exchanged(asked: &[Exchange], end: Time) -> Option<Vec<Exchanged>> {
         took_s: it.took.unwrap_or_else(|| end.since(it.asked)).as_secs(),
         is_complete: it.took.is_some(),
     };
-    // What begins when the run is over was watched by nobody.
+    // Requests at the very end of the run are not observed.
     Some(asked.iter().filter(|it| it.asked < end).map(one).collect())
 }

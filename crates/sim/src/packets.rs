@@ -1,58 +1,56 @@
-//! A packet's whole story: when it set out, what it carried, and how it ended.
+//! The history of each packet: when it was sent, its content, and its fate.
 //!
-//! The engine tells of each hop as it happens. Here the hops of a packet come
-//! together, and stories leave in the order in which they began, as soon as they
-//! have ended: memory holds what is in flight, whatever the run's length. Numbers
-//! grow from story to story, but need not be dense.
+//! Joins the engine's reports of single hops. Histories leave in order of sending as soon as they are complete, so that
+//! memory holds only packets in flight. Packet numbers increase, but need not be consecutive.
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, PipeId};
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum End {
-    /// It reached the other end of its flow.
+    /// Reached the other end of its flow.
     Arrived(Time),
-    /// It was lost on this pipe.
+    /// Lost on this pipe.
     Lost(PipeId, LossReason),
-    /// The middlebox of this node received it in the place of the other end.
+    /// Received by this node's middlebox in place of the other end.
     Received(NodeId),
-    /// The middlebox of this node took it out.
+    /// Dropped by this node's middlebox.
     TakenOut(NodeId, LossReason),
-    /// The run ended before it did.
+    /// In flight at the end of the run.
     Unfinished,
 }
 
-/// A packet, from where it set out to its end.
+/// The history of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Story {
-    /// When it set out.
+    /// Time of sending.
     pub sent: Time,
-    /// The packet as it set out.
+    /// The packet as sent.
     pub packet: Packet,
-    /// Whether it set out at a middlebox, not at an end of its flow.
+    /// Whether a middlebox sent the packet.
     pub born_at_node: bool,
-    /// On which pipe it was made of another one, if it is a copy.
+    /// Pipe on which the packet was copied, if the packet is a copy.
     pub copied_on: Option<PipeId>,
-    /// The middlebox that changed its header last, if one did: [`Story::packet`] is as it set out.
+    /// Last change of the header by a middlebox: node and changed packet.
     pub changed: Option<(NodeId, Packet)>,
-    /// At which node it was born, if at one.
+    /// Middlebox that sent the packet, if any.
     pub born: Option<(NodeId, Deed)>,
-    /// How it ended.
+    /// Fate.
     pub end: End,
 }
 
-/// Collects stories.
+/// Collects histories.
 #[derive(Default)]
 pub struct Stories {
-    /// By the packets' numbers, with whether they have ended.
+    /// Histories by packet number, and whether they are complete.
     open: VecDeque<(Story, bool)>,
 }
 
 impl Stories {
-    /// A packet enters the `hop`-th pipe of `hops` on its way.
+    /// A packet enters the pipe at `packet.hop`, of `hops` on its route.
     pub fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         if packet.hop == 0 {
             self.begin(now, packet, None, None);
@@ -65,7 +63,7 @@ impl Stories {
         self.begin(now, copy, None, Some(pipe));
     }
 
-    /// The fate of a packet on the pipe where it is, of `hops` on its way, is known.
+    /// The fate of a packet on its present pipe is known; its route has `hops` pipes.
     pub fn on_fate(&mut self, pipe: PipeId, packet: &Packet, hops: usize, fate: Fate) {
         match fate {
             Fate::Lost(reason) => self.end(packet, End::Lost(pipe, reason)),
@@ -74,7 +72,7 @@ impl Stories {
         }
     }
 
-    /// A middlebox has made a packet, or one has ended there.
+    /// A middlebox has created, repeated, changed or ended a packet.
     pub fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
         match deed {
             Deed::Repeated | Deed::Made => self.begin(now, packet, Some((node, deed)), None),
@@ -108,12 +106,12 @@ impl Stories {
         place.ok().and_then(|place| self.open.get_mut(place))
     }
 
-    /// When the oldest story that has not ended began: nothing that is still to come is older.
+    /// Time of sending of the oldest history kept; histories still to come are not older.
     pub fn oldest(&self) -> Option<Time> {
         self.open.front().map(|(story, _)| story.sent)
     }
 
-    /// The next story in the order of sending, if it has ended.
+    /// Removes and returns the oldest history if it is complete.
     pub fn next_ended(&mut self) -> Option<Story> {
         let (_, ended) = self.open.front()?;
         if !ended {
@@ -122,7 +120,7 @@ impl Stories {
         self.next_of_all()
     }
 
-    /// The next story, ended or not: for the run's end.
+    /// Removes and returns the oldest history, complete or not; call at the end of the run.
     pub fn next_of_all(&mut self) -> Option<Story> {
         self.open.pop_front().map(|(story, _)| story)
     }

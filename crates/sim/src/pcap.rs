@@ -1,12 +1,13 @@
-//! A capture at the flows' sources, as a packet sniffer there would make it.
+//! Captures at the flows' sources, as a packet sniffer there would record them.
 //!
-//! One interface per link side that a source sends on. Every packet is recorded
-//! once: those that the source sends when it sends them, with its fate as a comment
-//! if it was lost; those that reach the source when they arrive. Of what middleboxes
-//! send, only what reaches the source is seen there, with a comment: repeated, made or
-//! changed by whom. So it is with copies that links make. An ACK that a box took out is on an interface of its own, `taken out at bs`, at the time when it was
-//! sent: Wireshark would else think that the source had seen it. Headers,
-//! checksums and payload are real; times are virtual, in nanoseconds.
+//! One interface per link direction on which a source sends. A packet from the source is recorded when it is sent, with
+//! a comment if it was lost. A packet to the source is recorded when it arrives, with a comment if a middlebox created
+//! or changed it or a link copied it. Packets of middleboxes and copies of links are recorded only if they reach the
+//! source.
+//!
+//! ACKs that a middlebox took out appear on an interface of their own, such as `taken out at bs`, at the time of
+//! sending; otherwise Wireshark would assume that the source received them. Headers, checksums and payload are real;
+//! times are virtual, in nanoseconds.
 
 use crate::packets::{End, Stories, Story};
 use lasthop_base::Time;
@@ -21,16 +22,16 @@ use std::collections::BinaryHeap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// Writes a capture while a run is observed. Errors of the writer are kept until [`SourceCapture::finish`].
+/// Observer that writes a capture. [`SourceCapture::finish`] reports errors of the writer.
 pub struct SourceCapture<W: Write + Send> {
     capture: Capture<W>,
     flows: Vec<Captured>,
     links: Vec<String>,
     nodes: Vec<String>,
-    /// For each node the interface of what its middlebox takes out, if one stands there.
+    /// Interface for the packets that a middlebox takes out, by node.
     taken_out: Vec<Option<usize>>,
     stories: Stories,
-    /// Records not yet written because an earlier one may still come.
+    /// Records that wait for possible earlier ones.
     pending: BinaryHeap<Reverse<Record>>,
     buffer: Vec<u8>,
     failed: Option<io::Error>,
@@ -43,21 +44,20 @@ struct Captured {
     datagram_bytes: u32,
 }
 
-/// A packet to be written at a time; `place` keeps the order of those at the same time.
+/// A packet to be written at `time`; `place` orders packets of the same time.
 struct Record {
     time: Time,
     place: u64,
     packet: Packet,
     comment: Option<String>,
-    /// Another interface than the flow's.
     apart: Option<usize>,
 }
 
 impl<W: Write + Send> SourceCapture<W> {
-    /// A capture of all flows of a scenario; of each packet at most the first `snap` bytes are kept.
+    /// A capture of all flows of a scenario. Keeps at most the first `snap` bytes of each packet.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn new(scenario: &Scenario, writer: W, snap: Option<u32>) -> io::Result<SourceCapture<W>> {
         let mut interfaces: Vec<String> = Vec::new();
         let mut flows = Vec::new();
@@ -102,10 +102,10 @@ impl<W: Write + Send> SourceCapture<W> {
         })
     }
 
-    /// Writes what is left and gives the writer back.
+    /// Writes the remaining records and returns the writer.
     ///
     /// # Errors
-    /// The first error of the writer, from any time of the run.
+    /// The first error of the writer during the run.
     pub fn finish(mut self) -> io::Result<W> {
         while let Some(story) = self.stories.next_of_all() {
             self.record(story);
@@ -121,7 +121,6 @@ impl<W: Write + Send> SourceCapture<W> {
         self.flows[packet.flow.0 as usize].hops[usize::from(!packet.forward)]
     }
 
-    /// Takes the stories that have ended by `now`, and writes what can be written.
     fn tell(&mut self, now: Time) {
         while let Some(story) = self.stories.next_ended() {
             self.record(story);
@@ -145,7 +144,7 @@ impl<W: Write + Send> SourceCapture<W> {
                 (sent, Some(format!("lost on {link}: {}", reason.name())))
             }
             (true, _) => {
-                let by = |(at, _)| format!("its header is changed by the middlebox of {}", node(at));
+                let by = |(at, _)| format!("header changed by the middlebox of {}", node(at));
                 (sent, changed.map(by))
             }
             (false, End::Arrived(at)) => {
@@ -154,8 +153,7 @@ impl<W: Write + Send> SourceCapture<W> {
                     _ => format!("made by the middlebox of {}", node(at)),
                 });
                 let by_change = || changed.map(|(at, _)| format!("changed by the middlebox of {}", node(at)));
-                let by_link =
-                    || copied_on.map(|pipe| format!("a copy made on {}", self.links[pipe.0 as usize]));
+                let by_link = || copied_on.map(|pipe| format!("copied on {}", self.links[pipe.0 as usize]));
                 (at, by_birth.or_else(by_change).or_else(by_link))
             }
             (false, End::TakenOut(at, reason)) => {
@@ -163,10 +161,10 @@ impl<W: Write + Send> SourceCapture<W> {
                 let name = reason.name();
                 (sent, Some(format!("taken out by the middlebox of {}: {name}", node(at))))
             }
-            // What never reached the source is not seen there.
+            // Packets that did not reach the source are not recorded.
             (false, _) => return,
         };
-        // What reaches the source has the header that it arrives with.
+        // Packets to the source are recorded with the header on arrival.
         let packet = match changed {
             Some((_, changed)) if !packet.forward => changed,
             _ => packet,
@@ -174,7 +172,7 @@ impl<W: Write + Send> SourceCapture<W> {
         self.pending.push(Reverse(Record { time, place: packet.number, packet, comment, apart }));
     }
 
-    /// Writes all records before `time`, when the oldest unfinished story began: nothing earlier can come.
+    /// Writes all records before `time`, the start of the oldest incomplete history: no earlier record can follow.
     fn write_before(&mut self, time: Time) {
         while let Some(Reverse(record)) = self.pending.peek() {
             if record.time >= time {
@@ -231,12 +229,12 @@ impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
-/// `wireless down` for the direction from a link's `from` to its `to`.
+/// Name of a link's direction, such as `wireless down`.
 fn side_name(scenario: &Scenario, link: usize, down: bool) -> String {
     format!("{} {}", scenario.links[link].name, if down { "down" } else { "up" })
 }
 
-/// Addresses and ports of a flow: one address per node, ports that no dissector claims.
+/// Addresses and ports of a flow: one address per node; no dissector claims the ports.
 fn ends_of(from: usize, to: usize, flow: usize) -> Ends {
     let address =
         |node: usize| IpAddr::V4(Ipv4Addr::new(10, (node >> 16) as u8, (node >> 8) as u8, node as u8 + 1));

@@ -1,4 +1,4 @@
-//! cwnd, SRTT, queues … sampled over time.
+//! Time series of cwnd, SRTT, queues and more.
 
 use crate::assemble::pipe_of;
 use lasthop_base::Time;
@@ -6,29 +6,29 @@ use lasthop_engine::Engine;
 use lasthop_scenario::Scenario;
 use lasthop_wire::{FlowId, PerReason};
 
-/// All samples of a run, by time.
+/// All samples of a run, in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// Of flows.
+    /// Samples of flows.
     pub flows: Vec<FlowSample>,
-    /// Of queues.
+    /// Samples of queues.
     pub queues: Vec<QueueSample>,
 }
 
-/// A flow at an instant.
+/// Sample of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
-    /// Which flow, by its place in the scenario.
+    /// Index of the flow in the scenario.
     pub flow: usize,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// The same as the papers draw it: inflated by what has left the network during recovery, bytes.
+    /// Congestion window with its inflation during recovery, as in the papers' figures, bytes.
     pub inflated_bytes: u64,
     /// Slow start threshold, bytes.
     pub ssthresh_bytes: u64,
-    /// Bytes in the network by the sender's account.
+    /// Sender's estimate of the bytes in flight.
     pub in_flight_bytes: u64,
     /// Smoothed RTT, ms.
     pub srtt_ms: Option<f64>,
@@ -44,22 +44,22 @@ pub struct FlowSample {
     pub lost: PerReason<u64>,
 }
 
-/// A queue at an instant.
+/// Sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueSample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
-    /// Which link, by its place in the scenario.
+    /// Index of the link in the scenario.
     pub link: usize,
-    /// Its direction from `from` to `to`, or back.
+    /// Direction: true from `from` to `to`.
     pub down: bool,
-    /// Packets that wait.
+    /// Waiting packets.
     pub packets: u32,
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub bytes: u64,
-    /// The average by which the queue drops or marks (RED), as of the last arrival, packets; `None` if it knows none.
+    /// Average queue of RED as of the last arrival, packets; `None` without RED.
     pub average: Option<f64>,
-    /// Packets of all flows lost so far in it and behind it on the link, by reason.
+    /// Packets of all flows lost so far on the link, by reason.
     pub lost: PerReason<u64>,
 }
 
@@ -88,7 +88,7 @@ impl Prober {
                 in_flight_bytes: sender.in_flight(),
                 srtt_ms: sender.rtt().srtt().map(|srtt| srtt.as_millis()),
                 rto_ms: sender.rtt().rto().as_millis(),
-                // Who estimates nothing knows of one segment.
+                // Receivers without an estimator assume one segment.
                 cwnd_r: destination.receiver().estimator().map_or(1.0, |it| it.path().cwnd_r),
                 delivered_bytes: destination.delivered(),
                 acks_sent: destination.counters().acks_sent,

@@ -1,18 +1,18 @@
-//! Numbers that every direction of an RLC link has.
+//! Metrics of RLC links.
 
 use lasthop_net::counters::Counters;
 
-/// A number that every direction of an RLC link has, for tables and JSON.
+/// A metric of an RLC link's direction, for tables and JSON.
 pub struct RlcMetric {
-    /// Row and key, with the unit: `longest_wait_ms`.
+    /// Name of the row or key, with the unit: `longest_wait_ms`.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
-    /// Its value; `None` where it is undefined, or about status that is not polled.
+    /// Returns the value; `None` if undefined, or for status reports without polling.
     pub of: fn(&Counters) -> Option<f64>,
 }
 
-/// All of them, in the order of rows.
+/// All metrics, in order of rows.
 pub const RLC_METRICS: &[RlcMetric] = &[
     RlcMetric {
         name: "pdus",
@@ -21,94 +21,94 @@ pub const RLC_METRICS: &[RlcMetric] = &[
     },
     RlcMetric {
         name: "pdu_retransmissions",
-        doc: "PDUs sent again",
+        doc: "retransmitted PDUs",
         of: |counters| Some(counters.retransmissions as f64),
     },
     RlcMetric {
         name: "blocks_lost",
-        doc: "transport blocks destroyed, in part or as a whole",
+        doc: "transport blocks lost, partly or completely",
         of: |counters| Some(counters.blocks_lost as f64),
     },
     RlcMetric {
         name: "sdus_delivered",
-        doc: "SDUs (packets) handed up by the receiving side",
+        doc: "SDUs (packets) delivered by the receiving side",
         of: |counters| Some(counters.delivered as f64),
     },
     RlcMetric {
         name: "sdus_discarded",
-        doc: "SDUs given up by the sending side",
+        doc: "SDUs discarded by the sending side",
         of: |counters| Some(counters.discarded as f64),
     },
     RlcMetric {
         name: "sdus_overflowed",
-        doc: "SDUs that found the sending side's buffer full",
+        doc: "SDUs dropped because the sending side's buffer was full",
         of: |counters| Some(counters.overflowed as f64),
     },
     RlcMetric {
         name: "sdus_late",
-        doc: "SDUs handed up after a later one",
+        doc: "SDUs delivered out of order, after a later one",
         of: |counters| Some(counters.late as f64),
     },
     RlcMetric {
         name: "reordering_wait_ms",
-        doc: "mean time that a whole SDU waited for earlier ones, ms",
+        doc: "mean time that complete SDUs waited for earlier ones, ms",
         of: |counters| {
             (counters.delivered > 0).then(|| counters.waited.as_secs() * 1e3 / counters.delivered as f64)
         },
     },
     RlcMetric {
         name: "longest_wait_ms",
-        doc: "the longest such time, ms",
+        doc: "longest time that a complete SDU waited for earlier ones, ms",
         of: |counters| Some(counters.longest_wait.as_secs() * 1e3),
     },
     RlcMetric {
         name: "waits_expired",
-        doc: "expiries of the waiting timer",
+        doc: "expiries of the reordering timer",
         of: |counters| Some(counters.waits_expired as f64),
     },
     RlcMetric {
         name: "largest_sending_buffer",
-        doc: "most SDUs in the sending side's buffer at once",
+        doc: "largest number of SDUs in the sending side's buffer",
         of: |counters| Some(f64::from(counters.largest_sending)),
     },
     RlcMetric {
         name: "largest_receiving_buffer",
-        doc: "most whole SDUs that waited at the receiving side at once",
+        doc: "largest number of complete SDUs waiting at the receiving side",
         of: |counters| Some(f64::from(counters.largest_receiving)),
     },
     RlcMetric {
         name: "polls",
-        doc: "blocks that asked for status",
+        doc: "transport blocks that polled for a status report",
         of: |counters| polled(counters, counters.polls),
     },
     RlcMetric {
         name: "statuses",
-        doc: "status reports made by the receiving side",
+        doc: "status reports sent by the receiving side",
         of: |counters| polled(counters, counters.statuses),
     },
     RlcMetric {
         name: "statuses_lost",
-        doc: "of these, destroyed in the other direction",
+        doc: "status reports lost in the other direction",
         of: |counters| polled(counters, counters.statuses_lost),
     },
     RlcMetric {
         name: "status_pdus",
-        doc: "PDUs sent with status about the other direction, not among pdus",
+        doc: "PDUs with status reports about the other direction, not counted in pdus",
         of: |counters| (counters.status_pdus > 0).then_some(counters.status_pdus as f64),
     },
     RlcMetric {
         name: "blocks",
-        doc: "transport blocks sent, those sent again by hybrid ARQ included",
+        doc: "transport blocks sent, HARQ retransmissions included",
         of: |counters| Some(counters.blocks as f64),
     },
     RlcMetric {
         name: "blocks_again",
-        doc: "of these, sent again by hybrid ARQ",
+        doc: "transport blocks retransmitted by HARQ",
         of: |counters| again(counters, counters.blocks_again),
     },
     RlcMetric {
         name: "blocks_given_up",
-        doc: "blocks that hybrid ARQ gave up",
+        doc: "transport blocks that HARQ discarded",
         of: |counters| again(counters, counters.blocks_given_up),
     },
 ];

@@ -13,18 +13,17 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::borrow::Cow;
 
-/// What is to be watched in a run beside its outcome.
+/// Optional observation of a run.
 #[derive(Default)]
 pub struct Watch {
-    /// Told everything, hop by hop.
+    /// Receive all events, hop by hop.
     pub observers: Vec<Box<dyn Observer>>,
     /// Whether to sample the probes every [`Scenario::sample`].
     pub probes: bool,
-    /// Whether to measure how long packets take on links ([`crate::LinkTraffic::wait`]).
+    /// Whether to measure link delays ([`crate::LinkTraffic::wait`]).
     pub waits: bool,
 }
 
-/// Several observers as one.
 struct Several(Vec<Box<dyn Observer>>);
 
 impl Observer for Several {
@@ -65,7 +64,7 @@ pub fn run_probed(scenario: &Scenario, seed: u64) -> (Outcome, Samples) {
     (outcome, samples)
 }
 
-/// Runs a scenario once under observation; gives the observers back.
+/// Runs a scenario once under observation; returns the observers.
 pub fn run_watched(
     scenario: &Scenario,
     seed: u64,
@@ -79,17 +78,15 @@ pub fn run_watched(
     running.finish()
 }
 
-/// A run under way, for callers who may want to stop it before its end or to do something else in between. How it is
-/// divided changes nothing in what comes out.
+/// A run in steps, for callers that may stop early or interleave other work. The division into steps does not affect
+/// the results.
 pub struct Running<'s> {
     scenario: Cow<'s, Scenario>,
     seed: u64,
     engine: Engine,
     samples: Samples,
     prober: Option<Prober>,
-    /// When to sample next.
     next_sample: Time,
-    /// What had come out at the end of the warm-up.
     before: Option<Box<Outcome>>,
 }
 
@@ -99,7 +96,7 @@ impl<'s> Running<'s> {
         Running::of(Cow::Borrowed(scenario), seed, watch)
     }
 
-    /// The same for a caller who cannot keep the scenario beside it.
+    /// The same with an owned scenario.
     pub fn owning(scenario: Scenario, seed: u64, watch: Watch) -> Running<'static> {
         Running::of(Cow::Owned(scenario), seed, watch)
     }
@@ -132,12 +129,12 @@ impl<'s> Running<'s> {
         }
     }
 
-    /// Carries at most so many events; true if it is not at its end then.
+    /// Runs at most `most` events; returns true if the run has not ended.
     pub fn advance(&mut self, most: usize) -> bool {
         self.carry(|engine, until| engine.advance(until, most))
     }
 
-    /// Carries it through its warm-up to its end, by what carries an engine to a time and says whether it is not there yet.
+    /// Runs through warm-up and main part. `to` runs the engine to a time, and returns true if it stopped earlier.
     fn carry(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
         if warm > Time::ZERO && self.before.is_none() {
@@ -151,7 +148,7 @@ impl<'s> Running<'s> {
         self.sample_until(end, &to) || to(&mut self.engine, end)
     }
 
-    /// Carries it from sample to sample, to the last one before `end`.
+    /// Runs from sample to sample, to the last one before `end`.
     fn sample_until(&mut self, end: Time, to: &impl Fn(&mut Engine, Time) -> bool) -> bool {
         while let Some(prober) = self.prober.as_mut().filter(|_| self.next_sample < end) {
             if to(&mut self.engine, self.next_sample) {
@@ -166,12 +163,12 @@ impl<'s> Running<'s> {
         false
     }
 
-    /// How far it has come, in the run's own time.
+    /// Current virtual time.
     pub fn now(&self) -> Time {
         self.engine.now()
     }
 
-    /// What came out, and what watched it; as of now if it is not at its end.
+    /// Results and observers; partial if the run has not ended.
     pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
         let outcome = outcome(&self.scenario, self.seed, &self.engine, end_of(&self.scenario));
         let outcome = match &self.before {
@@ -189,7 +186,7 @@ fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO + scenario.duration
 }
 
-/// What came out by `end`, where the engine is.
+/// Results up to `end`, the engine's current time.
 fn outcome(scenario: &Scenario, seed: u64, engine: &Engine, end: Time) -> Outcome {
     let flows: Vec<FlowOutcome> = scenario
         .flows

@@ -1,33 +1,32 @@
-//! A run that did not come to its end, as its user is told.
+//! The error of a run whose time does not advance.
 
 use lasthop_base::{Info, Time, Unit, Values};
 use lasthop_engine::{Engine, PipeId, Side, Source};
 use lasthop_scenario::Scenario;
 
-/// Why a run did not come to its end: its time stood still.
+/// The error of a stuck run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Event, place and time, in one sentence.
+    /// Place and time, in one sentence.
     pub message: String,
-    /// The way to mend it.
+    /// Remedy.
     pub help: String,
 }
 
 impl Stuck {
-    /// The reason of an engine that runs a scenario; `None` if time passes in the engine.
     pub(crate) fn of(scenario: &Scenario, engine: &Engine) -> Option<Stuck> {
         let stuck = engine.stuck()?;
         let (what, help) = named(scenario, stuck.source);
         let at = stuck.at.since(Time::ZERO);
         let message = format!(
-            "the run stands still at {at}: {what} is due again and again at that time, {} times so far",
+            "the run is stuck at {at}: {what} is due again and again at that time, {} times so far",
             stuck.events
         );
         Some(Stuck { message, help })
     }
 }
 
-/// A source of events in the scenario's words, and what could be mended there.
+/// Name of an event source in terms of the scenario, and the remedy.
 fn named(scenario: &Scenario, source: Source) -> (String, String) {
     match source {
         Source::Node(node) => {
@@ -41,19 +40,16 @@ fn named(scenario: &Scenario, source: Source) -> (String, String) {
             let name = scenario.flows.get(flow.0 as usize).map_or("", |flow| &flow.name);
             let end = if side == Side::Source { "source" } else { "destination" };
             let what = format!("a timer at the {end} of flow `{name}`");
-            (
-                what,
-                format!("raise the times of [flow.{name}] and of its `sender` and `receiver` that are 0 s"),
-            )
+            (what, format!("raise the 0 s times in [flow.{name}] and in its `sender` and `receiver`"))
         }
-        Source::Plans => ("a rate by plan".to_owned(), "make the steps of each `plan` longer".to_owned()),
+        Source::Plans => ("a planned rate".to_owned(), "make the steps of each `plan` longer".to_owned()),
     }
 }
 
 fn element(scenario: &Scenario, pipe: PipeId) -> (String, String) {
     let what = |of: &str| format!("{of} of {}", link_of(scenario, pipe));
     let Some(link) = scenario.links.get(pipe.0 as usize / 2) else {
-        return (what("a deadline"), "raise the times of `arq` and `processing` that are 0 s".to_owned());
+        return (what("a deadline"), "raise the 0 s times of `arq` and `processing`".to_owned());
     };
     let config = if pipe.0.is_multiple_of(2) { &link.down } else { &link.up };
     let (queue, arq) = (&config.queue, &config.arq);
@@ -61,16 +57,15 @@ fn element(scenario: &Scenario, pipe: PipeId) -> (String, String) {
     (what(&format!("queue `{}` or link layer `{}`", queue.info.name, arq.info.name)), help)
 }
 
-/// A link's direction by its key.
 fn link_of(scenario: &Scenario, pipe: PipeId) -> String {
     match scenario.links.get(pipe.0 as usize / 2) {
         Some(link) if pipe.0.is_multiple_of(2) => format!("link.{}.down", link.name),
         Some(link) => format!("link.{}.up", link.name),
-        None => "a medium, or inside a host".to_owned(),
+        None => "a shared medium or a host".to_owned(),
     }
 }
 
-/// Parameters to raise: those that are times, with their values.
+/// Advice to raise the parameters that are times, with their values.
 fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     let times = mechanisms.iter().flat_map(|(info, values)| {
         let times = info.parameters.iter().filter(|parameter| matches!(parameter.unit, Unit::Duration(..)));
@@ -78,7 +73,7 @@ fn times_of(whose: &str, mechanisms: &[(&Info, &Values)]) -> String {
     });
     let times: Vec<String> = times.collect();
     if times.is_empty() {
-        "this is a mistake in its code: handle_timeout has to move poll_timeout on".to_owned()
+        "this is a bug in the mechanism: handle_timeout must advance poll_timeout".to_owned()
     } else {
         format!("raise {whose} times: {}", times.join(", "))
     }

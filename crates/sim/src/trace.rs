@@ -1,8 +1,7 @@
-//! Every event of a run as a line of JSON, for people who look for a reason.
+//! All events of a run as lines of JSON.
 //!
-//! Keys carry their units; offsets are absolute bytes of the stream (the SYN is
-//! byte 0). `kind` says what a line is: `sent`, `lost`, `copied`, `event`; at a middlebox
-//! also `repeated`, `made`, `changed`, `received`.
+//! Keys contain their units. Offsets are absolute bytes of the stream (the SYN is byte 0). `kind` is the type of a
+//! line: `sent`, `lost`, `copied`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
@@ -13,11 +12,11 @@ use lasthop_wire::{Body, FlowId, LossReason, NodeNotice, Packet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// A field of a trace's lines, or an event.
+/// A field of trace lines, or an event.
 pub struct Field {
-    /// Its name, with the unit.
+    /// Name, with the unit.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
 }
 
@@ -25,67 +24,66 @@ const fn field(name: &'static str, doc: &'static str) -> Field {
     Field { name, doc }
 }
 
-/// All fields of lines; a line has those that apply to it.
+/// All fields; each line has the applicable ones.
 pub const FIELDS: &[Field] = &[
-    field("time_s", "when, virtual time, s"),
+    field("time_s", "virtual time, s"),
     field(
         "kind",
-        "what the line is: `sent` (a packet leaves its source), `lost`, `copied` (a link has made two of a packet; the copy \
-         has a number of its own), or `event`; by a middlebox: `repeated` (a copy of \
-         an earlier packet, with a number of its own), `made`, `changed` (it goes on with the header that the line has), \
-         `received` (in the place of the other end)",
+        "type of the line: `sent` (a packet leaves its source), `lost`, `copied` (a link has duplicated a packet; the \
+         copy has a new number), or `event`; at a middlebox: `repeated` (a copy of \
+         an earlier packet, with a new number), `made`, `changed` (forwarded with the header of this line), \
+         `received` (in place of the other end)",
     ),
-    field("flow", "the flow's name"),
-    field("packet", "number of the packet in this run, from both ends of all flows"),
-    field("from", "which end sent the packet: `source` or `destination`"),
-    field("link", "where it was lost or copied: `wireless.down`"),
-    field("node", "at which node's middlebox it was repeated, made, changed, received or lost"),
-    field("cause", "why it was lost: `queue_full`, `channel`, `early_drop`, …"),
-    field("flags", "TCP flags, a letter each"),
+    field("flow", "name of the flow"),
+    field("packet", "number of the packet in the run, over both ends of all flows"),
+    field("from", "end that sent the packet: `source` or `destination`"),
+    field("link", "link direction of the loss or copy: `wireless.down`"),
+    field("node", "node whose middlebox repeated, made, changed, received or dropped the packet"),
+    field("cause", "reason of the loss: `queue_full`, `channel`, `early_drop`, …"),
+    field("flags", "TCP flags, one letter each"),
     field("seq", "sequence number on the wire"),
     field("ack", "acknowledgement number on the wire"),
-    field("len_bytes", "payload; of datagrams the whole packet, bytes"),
-    field("again", "whether all of its payload had been sent before"),
+    field("len_bytes", "payload bytes; for datagrams the whole packet"),
+    field("again", "whether the packet is a retransmission of its whole payload"),
     field("sack", "SACK blocks, [left, right] each, as on the wire"),
-    field("damaged", "number of the segment that its ACK says arrived damaged, as on the wire"),
+    field("damaged", "sequence number of a damaged segment reported by this ACK, as on the wire"),
     field("datagram", "number of the datagram in its flow"),
-    field("notice", "what a node's notice says: `bad_state` or `last_hop`"),
-    field("at", "at which end the event happened: `source` or `destination`"),
-    field("event", "which event, see below"),
-    field("flight_bytes", "outstanding when recovery began, bytes"),
+    field("notice", "type of a node's notice: `bad_state` or `last_hop`"),
+    field("at", "end at which the event happened: `source` or `destination`"),
+    field("event", "name of the event, see below"),
+    field("flight_bytes", "bytes outstanding when recovery began"),
     field("cwnd_bytes", "cwnd after the event, bytes"),
-    field("rto_ms", "the timeout that has expired, ms"),
+    field("rto_ms", "retransmission timeout that expired, ms"),
     field("start", "first byte, counted from the stream's beginning (the SYN is byte 0)"),
-    field("end", "the byte behind the last"),
-    field("reason", "why it is sent again"),
-    field("verdict", "what the judge took the loss for: `congestion` or `wireless`"),
-    field("acks", "ACKs sent for one"),
-    field("r_queue_packets", "packets in the uplink's queue before, as the receiver sees it"),
-    field("s_queue_packets", "packets in it after"),
+    field("end", "last byte plus one"),
+    field("reason", "reason of the retransmission"),
+    field("verdict", "result of loss discrimination: `congestion` or `wireless`"),
+    field("acks", "ACKs sent in place of one"),
+    field("r_queue_packets", "packets in the uplink queue before, as seen by the receiver"),
+    field("s_queue_packets", "packets in the uplink queue after"),
 ];
 
 /// All events.
 pub const EVENTS: &[Field] = &[
-    field("established", "the handshake is over"),
-    field("closed", "the connection is closed"),
-    field("recovery_entered", "fast recovery begins: flight_bytes, cwnd_bytes"),
-    field("recovery_left", "fast recovery is over: cwnd_bytes"),
-    field("timed_out", "the retransmission timer has expired: rto_ms"),
-    field("retransmitted", "data is sent again: start, end, reason"),
-    field("mark_echoed", "the receiver told of a congestion mark and the window was reduced: cwnd_bytes"),
-    field("judged", "a loss was judged: start, end, verdict"),
-    field("shaped", "one ACK became several: acks, r_queue_packets, s_queue_packets"),
-    field("timeout_undone", "a timeout was spurious, its effects are undone: cwnd_bytes"),
-    field("rejected", "a segment was refused as unacceptable"),
-    field("troubled", "the same data was sent again several times in a row (R1 of RFC 9293)"),
+    field("established", "handshake complete"),
+    field("closed", "connection closed"),
+    field("recovery_entered", "beginning of fast recovery: flight_bytes, cwnd_bytes"),
+    field("recovery_left", "end of fast recovery: cwnd_bytes"),
+    field("timed_out", "expiry of the retransmission timer: rto_ms"),
+    field("retransmitted", "retransmission: start, end, reason"),
+    field("mark_echoed", "window reduction after an echoed congestion mark: cwnd_bytes"),
+    field("judged", "loss discrimination: start, end, verdict"),
+    field("shaped", "ACK splitting: acks, r_queue_packets, s_queue_packets"),
+    field("timeout_undone", "undo of a spurious timeout: cwnd_bytes"),
+    field("rejected", "rejection of an unacceptable segment"),
+    field("troubled", "repeated retransmission of the same data (R1 of RFC 9293)"),
 ];
 
-/// Whether a list describes a name: nothing is written that it does not.
 fn describes(list: &[Field], name: &str) -> bool {
     list.iter().any(|field| field.name == name)
 }
 
-/// Writes a trace while a run is observed. Errors of the writer are kept until [`Trace::finish`].
+/// Observer that writes a trace. [`Trace::finish`] reports errors of the writer.
 pub struct Trace<W: Write + Send> {
     writer: W,
     flows: Vec<String>,
@@ -106,10 +104,10 @@ impl<W: Write + Send> Trace<W> {
         Trace { writer, flows, links, nodes: scenario.nodes.clone(), failed: None }
     }
 
-    /// Flushes and gives the writer back.
+    /// Flushes and returns the writer.
     ///
     /// # Errors
-    /// The first error of the writer, from any time of the run.
+    /// The first error of the writer during the run.
     pub fn finish(mut self) -> io::Result<W> {
         match self.failed {
             Some(error) => Err(error),
@@ -120,7 +118,7 @@ impl<W: Write + Send> Trace<W> {
         }
     }
 
-    /// A line about a packet: what happened to it at a link or a node (`link` or `node`, and its name), and why.
+    /// Writes a line about a packet: event, place (`link` or `node`, and its name), and reason of a loss.
     fn packet(
         &mut self,
         now: Time,
@@ -235,7 +233,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
     }
 }
 
-/// An event's name, and its details as a JSON object.
+/// Name and details (a JSON object) of an event.
 pub fn describe(event: &Event) -> (&'static str, Value) {
     match event {
         Event::Established => ("established", json!({})),

@@ -1,15 +1,14 @@
-//! What is left out of a run because it was measured before the end of the warm-up.
+//! Exclusion of the warm-up from the results of a run.
 //!
-//! Everything that is counted is counted from the beginning, at no cost for a packet; what it came to at the end of the
-//! warm-up is taken off at the end. What is no sum is not: the smallest round trip is of all the time, for it tells the path; the largest
-//! one is not known then.
+//! Counters run from time zero, at no cost per packet; their values at the end of the warm-up are subtracted at the
+//! end. The smallest RTT covers the whole run, since it is a property of the path. The largest RTT is unknown.
 
 use crate::link_metrics::LinkTraffic;
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use lasthop_base::Duration;
 
 impl Outcome {
-    /// What came out after `before`, which is of the same run at the end of its warm-up.
+    /// Results since `before`, those of the same run at the end of its warm-up.
     pub(crate) fn since(self, before: &Outcome) -> Outcome {
         let warmup_s = before.duration_s;
         let flows = self.flows.into_iter().zip(&before.flows).map(|(flow, then)| flow.since(then, warmup_s));
@@ -28,7 +27,7 @@ impl FlowOutcome {
     fn since(mut self, before: &FlowOutcome, warmup_s: f64) -> FlowOutcome {
         self.active_s -= before.active_s;
         self.limit_s -= before.limit_s;
-        // Only what begins after it is measured as a whole.
+        // A transfer that began earlier is not measured completely.
         self.is_finite &= self.began_s >= warmup_s;
         if let Some(all) = &mut self.exchanges {
             all.retain(|it| it.asked_s >= warmup_s);
@@ -76,5 +75,4 @@ impl LinkTraffic {
     }
 }
 
-/// The samples of a flow's round trips: how many, and their sum.
 pub(crate) type RttTotal = (u64, Duration);

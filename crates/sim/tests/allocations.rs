@@ -1,4 +1,4 @@
-//! No allocation per packet in the steady state, and nothing kept of the past.
+//! Packets cause no allocations in the steady state, and memory does not grow with the run.
 
 use lasthop_base::{Duration, Time};
 use lasthop_scenario::Draft;
@@ -10,15 +10,14 @@ use std::sync::Mutex;
 #[global_allocator]
 static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Allocations are counted for the whole program: each test waits here before it does anything, and lets go when it is over.
+/// Serialises the tests: allocations are counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Packets carried, allocations made and bytes kept between two instants of a run.
+/// Packets, allocations, and growth of memory (bytes) between two instants of a run.
 fn between(path: &str, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
     between_in(Draft::load(path).expect("a path"), settings, from_s, until_s)
 }
 
-/// The same in any scenario.
 fn between_in(mut draft: Draft, settings: &[(&str, &str)], from_s: u64, until_s: u64) -> (u64, usize, isize) {
     for (key, value) in settings {
         draft.set(key, value).expect("a key of that scenario");
@@ -51,7 +50,7 @@ fn allocations_do_not_grow_with_packets() {
     for settings in [&[][..], &split, &jtcp, &reno, &w_cw, &cubic] {
         let (packets, allocations, kept) = between("hasegawa", settings, 1000, 10_000);
         assert!(packets > 1_000_000, "{packets} packets");
-        // A queue or a list may still reach a length that it never had: a few times, not per packet.
+        // Queues and lists may still reach new maximum lengths, but not with each packet.
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
         assert!(kept < 65_536, "{settings:?}: {kept} bytes kept");
     }
@@ -117,7 +116,7 @@ fn nor_do_those_of_hybrid_arq() {
         let (packets, allocations, kept) = between_in(draft, settings, 200, 1000);
         assert!(packets > 800_000, "{settings:?}: {packets} packets");
         assert!(allocations < 40, "{settings:?}: {allocations} allocations for {packets} packets");
-        // SDUs that wait while a status is lost may be twice as many as ever before: one such list doubles.
+        // A lost status report may double a list of waiting SDUs.
         assert!(kept < 262_144, "{settings:?}: {kept} bytes kept");
     }
 }
@@ -127,7 +126,7 @@ fn nor_do_those_of_rlc() {
     let _alone = ALONE.lock();
     let in_order = ("link.wireless.down.channel", "iid");
     let out_of_order = ("link.wireless.down.arq.wait", "0 ms");
-    // PDUs lost by themselves, SDUs discarded without a word: one in thirty.
+    // One in thirty PDUs is lost independently; SDUs are discarded without notice.
     let discards = [
         in_order,
         ("link.wireless.down.channel.loss", "0.03"),
@@ -154,7 +153,7 @@ fn nor_do_those_of_rlc() {
         let text = include_str!("../../../papers/koga4/ordered.toml");
         let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
         draft.set("duration", "10000 s").expect("a duration");
-        // Without a limit the window, and with it the buffer, grows as long as nothing is lost.
+        // Without a limit, window and buffer would grow until a loss.
         draft.set("link.wireless.down.queue", "30 packets").expect("a queue");
         let (packets, allocations, kept) = between_in(draft, settings, 1000, 10_000);
         assert!(packets > 50_000, "{settings:?}: {packets} packets");

@@ -1,20 +1,20 @@
-//! BBRv3 beside others, as google/quiche's public simulator tests require it (`bbr3_simulator_test.cc`): 4 Mbit/s, 32 ms one
-//! way, a queue of two bandwidth-delay products, 10 MiB each (50 MiB beside CUBIC).
+//! BBRv3 beside other flows, as in google/quiche's public simulator tests (`bbr3_simulator_test.cc`): 4 Mbit/s, 32 ms
+//! one way, a queue of two bandwidth-delay products, 10 MiB each (50 MiB beside CUBIC).
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run};
 
-/// When the last of these flows was done, in units of the time that the bytes of one take alone.
+/// Completion time of the last flow, relative to the transmission time of one flow's bytes.
 fn done(flows: &[FlowOutcome], starts_s: &[f64], bytes: f64) -> f64 {
     let alone = bytes * 8.0 / (4e6 * 1448.0 / 1500.0);
     let ends = flows.iter().zip(starts_s).map(|(flow, start)| {
-        assert!(flow.active_s < flow.limit_s, "{} is not done", flow.name);
+        assert!(flow.active_s < flow.limit_s, "{} did not finish", flow.name);
         start + flow.active_s
     });
     ends.fold(0.0, f64::max) / alone
 }
 
-/// Two flows of as many bytes, the second when a tenth of the first is there.
+/// Two flows of equal size; the second starts after about a tenth of the first.
 fn beside(other: &str, mib: u32) -> f64 {
     let bytes = f64::from(mib) * f64::from(1 << 20);
     let second = 0.1 * bytes * 8.0 / 3.8e6;
@@ -47,7 +47,7 @@ fn beside(other: &str, mib: u32) -> f64 {
     done(&outcome.flows, &[0.0, second], bytes)
 }
 
-/// Bbr2VsBbr2, Bbr2VsBbr1, Bbr2VsReno, Bbr2VsCubic: both are done within three times the time that one takes alone.
+/// Bbr2VsBbr2, Bbr2VsBbr1, Bbr2VsReno, Bbr2VsCubic: both finish within three times the time of one flow alone.
 #[test]
 fn beside_another_both_are_done_in_time() {
     for (other, mib) in [("bbr3", 10), ("bbr", 10), ("reno", 10), ("cubic", 50)] {
@@ -56,7 +56,7 @@ fn beside_another_both_are_done_in_time() {
     }
 }
 
-/// MultipleBbr2s: six flows, two seconds apart, are done within 1.1 times the time that their bytes take.
+/// MultipleBbr2s: six flows, two seconds apart, finish within 1.1 times the time that their bytes take.
 #[test]
 fn six_flows_use_the_path() {
     let text = r#"

@@ -1,4 +1,4 @@
-//! The base station's schemes on whole paths: what each is for, and that without errors on the air it changes nothing.
+//! Middleboxes at the base station on whole paths: their benefit, and no change without channel errors.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::pcap::SourceCapture;
@@ -21,18 +21,16 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
 
 const BOX: &str = "node.bs.middlebox";
 const JUDGE: &str = "flow.bulk.sender.judge";
-/// hasegawa's path without its link-layer repeats: a BER of 1e-5 loses 8 % of the packets.
+/// hasegawa's path without link-layer retransmissions: a BER of 1e-5 loses 8 % of the packets.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "60 s")];
 
-/// Means over five seeds.
 fn means(settings: &[&[Setting<'_>]], of: &dyn Fn(&FlowOutcome) -> f64) -> f64 {
     let scenario = scenario("hasegawa", settings);
     (1..=5).map(|seed| of(&flow(&scenario, seed))).sum::<f64>() / 5.0
 }
 
-/// Nothing is lost on the air: what is lost found no room at the base station, and that is the sender's. It is seen as
-/// without a box, and goodput is the same within 1 %.
+/// Without channel errors, all losses are queue drops, and goodput is the same as without a middlebox within 1 %.
 #[test]
 fn with_congestion_alone_each_box_changes_next_to_nothing() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
@@ -48,7 +46,6 @@ fn with_congestion_alone_each_box_changes_next_to_nothing() {
     }
 }
 
-/// Half of the sender's window at every loss, or none of it.
 #[test]
 fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
     let plain = means(&[RAW], &FlowOutcome::goodput_kbps);
@@ -61,11 +58,10 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
             assert!(told > 1.5 * plain, "{name}, {recovery}: {told} against {plain} kbit/s");
         }
         let judged = means(&[RAW, settings], &|flow| flow.account.accuracy.wireless_right as f64);
-        assert!(judged > 20.0, "{name}: {judged} losses judged to be the air's");
+        assert!(judged > 20.0, "{name}: {judged} losses classified as wireless");
     }
 }
 
-/// What the queue at the base station refuses, each of them calls congestion.
 #[test]
 fn congestion_stays_congestion() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
@@ -77,7 +73,7 @@ fn congestion_stays_congestion() {
     }
 }
 
-/// A sender that counts ACKs has its window back sooner; one that counts bytes takes no notice of the pieces.
+/// ACK splitting restores the window of a sender that counts ACKs sooner; byte counting ignores the pieces.
 #[test]
 fn split_acks_are_worth_something_to_those_who_count_acks() {
     let reno: &[Setting<'_>] = &[("recovery", "reno")];
@@ -88,7 +84,7 @@ fn split_acks_are_worth_something_to_those_who_count_acks() {
     assert!(goodput(&[RAW, bytes, split]) < 1.3 * goodput(&[RAW, bytes]));
 }
 
-/// A link that repeats until it gets through, in bad states of 2 s: without notices the sender times out in most of them.
+/// A persistent ARQ in bad states of 2 s: without notices the sender times out in most of them.
 #[test]
 fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     let air: &[Setting<'_>] = &[
@@ -106,12 +102,10 @@ fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     let timeouts = |settings: &[&[Setting<'_>]]| means(settings, &|flow| flow.source.timeouts as f64);
     let (plain, told) = (timeouts(&[air]), timeouts(&[air, ebsn]));
     assert!(plain > 5.0 && told * 5.0 < plain, "{plain} without, {told} with notices");
-    // It reads no header: encrypted flows are helped as well.
     let opaque = timeouts(&[air, ebsn, &[("opaque", "true")]]);
     assert_eq!(opaque, told);
 }
 
-/// The same bad states, and a sender that waits with its window as it is while that is zero.
 #[test]
 fn a_closed_window_keeps_the_timer_from_expiring() {
     let air: &[Setting<'_>] = &[
@@ -134,8 +128,8 @@ fn a_closed_window_keeps_the_timer_from_expiring() {
     }
 }
 
-/// A link that repairs out of order, and a receiver that gives it time: the sender repeats less, and gets more through. (A
-/// SACK sender learns of further holes by the ACK that tells of a repair.)
+/// A link that delivers repairs out of order, and a middlebox that delays duplicate ACKs: fewer retransmissions, more
+/// goodput. (Each ACK that reports a repair shows a SACK sender further holes.)
 #[test]
 fn duplicates_that_wait_spare_the_sender_repeats() {
     let air: &[Setting<'_>] = &[
@@ -156,7 +150,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
         assert!(waited * 2.0 < plain, "{timing}: {waited} recoveries, without {plain}");
         assert!(more > 1.2 * goodput, "{timing}: {more} kbit/s, without {goodput}");
     }
-    // Who waits no time at all is a receiver that acknowledges everything at once.
+    // Without a delay, each duplicate ACK passes at once.
     let none: &[Setting<'_>] =
         &[("flow.bulk.receiver.timing", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
     let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.timing", "immediate")];
@@ -166,7 +160,7 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
     );
 }
 
-/// Timestamps without the time of the repairs: the sender's round trips stay those of the path.
+/// Timestamps without the repair time: the sender's RTT stays that of the path.
 #[test]
 fn repairs_are_hidden_from_the_senders_clock() {
     let largest = |name| means(&[RAW, &[(BOX, name)]], &|flow| flow.mean_rtt_s.unwrap_or(0.0) * 1000.0);
@@ -174,7 +168,6 @@ fn repairs_are_hidden_from_the_senders_clock() {
     assert!(wtcp < snoop, "{wtcp} ms, with snoop {snoop} ms");
 }
 
-/// A capture says what a box did: in comments, and on an interface of its own for what never came to the source.
 #[test]
 fn captures_say_what_a_box_did() {
     let captured = |settings: &[Setting<'_>]| {
@@ -182,7 +175,7 @@ fn captures_say_what_a_box_did() {
         let capture = SourceCapture::new(&scenario, Vec::new(), Some(120)).expect("a capture");
         let watch = Watch { observers: vec![Box::new(capture)], ..Watch::default() };
         let (_, _, mut observers) = run_watched(&scenario, 1, watch);
-        let capture: Box<dyn Any> = observers.pop().expect("what was put there");
+        let capture: Box<dyn Any> = observers.pop().expect("the capture");
         let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("the same");
         String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()
     };

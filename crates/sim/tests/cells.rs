@@ -1,9 +1,9 @@
-//! TCP in a cell whose air several stations share.
+//! TCP in a cell with several stations.
 
 use lasthop_scenario::Scenario;
 use lasthop_sim::run;
 
-/// `links`: a line for each station's link behind the access point, without its ends; `flows`: a line each.
+/// Goodput of each flow, from a line for each station's link (without its ends) and a line for each flow.
 fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
     let links: String = links
         .iter()
@@ -21,8 +21,8 @@ fn goodputs(links: &[(&str, &str)], flows: &str) -> Vec<f64> {
 
 const SINGLE: &str = "queue = \"200 packets\", arq = { kind = \"wifi\", frames = 1 }";
 
-/// Heusse et al., INFOCOM 2003: at 6 Mbit/s and at 54, the same goodput; without the slow station the fast ones have more
-/// than three times as much.
+/// Heusse et al., INFOCOM 2003: stations at 6 and 54 Mbit/s get the same goodput; without the slow station the fast
+/// ones get more than three times as much.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -34,7 +34,7 @@ fn one_slow_station_makes_all_slow() {
     assert!(both_fast[0] > 2.5 * mixed[0], "{both_fast:?}, {mixed:?}");
 }
 
-/// The access point is one of n + 1 that contend: n uploads get n times and more what one download gets.
+/// The access point is one of n + 1 contenders: n uploads get at least n times the goodput of one download.
 #[test]
 fn uploads_win() {
     let fast = format!("rate = \"54 Mbit/s\", {SINGLE}");
@@ -48,8 +48,7 @@ fn uploads_win() {
     assert!(up > 3.0 * all[0], "{all:?}");
 }
 
-/// Beside a station that always has something to send, as long at a time as the access point's aggregates, half is left; beside
-/// stations that would take half of the time, collisions take from what is left.
+/// A saturated station with equally long frames leaves half of the time; stations at half load leave less.
 #[test]
 fn load_takes_its_share() {
     let of = |others: &str| {

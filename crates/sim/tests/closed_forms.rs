@@ -1,4 +1,4 @@
-//! What can be computed by hand comes out.
+//! Results that can be computed by hand.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Outcome};
@@ -18,7 +18,7 @@ fn near(measured: f64, expected: f64, share: f64) {
 
 #[test]
 fn a_clean_path_is_filled() {
-    // 1000 of 1040 bytes on the wire are payload; slow start costs a few round trips of 1000 s.
+    // 1000 of 1040 bytes on the wire are payload; slow start takes a few round trips of 1000 s.
     let outcome = run("hasegawa", &[("link.wireless.down.channel", "none")]);
     near(outcome.flows[0].goodput_kbps(), 2000.0 * 1000.0 / 1040.0, 0.001);
 }
@@ -33,7 +33,6 @@ fn the_residual_loss_of_arq_is_p_to_the_fourth() {
         let (lost, offered) =
             (link.lost[LossReason::Channel], link.offered - link.lost[LossReason::QueueFull]);
         let (lost, offered) = (lost as f64, offered as f64);
-        // Five standard errors of a binomial.
         let error = 5.0 * (p.powi(4) * (1.0 - p.powi(4)) / offered).sqrt();
         assert!((lost / offered - p.powi(4)).abs() < error, "{ber}: {} of {offered}", lost);
     }
@@ -41,8 +40,7 @@ fn the_residual_loss_of_arq_is_p_to_the_fourth() {
 
 #[test]
 fn a_window_limited_sender_sends_a_window_per_round_trip() {
-    // 20 segments of 1000 bytes per RTT of 100 ms and the transmission of one packet of 1052 bytes at 100 Mbit/s
-    // and of its ACK of 52 bytes.
+    // 20 segments of 1000 bytes per RTT: 100 ms plus a packet (1052 bytes) and its ACK (52) at 100 Mbit/s.
     let settings = [
         ("receiver.window.size", "20000 bytes"),
         ("segment", "1000 bytes"),
@@ -56,14 +54,13 @@ fn a_window_limited_sender_sends_a_window_per_round_trip() {
 
 #[test]
 fn memory_and_work_do_not_depend_on_history() {
-    // Ten times the time takes ten times the packets, and the same number of losses per packet.
+    // Ten times the duration gives ten times the packets and the same loss rate.
     let outcome = |duration: &str| run("hasegawa", &[("duration", duration)]);
     let (short, long) = (outcome("500 s"), outcome("5000 s"));
     near(long.flows[0].goodput_kbps(), short.flows[0].goodput_kbps(), 0.02);
 }
 
-/// A flow over a link of 1 Gbit/s and 100 ms that loses each packet with probability `p` by itself: nothing but the
-/// window limits it. `timing` says how often segments are acknowledged.
+/// A flow over 1 Gbit/s and 100 ms that only random losses with probability `p` limit. `timing`: ACK policy.
 fn limited_by_losses(recovery: &str, timing: &str, p: f64) -> FlowOutcome {
     let settings = [
         ("link.path.down.channel.loss", &*p.to_string()),
@@ -72,7 +69,7 @@ fn limited_by_losses(recovery: &str, timing: &str, p: f64) -> FlowOutcome {
         ("min_rto", "1 s"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "100000000 bytes"),
-        // 2000 losses or more: a standard error of some 2 % of their number, 1 % of the rate.
+        // At least 2000 losses: a standard error of about 2 % of their number, 1 % of the rate.
         ("duration", if p < 0.001 { "10000 s" } else { "5000 s" }),
     ];
     let mut outcome = run("profile=plain,rate=1000Mbit/s,rtt=100ms,queue=100000packets,loss=1%", &settings);
@@ -81,17 +78,16 @@ fn limited_by_losses(recovery: &str, timing: &str, p: f64) -> FlowOutcome {
     flow
 }
 
-/// Segments sent per second.
 fn sent(flow: &FlowOutcome) -> f64 {
     flow.source.data_sent as f64 / flow.active_s
 }
 
-/// Mathis, Semke, Mahdavi, Ott 1997, Eq. 3 and its table of constants: rate = C / (RTT sqrt(p)), where random losses have
-/// C = 1.31 with an ACK for every segment and 0.93 with one for two (regular ones sqrt(3/2) and 0.87).
+/// Mathis, Semke, Mahdavi, Ott 1997, Eq. 3 and its table of constants: rate = C / (RTT sqrt(p)). For random losses,
+/// C = 1.31 with an ACK for every segment and 0.93 with delayed ACKs (periodic losses: sqrt(3/2) and 0.87).
 ///
-/// Stated before anything was measured: within 15 %, from p = 3e-4 to 1e-2. Measured: 0.97 to 0.92 of it up to 3e-3. The
-/// formula knows no timeouts: at 1e-2, where some 2 % of the loss indications are timeouts, 0.88 and (one ACK for two
-/// segments) 0.84, outside the 15 %. The next test takes that point with a model of them.
+/// Stated in advance: within 15 %, from p = 3e-4 to 1e-2. Measured: 0.97 to 0.92 up to 3e-3. The formula ignores
+/// timeouts: at 1e-2, where about 2 % of the loss indications are timeouts, the ratio is 0.88 and (delayed ACKs) 0.84,
+/// outside the 15 %. The next test compares this point with a model that includes timeouts.
 #[test]
 fn sack_has_the_rate_of_mathis() {
     for (timing, constant) in [("immediate", 1.31), ("delayed", 0.93)] {
@@ -101,7 +97,7 @@ fn sack_has_the_rate_of_mathis() {
     }
 }
 
-/// As for NewReno below: the full model of Padhye et al., p as loss indications.
+/// The full model of Padhye et al., with p as loss indications (as for NewReno below).
 #[test]
 fn sack_has_the_rate_of_padhye_where_it_times_out() {
     for (timing, b) in ACKS {
@@ -112,8 +108,8 @@ fn sack_has_the_rate_of_padhye_where_it_times_out() {
     }
 }
 
-/// Padhye, Firoiu, Towsley, Kurose 1998 and 2000, the full model where the receiver's window does not limit: segments
-/// sent per second; `b` segments an ACK, `timeout` the first one of a series, s.
+/// Padhye, Firoiu, Towsley, Kurose 1998 and 2000, full model without a receive window limit: segments sent per second.
+/// `b`: segments per ACK; `timeout`: first timeout of a series, s.
 fn padhye(p: f64, b: f64, rtt: f64, timeout: f64) -> f64 {
     let all = |n: f64| (1.0 - p).powf(n);
     let offset = (2.0 + b) / (3.0 * b);
@@ -125,11 +121,10 @@ fn padhye(p: f64, b: f64, rtt: f64, timeout: f64) -> f64 {
     sent / (rtt * (b / 2.0 * window + 1.0) + times_out * timeout * backoff / (1.0 - p))
 }
 
-/// RFC 9438 §4.3: where the round trip is short CUBIC has the rate of Reno's window rules; both with SACK, under the same
-/// losses.
+/// RFC 9438 §4.3: on short round trips CUBIC has Reno's rate; both with SACK and the same losses.
 ///
-/// Stated before anything was measured: within 15 %, since the additive increase is equivalent for losses at equal
-/// distances, not quite for random ones. Measured: 1.07 of it at p = 1e-3, 1.12 at 1e-2.
+/// Stated in advance: within 15 %, since the additive increase is equivalent for equidistant losses and nearly so for
+/// random ones. Measured: 1.07 at p = 1e-3, 1.12 at 1e-2.
 #[test]
 fn cubic_has_the_rate_of_reno_on_a_short_path() {
     for (timing, p) in [("immediate", 1e-3), ("immediate", 1e-2), ("delayed", 1e-3)] {
@@ -153,7 +148,7 @@ fn cubic_has_the_rate_of_reno_on_a_short_path() {
 
 const ACKS: [(&str, f64); 2] = [("immediate", 1.0), ("delayed", 2.0)];
 
-/// Stated before anything was measured: within 25 %, from p = 1e-3 to 0.1. Measured: 0.94 to 1.04 of it.
+/// Stated in advance: within 25 %, from p = 1e-3 to 0.1. Measured: 0.94 to 1.04.
 #[test]
 fn reno_has_the_rate_of_padhye() {
     for (timing, b) in ACKS {
@@ -163,10 +158,10 @@ fn reno_has_the_rate_of_padhye() {
     }
 }
 
-/// The model is one of Reno, which times out where several segments of a window are lost. NewReno repeats them in one
-/// recovery: with the channel's p it sends up to 1.26 times as much (p = 0.03, every segment acknowledged), more than the
-/// 25 % stated before. The authors measure p as loss indications, recoveries and timeouts, per segment sent; so does this:
-/// 1.03 to 1.07, while repeated timeouts, which make one indication, are few.
+/// The model describes Reno, which times out if several segments of a window are lost. NewReno retransmits them in one
+/// recovery: relative to the channel's p it sends up to 1.26 times as much (p = 0.03, an ACK for every segment), more
+/// than the 25 % stated in advance. The authors define p as loss indications (recoveries and timeouts) per segment
+/// sent. With that p the ratio is 1.03 to 1.07, as long as repeated timeouts, which form one indication, are few.
 #[test]
 fn new_reno_has_the_rate_of_padhye_by_its_loss_indications() {
     for (timing, b) in ACKS {

@@ -1,4 +1,4 @@
-//! Packets are conserved: what a source sends arrives, is lost for a stated cause, or is still on its way at the end.
+//! Conservation of packets: each packet sent arrives, is lost for a stated reason, or is in flight at the end.
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
@@ -9,22 +9,20 @@ use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
 
-/// One end's packets.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     sent: u64,
     arrived: u64,
     under_way: u64,
-    /// Of those sent: by middleboxes, and copies that links made.
+    /// Packets sent by middleboxes, and copies made by links.
     born: u64,
     copied: u64,
     received_at_nodes: u64,
     taken_out: u64,
 }
 
-/// Counts packets by what an observer is told, flow by flow: those of the source, and those of the destination.
 struct Counts {
-    /// Hops there and back.
+    /// Hops of each flow: forward, backward.
     hops: Vec<[usize; 2]>,
     end: Time,
     stories: Stories,
@@ -87,7 +85,7 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
     let scenario = draft.check().expect("a valid scenario");
     let watch = Watch { observers: vec![Box::new(Counts::new(&scenario))], ..Watch::default() };
     let (outcome, _, mut observers) = run_watched(&scenario, 1, watch);
-    let counts: Box<dyn Any> = observers.pop().expect("what was put there");
+    let counts: Box<dyn Any> = observers.pop().expect("the observer");
     let mut counts = *counts.downcast::<Counts>().expect("the same");
     while let Some(story) = counts.stories.next_of_all() {
         counts.count(&story);
@@ -95,8 +93,7 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
     (outcome, counts.flows)
 }
 
-/// The metrics that count a source's lost packets by cause: each packet in exactly one of them. What middleboxes take
-/// out is counted for both directions together.
+/// Metrics of a source's lost packets; each packet counts in exactly one. `suppressed` counts both directions.
 const CAUSES: [&str; LossReason::ALL.len() - 1] =
     ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early", "lost_corrupt"];
 
@@ -128,10 +125,8 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
     }
 }
 
-/// A short queue on 2 Mbit/s, 30 s.
 const PATH: &str = "profile=plain,rate=2Mbit/s,rtt=40ms,queue=10packets,duration=30s";
 
-/// Each with its defaults over a path that loses, newcomers too.
 #[test]
 fn every_mechanism_of_links_and_of_tcp() {
     let catalogue = Catalogue::default();
@@ -147,7 +142,6 @@ fn every_mechanism_of_links_and_of_tcp() {
             let key = format!("{table}.{}", question.name);
             let mut settings = vec![loss, (&key, value)];
             if question.name == "arq" {
-                // Some need the other direction to have it, too.
                 settings.push(("link.path.up.arq", value));
             }
             check(PATH, &settings, &[]);
@@ -167,7 +161,7 @@ fn full_queues_and_the_air() {
     check(PATH, &[(down, bits), ("link.path.down.arq", repeated)], &["lost_channel"]);
 }
 
-/// Collisions lose what is sent once only, up and down; copies and damage beside.
+/// Collisions lose frames that are sent only once, up and down; with duplication and corruption.
 #[test]
 fn a_crowded_cell() {
     let cell = ("link.path.arq", "{ kind = \"wifi\", transmissions = 1, stations = 5, load = 0.5 }");
@@ -188,7 +182,7 @@ fn copies_and_damage() {
     let rlc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga4/ordered.toml");
     let wireless = [("link.wireless.duplicate", "3 %"), ("link.wireless.corrupt", "2 %")];
     check(rlc, &wireless, &["lost_corrupt", "acks_lost", "copied"]);
-    // Behind the damage another link, and a box that reads headers.
+    // After the corrupting link follow another link and a middlebox that reads headers.
     let wired = [("link.wired.duplicate", "1 %"), ("link.wired.corrupt", "1 %"), ("duration", "60 s")];
     let snoop = [("link.wireless.down.arq", "none"), ("node.bs.middlebox", "snoop")];
     let all = ["lost_corrupt", "lost_channel", "born_at_nodes", "copied"];
@@ -236,7 +230,6 @@ fn hybrid_arq() {
         let settings = [misread, ("link.wireless.arq.mode", "um"), ("link.wireless.arq.order", order)];
         check("lte-am", &settings, &["lost_channel", "acks_lost"]);
     }
-    // Shorter than HARQ's round trip.
     let short = [("link.wireless.arq.mode", "um"), ("link.wireless.arq.t_reassembly", "3 ms")];
     check("lte-am", &short, &["lost_discarded"]);
 }

@@ -1,4 +1,4 @@
-//! Requests and responses on one connection, and sources that pause: what they take, by hand and by properties.
+//! Requests and responses on one connection, and sources that pause: times computed by hand, and properties.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{FlowOutcome, Outcome, run, run_watched};
@@ -22,8 +22,8 @@ fn times(outcome: &Outcome) -> Vec<f64> {
     web(outcome).exchanges.as_ref().unwrap().iter().filter(|it| it.is_complete).map(|it| it.took_s).collect()
 }
 
-/// A request of 100 bytes takes 0.1 ms and 50 ms, the response of five segments of 1 ms each 5 ms and 50 ms: 105.1 ms. The
-/// first one waits for the handshake, which costs nothing but its round trip where headers do: 100 ms more.
+/// A request of 100 bytes takes 0.1 ms plus 50 ms, the response of five 1-ms segments 5 ms plus 50 ms: 105.1 ms. The
+/// first request waits for the handshake: 100 ms more, since headers cost nothing here.
 #[test]
 fn small_exchanges_take_a_round_trip_and_their_transmission() {
     let scenario = scenario(&[
@@ -36,19 +36,18 @@ fn small_exchanges_take_a_round_trip_and_their_transmission() {
     let times = times(&outcome);
     assert_eq!(times.len(), 10);
     assert!((times[0] - 0.2051).abs() < 1e-6, "{times:?}");
-    // Restart after idle leaves the initial window of ten.
     assert!(times[1..].iter().all(|time| (time - 0.1051).abs() < 1e-6), "{times:?}");
     let flow = web(&outcome);
     assert_eq!((flow.delivered_bytes, flow.source.retransmitted), (50_000, 0));
-    // After the last of them the flow is complete: 0.2051 + 9 (0.3 + 0.1051).
+    // The flow is complete after the last response: 0.2051 + 9 (0.3 + 0.1051).
     assert!((flow.active_s - (0.2051 + 9.0 * 0.4051)).abs() < 1e-6, "{}", flow.active_s);
     assert!(flow.account.completed.is_some());
-    // The client's requests are data, too; its FIN is counted with them.
+    // Requests are data, and the client's FIN counts with them.
     assert_eq!(flow.destination.data_sent, 11);
 }
 
-/// 30 segments need windows of 10 and 20, with delayed ACKs 15: after a pause longer than the timeout slow start begins
-/// again (RFC 5681 §4.1), without a pause the window is what it was.
+/// 30 segments need windows of 10 and 20 (15 with delayed ACKs). After a pause longer than the timeout, slow start
+/// restarts (RFC 5681 §4.1); without a pause, the window remains.
 #[test]
 fn a_pause_longer_than_the_timeout_restarts_slow_start() {
     let of = |think: &str, validate: &str| {
@@ -57,7 +56,7 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
         times(&run(&scenario(&draft), 1))
     };
     let (at_once, later) = (of("0 s", "false"), of("3 s", "false"));
-    // 40 ms of transmission and a round trip, once the window is open.
+    // With an open window: 40 ms of transmission and a round trip.
     let last = at_once.last().unwrap();
     assert!((last - 0.1401).abs() < 0.002, "{last}");
     for time in &later[1..] {
@@ -66,7 +65,7 @@ fn a_pause_longer_than_the_timeout_restarts_slow_start() {
     assert!((later[1] - later[2]).abs() < 0.01, "each begins from the same window: {later:?}");
 }
 
-/// Requests that are due every 4 s, as a video's segments: 20 s hold five; where a response takes longer, the next waits.
+/// Requests every 4 s, as for segments of a video: 20 s hold five. After a longer response, the next request waits.
 #[test]
 fn requests_are_due_by_the_clock_or_wait_for_the_response() {
     let asked = |response: &str| -> Vec<f64> {
@@ -75,13 +74,12 @@ fn requests_are_due_by_the_clock_or_wait_for_the_response() {
         web(&outcome).exchanges.as_ref().unwrap().iter().map(|it| it.asked_s).collect()
     };
     assert_eq!(asked("500 KB"), [0.0, 4.0, 8.0, 12.0, 16.0]);
-    // 5 MB at 8 Mbit/s are 5 s and more.
     let late = asked("5 MB");
     assert_eq!(late.len(), 4);
     assert!(late.windows(2).all(|pair| pair[1] - pair[0] > 5.0 && pair[1] - pair[0] < 5.8), "{late:?}");
 }
 
-/// Whatever the path does, the n-th request has the same size and the same time to think: other losses, same work.
+/// Sizes and think times of the n-th request do not depend on the path: other losses, same work.
 #[test]
 fn draws_depend_on_the_seed_alone() {
     let draws = [("request", "100 bytes"), ("response", "20 KB"), ("sizes", "web"), ("think", "200 ms")];
@@ -101,7 +99,6 @@ fn draws_depend_on_the_seed_alone() {
     assert!(one.iter().any(|pause| (pause - one[0]).abs() > 0.01));
 }
 
-/// Losses are repaired in both directions, and every exchange comes to its end.
 #[test]
 fn exchanges_survive_losses_in_both_directions() {
     let mut draft = Draft::load("rate=10Mbit/s,rtt=40ms,loss=3%,duration=120s").unwrap();
@@ -117,20 +114,20 @@ fn exchanges_survive_losses_in_both_directions() {
     let flow = web(&outcome);
     assert_eq!(times(&outcome).len(), 100);
     assert_eq!(flow.delivered_bytes, 6_000_000);
-    assert!(flow.destination.retransmitted > 0 && flow.source.retransmitted > 0, "both sides send again");
+    assert!(flow.destination.retransmitted > 0 && flow.source.retransmitted > 0, "both ends retransmit");
 }
 
-/// 2 s of data and 3 s of silence, at 4 Mbit/s: 20 s hold four bursts of 1 MB.
+/// 2 s of data and 3 s of silence at 4 Mbit/s: 20 s hold four bursts of 1 MB.
 #[test]
 fn bursts_at_a_rate_carry_that_rate() {
     let scenario = scenario(&[("on", "2 s"), ("off", "3 s"), ("write_rate", "4 Mbit/s")]);
     let (outcome, samples, _) =
         run_watched(&scenario, 1, lasthop_sim::Watch { probes: true, ..Default::default() });
     assert_eq!(web(&outcome).delivered_bytes, 4_000_000);
-    // It is silent for 60 % of the time, and restarts from the initial window after each pause.
+    // Silent for 60 % of the time; each pause resets the window to the initial one.
     let limited = web(&outcome).app_limited_pct().unwrap();
     assert!(limited > 60.0 && limited < 100.0, "{limited}");
-    // Nothing comes while it is silent: from 2.2 s (half a round trip and what is on the way) to 5 s.
+    // No data arrives from 2.2 s (half a round trip and queued data after the burst) to 5 s.
     let at = |second: f64| {
         let sample = samples.flows.iter().find(|sample| sample.time.as_secs() >= second).unwrap();
         sample.delivered_bytes
@@ -139,7 +136,7 @@ fn bursts_at_a_rate_carry_that_rate() {
     assert!(at(3.5) == at(4.5) && at(6.0) > at(5.0));
 }
 
-/// Without a rate it fills the link while it is on; what is written and not sent yet at the end still goes (128 KiB).
+/// Without a rate, a burst fills the link; data written but unsent at its end (128 KiB) is still sent.
 #[test]
 fn bursts_without_a_rate_fill_the_link() {
     let outcome = run(&scenario(&[("on", "4 s"), ("off", "6 s")]), 1);
@@ -148,7 +145,6 @@ fn bursts_without_a_rate_fill_the_link() {
     assert!(delivered > 0.9 * 8e6 && delivered < most, "{delivered}");
 }
 
-/// A rate without pauses is what is delivered.
 #[test]
 fn a_rate_alone_is_a_source_that_the_application_limits() {
     let outcome = run(&scenario(&[("write_rate", "1 Mbit/s")]), 1);
@@ -156,7 +152,7 @@ fn a_rate_alone_is_a_source_that_the_application_limits() {
     assert!((goodput - 1000.0).abs() < 10.0, "{goodput}");
 }
 
-/// Exponential and Pareto lengths have the means that were asked for: 2,000 s of them.
+/// Exponential and Pareto lengths have the configured means, over 2,000 s.
 #[test]
 fn drawn_periods_have_their_means() {
     for (period, within) in [("exponential", 0.15), ("pareto", 0.4)] {
@@ -168,7 +164,6 @@ fn drawn_periods_have_their_means() {
     }
 }
 
-/// Whatever stands on the path, every exchange ends, and nothing is made up.
 #[test]
 fn every_middlebox_lets_exchanges_pass() {
     for name in lasthop_middlebox::ALL.iter().map(|one| one.info.name) {

@@ -1,4 +1,4 @@
-//! External packets: real traffic takes a flow's way, beside what is simulated.
+//! External packets: real traffic in place of a flow, beside simulated flows.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Engine, Entering, Left};
@@ -7,7 +7,7 @@ use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, pipe_of};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Priority};
 
 fn scenario(text: &str) -> Scenario {
-    Draft::load(text).expect("it can be read").check().expect("it is right")
+    Draft::load(text).expect("the text parses").check().expect("the scenario is valid")
 }
 
 fn packet(forward: bool, wire_bytes: u32) -> Entering {
@@ -27,7 +27,7 @@ fn millis(millis: u64) -> Time {
 
 #[test]
 fn arrivals_are_computed_however_late_the_engine_is_asked() {
-    // 1250 bytes take 10 ms, and the way 10 ms.
+    // 1250 bytes take 10 ms of transmission and 10 ms of propagation.
     let scenario = scenario("profile=plain,rate=1Mbit/s,rtt=20ms");
     let expected: Vec<Time> = (1..=10).map(|n| millis(10 * n + 10)).collect();
     for asked_every in [1, 7, 1000] {
@@ -65,7 +65,7 @@ fn what_is_lost_is_told_with_its_place_and_reason() {
     for _ in 0..6 {
         engine.inject(FlowId(0), &packet(true, 1250));
     }
-    // One in transmission, three wait.
+    // One packet in transmission, three in the queue.
     let lost: Vec<Option<_>> = left(&mut engine).iter().map(|one| one.lost).collect();
     assert_eq!(lost, [Some((pipe_of(0, true), LossReason::QueueFull)); 2]);
     engine.run_until(millis(1000));
@@ -90,12 +90,12 @@ fn datagrams_of_the_scenario_compete_and_its_tcp_gives_way() {
         rate = "500 kbit/s"
         packet = "1000 bytes"
     "#;
-    let scenario = Scenario::parse(text, "cross.toml").expect("it is right");
+    let scenario = Scenario::parse(text, "cross.toml").expect("the scenario is valid");
     let mut engine = assemble_around(&scenario, 0, 1);
     assert_eq!(engine.flow_count(), EXTERNAL_FLOWS + 1);
     engine.run_until(millis(1000));
     let carried = engine.pipe_account(pipe_of(0, true)).carried_bytes;
-    // Headers come on top of 500 kbit/s; TCP would take all the link has.
+    // 500 kbit/s of payload plus headers; TCP would take the whole link.
     assert!((60_000..70_000).contains(&carried), "{carried} bytes");
     assert!(left(&mut engine).is_empty());
 }

@@ -1,4 +1,4 @@
-//! TCP over hybrid ARQ: what a whole path carries, and which losses it sees.
+//! TCP over HARQ: goodput and losses on whole paths.
 
 use lasthop_net::counters::Counters;
 use lasthop_scenario::Draft;
@@ -20,8 +20,8 @@ fn goodput(outcome: &Outcome, seconds: f64) -> f64 {
     outcome.flows[0].delivered_bytes as f64 * 8.0 / seconds / 1e6
 }
 
-/// 30 Mbit/s, of which repeats take 0.1 + 0.1 x 0.02 + 0.1 x 0.02 x 0.004 of a slot a block; headers 8 bytes a piece, 1500 of
-/// 1448 bytes of payload. Slow start costs the first second some.
+/// 30 Mbit/s, of which retransmissions take 0.1 + 0.1 x 0.02 + 0.1 x 0.02 x 0.004 of a slot per block. Headers take 8
+/// bytes a piece; 1448 of 1500 bytes are payload. Slow start costs part of the first second.
 #[test]
 fn a_queue_that_is_never_empty_gives_tcp_what_harq_leaves() {
     for (path, rate, seconds) in [("lte-am", 30.0, "40 s"), ("nr-5g-am", 300.0, "10 s")] {
@@ -36,11 +36,13 @@ fn a_queue_that_is_never_empty_gives_tcp_what_harq_leaves() {
         );
         assert_eq!((counters.discarded, counters.late), (0, 0));
         let share = counters.blocks_again as f64 / counters.blocks as f64;
-        assert!((share / (1.0 - 1.0 / 1.102_008) - 1.0).abs() < 0.1, "{path}: {share} of blocks are repeats");
+        assert!(
+            (share / (1.0 - 1.0 / 1.102_008) - 1.0).abs() < 0.1,
+            "{path}: {share} of the blocks are retransmissions"
+        );
     }
 }
 
-/// Every failed block is lost to HARQ: in unacknowledged mode TCP sees the losses, in acknowledged mode it sees delay.
 #[test]
 fn acknowledged_mode_hides_what_harq_loses() {
     let without_harq = [("link.wireless.arq.transmissions", "1"), ("link.wireless.down.channel.loss", "2 %")];

@@ -1,4 +1,4 @@
-//! Duplicates and damage on whole paths: what TCP's ends see of them.
+//! Duplication and corruption on whole paths.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -8,12 +8,11 @@ use lasthop_tcp::Event;
 use lasthop_wire::{Flags, FlowId, LossReason, Packet};
 use std::any::Any;
 
-/// What happened to packets with data, and what ACKs told.
 #[derive(Default)]
 struct Seen {
     copies: u64,
     damaged: u64,
-    /// ACKs whose first SACK block tells of what had been acknowledged (RFC 2883 §4).
+    /// ACKs with a D-SACK block (RFC 2883 §4).
     duplicates_told: u64,
 }
 
@@ -37,22 +36,22 @@ impl Observer for Seen {
 }
 
 fn scenario(line: &str) -> Scenario {
-    Draft::load(line).expect("it can be read").check().expect("it is right")
+    Draft::load(line).expect("the text parses").check().expect("the scenario is valid")
 }
 
 fn run(line: &str) -> (Outcome, Seen) {
     let watch = Watch { observers: vec![Box::new(Seen::default())], ..Watch::default() };
     let (outcome, _, mut observers) = run_watched(&scenario(line), 1, watch);
-    let seen: Box<dyn Any> = observers.pop().expect("what was put there");
+    let seen: Box<dyn Any> = observers.pop().expect("the observer");
     (outcome, *seen.downcast::<Seen>().expect("the same"))
 }
 
 fn number(outcome: &Outcome, name: &str) -> f64 {
     let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
-    (metric.of)(&outcome.flows[0]).expect("it is defined")
+    (metric.of)(&outcome.flows[0]).expect("a defined metric")
 }
 
-/// The receiver tells of each copy by D-SACK; nothing is sent again, and the sender's window does not suffer.
+/// The receiver reports each copy by D-SACK; nothing is retransmitted, and the sender's window is unaffected.
 #[test]
 fn a_receiver_tells_of_copies() {
     let line = "rate=10Mbit/s,rtt=40ms,queue=1000packets,transfer=5MB,duration=30s";
@@ -66,7 +65,6 @@ fn a_receiver_tells_of_copies() {
     assert!((1.0..1.04).contains(&slower), "{slower}");
 }
 
-/// Damage is a loss to TCP, after the packet has taken its time on both links.
 #[test]
 fn damage_is_lost_at_the_host() {
     let (outcome, seen) = run("rate=10Mbit/s,rtt=40ms,queue=1000packets,corrupt=1%,duration=30s");
@@ -78,7 +76,7 @@ fn damage_is_lost_at_the_host() {
         (&outcome.links[0].down, run("rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%,duration=30s"));
     assert_eq!(damaged.lost[LossReason::Corrupt], seen.damaged);
     assert!(number(&lost.0, "lost_channel") > 0.0);
-    // Damaged on the first of two links: half of the datagrams, all of which the second one has carried.
+    // Half of the datagrams are damaged on the first of two links; the second link carries all of them.
     let text = r#"
         [link.one]
         from = "a"
@@ -96,18 +94,19 @@ fn damage_is_lost_at_the_host() {
         rate = "1 Mbit/s"
         packet = "1000 bytes"
     "#;
-    let scenario = Draft::parse(text, "two links").expect("it can be read").check().expect("it is right");
+    let scenario =
+        Draft::parse(text, "two links").expect("the text parses").check().expect("the scenario is valid");
     let outcome = lasthop_sim::run(&scenario, 1);
     let [one, two] = [0, 1].map(|link: usize| outcome.links[link].down);
     assert_eq!(one.lost[LossReason::Corrupt], 0);
-    // One may be between them at the end.
+    // One packet may be between the links at the end.
     assert!(one.carried_bytes.abs_diff(two.carried_bytes) <= 1028, "{one:?} {two:?}");
     let share = two.lost[LossReason::Corrupt] as f64 / outcome.links[1].down.offered as f64;
     assert!((share - 0.5).abs() < 5.0 * 0.5 / 7500f64.sqrt(), "{share}");
 }
 
-/// Half of the datagrams come twice, and each counts once: nothing is lost, and all 1000 kbit/s arrive, no more. On the air
-/// behind, a datagram is lost if it was lost itself and its copy, if there is one, too: 0.2 (1 - 0.5 x 0.8) = 0.12 of all.
+/// Half of the datagrams arrive twice, and each counts once: exactly 1000 kbit/s arrive. On a lossy link behind, a
+/// datagram is lost if itself and its copy, if any, are lost: 0.2 (1 - 0.5 x 0.8) = 0.12 of all.
 #[test]
 fn a_datagram_counts_once_however_many_copies_arrive() {
     let text = "title = \"t\"\nduration = \"100 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
@@ -121,14 +120,13 @@ fn a_datagram_counts_once_however_many_copies_arrive() {
     };
     let (whole, copies) = goodput(&draft);
     assert!((whole - 1000.0).abs() < 1.0, "{whole}");
-    // 25,000 datagrams.
     assert!((copies as f64 - 12_500.0).abs() < 4.0 * 79.0, "{copies}");
     draft.set("link.c.duplicate", "0.5").expect("a known key");
     assert!((goodput(&draft).0 - 1000.0).abs() < 1.0, "copies of copies");
     draft.set("link.c.duplicate", "0").expect("a known key");
     draft.set("link.c.down.channel", "{ kind = \"iid\", loss = 0.2 }").expect("a known key");
     let (lossy, _) = goodput(&draft);
-    // Standard error of a share of 25,000.
+    // Four standard errors of a share of 25,000.
     let expected = 1000.0 * (1.0 - 0.12);
     assert!((lossy - expected).abs() < 4.0 * 1000.0 * (0.12 * 0.88 / 25_000.0_f64).sqrt() + 1.0, "{lossy}");
 }

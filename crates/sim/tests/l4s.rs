@@ -1,4 +1,4 @@
-//! L4S over simulated links: short queues, equal parts, and what falls back.
+//! L4S over simulated links: short queues, fairness, and fallback.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -17,7 +17,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// How long packets that joined the first link as L4S have waited for its transmitter, s, once slow start is over.
+/// Queueing delays of L4S packets on the first link after slow start, s.
 struct LowQueue {
     from: Time,
     bps: f64,
@@ -52,8 +52,8 @@ impl Observer for LowQueue {
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
-/// RFC 9332 §1.1 and RFC 9331 §5.2: "consistently low" queueing: below 1 ms on average and 2 ms for 99 of 100 packets, with
-/// the link in use (95 %), for a single flow and for four, alone and beside CUBIC.
+/// "Consistently low" queueing (RFC 9332 §1.1, RFC 9331 §5.2): below 1 ms on average and below 2 ms for 99 of 100
+/// packets, with 95 % utilisation; for one flow and for four, alone and beside CUBIC.
 #[test]
 fn the_low_queue_is_short_and_the_link_in_use() {
     let (rate, seconds) = (50e6, 30.0);
@@ -75,7 +75,7 @@ fn the_low_queue_is_short_and_the_link_in_use() {
         let watch = Watch { observers: vec![Box::new(queue)], ..Watch::default() };
         let (_, _, mut observers) = run_watched(&scenario, 1, watch);
         let observer: Box<dyn Any> = observers.swap_remove(0);
-        let mut queue = *observer.downcast::<LowQueue>().expect("it is the one");
+        let mut queue = *observer.downcast::<LowQueue>().expect("the observer");
         queue.waits.sort_by(f64::total_cmp);
         let mean = queue.waits.iter().sum::<f64>() / queue.waits.len() as f64;
         let p99 = queue.waits[queue.waits.len() * 99 / 100];
@@ -85,7 +85,7 @@ fn the_low_queue_is_short_and_the_link_in_use() {
     }
 }
 
-/// The same window law for all: two flows, and four, have equal parts (Jain's index 0.99; heistp/l4s-tests: 1.000).
+/// Two and four Prague flows have equal shares (Jain's index 0.99; heistp/l4s-tests: 1.000).
 #[test]
 fn prague_beside_prague_is_fair() {
     for (count, rtt) in [("2", "20ms"), ("2", "80ms"), ("4", "10ms")] {
@@ -100,8 +100,7 @@ fn prague_beside_prague_is_fair() {
     }
 }
 
-/// With an answerer that does not know AccECN, and at a router that does not mark, Prague is Reno: it gets what Reno gets over
-/// the same losses, within a tenth.
+/// Without AccECN or marks, Prague behaves as Reno: the same goodput under the same losses, within a tenth.
 #[test]
 fn without_marks_prague_is_reno() {
     let goodput = |settings: &str| {

@@ -1,4 +1,4 @@
-//! What limited a flow is what its scenario makes narrow.
+//! Metrics of the limiting factor of a flow.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::FlowOutcome;
@@ -11,7 +11,7 @@ fn run(path: &str, settings: &[(&str, &str)]) -> FlowOutcome {
     lasthop_sim::run(&draft.check().expect("a valid scenario"), 1).flows.remove(0)
 }
 
-/// cwnd, receive window, application, %.
+/// Shares of cwnd, receive window, application, %.
 fn shares(flow: &FlowOutcome) -> [f64; 3] {
     [flow.cwnd_limited_pct(), flow.rwnd_limited_pct(), flow.app_limited_pct()]
         .map(|share| share.expect("TCP"))
@@ -19,8 +19,7 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 
 #[test]
 fn a_small_receive_window() {
-    // 20 segments: cwnd is smaller during the handshake and the first round trip of 100 ms, the same in the next one, and
-    // larger ever after.
+    // 20 segments: cwnd limits during the handshake and the first round trip of 100 ms, not after the second.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
     let [cwnd, receiver, application] =
         shares(&run("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,timing=immediate", &settings));
@@ -40,7 +39,6 @@ fn a_queue_that_drops() {
 
 #[test]
 fn timeouts_are_the_networks() {
-    // Every other packet is lost: nearly all of the time is spent in waiting for the timer.
     let [cwnd, receiver, application] =
         shares(&run("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets,loss=30%", &[]));
     assert!(cwnd > 90.0, "{cwnd}");
@@ -49,11 +47,11 @@ fn timeouts_are_the_networks() {
 
 #[test]
 fn a_transfer_that_fits_the_first_window() {
-    // The handshake takes a round trip; then all of it is under way for half of one, and 0.9 ms at 100 Mbit/s.
+    // A round trip of handshake, then half a round trip for all data, and 0.9 ms at 100 Mbit/s.
     let flow = run("profile=plain,rate=100Mbit/s,rtt=100ms", &[("transfer", "10000 bytes")]);
     let [cwnd, receiver, application] = shares(&flow);
     assert!((application - 100.0 / 3.0).abs() < 0.5, "{application}");
     assert_eq!([cwnd, receiver], [0.0; 2]);
-    // What comes after the completion is not counted: the run lasts 60 s.
+    // Time after the completion is not counted: the run lasts 60 s.
     assert!(flow.active_s < 0.16, "{}", flow.active_s);
 }

@@ -1,4 +1,4 @@
-//! How long packets take on a link, whichever kind of queue it has: by hand, and the same however a run is watched.
+//! Link delay statistics for all kinds of queues: by hand, and independent of observation.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{Outcome, Wait, Watch, run, run_watched};
@@ -20,7 +20,7 @@ fn wait(outcome: &Outcome, link: usize) -> Wait {
     outcome.links[link].traffic[0].wait.expect("packets came")
 }
 
-/// 1000 bytes at 8 Mbit/s are 1 ms, at 80 Mbit/s 0.1 ms; every 8 ms nothing waits for anything.
+/// 1000 bytes take 1 ms at 8 Mbit/s, 0.1 ms at 80 Mbit/s; with a packet every 8 ms, no queue forms.
 #[test]
 fn without_a_queue_it_is_the_transmission() {
     let cbr = "kind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket = \"1000 bytes\"\n";
@@ -34,7 +34,7 @@ fn without_a_queue_it_is_the_transmission() {
     }
 }
 
-/// Bursts of four each 40 ms: in the slow link they take 1, 2, 3 and 4 ms less what the fast one has parted, 0.1 ms each.
+/// Bursts of four every 40 ms take 1 to 4 ms on the slow link, minus 0.1 ms of spacing by the fast link for each.
 #[test]
 fn a_burst_waits_for_itself() {
     let bursts = "kind = \"cbr\"\nrate = \"800 kbit/s\"\npacket = \"1000 bytes\"\nburst = 4\n";
@@ -45,7 +45,7 @@ fn a_burst_waits_for_itself() {
     assert_eq!(p95, p99);
 }
 
-/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full: 61 ms at most, and what is lost is lost there.
+/// A bulk flow keeps a queue of 60 packets of 1 ms nearly full: at most 61 ms; all losses occur there.
 #[test]
 fn a_full_queue_waits_for_all_of_it() {
     let bulk = "segment = \"1000 bytes\"\n[flow.f.sender]\ncongestion = \"cubic\"\n";
@@ -57,7 +57,7 @@ fn a_full_queue_waits_for_all_of_it() {
     assert!(lost.total() > 0 && lost.total() == lost[lasthop_wire::LossReason::QueueFull]);
 }
 
-/// With hops fused or one by one, and beside an outcome that was not measured.
+/// The same statistics with fused and unfused hops, and the same outcome without measurement.
 #[test]
 fn watching_changes_nothing() {
     let bulk = "segment = \"1000 bytes\"\n";
@@ -74,8 +74,8 @@ fn watching_changes_nothing() {
     }
 }
 
-/// 10 bytes each 0.5 s into a link that takes 1 s for them: packet k joins at 0.5 k s and leaves at k + 1 s, so that it
-/// takes 1 + 0.5 k s. In 20,000 s the first 20,000 leave: 5,000.75 s in the mean, 10,000.5 s at most.
+/// 10 bytes every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves at k + 1 s, after
+/// 1 + 0.5 k s. In 20,000 s the first 20,000 leave: mean 5,000.75 s, maximum 10,000.5 s.
 #[test]
 fn waits_of_hours_are_as_long_as_they_are() {
     for queue in [
@@ -96,7 +96,7 @@ fn waits_of_hours_are_as_long_as_they_are() {
     }
 }
 
-/// A byte at 10 Tbit/s takes a nanosecond, rounded up, behind any kind of element.
+/// A byte at 10 Tbit/s takes a nanosecond, rounded up, in every kind of element.
 #[test]
 fn no_wait_is_shorter_than_the_transmission() {
     for beside in ["corrupt = 0.001", "duplicate = 0.001", "queue = \"codel\"", "queue = \"sfq\""] {

@@ -1,8 +1,8 @@
-//! For SACK, exactly as many segments are sent again as packets were lost: nothing in vain, nothing forgotten.
+//! SACK retransmits exactly as many segments as packets were lost.
 
 use lasthop_scenario::Draft;
 
-/// A run as long as it takes to see some 400 losses, of which the last may be on their way when it ends.
+/// Losses and retransmissions of a run with about 400 losses, the last of which may be unrepaired at its end.
 fn lost_and_sent_again(path: &str, settings: &[(&str, &str)], seed: u64) -> (u64, u64, u64) {
     let mut draft = Draft::load(path).expect("a ready path");
     for (key, value) in settings {
@@ -18,7 +18,7 @@ fn on_hasegawas_path_each_loss_is_repaired_once() {
     for seed in 1..=6 {
         let (lost, again, _) = lost_and_sent_again("hasegawa", &[("duration", "2000 s")], seed);
         assert!(lost > 300, "seed {seed}: {lost} losses");
-        assert!(again <= lost && lost - again < 60, "seed {seed}: {lost} lost, {again} sent again");
+        assert!(again <= lost && lost - again < 60, "seed {seed}: {lost} lost, {again} retransmitted");
     }
 }
 
@@ -38,14 +38,17 @@ fn with_random_and_burst_losses_too() {
             let (lost, again, timeouts) = lost_and_sent_again(path, settings, seed);
             assert!(lost > 100, "seed {seed}: {lost} losses");
             if timeouts == 0 {
-                assert!(again <= lost && lost - again < 60, "seed {seed}: {lost} lost, {again} sent again");
+                assert!(
+                    again <= lost && lost - again < 60,
+                    "seed {seed}: {lost} lost, {again} retransmitted"
+                );
             }
         }
     }
 }
 
-/// Four transmissions leave 1 % x 0.8^3 of 1 % in bursts of 5 (docs/links.md). With the same seed the same datagrams are
-/// lost first, so that those which repeats do not save are a part of them.
+/// Four transmissions leave 1 % x 0.8^3 of the 1 % lost in bursts of 5 (docs/links.md). With the same seed, the same
+/// datagrams are lost first; those that retransmissions do not save are a subset.
 #[test]
 fn repeats_against_bursts_leave_what_the_chain_says() {
     let lost = |transmissions: u32| -> f64 {

@@ -1,4 +1,4 @@
-//! Very many flows: made when they begin, given up when they are over, and the same comes out.
+//! Late creation and early release of very many flows do not change the results.
 
 use lasthop_base::{Duration, Time};
 use lasthop_scenario::{Draft, Scenario};
@@ -14,7 +14,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// A run that is sampled makes all flows at the beginning and keeps them to the end.
+/// A sampled run creates all flows at the start and keeps them to the end.
 #[test]
 fn flows_made_late_and_given_up_come_to_the_same() {
     let many =
@@ -34,7 +34,6 @@ fn flows_made_late_and_given_up_come_to_the_same() {
     }
 }
 
-/// Nearly all are given up when their time is over, none before it has begun.
 #[test]
 fn little_is_kept_of_what_is_over() {
     let settings =
@@ -46,6 +45,6 @@ fn little_is_kept_of_what_is_over() {
         let is_there = |flow: &u32| engine.endpoints(FlowId(*flow)).is_some();
         let given_up = (0..1200).filter(|flow| engine.over(FlowId(*flow)).is_some()).count();
         assert!((least..=most).contains(&given_up), "{second} s: {given_up}");
-        assert!((0..1200).filter(is_there).count() < 60, "{second} s: few are alive");
+        assert!((0..1200).filter(is_there).count() < 60, "{second} s: few exist");
     }
 }

@@ -1,5 +1,5 @@
-//! Two drop-tail flows of equal RTT are bound to each other's phase (Floyd and Jacobson 1992): random starts and
-//! processing times of hosts break it. Without either nothing is random, and that is known.
+//! Phase effects (Floyd and Jacobson 1992): two drop-tail flows of equal RTT lock to each other's phase. Random starts
+//! and processing times of hosts break the lock. Without both, a scenario is deterministic and reported as such.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -28,7 +28,6 @@ fn jain(outcome: &Outcome) -> f64 {
     goodputs().sum::<f64>().powi(2) / (2.0 * goodputs().map(|it| it * it).sum::<f64>())
 }
 
-/// The outcome without its seed.
 fn apart_from_the_seed(outcome: Outcome) -> Outcome {
     Outcome { seed: 0, ..outcome }
 }
@@ -42,7 +41,7 @@ fn starts_that_are_drawn_differ_and_flows_share_in_the_mean() {
         let mean = first.iter().sum::<f64>() / 20.0;
         let deviation = (first.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 19.0).sqrt();
         assert!(deviation > 10.0, "{setting:?}: {deviation}");
-        // Equal flows: nobody is first for a reason. Half of what they have together, within four standard errors.
+        // Equal flows: each gets half of the total on average, within four standard errors.
         let total =
             outcomes.iter().map(|outcome| outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum::<f64>());
         let half = total.sum::<f64>() / 40.0;
@@ -61,13 +60,13 @@ fn a_start_is_drawn_from_its_spread() {
     });
     let starts: Vec<f64> = starts.collect();
     assert!(starts.iter().all(|start| (2.0..2.5).contains(start)));
-    // Evenly distributed, each by itself: the mean within five standard errors of 0.5 / sqrt(12 x 400).
+    // Independent and uniform: the mean is within five standard errors, 0.5 / sqrt(12 x 400).
     let mean = starts.iter().sum::<f64>() / 400.0;
     assert!((mean - 2.25).abs() < 5.0 * 0.5 / (12.0 * 400.0f64).sqrt(), "{mean}");
     assert!(starts.chunks(2).all(|pair| pair[0] != pair[1]));
 }
 
-/// Sequence numbers of new data in the order of leaving, and of the packets' numbers; what the first link loses.
+/// Sequence numbers of new data, in order of sending; packet numbers; losses of the first link.
 #[derive(Default)]
 struct Leaving {
     new: Vec<u32>,
@@ -102,7 +101,7 @@ fn watched(scenario: &Scenario) -> Leaving {
     let watch = Watch { observers: vec![Box::new(Leaving::default())], ..Watch::default() };
     let (_, _, mut observers) = run_watched(scenario, 1, watch);
     let any: Box<dyn Any> = observers.remove(0);
-    *any.downcast::<Leaving>().expect("what was given")
+    *any.downcast::<Leaving>().expect("the observer")
 }
 
 #[test]
@@ -112,7 +111,7 @@ fn processing_keeps_the_order_and_moves_no_other_draw() {
     let ascend = |numbers: &[u32]| numbers.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) < 1 << 31);
     assert!(on.new.len() > 1000 && ascend(&on.new) && ascend(&on.acks));
     assert!(on.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbered as they leave");
-    // The channel destroys the same ones of its packets, whenever they come.
+    // The channel destroys the same packets of its sequence, at any times.
     let both = on.lost.len().min(off.lost.len());
     assert!(both > 20, "{both}");
     assert_eq!(on.lost[..both], off.lost[..both]);
@@ -120,7 +119,7 @@ fn processing_keeps_the_order_and_moves_no_other_draw() {
 
 #[test]
 fn processing_adds_its_mean_at_both_ends() {
-    // A segment a round trip: nothing waits but inside the hosts, twice 5 ms in the mean.
+    // One segment per round trip: delays occur only inside the hosts, twice 5 ms on average.
     let settings = [
         ("processing", "10 ms"),
         ("segment", "1000 bytes"),
@@ -133,7 +132,7 @@ fn processing_adds_its_mean_at_both_ends() {
     ];
     let outcome = run(&scenario("profile=plain,rate=100Mbit/s,rtt=100ms,queue=10packets", &settings), 1);
     let rtt = 0.1 + (1040.0 + 40.0) * 8.0 / 100e6 + 0.01;
-    // Some 1080 round trips, each with the deviation of two such times: 5 ms x sqrt(2 / 3).
+    // About 1080 round trips, each with the deviation of two such delays: 5 ms x sqrt(2 / 3).
     let error = 0.01 * (2.0f64 / 12.0).sqrt() / 1080f64.sqrt();
     let mean = outcome.flows[0].mean_rtt_s.expect("measured");
     assert!((mean - rtt).abs() < 4.0 * error, "{mean} {rtt}");

@@ -1,4 +1,4 @@
-//! Ready paths do what their sources say of them.
+//! Ready paths behave as their sources report.
 
 mod waits;
 
@@ -18,8 +18,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[(sorted.len() as f64 * share) as usize]
 }
 
-/// arXiv 2107.13968 (Comcast, 2020): an upload waits for about 250 ms in a modem with a plain queue, and for 15 to 30 ms with
-/// DOCSIS-PIE. The largest wait of a full queue is 250 ms; CUBIC's sawtooth comes down to 0.7 of product and queue together.
+/// arXiv 2107.13968 (Comcast, 2020): an upload waits for about 250 ms in a modem with a plain queue, and for 15 to 30
+/// ms with DOCSIS-PIE. A full queue takes 250 ms; CUBIC's sawtooth falls to 0.7 of the product and queue together.
 #[test]
 fn an_upload_over_cable_waits_as_measured() {
     let upload = [("flow.bulk.from", "client"), ("flow.bulk.to", "server"), ("duration", "60 s")];
@@ -31,8 +31,8 @@ fn an_upload_over_cable_waits_as_measured() {
     assert!((10.0..=30.0).contains(&mean), "{mean} ms");
 }
 
-/// Michel et al., IMC 2022: a median of 50 ms there and back; arXiv 2310.09242: another delay every 15 s. One way over the
-/// satellite, a wired part of 10 ms each way aside, half of 30: 4 to 19 ms by slot and up to 7 of jitter.
+/// Michel et al., IMC 2022: a median round trip of 50 ms; arXiv 2310.09242: another delay every 15 s. Without the wired
+/// 10 ms each way, the satellite takes 15 ms one way: 4 to 19 ms by slot, and up to 7 ms of jitter.
 #[test]
 fn starlink_steps_every_15_s_about_its_median() {
     let text = concat!(
@@ -50,12 +50,11 @@ fn starlink_steps_every_15_s_about_its_median() {
     assert!((4.0..6.0).contains(&low) && (24.0..26.1).contains(&high), "{low} to {high}");
     // A hundred slots: four standard errors of a median of 0 to 15 ms, 0.75 ms each.
     assert!((median - 15.0).abs() < 3.0, "{median}");
-    // Within a slot nothing but jitter.
     let slot = of("14 s");
     assert!(slot[slot.len() - 1] - slot[0] < 7.1 && high - low > 15.0);
 }
 
-/// RFC 3135: a connection split at the gateway does not wait for the satellite with every growth of its window.
+/// RFC 3135: after a split at the gateway, the window's growth does not depend on the satellite's round trip.
 #[test]
 fn a_gateway_that_splits_helps_a_satellite() {
     let goodput = |path: &str| {
@@ -66,8 +65,7 @@ fn a_gateway_that_splits_helps_a_satellite() {
     assert!(split > 2.0 * whole, "{split} with it, {whole} without");
 }
 
-/// What a link could have carried is what it drew in that run: a bulk flow's share of it is never above 100 %, and with
-/// 1 Gbit/s before it a rate of 5 to 50 Mbit/s is used up.
+/// A link's capacity is its drawn rate: a bulk flow never uses more than 100 %, and nearly all behind 1 Gbit/s.
 #[test]
 fn a_drawn_rate_is_what_use_is_measured_by() {
     let path = "rate=10Mbit/s,rtt=10ms,queue=1000packets,congestion=cubic,duration=60s";

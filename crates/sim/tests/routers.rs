@@ -1,4 +1,4 @@
-//! Routers under TCP: short queues at full use of the link, fair shares, and sparse flows that find no queue.
+//! AQM under TCP: short queues at full utilisation, fair shares, and no queueing for sparse flows.
 
 mod waits;
 
@@ -14,9 +14,9 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// One CUBIC flow at 10 Mbit/s and 40 ms, whose product is 33 packets. Each router keeps the queue about its target (RFC
-/// 8289: 5 ms; RFC 8033: 15 ms), a tenth of what drop-tail makes of 500 packets, and the link stays in use. Means are at
-/// most twice a target: both control by it, and CUBIC swings around it.
+/// One CUBIC flow at 10 Mbit/s and 40 ms (33 packets of product). Each AQM keeps the queue near its target (RFC 8289: 5
+/// ms; RFC 8033: 15 ms), a tenth of drop-tail with 500 packets, at full utilisation. Mean delays are at most twice the
+/// target, since CUBIC oscillates around it.
 #[test]
 fn a_bulk_flow_waits_for_about_the_target() {
     let path = |queue: &str| format!("rate=10Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
@@ -79,10 +79,10 @@ fn far_and_near(queue: &str) -> Scenario {
     Draft::parse(&text, "far-and-near.toml").and_then(|draft| draft.check()).expect("valid")
 }
 
-/// RFC 8290 §1, §6: flows with a backlog share the link alike whatever their round trips. Behind one queue of 50 packets
-/// Reno's rate goes with 1/RTT: 3.7 to 9 times as much, the longer or shorter the queue. With a queue each that holds a
-/// product they are alike. Under CoDel the far one's queue is shorter than its product: Reno without a queue uses three
-/// quarters of its 5 Mbit/s, the near one takes the rest, 6.25 to 3.75.
+/// RFC 8290 §1, §6: backlogged flows get equal shares at any round trip. In one queue of 50 packets, Reno's rate
+/// follows 1/RTT: 3.7 to 9 times as much, depending on the queue. Separate queues of one product each equalise them.
+/// CoDel keeps the far flow's queue below its product: Reno without a queue uses three quarters of its 5 Mbit/s, and
+/// the near flow takes the rest, 6.25 to 3.75.
 #[test]
 fn flows_of_different_round_trips_share_alike() {
     let ratio = |queue: &str| {
@@ -99,8 +99,8 @@ fn flows_of_different_round_trips_share_alike() {
     }
 }
 
-/// A host that fetches over eight connections beside one with a single one, over 20 Mbit/s: half and half between hosts,
-/// eight to one between flows. The home's hosts are those that receive; their ACKs are theirs on the way up, too.
+/// A host with eight connections beside a host with one, over 20 Mbit/s: half and half between hosts, eight to one
+/// between flows. Hosts of the home receive; upstream ACKs count for them as well.
 #[test]
 fn cake_divides_between_hosts() {
     let goodputs = |isolation: &str| {
@@ -142,13 +142,13 @@ fn cake_divides_between_hosts() {
     assert!((6.8..9.5).contains(&(many / single)), "{many} {single}");
     let (many, single) = goodputs("dual_dsthost");
     assert!((0.85..1.25).contains(&(many / single)), "{many} {single}");
-    // All come from one server, which is the busier side of each.
+    // All data comes from one server, the busier side of each flow.
     let (many, single) = goodputs("triple_isolate");
     assert!((6.8..9.5).contains(&(many / single)), "{many} {single}");
 }
 
-/// RFC 8290 §1.3: a flow that sends less than its share finds no queue: its packets wait for the one in transmission (1.2
-/// ms) and other flows' first ones. Four bulk flows and a call of 64 kbit/s over 10 Mbit/s.
+/// RFC 8290 §1.3: packets of a flow below its fair share wait only for the packet in transmission (1.2 ms) and for
+/// other flows' first packets. Four bulk flows and a call of 64 kbit/s over 10 Mbit/s.
 #[test]
 fn a_call_beside_bulk_flows_finds_no_queue() {
     let path = |queue: &str| {
@@ -187,13 +187,13 @@ fn a_call_beside_bulk_flows_finds_no_queue() {
     assert!(tail > 80.0, "{tail}");
     for queue in ["\"fq_codel\"", "\"cake\""] {
         let wait = p99(queue);
-        // Its own transmission takes 0.15 ms, another packet's 1.2 ms; two of the other kind at most.
+        // Own transmission 0.15 ms, another packet's 1.2 ms; at most two of the latter.
         assert!(wait < 2.6, "{queue}: {wait} ms");
     }
 }
 
-/// A shaper on a link of 100 Mbit/s makes one of 10 Mbit/s of it. A policer of that rate does so for TCP only if its bucket
-/// holds a product (50 KB): with less TCP's bursts are lost (Flach et al. 2016).
+/// A shaper turns a link of 100 Mbit/s into one of 10 Mbit/s. A policer does so for TCP only with a bucket of at least
+/// a product (50 KB): a smaller bucket drops TCP's bursts (Flach et al. 2016).
 #[test]
 fn shaped_and_policed() {
     let goodput = |queue: &str| {

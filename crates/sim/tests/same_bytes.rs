@@ -1,4 +1,4 @@
-//! Same scenario, same seed: the same outcome, twice, and whether hops are fused or taken one by one.
+//! Same scenario and seed give the same outcome, repeatedly, and with fused or unfused hops.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -14,7 +14,7 @@ impl Observer for Nobody {
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
-/// Two stations and an access point beside others that are only load.
+/// Two stations and an access point, beside stations that are modelled only as load.
 fn cell() -> Scenario {
     let text = r#"duration = "20 s"
 [link]
@@ -73,7 +73,6 @@ fn scenarios() -> Vec<Scenario> {
         Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
     draft.set("congestion", "cubic").expect("a key of every path");
     scenarios.push(draft.check().expect("a valid scenario"));
-    // Queues that mark, and senders that heed marks.
     let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
     for queue in ["red", "warn"] {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%")
@@ -84,7 +83,6 @@ fn scenarios() -> Vec<Scenario> {
         }
         scenarios.push(draft.check().expect("a valid scenario"));
     }
-    // Queues by flow, and what varies: delays in order and not, plans.
     let varying: [&[(&str, &str)]; 12] = [
         &[("queue", "fq_codel"), ("count", "3")],
         &[("queue", "cake"), ("count", "3"), ("jitter", "5ms")],
@@ -123,12 +121,12 @@ fn scenarios() -> Vec<Scenario> {
     scenarios
 }
 
-/// Whether 20 s of it are very many packets.
+/// Whether 20 s would be very many packets.
 fn is_fast(scenario: &Scenario) -> bool {
     scenario.links.iter().map(|link| link.down.service.mean_rate().bps()).min() > Some(200_000_000)
 }
 
-/// Two tagging senders through a queue that drops tags, over a channel that bursts in time.
+/// Two tagging senders, a queue that drops tags, and a channel with bursts in time.
 fn tagged() -> Scenario {
     let settings = [
         ("duration", "20 s"),
@@ -148,7 +146,7 @@ fn tagged() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// RLC in both directions, whose status reports travel in each other's blocks and are lost there.
+/// RLC in both directions, with status reports that are lost in the other direction's blocks.
 fn polled() -> Scenario {
     let text = include_str!("../../../papers/koga4/ordered.toml");
     let mut draft = Draft::parse(text, "ordered.toml").expect("a scenario");
@@ -171,13 +169,12 @@ fn status_reports_are_lost_and_tcp_hardly_notices() {
     let outcome = run(&polled(), 1);
     let [down, up] = outcome.links[2].rlc.map(|counters| counters.expect("RLC"));
     assert!(down.statuses > 200 && down.statuses_lost > 10, "{down:?}");
-    // A status that is made last may still be under way.
     assert!(up.status_pdus.abs_diff(down.statuses) <= 5, "{up:?}");
     assert!(up.statuses > 10 && down.discarded == 0, "{up:?}");
     assert!(outcome.flows[0].delivered_bytes > 200_000);
 }
 
-/// Two TCP flows beside bursts and jitter behind a class-based queue; ACKs repeated by the receiver's estimate.
+/// Two TCP flows beside bursts and jitter in a class-based queue; ACKs repeated by the receiver's estimate.
 fn classes() -> Scenario {
     let text = r#"
         duration = "20 s"
@@ -244,7 +241,6 @@ fn twice_is_the_same() {
     }
 }
 
-/// However a run is divided, sampled or not.
 #[test]
 fn in_pieces_is_the_same() {
     for scenario in scenarios().into_iter().step_by(3) {
@@ -281,7 +277,7 @@ fn fused_hops_change_nothing() {
 
 #[test]
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
-    // Every packet is lost with probability 1 or 0 by its number: the same numbers whatever the receiver does.
+    // The channel destroys packets by number only: the same numbers with any receiver.
     let lost = |shape: &str| {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");
@@ -301,7 +297,7 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
     assert_eq!(once[..common], copies[..common]);
 }
 
-/// The places, among the packets that entered the first link, of those destroyed there.
+/// Indices, among the packets that entered the first link, of those destroyed there.
 #[derive(Default)]
 struct Lost {
     entered: u64,

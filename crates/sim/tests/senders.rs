@@ -1,4 +1,4 @@
-//! Today's senders on simulated paths: what each promises, where another sender does not keep it.
+//! Current senders on simulated paths: the promises of each, compared with other senders.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -13,9 +13,9 @@ fn outcomes(path: &str, settings: &[(&str, &str)]) -> Vec<FlowOutcome> {
     (1..=3).map(|seed| run(&scenario, seed).flows.swap_remove(0)).collect()
 }
 
-/// BBR's window does not depend on losses: at 1 % it uses the link but for its headers and what is sent again (1448 of 1500
-/// bytes, 1 %: 9.55 of 10 Mbit/s). A sender that halves its window at each loss gets some 1.2 MSS / (RTT sqrt(p)), 1.4 Mbit/s
-/// (Mathis et al. 1997).
+/// BBR's window does not depend on losses: at 1 % it fills the link except for headers and retransmissions (1448 of
+/// 1500 bytes, 1 %: 9.55 of 10 Mbit/s). A sender that halves its window at each loss gets about 1.2 MSS / (RTT
+/// sqrt(p)), 1.4 Mbit/s (Mathis et al. 1997).
 #[test]
 fn bbr_does_not_take_a_loss_for_congestion() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%";
@@ -28,8 +28,7 @@ fn bbr_does_not_take_a_loss_for_congestion() {
     }
 }
 
-/// At most twice the pipe is in flight: however long the queue, it holds a round-trip time's worth, and most of the time far
-/// less. Reno fills it.
+/// At most twice the pipe is in flight: any queue holds at most one round trip. Reno fills the queue.
 #[test]
 fn bbr_keeps_the_queue_short() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp";
@@ -42,7 +41,7 @@ fn bbr_keeps_the_queue_short() {
     }
 }
 
-/// Lost retransmissions and lost tails are what timeouts are left for; RACK-TLP finds both. At 3 % by RFC 6675 there are many.
+/// RACK-TLP detects lost retransmissions and lost tails without timeouts. RFC 6675 has many timeouts at 3 %.
 #[test]
 fn rack_needs_no_timeouts_at_random_losses() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=3%";
@@ -54,8 +53,7 @@ fn rack_needs_no_timeouts_at_random_losses() {
     assert!(by_rack <= 1 && by_sack >= 10, "rack {by_rack}, sack {by_sack}");
 }
 
-/// PRR changes when packets go out in a recovery, not how large the window is after it: at few losses the goodput is the
-/// same within some percent.
+/// PRR changes the timing in recovery, not the window after it: goodput is equal within a few percent.
 #[test]
 fn prr_leaves_the_window_as_it_is() {
     let path = "profile=plain,rate=10Mbit/s,rtt=100ms,queue=1bdp,loss=0.05%";
@@ -67,8 +65,8 @@ fn prr_leaves_the_window_as_it_is() {
     assert!((0.9..1.1).contains(&ratio), "{ratio}");
 }
 
-/// Every ten seconds or so four segments are in flight for 200 ms, so that the queue drains and the smallest RTT shows
-/// (draft-cardwell-iccrg-bbr §4.3.5): four to six times in a minute.
+/// About every ten seconds, four segments are in flight for 200 ms: the queue drains and shows the smallest RTT
+/// (draft-cardwell-iccrg-bbr §4.3.5), four to six times a minute.
 #[test]
 fn bbr_looks_for_the_smallest_rtt() {
     let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=40ms,queue=8bdp").expect("an inline path");
@@ -80,12 +78,12 @@ fn bbr_looks_for_the_smallest_rtt() {
     let episodes = small.windows(2).filter(|pair| pair == &[false, true]).count();
     let share = small.iter().filter(|small| **small).count() as f64 / small.len() as f64;
     assert!((4..=6).contains(&episodes), "{episodes}");
-    // Some 200 to 300 ms of ten seconds.
+    // About 200 to 300 ms in ten seconds.
     assert!((0.015..0.035).contains(&share), "{share}");
 }
 
-/// A slow start that only a loss ends overshoots by what a round trip adds to a window that fills pipe and queue, here 133
-/// segments. HyStart and HyStart++ leave it before that, and lose nothing by it (Ha and Rhee 2011, §5; RFC 9406 §1).
+/// Slow start until a loss overshoots by the growth of one round trip, here 133 segments. HyStart and HyStart++ leave
+/// earlier without loss of goodput (Ha and Rhee 2011, §5; RFC 9406 §1).
 #[test]
 fn slow_start_that_is_left_early_does_not_overshoot() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,congestion=cubic,recovery=rack";
@@ -98,8 +96,8 @@ fn slow_start_that_is_left_early_does_not_overshoot() {
     assert!(none > 100 && hystart < 60 && hystart_pp < 60, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Two Linux hosts: lost retransmissions are found without a timeout, and no more is sent again than is lost. (Linux 6.18 over
-/// the same emulated path has none in twenty runs, docs/validation.md.)
+/// Two Linux hosts: lost retransmissions are repaired without a timeout, and no more is retransmitted than lost. (Linux
+/// 6.18 over the same emulated path has no timeouts in twenty runs, docs/validation.md.)
 #[test]
 fn linux_hosts_need_no_timeouts_at_random_losses() {
     for congestion in ["reno", "cubic"] {

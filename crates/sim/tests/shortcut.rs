@@ -1,5 +1,4 @@
-//! The short way that a sender takes while nothing is lost is a matter of speed: without it every packet and event of a
-//! broad set of runs is the same.
+//! The sender's fast path only saves time: without it, all packets and events of a broad set of runs are the same.
 
 #[path = "../examples/outcomes/fingerprint.rs"]
 mod fingerprint;
@@ -11,7 +10,7 @@ use lasthop_scenario::{Draft, Scenario, Traffic};
 use lasthop_sim::{Outcome, Samples, Watch, run_watched};
 use std::sync::Arc;
 
-/// All that can be known of a run: every packet and event as a hash, and each sender's state ten times a second.
+/// Hash of all packets and events, outcome, and samples of the senders' state ten times a second.
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
     let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Watch::default() };
     let (outcome, samples, observers) = run_watched(scenario, 3, watch);
@@ -29,7 +28,7 @@ fn without_shortcut(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Returns how many packets and events there were.
+/// Compares a run with and without the fast path; returns the number of packets and events.
 fn compare(named: &str, scenario: Scenario) -> u64 {
     let (short, outcome, samples) = known(&scenario);
     let (long, long_outcome, long_samples) = known(&without_shortcut(scenario));
@@ -48,11 +47,9 @@ fn the_long_way_comes_to_the_same() {
         let Some(scenario) = scenario else { return };
         (runs, told) = (runs + 1, told + compare(named, scenario));
     });
-    // Else the set would say little.
     assert!(runs > 300 && told > 500_000, "{runs} runs, {told} packets and events");
 }
 
-/// A window that the peer's holds down, and transfers that end: what the set has little of.
 #[test]
 fn senders_that_others_limit_do_the_same_the_long_way() {
     let path = "profile=plain,rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";
@@ -65,9 +62,9 @@ fn senders_that_others_limit_do_the_same_the_long_way() {
     ]
     .into_iter()
     .map(|settings| {
-        let mut draft = Draft::load(path).expect("it can be read");
+        let mut draft = Draft::load(path).expect("the path loads");
         settings.iter().for_each(|(key, value)| draft.set(key, value).expect(key));
-        compare(&format!("{settings:?}"), draft.check().expect("it is right"))
+        compare(&format!("{settings:?}"), draft.check().expect("the scenario is valid"))
     })
     .sum();
     assert!(told > 5000, "{told} packets and events");

@@ -1,4 +1,4 @@
-//! A snoop agent at the base station: what it changes on a path, and what it leaves alone.
+//! A snoop agent at the base station: its effects on a path, and cases without effect.
 
 use lasthop_base::Time;
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
@@ -20,7 +20,7 @@ fn scenario(path: &str, settings: &[&[Setting<'_>]]) -> Scenario {
 
 const SNOOP: &[Setting<'_>] = &[("node.bs.middlebox", "snoop")];
 const AIR: &str = "link.wireless.down.channel";
-/// hasegawa's path without its link-layer repeats, 1040-byte packets: a BER of 1e-5 loses 8 % of them.
+/// hasegawa's path without link-layer retransmissions, 1040-byte packets: a BER of 1e-5 loses 8 % of them.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "100 s")];
 
@@ -28,15 +28,15 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
     run(scenario, seed).flows.remove(0)
 }
 
-/// Mean and half width of its 95 % interval; 2.093 is Student's t for 19 degrees of freedom.
+/// Mean, and half width of its 95 % interval; 2.093 is Student's t for 19 degrees of freedom.
 fn interval(values: [f64; 20]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / 20.0;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 19.0;
     (mean, 2.093 * (variance / 20.0).sqrt())
 }
 
-/// A loss that the base station repairs within the air's round trip (some 7 ms) reaches the sender neither as three
-/// duplicates nor as silence: only a repair that fails several times does. Pairs of runs have the same seed.
+/// A loss that the base station repairs within the air's round trip (about 7 ms) causes neither three duplicate ACKs
+/// nor a timeout at the sender. Only repeated failures do. Pairs of runs have the same seed.
 #[test]
 fn it_repairs_what_the_air_loses_before_the_sender_knows() {
     let (plain, snoop) = (scenario("hasegawa", &[RAW]), scenario("hasegawa", &[RAW, SNOOP]));
@@ -52,14 +52,14 @@ fn it_repairs_what_the_air_loses_before_the_sender_knows() {
     let (recoveries, half) = gain(&|flow| flow.source.recoveries as f64);
     assert!(recoveries + half < 0.0, "{recoveries} ± {half}");
     for (_, snoop) in &pairs {
-        // What was lost on the air was repeated there, and hardly anything by the sender.
+        // The base station retransmitted nearly all wireless losses, the sender hardly any.
         let lost: u64 = snoop.account.lost.total();
         assert!(lost > 100, "{lost}");
         assert!(snoop.source.retransmitted * 5 < lost, "{} of {lost}", snoop.source.retransmitted);
     }
 }
 
-/// Everything that an observer is told, as text, with the packets in the order in which they set out.
+/// All observed packets and events as text, with the packets in order of sending.
 #[derive(Default)]
 struct Told(Vec<String>);
 
@@ -80,11 +80,10 @@ impl Observer for Told {
 fn told(scenario: &Scenario) -> Vec<String> {
     let watch = Watch { observers: vec![Box::new(Told::default())], ..Watch::default() };
     let (_, _, mut observers) = run_watched(scenario, 1, watch);
-    let told: Box<dyn Any> = observers.pop().expect("what was put there");
+    let told: Box<dyn Any> = observers.pop().expect("the observer");
     told.downcast::<Told>().expect("the same").0
 }
 
-/// Two runs of which the same is told, to the byte.
 fn assert_same(one: &Scenario, other: &Scenario) {
     let (one, other) = (told(one), told(other));
     let differs = one.iter().zip(&other).position(|(one, other)| one != other);
@@ -92,7 +91,6 @@ fn assert_same(one: &Scenario, other: &Scenario) {
     assert_eq!(one.len(), other.len());
 }
 
-/// One packet in the middle of the transfer is lost on the air: the sender hears nothing of it, and one repeat is enough.
 #[test]
 fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     let one = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }")];
@@ -105,14 +103,13 @@ fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     assert_eq!(told.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
 }
 
-/// Nothing is lost in a queue: the receiver's window, 32 packets, is less than the bottleneck's queue.
+/// No queue drops: the receive window, 32 packets, is smaller than the bottleneck's queue.
 const UNFILLED: &[Setting<'_>] = &[
     ("link.wireless.down.arq", "none"),
     ("window", "{ kind = \"buffer\", size = \"32 KB\" }"),
     ("duration", "20 s"),
 ];
 
-/// What is lost before the base station is the sender's: the box lets every duplicate pass, and nothing else changes.
 #[test]
 fn a_loss_in_the_wired_net_is_none_of_its_business() {
     let wired = &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
@@ -122,7 +119,6 @@ fn a_loss_in_the_wired_net_is_none_of_its_business() {
     assert_same(&snoop, &plain);
 }
 
-/// The base station's own queue overflows: that is congestion, and the sender is to see it as without the box.
 #[test]
 fn a_full_queue_behind_it_stays_the_senders() {
     let full = &[("link.wireless.down.queue", "10 packets"), (AIR, "none"), ("duration", "20 s")];
@@ -132,7 +128,6 @@ fn a_full_queue_behind_it_stays_the_senders() {
     assert_same(&snoop, &plain);
 }
 
-/// Fused hops or not, the same happens.
 #[test]
 fn an_observer_changes_nothing() {
     let scenario = scenario("hasegawa", &[RAW, SNOOP]);
@@ -140,7 +135,7 @@ fn an_observer_changes_nothing() {
     assert_eq!(run_watched(&scenario, 3, watch).0, run(&scenario, 3));
 }
 
-/// Encrypted headers make a wire of every box (koga §2.1.7; hasegawa §1): the run is that without one.
+/// The middlebox forwards encrypted packets unchanged (koga §2.1.7; hasegawa §1): the run is that without it.
 #[test]
 fn what_it_cannot_read_passes() {
     let opaque: &[Setting<'_>] = &[("opaque", "true")];

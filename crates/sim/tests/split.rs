@@ -1,4 +1,4 @@
-//! A connection split at the base station: who repeats what, whose round trip is measured, and what it holds.
+//! A connection split at the base station: retransmissions and RTTs of each half, and buffered data.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{NodeId, Observer};
@@ -10,7 +10,7 @@ use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
 use lasthop_wire::FlowId;
 use std::any::Any;
 
-/// 10 Mbit/s and 20 ms there and back, then 2 Mbit/s and 100 ms; 2 MB.
+/// 10 Mbit/s and a 20-ms round trip, then 2 Mbit/s and 100 ms; 2 MB.
 fn path(settings: &[(&str, &str)]) -> Scenario {
     let text = r#"
         duration = "120 s"
@@ -65,7 +65,6 @@ fn every_byte_arrives_whatever_is_lost_and_both_ends_close() {
     }
 }
 
-/// The buffer and the wired queue take all of it: a closed window would be probed, which is sending again, too.
 #[test]
 fn what_the_air_loses_is_not_sent_again_over_the_wire() {
     let (plain, split) = (
@@ -86,13 +85,12 @@ fn what_the_air_loses_is_not_sent_again_over_the_wire() {
 #[test]
 fn the_servers_round_trip_has_no_air_in_it() {
     let flow = flow(&path(&[AIR]), 1);
-    // 20 ms, a window of at most 64 KiB at 10 Mbit/s (52 ms) in the wired queue, and a delayed ACK (at most 200 ms) now
-    // and then.
+    // 20 ms, at most 64 KiB at 10 Mbit/s (52 ms) in the wired queue, and sometimes a delayed ACK (200 ms).
     assert!(flow.smallest_rtt_s.expect("measured") < 0.0225);
     assert!(flow.mean_rtt_s.expect("measured") < 0.080);
 }
 
-/// The air is silent for 10 s: the window closes, and the node holds its buffer and no more.
+/// The air is silent for 10 s: the window closes, and the node holds at most its buffer.
 #[test]
 fn the_node_holds_no_more_than_its_buffer() {
     let silent = ("link.air.down.plan", "2 Mbit/s for 3 s, 1 bit/s for 10 s, 2 Mbit/s for 107 s");
@@ -106,7 +104,7 @@ fn the_node_holds_no_more_than_its_buffer() {
         most = most.max(acknowledged.saturating_sub(client.delivered()));
         at += Duration::from_millis(10);
     }
-    // What has arrived and is not acknowledged over the air counts, too: so never more, and nearly all of it.
+    // Data that has arrived over the air without an ACK counts too: at most the buffer, and nearly all of it.
     assert!(most <= 65_536, "{most}");
     assert!(most > 50_000, "{most}");
     let (_, client) = engine.endpoints(FlowId(0)).expect("TCP");
@@ -124,7 +122,6 @@ fn all_that_comes_is_received_and_all_that_leaves_is_its_own() {
     assert!(account.made > 2_000_000 / 1448);
 }
 
-/// A capture at the server and a trace know where its packets ended, and which were born on the way.
 #[test]
 fn captures_and_traces_know_the_node() {
     let scenario = path(&[AIR, ("duration", "5 s")]);
@@ -138,7 +135,7 @@ fn captures_and_traces_know_the_node() {
         observers.next().and_then(|any| any.downcast::<SourceCapture<Vec<u8>>>().ok()).expect("first");
     let capture = String::from_utf8_lossy(&capture.finish().expect("memory")).into_owned();
     let account = &outcome.flows[0].account;
-    // One comment for each of the server's packets that came to the node; the rest were on the wire at the end.
+    // One comment for each server packet that reached the node; the rest were on the wire at the end.
     let received = capture.matches("received by the middlebox of bs").count() as u64;
     assert_eq!(received, account.received[0]);
     assert!(received > 100);

@@ -1,4 +1,4 @@
-//! Runs whose time stands still end with a message, and no parameter of the catalogues makes one.
+//! A run whose time does not advance ends with an error; no mechanism's parameters cause one.
 
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Middlebox, Onward};
@@ -6,7 +6,6 @@ use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use lasthop_sim::{Running, Watch, run};
 use lasthop_wire::Packet;
 
-/// A middlebox whose timer never moves on.
 struct Restless {
     due: Time,
 }
@@ -45,12 +44,12 @@ fn restless() -> Scenario {
     draft.check().expect("a valid scenario")
 }
 
-/// The SYN of 44 bytes and more comes to the box after 10 ms and its transmission, and from then on no time passes.
+/// The SYN of at least 44 bytes reaches the middlebox after 10 ms and its transmission; then time stops.
 #[test]
 fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     let scenario = restless();
     let stuck = run(&scenario, 1).stuck.expect("no time passes");
-    let expected = "the run stands still at 10.0";
+    let expected = "the run is stuck at 10.0";
     assert!(stuck.message.starts_with(expected), "{}", stuck.message);
     assert!(stuck.message.contains("middlebox `restless` at node `b` is due again and again"), "{stuck:?}");
     assert!(stuck.help.contains("poll_timeout"), "{stuck:?}");
@@ -62,7 +61,7 @@ fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     }
 }
 
-/// The box asks again after each silence: with one of 0 s it would do so for ever at one instant.
+/// The middlebox probes again after each silence: 0 s would repeat for ever at one instant.
 #[test]
 fn a_silence_of_nothing_is_refused() {
     for name in ["mtcp", "atcp"] {
@@ -75,7 +74,7 @@ fn a_silence_of_nothing_is_refused() {
     }
 }
 
-/// 300 flows that send 10,000 datagrams each at the same instant, three times as many as are counted, are no reason to stop.
+/// 300 flows with 10,000 datagrams each at one instant, three times the counted events, do not make a run stuck.
 #[test]
 fn many_events_at_an_instant_are_none() {
     let text = PATH.replace("to = \"b\"", "to = \"b\"\nqueue = \"10 packets\"");
@@ -90,8 +89,7 @@ fn many_events_at_an_instant_are_none() {
     assert_eq!(outcome.flows.len(), 300);
 }
 
-/// Every time of every mechanism at the least that its range allows, one by one and all of them together: the run comes to
-/// its end.
+/// Each time of each mechanism at its minimum, separately and all together: the run completes.
 #[test]
 fn the_least_time_of_no_parameter_stops_a_run() {
     let catalogue = Catalogue::default();
@@ -117,7 +115,7 @@ fn the_least_time_of_no_parameter_stops_a_run() {
     assert!(stuck.is_empty(), "{stuck:#?}");
 }
 
-/// Hasegawa's path without link-layer repeats, so that packets are lost, for 5 s, with these times of a mechanism.
+/// Hasegawa's lossy path without link-layer retransmissions, for 5 s, with these times of a mechanism.
 fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> Result<Scenario, Problem> {
     let mut draft = Draft::load("hasegawa")?;
     let table = match side {
@@ -130,13 +128,11 @@ fn with(side: &str, question: &str, info: &Info, times: &[(&str, Duration)]) -> 
         ("link.wireless.down.arq".to_owned(), "none".to_owned()),
         ("link.wireless.down.channel.rate".to_owned(), "1e-5".to_owned()),
     ];
-    // Keys that the times need to have an effect.
     let rules = info.only_if.iter();
     let rules: Vec<&OnlyIf> =
         rules.filter(|rule| times.iter().any(|(name, _)| rule.parameters.contains(name))).collect();
     let example = (info.one_of)(&info.defaults()).filter(|_| rules.is_empty());
     let value = example.map_or(info.name, |missing| missing.example);
-    // Some link layers have to be the same up and down.
     let up = (question == "arq").then(|| "link.wireless.up.arq".to_owned());
     for key in up.into_iter().chain([format!("{table}.{question}")]) {
         settings.push((key.clone(), value.to_owned()));

@@ -1,10 +1,10 @@
-//! What the other end and the host's own interface have counted reaches a receiver that asks for it.
+//! Counters of the other end and of the host's own interface reach a receiver that wants them.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
 
-/// A terminal that answers twice where p_err is above the threshold. Data is lost on the air, ACKs in its own uplink,
-/// which has room for one packet beside the one in transmission.
+/// A terminal that doubles ACKs while p_err exceeds the threshold. Data is lost on the air, ACKs in its own uplink,
+/// which holds one packet in addition to the one in transmission.
 fn terminal(shape: &str, loss: f64, uplink: &str) -> Outcome {
     let text = format!(
         r#"
@@ -35,7 +35,7 @@ fn terminal(shape: &str, loss: f64, uplink: &str) -> Outcome {
     run(&Draft::parse(&text, "told").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
 }
 
-/// ACKs for each segment that arrived: 1 if none is repeated, 2 if all are.
+/// ACKs per arrived segment: 1 if none is repeated, 2 if all are.
 fn acks_per_segment(outcome: &Outcome) -> f64 {
     let terminal = &outcome.flows[0].destination;
     terminal.acks_sent as f64 / terminal.data_received as f64
@@ -43,8 +43,8 @@ fn acks_per_segment(outcome: &Outcome) -> f64 {
 
 #[test]
 fn the_senders_own_counts_reach_the_terminal() {
-    // A fast uplink loses no ACK: the sender sends 30 of 100 again, most of them after a timeout (its windows are too
-    // small for three duplicates), so that the two ways to count lie on different sides of a threshold of 0.2.
+    // A fast uplink loses no ACKs. The sender retransmits 30 of 100 segments, mostly after a timeout (its windows are
+    // too small for three duplicates), so that the two counts lie on different sides of a threshold of 0.2.
     let all = terminal("threshold = 0.2, source = 'retransmissions'", 0.3, "1 Mbit/s");
     let counters = &all.flows[0].source;
     assert!(counters.retransmitted * 4 > counters.data_sent, "{counters:?}");
@@ -57,8 +57,8 @@ fn the_senders_own_counts_reach_the_terminal() {
 
 #[test]
 fn the_terminals_own_buffer_is_counted() {
-    // The air destroys a tenth of the data, and the uplink, which takes 100 ACKs a second, drops more ACKs than that:
-    // beside p_buff nothing of p is left for the air. With p_buff said to be 0 all of p is.
+    // A tenth of the data is lost, more ACKs in the uplink: p minus p_buff is 0. With p_buff set to 0, all of p
+    // remains.
     let acks = |buffer: &str| {
         let shape = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
         let outcome = terminal(&shape, 0.1, "32 kbit/s");

@@ -1,4 +1,4 @@
-//! What is measured before the end of the warm-up is left out: what is left and what was before make the whole.
+//! Exclusion of the warm-up: results before and after its end add up to those of the whole run.
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::{Outcome, Running, Watch, run, run_watched};
@@ -13,7 +13,7 @@ fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
 
 const LOSSY: &str = "rate=4Mbit/s,rtt=60ms,queue=30packets,loss=0.5%,duration=20s,count=2";
 
-/// Counts of the first 7 s, and those of 20 s with a warm-up of 7 s, are together those of 20 s.
+/// Counts of the first 7 s and of 20 s with a warm-up of 7 s add up to those of 20 s.
 #[test]
 fn before_and_after_make_the_whole() {
     for path in [
@@ -52,7 +52,7 @@ fn before_and_after_make_the_whole() {
     }
 }
 
-/// Goodput without slow start is that of the rest: as the samples of the whole run have it.
+/// Goodput after slow start equals that of the whole run's samples.
 #[test]
 fn rates_are_of_the_rest() {
     let path = "rate=10Mbit/s,rtt=200ms,duration=30s,sample=1s";
@@ -64,7 +64,6 @@ fn rates_are_of_the_rest() {
     };
     let warm = run(&scenario(path, &[("warmup", "10 s")]), 1);
     let expected = (outcome.flows[0].delivered_bytes as f64 - at(10.0)) * 8.0 / 20.0 / 1e3;
-    // A packet that arrives at that very instant may be on either side.
     assert!((warm.flows[0].goodput_kbps() / expected - 1.0).abs() < 0.001, "{expected}");
     assert!(warm.flows[0].goodput_kbps() > outcome.flows[0].goodput_kbps());
     let wait = |scenario: &Scenario| {
@@ -77,7 +76,6 @@ fn rates_are_of_the_rest() {
     );
 }
 
-/// Transfers and requests that begin before its end are left out.
 #[test]
 fn transfers_that_begin_before_are_left_out() {
     let settings = [
@@ -102,7 +100,6 @@ fn transfers_that_begin_before_are_left_out() {
     assert_eq!((asked[0], asked[14]), (5.0, 19.0));
 }
 
-/// Watched or not, in one piece or in many.
 #[test]
 fn how_it_is_run_changes_nothing() {
     let warm = scenario(LOSSY, &[("warmup", "7 s")]);
@@ -113,7 +110,6 @@ fn how_it_is_run_changes_nothing() {
     assert_eq!(pieces.finish().0, plain);
 }
 
-/// Nothing would be left.
 #[test]
 fn it_is_shorter_than_the_run() {
     let mut draft = Draft::load(LOSSY).unwrap();

@@ -1,7 +1,6 @@
-//! Two endpoints over a path of 20 ms that loses every twentieth segment with data: a driver in fifty lines.
+//! Two endpoints over a path of 20 ms that drops every twentieth data segment: a driver in fifty lines.
 //!
-//! A driver is whoever has a clock: it hands in what arrived and that time has passed, and carries away what is to be sent,
-//! until there is nothing more to do.
+//! The driver has the clock: arrivals and deadlines go to the endpoints, their segments to the path, until both close.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::congestion;
@@ -9,14 +8,13 @@ use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Segment, Seq};
 use std::collections::VecDeque;
 
-/// One way.
+/// One-way delay.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// Segments under way to one side, with the times at which they arrive.
+/// Segments in flight to one side, with arrival times.
 type Wire = VecDeque<(Time, Segment)>;
 
-/// Sends so many bytes from one end to the other; returns when both have closed, how many arrived, and how many segments
-/// were lost and sent again.
+/// Transfers `bytes` bytes. Returns closing time, bytes delivered, segments lost and segments retransmitted.
 pub fn transfer(bytes: u64) -> (Time, u64, u64, u64) {
     let config = Config { congestion: Choice::named(congestion::ALL, "cubic"), ..Config::default() };
     let mut ends = [
@@ -43,7 +41,7 @@ pub fn transfer(bytes: u64) -> (Time, u64, u64, u64) {
                 }
             }
         }
-        // What comes next: a segment, or a deadline of one of the ends.
+        // Next event: an arrival or a deadline.
         let arrival = |wire: &Wire| wire.front().map_or(Time::NEVER, |(at, _)| *at);
         let next = ends.iter().map(Endpoint::poll_timeout).chain(wires.iter().map(arrival)).min();
         now = match next {
@@ -60,12 +58,11 @@ pub fn transfer(bytes: u64) -> (Time, u64, u64, u64) {
             }
         }
     }
-    assert!(ends.iter().all(|end| end.state() == State::Closed), "both have closed");
+    assert!(ends.iter().all(|end| end.state() == State::Closed), "both ends have closed");
     (now, ends[1].delivered(), lost, ends[0].counters().retransmitted)
 }
 
-/// Prints one line.
 pub fn main() {
     let (end, delivered, lost, again) = transfer(1_000_000);
-    println!("{delivered} bytes arrived, {lost} segments were lost, {again} sent again; closed at {end}");
+    println!("{delivered} bytes arrived, {lost} segments were lost, {again} retransmitted; closed at {end}");
 }

@@ -1,39 +1,39 @@
-//! All that an endpoint tells of itself: counters that always run, events when asked for.
+//! Counters of an endpoint, always on, and events, on request.
 
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::SenderCounts;
 use std::collections::VecDeque;
 
-/// Why something was sent again.
+/// Reason of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reason {
-    /// Three duplicate ACKs, or SACK said so: the first retransmission of a recovery.
+    /// First retransmission of a recovery, after three duplicate ACKs or by SACK.
     FastRetransmit,
-    /// A partial ACK, or another hole that SACK showed.
+    /// Retransmission after a partial ACK, or of a further hole that SACK reports.
     Hole,
-    /// The retransmission timer expired, for this segment.
+    /// First outstanding segment, after the retransmission timer expired.
     Timeout,
-    /// It was outstanding when the timer expired (or Tahoe started again), and its turn came.
+    /// Other data that was outstanding when the timer expired or when Tahoe restarted.
     GoBackN,
-    /// SACK doubts it and there was nothing else to send (RFC 6675 NextSeg rules 3 and 4).
+    /// Rescue retransmission: no SACK information and nothing else to send (RFC 6675 NextSeg rules 3 and 4).
     Rescue,
-    /// The end of a flight is probed (RFC 8985 §7).
+    /// Tail loss probe (RFC 8985 §7).
     TailProbe,
     /// A probe of a closed window.
     WindowProbe,
-    /// The path takes no segments as long as it was (ICMP).
+    /// Segment too long for the path MTU (ICMP).
     TooLong,
-    /// The receiver's window was zero, and has opened.
+    /// Retransmission after a zero window opened.
     Thawed,
-    /// The receiver says that it arrived damaged, or a timeout was judged to be the air's.
+    /// Segment that the receiver reported damaged, or data after a timeout attributed to the wireless link.
     Told,
-    /// SYN, SYN-ACK or FIN again.
+    /// SYN, SYN-ACK or FIN.
     Handshake,
 }
 
 impl Reason {
-    /// The word used in traces.
+    /// Name in traces.
     pub const fn name(self) -> &'static str {
         match self {
             Reason::FastRetransmit => "fast_retransmit",
@@ -51,82 +51,82 @@ impl Reason {
     }
 }
 
-/// What a judgement says of a loss.
+/// Cause of a loss.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
-    /// The path is congested.
+    /// Congestion.
     Congestion,
-    /// The last hop lost it.
+    /// Loss on the last hop.
     Wireless,
 }
 
-/// Something worth a line in a trace. Offsets are absolute (the SYN is byte 0).
+/// Event of a trace. Offsets are absolute (the SYN is byte 0).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Event {
-    /// The handshake is complete.
+    /// Handshake complete.
     Established,
-    /// Both directions are closed and TIME-WAIT is over, or the connection was refused or reset.
+    /// Both directions closed and TIME-WAIT over, or connection refused or reset.
     Closed,
-    /// Fast recovery begins with this cwnd and ssthresh, bytes.
+    /// Fast recovery entered.
     RecoveryEntered {
         /// FlightSize, bytes.
         flight: u64,
-        /// cwnd after the reduction.
+        /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// Fast recovery is over.
+    /// Fast recovery left.
     RecoveryLeft {
-        /// cwnd after it, bytes.
+        /// cwnd after the recovery, bytes.
         cwnd: u64,
     },
-    /// The retransmission timer expired.
+    /// Retransmission timer expired.
     TimedOut {
-        /// The timeout that ran out.
+        /// Timeout that expired.
         rto: Duration,
     },
-    /// The last timeout was found to be spurious, and its effects are undone (RFC 5682).
+    /// The last timeout was spurious, and its effects are undone (RFC 5682).
     TimeoutUndone {
-        /// cwnd after it, bytes.
+        /// cwnd after the undo, bytes.
         cwnd: u64,
     },
-    /// A segment was sent again.
+    /// Segment retransmitted.
     Retransmitted {
-        /// Which bytes.
+        /// Bytes retransmitted.
         range: Range,
-        /// Why.
+        /// Reason.
         reason: Reason,
     },
-    /// The window was reduced because the receiver echoed a mark.
+    /// Window reduced by an ECN echo.
     MarkEchoed {
         /// cwnd after the reduction, bytes.
         cwnd: u64,
     },
-    /// The receiver judged a gap in the sequence space, or the sender a window in which it repaired a loss.
+    /// Loss attributed: at the receiver a gap in the sequence space, at the sender a window with a repaired loss.
     Judged {
-        /// The gap.
+        /// Gap or window.
         range: Range,
-        /// The verdict.
+        /// Cause.
         cause: Cause,
     },
-    /// A packet was answered with several ACKs.
+    /// Packet answered with several ACKs.
     Shaped {
         /// Number of ACKs.
         acks: u32,
-        /// Uplink queue before them, packets that wait.
+        /// Uplink queue before the ACKs, waiting packets.
         queue_before: u32,
-        /// Uplink queue after them, as the shape counts it.
+        /// Uplink queue after the ACKs, as the ACK splitting estimates.
         queue_after: u32,
     },
-    /// A segment from the peer was not acceptable.
+    /// Unacceptable segment from the peer.
     Rejected,
-    /// The same data (or SYN) was sent again as often as [`crate::config::Patience`] thinks worth telling (R1).
+    /// Retransmissions of the same data (or SYN) reached R1 ([`crate::config::Patience`]).
     Troubled,
 }
 
-/// Counters that always run.
+/// Counters of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Segments without data and with ACK sent.
+    /// Pure ACKs sent.
     pub acks_sent: u64,
     /// Segments with data received.
     pub data_received: u64,
@@ -138,32 +138,32 @@ pub struct Counters {
     pub timeouts: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
-    /// Segments with data sent again.
+    /// Segments with data retransmitted.
     pub retransmitted: u64,
     /// Segments sent with a tag (low priority).
     pub tags_sent: u64,
-    /// Timeouts found to be spurious and undone (F-RTO).
+    /// Spurious timeouts undone (F-RTO).
     pub timeouts_undone: u64,
-    /// Recoveries undone, because all that they sent again had arrived already (D-SACK).
+    /// Recoveries undone because all retransmissions were unnecessary (D-SACK).
     pub recoveries_undone: u64,
-    /// Segments with data that the peer says it received twice (D-SACK): sent again in vain, or copied on the way.
+    /// Duplicate segments reported by D-SACK: unnecessary retransmissions, or copies made by the network.
     pub duplicates_told: u64,
     /// Segments with data received with a congestion mark.
     pub marked: u64,
-    /// Reductions because of an echoed mark.
+    /// Window reductions by an ECN echo.
     pub marks: u64,
-    /// Gaps (at the sender: windows with losses) judged to be congestion.
+    /// Gaps (at the sender: windows with losses) attributed to congestion.
     pub judged_congestion: u64,
-    /// Gaps (at the sender: windows with losses) judged to be wireless.
+    /// Gaps (at the sender: windows with losses) attributed to the wireless link.
     pub judged_wireless: u64,
     /// Episodes of ACK splitting.
     pub episodes: u64,
-    /// Challenge ACKs (RFC 5961), and ACKs that answer other unacceptable segments without data.
+    /// Challenge ACKs (RFC 5961), and other ACKs that answer unacceptable segments without data.
     pub challenges: u64,
 }
 
 impl Counters {
-    /// What was counted after `before`.
+    /// Counts since `before`.
     pub fn since(&self, before: &Counters) -> Counters {
         Counters {
             recoveries: self.recoveries - before.recoveries,
@@ -187,7 +187,7 @@ impl Counters {
     }
 }
 
-/// What a host tells a peer that wants to know what it has sent.
+/// Counts that a host reports to a peer about its own sending.
 impl From<Counters> for SenderCounts {
     fn from(counters: Counters) -> SenderCounts {
         let Counters { data_sent, retransmitted, recoveries, .. } = counters;
@@ -195,7 +195,7 @@ impl From<Counters> for SenderCounts {
     }
 }
 
-/// What most connections count, first what each segment does. See [`Counters`].
+/// Frequent counters of [`Counters`]; those of every segment come first.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Often {
@@ -209,7 +209,7 @@ pub(crate) struct Often {
     pub(crate) tags_sent: u64,
 }
 
-/// What few connections count or tell. See [`Counters`].
+/// Rare counters of [`Counters`], and the event queue.
 #[derive(Debug, Default)]
 pub(crate) struct Seldom {
     pub(crate) timeouts_undone: u64,
@@ -224,46 +224,39 @@ pub(crate) struct Seldom {
     queue: VecDeque<(Time, Event)>,
 }
 
-/// Counters, and the events since the last poll.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Log {
-    /// Whether the queue has something.
     pub(crate) has_events: bool,
-    /// Whether every event is queued; otherwise only judgements are, which accounting needs.
+    /// Whether every event is queued. Otherwise only attributions of losses are, which accounting needs.
     pub(crate) tracing: bool,
-    /// Whether a recovery or a timeout was counted: each packet that goes out says so, and this line is at hand then.
+    /// Whether a recovery or timeout was counted; in this cache line because each outgoing packet reads it.
     pub(crate) has_noticed_loss: bool,
     pub(crate) often: Often,
-    /// `None`: nothing of it was counted so far, and no event was told.
+    /// `None` while every rare counter is zero and no event was queued.
     seldom: Option<Box<Seldom>>,
 }
 
 impl Log {
-    /// A recovery begins.
     pub(crate) fn count_recovery(&mut self) {
         self.often.recoveries += 1;
         self.has_noticed_loss = true;
     }
 
-    /// The retransmission timer has expired.
     pub(crate) fn count_timeout(&mut self) {
         self.often.timeouts += 1;
         self.has_noticed_loss = true;
     }
 
-    /// What is seldom counted, to count it.
     #[cold]
     pub(crate) fn seldom(&mut self) -> &mut Seldom {
         self.seldom.get_or_insert_default()
     }
 
-    /// [`Counters::duplicates_told`].
     pub(crate) fn duplicates_told(&self) -> u64 {
         self.seldom.as_ref().map_or(0, |seldom| seldom.duplicates_told)
     }
 
-    /// All that was counted.
     pub(crate) fn counters(&self) -> Counters {
         let Often { acks_sent, data_received, data_sent, recoveries, timeouts, .. } = self.often;
         let Often { duplicate_acks, retransmitted, tags_sent, .. } = self.often;
@@ -293,14 +286,13 @@ impl Log {
         }
     }
 
-    /// Queues an event if tracing is on.
     pub(crate) fn trace(&mut self, now: Time, event: Event) {
         if self.tracing {
             self.push(now, event);
         }
     }
 
-    /// Queues a judgement.
+    /// Counts and queues an attribution of a loss.
     pub(crate) fn judged(&mut self, now: Time, range: Range, cause: Cause) {
         match cause {
             Cause::Congestion => self.seldom().judged_congestion += 1,
@@ -309,7 +301,6 @@ impl Log {
         self.push(now, Event::Judged { range, cause });
     }
 
-    /// The oldest event, which is no longer queued.
     pub(crate) fn pop(&mut self) -> Option<(Time, Event)> {
         let queue = &mut self.seldom.as_mut()?.queue;
         let oldest = queue.pop_front();

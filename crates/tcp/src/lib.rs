@@ -1,10 +1,10 @@
 //! TCP as a pure state machine: segments and times in, segments and deadlines out.
 //!
-//! An [`Endpoint`] is one end of one connection. Whoever has a clock and a wire drives it:
+//! An [`Endpoint`] is one end of one connection. Its driver has a clock and a wire:
 //!
-//! 1. [`Endpoint::open`], then [`Endpoint::write`] and [`Endpoint::close`] as the application likes;
-//! 2. [`Endpoint::poll_segment`] until `None`: what is to leave now;
-//! 3. [`Endpoint::handle_segment`] for what arrives, [`Endpoint::handle_timeout`] at [`Endpoint::poll_timeout`]; then 2.
+//! 1. Call [`Endpoint::open`], then [`Endpoint::write`] and [`Endpoint::close`] at any time.
+//! 2. Call [`Endpoint::poll_segment`] until `None`, and send each segment now.
+//! 3. Call [`Endpoint::handle_segment`] on arrival, [`Endpoint::handle_timeout`] at [`Endpoint::poll_timeout`]; then 2.
 //!
 //! ```
 //! use lasthop_base::{Choice, Duration, Stream, Time};
@@ -31,26 +31,25 @@
 //! assert_eq!((client.state(), server.delivered()), (State::Established, 5_000));
 //! ```
 //!
-//! A whole driver, with losses, deadlines and the end of a connection, is `examples/two_endpoints.rs`. Sockets with bytes
-//! and real packets are `lasthop-host`.
+//! `examples/two_endpoints.rs` is a whole driver, with losses, deadlines and closing. `lasthop-host` adds
+//! sockets, bytes and real packets.
 //!
-//! # Where to look
-//! * [`endpoint`]: the only place that knows both halves: handshake, teardown, what goes out next.
-//! * [`config`]: parts of an endpoint, and every mechanism for them, by seam; [`profile`]: whole TCPs, as defaults of a
+//! # Modules
+//! * [`endpoint`]: handshake, teardown, and the order of outgoing segments.
+//! * [`config`]: parts of an endpoint, and all mechanisms by seam. [`profile`]: whole TCPs, as defaults of a
 //!   scenario.
-//! * [`sender`]: what is outstanding and what may be sent; its seams:
-//!   [`sender::recovery`] (what was lost, what goes again), [`sender::reduction`] (how the window comes down meanwhile),
-//!   [`sender::slow_start`] (what ends it), [`sender::congestion`] (how large the window is), [`sender::counting`] (what an ACK is worth),
-//!   [`sender::judge`] (was a loss congestion, after all?).
-//! * [`receiver`]: what arrived and how it is acknowledged; its seams:
-//!   [`receiver::timing`] (when), [`receiver::shape`] (in how many pieces), [`receiver::echo`] (how is a mark echoed?),
-//!   [`receiver::window`] (how much may come), [`receiver::cause`] (why was it lost?),
-//!   [`receiver::estimate`] (what the receiver knows of the path).
-//! * [`event`]: what can be told of a connection, and counters; [`notice`]: what a driver knows and no segment says.
+//! * [`sender`]: outstanding data and permission to send. Seams: [`sender::recovery`] (loss detection and
+//!   retransmission), [`sender::reduction`] (window reduction during recovery), [`sender::slow_start`] (end
+//!   of slow start), [`sender::congestion`] (congestion window), [`sender::counting`] (credit for an ACK),
+//!   [`sender::judge`] (loss discrimination).
+//! * [`receiver`]: reassembly and acknowledgement. Seams: [`receiver::timing`] (ACK policy),
+//!   [`receiver::shape`] (ACK splitting), [`receiver::echo`] (ECN echo), [`receiver::window`] (advertised
+//!   window), [`receiver::cause`] (loss discrimination), [`receiver::estimate`] (estimate of the path).
+//! * [`event`]: events and counters of a connection. [`notice`]: a driver's reports that no segment carries.
 //!
-//! # What is absent
-//! No clock, no socket, no payload bytes. A stream is counted in absolute 64-bit offsets; the 32-bit numbers of the wire
-//! appear in `endpoint` only.
+//! # Not modelled
+//! Clock, socket, payload bytes. Stream offsets are absolute and 64 bits wide. Only `endpoint` uses the
+//! 32-bit sequence numbers of the wire.
 
 pub mod config;
 pub mod endpoint;

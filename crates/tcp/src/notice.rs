@@ -1,35 +1,34 @@
-//! Notices: what a driver knows and no segment says.
+//! Notices: a driver's reports that no segment carries.
 //!
-//! A link layer's reports are told to everybody. The rest costs a driver something, and serves few mechanisms: it is told
-//! to endpoints that [want](Wants) it, and the others pay one test per segment.
+//! Every endpoint receives [`Notice::Link`] and [`Notice::Node`]. The other notices cost a driver work, so
+//! only endpoints that [want](Wants) them receive them; all others pay one test per segment.
 
 use lasthop_wire::{Backlog, LinkReport, NodeNotice, SenderCounts, UplinkCounts};
 
-/// Something that a driver tells an endpoint: [`crate::Endpoint::handle_notice`].
+/// Report of a driver to an endpoint: [`crate::Endpoint::handle_notice`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Notice {
-    /// This host's link layer reports (hasegawa §3.2.1, koga §5.2.2).
+    /// Report of this host's link layer (hasegawa §3.2.1, koga §5.2.2).
     Link(LinkReport),
-    /// A node before the last hop reports, by a packet of its own. Anybody can write one: only a sender whose
-    /// [judge](crate::sender::judge) believes them heeds it.
+    /// Report of a node before the last hop, in a packet that can be forged: only some [judges](crate::sender::judge)
+    /// use it.
     Node(NodeNotice),
-    /// This host's uplink queue just before a segment is handled ([`Wants::backlog`]).
+    /// Uplink queue of this host just before a segment is handled ([`Wants::backlog`]).
     Backlog(Backlog),
-    /// The same once the pure ACKs that answer the segment are in it ([`Wants::backlog`]).
+    /// Uplink queue of this host with the pure ACKs that answer the segment ([`Wants::backlog`]).
     AcksQueued(Backlog),
-    /// What has been counted when a segment arrives, just before it is handled ([`Wants::counts`]).
+    /// Counts just before an arriving segment is handled ([`Wants::counts`]).
     Counts {
-        /// By the peer, as a TCP option of that segment could tell it (miyoshi §2.3).
+        /// Counts of the peer, as a TCP option of the segment could carry (miyoshi §2.3).
         peer: SenderCounts,
-        /// By this host's uplink interface.
+        /// Counts of this host's uplink interface.
         uplink: UplinkCounts,
     },
-    /// The peer's congestion window just before a segment is handled, segments ([`Wants::true_window`]): an oracle, which
-    /// only a simulator has.
+    /// Peer's congestion window, segments, just before a segment is handled ([`Wants::true_window`]; simulation only).
     TrueWindow(f64),
 }
 
-/// What an endpoint wants to be told with each segment.
+/// Notices that an endpoint wants with each segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wants {
     /// [`Notice::Backlog`] and [`Notice::AcksQueued`].
@@ -41,7 +40,7 @@ pub struct Wants {
 }
 
 impl Wants {
-    /// Whether it wants anything.
+    /// Whether any notice is wanted.
     #[inline]
     pub fn any(self) -> bool {
         self.backlog | self.counts | self.true_window

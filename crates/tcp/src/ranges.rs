@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub struct Range {
     /// First byte.
     pub start: u64,
-    /// The byte behind the last.
+    /// End: the byte after the last.
     pub end: u64,
 }
 
@@ -17,7 +17,7 @@ impl Range {
         self.end - self.start
     }
 
-    /// Whether nothing is in it.
+    /// Whether the range is empty.
     pub const fn is_empty(&self) -> bool {
         self.start >= self.end
     }
@@ -30,22 +30,22 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// Whether it holds nothing.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// The lowest range.
+    /// Lowest range.
     pub fn first(&self) -> Option<Range> {
         self.ranges.front().copied()
     }
 
-    /// The highest range.
+    /// Highest range.
     pub fn last(&self) -> Option<Range> {
         self.ranges.back().copied()
     }
@@ -55,18 +55,18 @@ impl RangeSet {
         self.ranges.iter().copied()
     }
 
-    /// Forgets everything.
+    /// Removes all ranges.
     pub fn clear(&mut self) {
         self.ranges.clear();
     }
 
-    /// The range that contains `offset`.
+    /// Range that contains `offset`.
     pub fn containing(&self, offset: u64) -> Option<Range> {
         let range = self.ranges.get(self.index_behind(offset))?;
         (range.start <= offset).then_some(*range)
     }
 
-    /// Whether the stretch that begins at `from` is in the set, and where it ends, `limit` at the latest.
+    /// Whether `from` is in the set, and where that run or gap ends, at most `limit`.
     pub fn run_at(&self, from: u64, limit: u64) -> (bool, u64) {
         match self.ranges.get(self.index_behind(from)) {
             Some(range) if range.start <= from => (true, range.end.min(limit)),
@@ -75,9 +75,9 @@ impl RangeSet {
         }
     }
 
-    /// Adds a range and merges it with what it touches. Returns the merged range.
+    /// Adds a range, merged with every range that overlaps or touches. Returns the merged range.
     pub fn insert(&mut self, range: Range) -> Range {
-        // The common cases first: at or behind the end.
+        // Common cases first: at or after the end.
         match self.ranges.back_mut() {
             None => {
                 self.ranges.push_back(range);
@@ -108,7 +108,7 @@ impl RangeSet {
         merged
     }
 
-    /// Whether a range neither overlaps nor touches any in the set.
+    /// Whether a range neither overlaps nor touches the set.
     pub fn is_apart(&self, range: Range) -> bool {
         match self.ranges.get(self.ranges.partition_point(|known| known.end < range.start)) {
             Some(next) => range.end < next.start,
@@ -127,8 +127,7 @@ impl RangeSet {
         }
     }
 
-    /// The start of the highest range above whose start (itself included) there are at least `ranges` ranges
-    /// or more than `bytes` bytes; looks at no more than `ranges` ranges.
+    /// Start of the highest range from which on the set holds `ranges` ranges or more than `bytes` bytes.
     pub fn edge_above(&self, ranges: usize, bytes: u64) -> Option<u64> {
         let mut sum = 0;
         for (count, range) in self.ranges.iter().rev().take(ranges).enumerate() {

@@ -2,49 +2,46 @@
 
 use lasthop_base::Duration;
 
-/// Smoothed RTT, its variation and the timeout derived from them.
+/// Smoothed RTT, its variation and the retransmission timeout.
 ///
-/// What each sample touches fills a line of the cache. The limits are not kept: connections that are alike share theirs.
+/// One cache line holds all that a sample changes. Connections share their limits: callers pass [`RtoLimits`].
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct RttEstimator {
     /// Doublings since the last valid sample (RFC 6298 §5.5).
     backoff: u32,
-    /// [`NONE`] before the first sample.
     srtt: Duration,
     variation: Duration,
-    /// The timeout before back-off.
     base: Duration,
     latest: Duration,
-    /// All samples: how many, their sum, the smallest and the largest.
+    /// Number, sum, smallest and largest of all samples.
     samples: u64,
     sum: Duration,
     smallest: Duration,
     largest: Duration,
-    /// [`RtoLimits::largest`].
     largest_rto: Duration,
 }
 
-/// No round trip takes as long.
+/// Marks "no sample": no round trip is as long.
 const NONE: Duration = Duration::MAX;
 
-/// What bounds and coarsens the timeout.
+/// Bounds and granularity of the timeout.
 #[derive(Clone, Copy, Hash, Debug, PartialEq)]
 pub struct RtoLimits {
-    /// Before the first sample (RFC 6298 §2.1: 1 s).
+    /// Timeout before the first sample (RFC 6298 §2.1: 1 s).
     pub initial: Duration,
     /// Smallest timeout (RFC 6298 §2.4: 1 s; Linux 200 ms).
     pub smallest: Duration,
     /// Largest timeout, back-off included (RFC 6298 §2.5: at least 60 s).
     pub largest: Duration,
-    /// Clock granularity G: the timeout is a multiple of it; zero for an exact clock.
+    /// Clock granularity G. The timeout is a multiple of G; zero: an exact clock.
     pub tick: Duration,
-    /// Whether `smallest` bounds what the timeout adds to SRTT, as Linux does, and not the whole.
+    /// Whether `smallest` bounds the variation term (Linux) instead of the whole timeout.
     pub above_srtt: bool,
 }
 
 impl RttEstimator {
-    /// No samples yet.
+    /// Estimator without samples.
     pub fn new(limits: &RtoLimits) -> RttEstimator {
         RttEstimator {
             srtt: NONE,
@@ -60,8 +57,7 @@ impl RttEstimator {
         }
     }
 
-    /// A valid sample (Karn's rule is the caller's: RFC 6298 §3). Ends the back-off. The limits are those that it was made
-    /// with.
+    /// Adds a valid sample (Karn's rule is the caller's: RFC 6298 §3) and ends the back-off. Pass the limits of `new`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sample(&mut self, limits: &RtoLimits, rtt: Duration) {
         match self.srtt() {
@@ -70,7 +66,7 @@ impl RttEstimator {
                 self.variation = rtt.divided_by(2);
             }
             Some(srtt) => {
-                // RTTVAR first, with the old SRTT (RFC 6298 §2.3); gains 1/4 and 1/8.
+                // RTTVAR first, from the old SRTT (RFC 6298 §2.3); gains 1/4 and 1/8.
                 self.variation =
                     Duration::from_nanos((3 * self.variation.as_nanos() + srtt.abs_diff(rtt).as_nanos()) / 4);
                 self.srtt = Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8);
@@ -85,20 +81,19 @@ impl RttEstimator {
         self.largest = self.largest.max(rtt);
     }
 
-    /// A timeout was spurious, and `rtt` is the first round trip measured since: what was smoothed before it, or what was
-    /// measured now, whichever makes the timeout longer (RFC 4015 §3).
+    /// Adapts to a spurious timeout (RFC 4015 §3): keeps the old estimate or takes sample `rtt`, whichever is larger.
     pub fn remember(&mut self, limits: &RtoLimits, srtt: Duration, variation: Duration, rtt: Duration) {
         self.srtt = srtt.max(rtt);
         self.variation = variation.max(rtt.divided_by(2));
         self.base = self.computed(limits);
     }
 
-    /// Before the first sample: the timeout is this at least (RFC 6298 §5.7).
+    /// Lower bound of the timeout before the first sample (RFC 6298 §5.7).
     pub fn start_from(&mut self, timeout: Duration) {
         self.base = self.base.max(timeout);
     }
 
-    /// The timer expired: the timeout doubles (RFC 6298 §5.5).
+    /// Doubles the timeout after the timer expired (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(32);
     }
@@ -108,12 +103,12 @@ impl RttEstimator {
         self.backoff > 0
     }
 
-    /// The timeout now, back-off included.
+    /// Timeout, back-off included.
     pub fn rto(&self) -> Duration {
         self.doubled(0)
     }
 
-    /// The timeout now, doubled so many times more: the persist timer's back-off (RFC 9293 §3.8.6.1).
+    /// Timeout doubled `times` more, for the persist timer (RFC 9293 §3.8.6.1).
     pub fn doubled(&self, times: u32) -> Duration {
         let times = self.backoff.saturating_add(times).min(32);
         if times == 0 {
@@ -123,12 +118,12 @@ impl RttEstimator {
         Duration::from_nanos(doubled).min(self.largest_rto)
     }
 
-    /// Smoothed round-trip time, once there is a sample.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         (self.srtt != NONE).then_some(self.srtt)
     }
 
-    /// The latest sample.
+    /// Latest sample.
     pub fn latest(&self) -> Option<Duration> {
         (self.samples > 0).then_some(self.latest)
     }
@@ -138,22 +133,22 @@ impl RttEstimator {
         (self.samples > 0).then(|| self.sum.divided_by(self.samples))
     }
 
-    /// How many samples, and their sum.
+    /// Number and sum of the samples.
     pub fn total(&self) -> (u64, Duration) {
         (self.samples, self.sum)
     }
 
-    /// The smallest sample.
+    /// Smallest sample.
     pub fn smallest(&self) -> Option<Duration> {
         (self.samples > 0).then_some(self.smallest)
     }
 
-    /// The largest sample.
+    /// Largest sample.
     pub fn largest(&self) -> Option<Duration> {
         (self.samples > 0).then_some(self.largest)
     }
 
-    /// Mean deviation.
+    /// RTTVAR, the mean deviation.
     pub fn variation(&self) -> Duration {
         self.variation
     }
@@ -214,8 +209,7 @@ mod tests {
         assert_eq!(rtt.rto(), MS * 200);
     }
 
-    /// Linux: SRTT + max(200 ms, 4 RTTVAR), so that on a steady path of 600 ms the timeout is 800 ms; by RFC 6298 it comes
-    /// down to the round trip itself.
+    /// Steady path of 600 ms: Linux's SRTT + max(200 ms, 4 RTTVAR) gives 800 ms, RFC 6298 600 ms.
     #[test]
     fn a_bound_of_the_variation_keeps_a_distance_from_the_round_trip() {
         for (above_srtt, expected) in [(false, MS * 600), (true, MS * 800)] {
@@ -226,8 +220,8 @@ mod tests {
         }
     }
 
-    /// RFC 4015 §3: SRTT 100 ms and RTTVAR 10 ms before, 2 s measured after: SRTT 2 s, RTTVAR 1 s, 6 s in all. A short round
-    /// trip after it leaves what was before.
+    /// RFC 4015 §3: SRTT 100 ms and RTTVAR 10 ms before, 2 s after: SRTT 2 s, RTTVAR 1 s, RTO 6 s. A short
+    /// sample keeps the old SRTT.
     #[test]
     fn a_spurious_timeout_is_remembered() {
         for (measured, srtt, variation) in [(MS * 2000, MS * 2000, MS * 1000), (MS * 50, MS * 100, MS * 25)] {
@@ -247,7 +241,7 @@ mod tests {
         for _ in 0..200 {
             rtt.sample(&limits, MS * 42);
         }
-        // The variation has died out: G takes its place (RFC 6298 §2.3), then the next tick.
+        // RTTVAR has decayed below G, so G replaces it (RFC 6298 §2.3); then the next tick.
         assert_eq!(rtt.rto(), MS * 60);
     }
 }

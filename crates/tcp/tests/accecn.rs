@@ -1,4 +1,4 @@
-//! Accurate ECN between two endpoints (RFC 9768): what is agreed on, what the headers say, and what falls back.
+//! Accurate ECN between two endpoints (RFC 9768): negotiation, header counts, and fallback.
 
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::endpoint::{Feedback, Sending};
@@ -10,7 +10,7 @@ const MS: Duration = Duration::from_millis(1);
 /// (AE, CWR, ECE).
 const ACE: u16 = 0b111 << 6;
 
-/// What an end offers.
+/// ECN variant that an end offers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Offer {
     Nothing,
@@ -46,7 +46,7 @@ impl Pair {
         Pair::new(config(client), config(server))
     }
 
-    /// The next of the client's segments reaches the server with this code point.
+    /// Delivers the client's next segment to the server with this code point.
     fn up(&mut self, ecn: Ecn) -> Sending {
         let sending = self.client.poll_segment(self.now).expect("a segment of the client");
         self.now += MS;
@@ -61,7 +61,7 @@ impl Pair {
         sending
     }
 
-    /// Opened; returns the SYN, the SYN-ACK and the ACK.
+    /// Opens the connection; returns the SYN, the SYN-ACK and the ACK.
     fn open(&mut self, ecn: [Ecn; 3]) -> [Segment; 3] {
         let syn = self.up(ecn[0]).segment;
         let syn_ack = self.down(ecn[1]).segment;
@@ -70,7 +70,7 @@ impl Pair {
         [syn, syn_ack, ack]
     }
 
-    /// The client writes so many segments, which arrive with these code points; the server's ACKs come back.
+    /// Delivers a client segment for each of these code points; returns the server's ACKs.
     fn data(&mut self, arrive: &[Ecn]) -> Vec<Segment> {
         self.client.write(1000 * arrive.len() as u64);
         let mut acks = Vec::new();
@@ -91,7 +91,7 @@ fn bits(segment: &Segment) -> u16 {
 
 const PLAIN: [Ecn; 3] = [Ecn::NotEct; 3];
 
-/// §3.1.2, Table 2, and RFC 3168 §6.1.1 where nobody is for more: bits of SYN and SYN-ACK, and what both then do.
+/// §3.1.2, Table 2, and RFC 3168 §6.1.1 as fallback: bits of SYN and SYN-ACK, and the agreed mode.
 #[test]
 fn both_ends_agree_on_what_both_know() {
     let cases = [
@@ -113,8 +113,7 @@ fn both_ends_agree_on_what_both_know() {
     }
 }
 
-/// Tables 2 and 3: SYN-ACK and ACK say with which code point the segment before them came. One that was changed on the way
-/// makes its sender send nothing ECN-capable, but both go on to count (§3.2.2.3).
+/// Tables 2 and 3: a SYN-ACK or ACK that reports a changed code point stops ECN-capable sending (§3.2.2.3).
 #[test]
 fn the_handshake_says_how_it_came() {
     for (ecn, field) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
@@ -129,8 +128,8 @@ fn the_handshake_says_how_it_came() {
     }
 }
 
-/// §3.2.2.1: a SYN-ACK that comes again is answered as the first one, with the handshake's encoding of how it came, until the
-/// server is heard to be open; afterwards the three bits are the count. As many answers as challenges: five at once.
+/// §3.2.2.1: a repeated SYN-ACK is answered with the handshake's encoding until the server is known to be open;
+/// afterwards the three bits are the count. Answers are limited as challenges: five at once.
 #[test]
 fn a_syn_ack_again_is_reflected() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -158,7 +157,7 @@ fn a_syn_ack_again_is_reflected() {
     assert_eq!(answer(&mut pair, Ecn::Ect0), None);
 }
 
-/// A server that reflects the bits of the SYN, and one that answers with a reserved combination (§3.1.2, §3.1.3).
+/// A server that reflects the SYN's bits, and one with a reserved combination (§3.1.2, §3.1.3).
 #[test]
 fn strange_answers() {
     for (field, feedback) in [(0b111, Feedback::None), (0b101, Feedback::Accurate)] {
@@ -179,8 +178,8 @@ fn strange_answers() {
     }
 }
 
-/// §3.1.4: a SYN is sent once more with all three bits, then without; a SYN-ACK once more without the option, then without
-/// the bits, and then its sender sends nothing ECN-capable.
+/// §3.1.4: a SYN is retransmitted once with all three bits, then without. A SYN-ACK is retransmitted once without the
+/// option, then without the bits; its sender then sends nothing ECN-capable.
 #[test]
 fn handshakes_that_get_lost_fall_back() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -208,9 +207,8 @@ fn handshakes_that_get_lost_fall_back() {
     assert_eq!(pair.down(Ecn::NotEct).ecn, Ecn::NotEct);
 }
 
-/// The client's SYN comes again without ECN: somebody on the way may drop what has it. The server's way to tell marks stays, the
-/// SYN-ACK goes out without the option that may be the reason, and the server sends nothing ECN-capable (§3.1.5; RFC 3168
-/// §6.1.1 for classic ECN, which is not offered back).
+/// A retransmitted SYN without ECN hints at a middlebox that drops ECN. The server's feedback mode stays, its SYN-ACK
+/// has no AccECN option, and it sends nothing ECN-capable (§3.1.5; RFC 3168 §6.1.1: no classic ECN is offered back).
 #[test]
 fn a_syn_again_without_ecn_ends_it() {
     for (offer, answers) in [(Accurate, [0b010, 0b010]), (Classic, [0b001, 0b000])] {
@@ -231,7 +229,7 @@ fn a_syn_again_without_ecn_ends_it() {
     }
 }
 
-/// §3.1.2: the SYN-ACK says how the SYN came that it answers, also a SYN that comes again.
+/// §3.1.2: the SYN-ACK reports the code point of the SYN that it answers, also of a retransmitted SYN.
 #[test]
 fn a_syn_again_is_answered_with_its_own_code_point() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -241,8 +239,8 @@ fn a_syn_again_is_answered_with_its_own_code_point() {
     assert_eq!(bits(&pair.server.poll_segment(pair.now).expect("a SYN-ACK").segment), 0b110);
 }
 
-/// §3.2.1 and §3.2.2.2: the count begins at 5, goes up with each mark and wraps at 8; §3.2.3.3: bytes of what came are told
-/// with every ACK that is new. ECT(0) came, so that AccECN0 it is, with two counters from the first mark on.
+/// §3.2.1 and §3.2.2.2: the count begins at 5, increases with each mark and wraps at 8. §3.2.3.3: each new ACK reports
+/// the bytes received. With ECT(0) this is AccECN0, with two counters from the first mark on.
 #[test]
 fn marks_are_counted_in_the_header_and_in_the_option() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -262,14 +260,13 @@ fn marks_are_counted_in_the_header_and_in_the_option() {
     let option = last.accecn().expect("an option");
     assert_eq!((option.order(), option.bytes()), (Order::Ect0First, 8));
     assert_eq!((option.ect0(), option.ce()), (Some(1 + 6000), Some(5000)));
-    // Each first mark behind a packet without one is told at once (§3.2.2.5.1).
+    // The first mark after an unmarked packet is reported at once (§3.2.2.5.1).
     let told: Vec<u16> = acks.iter().map(bits).collect();
     assert!([5, 6, 7, 0, 1, 2].iter().all(|count| told.contains(count)), "{told:?}");
     assert!(acks.iter().all(|ack| !ack.flags.has(Flags::SYN) && ack.option_bytes() <= 40));
 }
 
-/// A control that does not count marks halves once per window of data, as RFC 3168 has it (RFC 9768 §3.2.5); CWR is never
-/// sent: its bit is part of the count.
+/// A control that does not count marks halves once per window of data (RFC 9768 §3.2.5); CWR is never sent.
 #[test]
 fn a_classic_control_halves_once() {
     let mut pair = Pair::offers(Accurate, Accurate);
@@ -287,11 +284,11 @@ fn a_classic_control_halves_once() {
         }
     }
     assert_eq!(pair.client.counters().marks, 1);
-    // Half of the nine segments outstanding behind the first one that was acknowledged.
+    // Half of the nine segments outstanding after the first acknowledged one.
     assert_eq!(pair.client.sender().window(), 4500);
 }
 
-/// §3.2.2.4: a count that begins at zero was cleared on the way.
+/// §3.2.2.4: a count that begins at zero was cleared on the path.
 #[test]
 fn cleared_bits_end_ecn() {
     let mut pair = Pair::offers(Accurate, Accurate);

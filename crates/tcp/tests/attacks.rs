@@ -1,8 +1,7 @@
-//! Named attacks, on an endpoint whose connection goes on as if nothing had been.
+//! Named attacks that must not disturb a connection.
 //!
-//! Blind: by somebody who does not see the connection (RFC 5961). By the peer: Savage, Cardwell, Wetherall and Anderson,
-//! "TCP Congestion Control with a Misbehaving Receiver", 1999, and what receivers can make a sender (and senders a
-//! receiver) work and remember.
+//! Blind attacks by a host off the path (RFC 5961), and attacks by the peer: Savage, Cardwell, Wetherall and Anderson,
+//! "TCP Congestion Control with a Misbehaving Receiver", 1999, and excessive work or memory.
 
 mod script;
 
@@ -18,7 +17,7 @@ fn opened() -> Script {
     Script::opened(config("sack"), Peer::default())
 }
 
-/// Throws away what goes out; how many segments that were, and how many bytes of data.
+/// Discards all outgoing segments; returns their number and bytes of data.
 fn drain(script: &mut Script) -> (u64, u64) {
     let mut sum = (0, 0);
     while let Some(sending) = script.endpoint.poll_segment(script.now) {
@@ -45,8 +44,7 @@ fn blind_resets_and_syns() {
     }
 }
 
-/// RFC 5961 §5: data with the right number is taken only if its ACK lies in the last window: 65535 of 2^32 numbers and
-/// those outstanding, where the check of RFC 793 would have taken half of all.
+/// RFC 5961 §5: data needs an ACK in the last window: 65535 of 2^32 numbers; RFC 793 accepts half of all.
 #[test]
 fn blind_data() {
     let mut taken = 0;
@@ -70,8 +68,8 @@ fn counted(name: &str) -> Script {
     script
 }
 
-/// Savage §2.1, ACK division: a segment acknowledged byte by byte. Who counts bytes or segments gives one segment for
-/// it; RFC 5681 §3.1 gives at most the bytes in slow start; who counts ACKs (RFC 2581, the papers' sender) is taken in.
+/// Savage §2.1, ACK division: a segment acknowledged byte by byte. Counting of bytes or segments gives one segment, RFC
+/// 5681 §3.1 at most the bytes in slow start. Counting of ACKs (RFC 2581, the papers' sender) is vulnerable.
 #[test]
 fn ack_division_in_slow_start() {
     for (name, allowed) in [("bytes", 5000), ("packets", 5000), ("rfc5681", 5000), ("per_ack", 1_004_000)] {
@@ -84,7 +82,7 @@ fn ack_division_in_slow_start() {
     }
 }
 
-/// The same in congestion avoidance: with whole windows counted a thousand ACKs of a segment are worth no more than one.
+/// The same in congestion avoidance: counting of whole windows gives no more for a thousand ACKs than for one.
 #[test]
 fn ack_division_in_avoidance() {
     let growth = |name, pieces: u64| {
@@ -100,12 +98,12 @@ fn ack_division_in_avoidance() {
     for name in ["bytes", "packets"] {
         assert_eq!((growth(name, 1), growth(name, 1000)), (1000, 1000), "{name}");
     }
-    // Eq. 3 of RFC 5681 counts ACKs: its note on RFC 3465 is the remedy.
+    // Eq. 3 of RFC 5681 counts ACKs; its note on RFC 3465 is the remedy.
     assert!(growth("rfc5681", 1000) > 10_000 && growth("per_ack", 1000) > 10_000);
 }
 
-/// Savage §2.2, forged duplicate ACKs. The window never grows by them; without SACK each lets one segment out at most,
-/// with SACK, where a duplicate has to report something new, none.
+/// Savage §2.2, forged duplicate ACKs. They never grow the window. Without SACK each releases at most one segment; with
+/// SACK, where a duplicate must report something new, none.
 #[test]
 fn duplicate_ack_spoofing() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
@@ -128,8 +126,8 @@ fn duplicate_ack_spoofing() {
     }
 }
 
-/// Savage §2.3, optimistic ACKs: for data not yet sent they are refused; for data sent the window grows by what was sent
-/// at most, and the receiver has lost what it did not wait for.
+/// Savage §2.3, optimistic ACKs: for data not yet sent they are rejected; for data sent the window grows by at most
+/// that data, and the receiver loses what it has not received.
 #[test]
 fn optimistic_acks() {
     let mut script = counted("bytes");
@@ -139,14 +137,13 @@ fn optimistic_acks() {
     }
     let mut sent = 4000;
     for _ in 0..200 {
-        // At once, for all that was sent.
         script.run([AckBytes(sent)]);
         sent += drain(&mut script).1;
         assert!(script.endpoint.sender().window() <= 4000 + sent);
     }
 }
 
-/// CVE-2019-11479: a tiny MSS asks for a packet a byte. 64 bytes with their options is the least that is sent.
+/// CVE-2019-11479: a tiny MSS forces tiny packets. At least 64 bytes, options included, are sent.
 #[test]
 fn tiny_segments() {
     for mss in [0, 1, 8, 48] {
@@ -160,8 +157,7 @@ fn tiny_segments() {
     }
 }
 
-/// CVE-2019-11477 and -11478: SACK blocks that cut the queue into ever smaller pieces. A part of a segment is not
-/// remembered, so that there is nothing to cut, nothing that overflows, and nothing to go through.
+/// CVE-2019-11477 and -11478: SACK blocks that fragment the queue. Parts of a segment are not stored.
 #[test]
 fn sack_of_tiny_pieces() {
     let setup = Config { initial_window: 600, ..config("sack") };
@@ -181,8 +177,7 @@ fn sack_of_tiny_pieces() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// CVE-2018-5390, a flood of pieces: every other byte of the window. What is remembered is bounded, and what was dropped
-/// is taken when it comes again.
+/// CVE-2018-5390, every other byte of the window: memory is bounded; dropped pieces are accepted later.
 #[test]
 fn reassembly_flood() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(60_000))]);
@@ -201,8 +196,7 @@ fn reassembly_flood() {
     assert!(!script.endpoint.receiver().reassembly().has_holes());
 }
 
-/// A window that is closed for ever ("sockstress"): RFC 9293 §3.8.6.1 lets it live; it costs a byte a minute, and the
-/// owner can end it at any time.
+/// A window closed for ever ("sockstress"): RFC 9293 §3.8.6.1 keeps the connection, at a byte a minute.
 #[test]
 fn a_window_closed_for_ever() {
     let mut script = Script::opened(Config { initial_window: 4, ..config("sack") }, Peer::default());
@@ -219,7 +213,6 @@ fn a_window_closed_for_ever() {
     script.run([In(State::Closed), Nothing, NoDeadline]);
 }
 
-/// SACK blocks that are reversed, outside of what was sent, overlap or are empty report nothing more than they may.
 #[test]
 fn senseless_sack_blocks() {
     let cases: &[&[(u64, u64)]] = &[
@@ -247,7 +240,7 @@ fn senseless_sack_blocks() {
     }
 }
 
-/// Timestamps from the past and from nowhere: PAWS drops what is old, an echo that we never sent gives no RTT.
+/// Timestamps from the past or invented: PAWS drops old segments, and an echo that was never sent gives no RTT.
 #[test]
 fn strange_timestamps() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -265,7 +258,7 @@ fn strange_timestamps() {
     assert!(std::iter::from_fn(|| script.endpoint.poll_event()).any(|(_, event)| event == Event::Rejected));
 }
 
-/// Urgent data is data: the pointer is not looked at (RFC 6093 advises applications against it).
+/// The urgent pointer is ignored: urgent data is ordinary data (RFC 6093 advises against its use).
 #[test]
 fn the_urgent_flag_is_ignored() {
     let mut script = opened();

@@ -11,7 +11,6 @@ fn opened() -> Script {
     Script::opened(config("sack"), Peer::default())
 }
 
-/// Everything that goes out now.
 fn drain(script: &mut Script) -> usize {
     std::iter::from_fn(|| script.endpoint.poll_segment(script.now)).count()
 }
@@ -33,20 +32,19 @@ fn challenges_are_limited() {
         }
         script.tick(50);
     }
-    assert!(sent_at.len() > 20, "some are sent all the time: {sent_at:?}");
+    assert!(sent_at.len() > 20, "challenges continue: {sent_at:?}");
     for first in &sent_at {
         let in_five_seconds = sent_at.iter().filter(|at| (*first..first + 5000).contains(*at)).count();
         assert!(in_five_seconds <= 10, "{in_five_seconds} from {first} ms on");
     }
     assert_eq!(script.endpoint.counters().challenges, sent_at.len() as u64);
-    // A bucket for each connection: another one has its own.
     let mut other = opened();
     other.arrive(forged[0]);
     other.run([Acked(1), Nothing]);
 }
 
-/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset in there is challenged, outside
-/// dropped without a word, and RCV.NXT + RCV.WND is outside. The window is 65535 bytes.
+/// RFC 9293 §3.4, Table 6: RCV.NXT =< SEG.SEQ < RCV.NXT + RCV.WND. RFC 5961 §3.2: a reset inside is challenged, outside
+/// silently dropped. RCV.NXT + RCV.WND is outside. The window is 65535 bytes.
 #[test]
 fn the_right_edge_is_outside_the_window() {
     let reset = |seq| Segment { seq, flags: Flags::RST, ..Segment::default() };
@@ -57,7 +55,7 @@ fn the_right_edge_is_outside_the_window() {
         assert_eq!(drain(&mut script), usize::from(challenged), "{at}");
         assert_eq!(script.endpoint.counters().challenges, u64::from(challenged), "{at}");
     }
-    // A closed window has one number in it, RCV.NXT.
+    // A closed window contains only RCV.NXT.
     let window = script::choose(
         lasthop_tcp::receiver::window::ALL,
         "buffer",
@@ -73,8 +71,8 @@ fn the_right_edge_is_outside_the_window() {
     script.run([In(State::Closed), Nothing]);
 }
 
-/// A peer that has filled our window acknowledges from its right edge; while the first of its segments is missing, an
-/// ACK that was refused there would stop both directions until a timeout. One number further it is refused (Table 6).
+/// A peer that has filled our window acknowledges from its right edge. If its first segment is missing, rejecting that
+/// ACK would stop both directions until a timeout. One number further is rejected (Table 6).
 #[test]
 fn an_ack_from_the_right_edge_counts() {
     for (at, counts) in [(65_536, true), (65_537, false)] {
@@ -86,13 +84,11 @@ fn an_ack_from_the_right_edge_counts() {
             true => script.run([InFlight(0), Nothing, NoDeadline]),
             false => script.run([InFlight(1), AckedBytes(0), Nothing]),
         };
-        // Without an ACK there is nothing to hear: it is answered.
         script.arrive(Segment { seq: IRS.at(65_536), ..Segment::default() });
         script.run([AckedBytes(0), Nothing]);
     }
 }
 
-/// Data that comes again is acknowledged however much was challenged: the peer waits for it.
 #[test]
 fn repeated_data_is_always_acknowledged() {
     let mut script = opened();
@@ -109,7 +105,6 @@ fn repeated_data_is_always_acknowledged() {
     }
 }
 
-/// Two ends that each find the other's numbers unacceptable do not answer each other for ever.
 #[test]
 fn a_quarrel_ends() {
     let mut script = opened();
@@ -122,8 +117,7 @@ fn a_quarrel_ends() {
     assert_eq!(answers, 5);
 }
 
-/// RFC 5961 §5.2 comes before RFC 7323 §4.3: a segment whose ACK gives it away does not move TS.Recent, by which all
-/// that the true peer sends afterwards would be from the past.
+/// RFC 5961 §5.2 before RFC 7323 §4.3: a segment with an invalid ACK does not update TS.Recent.
 #[test]
 fn a_forged_timestamp_does_not_shut_the_peer_out() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -135,7 +129,7 @@ fn a_forged_timestamp_does_not_shut_the_peer_out() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 9293 §3.10.7.4: a new SYN in SYN-RECEIVED sends the passive side back to LISTEN, where the next one is heard.
+/// RFC 9293 §3.10.7.4: a new SYN in SYN-RECEIVED returns the passive side to LISTEN, where the next SYN is accepted.
 #[test]
 fn a_new_syn_in_syn_received() {
     let mut script = Script::closed(config("sack"), lasthop_tcp::Role::Passive, Peer::default());
@@ -150,7 +144,7 @@ fn a_new_syn_in_syn_received() {
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1001));
 }
 
-/// RFC 9293 §3.5.1: a peer that was started anew may offer no timestamps; it must learn of the old connection all the same.
+/// RFC 9293 §3.5.1: a restarted peer may offer no timestamps; it must learn of the old connection all the same.
 #[test]
 fn a_syn_without_timestamps_is_challenged() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };

@@ -23,19 +23,16 @@ fn passive() -> Script {
     script
 }
 
-/// The peer's FIN, behind what it has sent.
 fn fin(script: &mut Script) {
     let segment = Segment { flags: FIN_ACK, ..script.plain() };
     script.arrive(segment);
 }
 
-/// An ACK of the peer for our bytes and its own FIN, sent before.
 fn ack_after_fin(script: &mut Script, bytes: u64) {
     let plain = script.plain();
     script.arrive(Segment { seq: plain.seq.at(1), ack: ISS.at(1 + bytes), ..plain });
 }
 
-/// Our FIN at this byte.
 #[track_caller]
 fn expect_fin(script: &mut Script, bytes: u64) {
     let segment = script.sent("a FIN").segment;
@@ -50,7 +47,7 @@ fn expect_flags(script: &mut Script, flags: Flags) -> Segment {
     segment
 }
 
-/// §3.10.7.4, seventh: "this should not occur since a FIN has been received": what comes behind it is not delivered.
+/// §3.10.7.4, seventh: "this should not occur since a FIN has been received": data after the FIN is not delivered.
 #[test]
 fn data_behind_the_fin() {
     for closes in [false, true] {
@@ -62,7 +59,7 @@ fn data_behind_the_fin() {
             script.run([Close, In(State::LastAck)]);
             expect_fin(&mut script, 0);
         }
-        // In the FIN's place, and behind it; neither is reported as received.
+        // In place of the FIN, and after it; neither is reported as received.
         for at in [1001, 1002] {
             let behind = Segment { seq: IRS.at(at), len: 100, ..script.plain() };
             script.arrive(behind);
@@ -74,18 +71,17 @@ fn data_behind_the_fin() {
     }
 }
 
-/// §3.6, Fig. 12: we close first.
+/// §3.6, Fig. 12: this end closes first.
 #[test]
 fn active_close() {
     let mut script = opened();
     script.run([Write(500), Bytes(0, 500), Close, In(State::FinWait1)]);
     expect_fin(&mut script, 500);
     script.run([AckBytes(500), In(State::FinWait1), AckBytes(501), In(State::FinWait2), NoDeadline]);
-    // The other direction goes on.
     script.run([Data(1), Acked(2)]);
     fin(&mut script);
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(60_000)]);
-    // §3.10.7.4: a repetition of the FIN is acknowledged, and the wait starts again.
+    // §3.10.7.4: a retransmitted FIN is acknowledged and restarts the wait.
     script.run([Tick(30_000)]);
     fin(&mut script);
     script.run([
@@ -136,7 +132,6 @@ fn simultaneous_close() {
     script.run([In(State::TimeWait), Deadline(60_000)]);
 }
 
-/// The peer's FIN acknowledges ours.
 #[test]
 fn fin_and_ack_in_one() {
     let mut script = opened();
@@ -147,7 +142,6 @@ fn fin_and_ack_in_one() {
     script.run([In(State::TimeWait), AckedBytes(1)]);
 }
 
-/// A FIN ahead of a hole waits for it; one that comes twice is acknowledged twice.
 #[test]
 fn a_fin_out_of_order() {
     let mut script = opened();
@@ -157,7 +151,6 @@ fn a_fin_out_of_order() {
     script.run([DataBytes(0, 1000), In(State::CloseWait), AckedBytes(1001), Nothing]);
     script.arrive(ahead);
     script.run([AckedBytes(1001), Nothing]);
-    // With data of its own, the hole before it.
     let mut script = opened();
     let ahead = Segment { seq: IRS.at(1001), len: 500, flags: FIN_ACK, ..script.plain() };
     script.arrive(ahead);
@@ -171,7 +164,6 @@ fn a_fin_out_of_order() {
     assert_eq!(script.endpoint.delivered(), 1500);
 }
 
-/// The FIN is sent again like data, alone or with the last segment.
 #[test]
 fn a_lost_fin() {
     let mut script = opened();
@@ -180,7 +172,6 @@ fn a_lost_fin() {
     script.run([Deadline(1000), Timeout]);
     expect_fin(&mut script, 0);
     script.run([AckBytes(1), In(State::FinWait2), NoDeadline]);
-    // A full segment and its FIN, with a window of one segment and go-back-N.
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
         let setup = lasthop_tcp::Config { initial_window: 3, ..config(recovery) };
         let mut script = Script::opened(setup, Peer::default());
@@ -194,7 +185,6 @@ fn a_lost_fin() {
     }
 }
 
-/// A FIN takes no room in cwnd, nor does it when its segment goes again.
 #[test]
 fn a_fin_takes_no_room() {
     for recovery in ["tahoe", "reno", "new_reno", "sack"] {
@@ -203,12 +193,12 @@ fn a_fin_takes_no_room() {
         script.run([Write(3000), Close, New(1), New(2)]);
         assert!(script.sent("the last").segment.flags.has(Flags::FIN));
         script.run([Timeout, Again(1), Nothing, Ack(2), Cwnd(2), Again(2)]);
-        let last = script.sent("the last again").segment;
+        let last = script.sent("the last segment retransmitted").segment;
         assert!(last.flags.has(Flags::FIN) && last.len == 1000);
     }
 }
 
-/// §3.10.4: closing before the connection is open deletes it, or waits when a SYN has come already.
+/// §3.10.4: closing before the connection is open deletes it, or waits if a SYN has arrived.
 #[test]
 fn closing_early() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -225,7 +215,6 @@ fn closing_early() {
     script.run([Nothing, AckBytes(101), In(State::FinWait2)]);
 }
 
-/// What is written after the close is not sent: the FIN's place is fixed.
 #[test]
 fn writing_after_closing() {
     let mut script = opened();
@@ -235,7 +224,7 @@ fn writing_after_closing() {
     script.run([Write(1000), Nothing, AckBytes(101), In(State::FinWait2), Nothing]);
 }
 
-/// §3.10.5: aborting tells the peer, except when both sides have closed.
+/// §3.10.5: an abort sends a reset, except if both sides have closed.
 #[test]
 fn aborting() {
     let mut script = opened();
@@ -251,7 +240,7 @@ fn aborting() {
     script.run([In(State::Closed), Nothing, NoDeadline]);
 }
 
-/// §3.10.7.4: a reset in TIME-WAIT ends a connection that both sides had closed.
+/// §3.10.7.4: a reset in TIME-WAIT ends the connection.
 #[test]
 fn a_reset_in_time_wait() {
     let mut script = opened();
@@ -264,7 +253,7 @@ fn a_reset_in_time_wait() {
     assert_eq!(script.endpoint.ended(), Some(Ended::Closed));
 }
 
-/// A connection that is over needs no timer, whatever was outstanding: drivers would wake for it for ever.
+/// A finished connection has no timer, which would wake its driver for ever.
 #[test]
 fn no_timer_survives() {
     let mut script = opened();

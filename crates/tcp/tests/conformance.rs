@@ -1,4 +1,4 @@
-//! `docs/conformance.md` names every requirement of RFC 9293 once, and tests that exist.
+//! `docs/conformance.md` lists every requirement of RFC 9293 once, with existing tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,12 @@ fn document() -> String {
     fs::read_to_string(root().join("docs/conformance.md")).expect("docs/conformance.md")
 }
 
-/// Rows of tables: their cells.
 fn rows(document: &str) -> Vec<Vec<&str>> {
     let lines = document.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
     lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
 }
 
-/// Appendix B numbers them without a gap: MUST-1 to MUST-69, SHLD-1 to SHLD-31.
+/// Appendix B numbers requirements without gaps: MUST-1 to MUST-69, SHLD-1 to SHLD-31.
 #[test]
 fn every_requirement_has_one_row() {
     let document = document();
@@ -31,15 +30,15 @@ fn every_requirement_has_one_row() {
     assert_eq!(found, expected);
 }
 
-/// What is done has a test; what is not has a reason.
+/// Implemented requirements have a test, others a reason.
 #[test]
 fn every_status_is_backed() {
     for cells in rows(&document()).iter().filter(|cells| cells[0].contains('-') || cells.len() == 4) {
         let [name, says, status, tests] = cells[..] else { panic!("{cells:?}: four columns") };
         assert!(!says.is_empty(), "{name}");
         match status.split([':', ' ', ';', ',']).next() {
-            Some("done") => assert!(tests.contains("::"), "{name} is done: by which test?"),
-            Some("not") => assert!(status.contains(':'), "{name} is not done: why?"),
+            Some("done") => assert!(tests.contains("::"), "{name} is done but names no test"),
+            Some("not") => assert!(status.contains(':'), "{name} is not done but gives no reason"),
             Some("owner's") => {}
             _ => panic!("{name}: {status:?}"),
         }
@@ -57,7 +56,9 @@ fn every_test_named_exists() {
         let folder = if file.starts_with("src/") { "" } else { "tests/" };
         let path = root().join(format!("crates/{krate}/{folder}{file}.rs"));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {path:?}: {error}"));
-        let at = text.find(&format!("fn {function}(")).unwrap_or_else(|| panic!("{name}: not in {path:?}"));
+        let at = text
+            .find(&format!("fn {function}("))
+            .unwrap_or_else(|| panic!("{name}: no such test in {path:?}"));
         let before = text[..at].trim_end();
         assert!(before.ends_with("#[test]"), "{name} is not a test");
         count += 1;

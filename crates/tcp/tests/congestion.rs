@@ -25,7 +25,6 @@ fn slow_start_adds_at_most_a_segment_per_ack() {
 #[test]
 fn avoidance_adds_a_segment_per_round_trip() {
     let mut script = counted("rfc5681", 4, Some(4000));
-    // 4000 + 1000000/4000, + 1000000/4250, + 1000000/4485.3, + 1000000/4708.2.
     script.run([News(1, 4), Tick(100), Ack(2), CwndBytes(4250), Ack(3), CwndBytes(4485)]);
     script.run([Ack(4), CwndBytes(4708), Ack(5), CwndBytes(4920)]);
 }
@@ -45,11 +44,11 @@ fn rfc3465_one_segment_per_window_of_bytes() {
     let mut script = counted("bytes", 4, Some(4000));
     script.run([News(1, 4), Tick(100), Ack(3), CwndBytes(4000), News(5, 6)]);
     script.run([Ack(5), CwndBytes(5000), News(7, 9), Ack(7), CwndBytes(5000), News(10, 11)]);
-    // 7000 bytes have been counted by now, 4000 of them spent; L does not apply: 5000 at once.
+    // 7000 bytes are counted, 4000 of them used; L does not apply: 5000 at once.
     script.run([Ack(10), CwndBytes(6000)]);
 }
 
-/// RFC 3465 §2.3: after a timeout L = 1 until what was sent before it is acknowledged, then 2 again.
+/// RFC 3465 §2.3: after a timeout L = 1 until all data sent before is acknowledged, then 2 again.
 #[test]
 fn rfc3465_one_segment_per_ack_after_a_timeout() {
     let mut script = counted("bytes", 16, None);
@@ -92,8 +91,7 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
         let mut script = Script::sender(Config { initial_window: 16, ..config(name) });
         script.run([News(1, 16), Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1)]);
         script.run([Timeout, SsthreshBytes(8000), CwndBytes(1000), Again(1), Nothing]);
-        // Another segment's timeout does lower it. 15 segments are outstanding, but cwnd, which admitted what is in the
-        // network, is 2: half of that is less than the two segments that are always allowed.
+        // Another segment's timeout lowers it: half of the cwnd of 2, but at least two segments.
         script.run([
             Tick(10),
             Ack(2),
@@ -107,9 +105,9 @@ fn a_second_timeout_of_a_segment_leaves_ssthresh() {
     }
 }
 
-/// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd (and
-/// ssthresh) MUST be lowered twice": 16 segments, 8, and 4 when the timer expires in recovery, although FlightSize is 23 by
-/// then.
+/// RFC 5681 §4.3: the loss of a retransmission "should be taken as two indications of congestion and, therefore, cwnd
+/// (and ssthresh) MUST be lowered twice": 16 segments, 8, and 4 when the timer expires in recovery, although FlightSize
+/// is 23 by then.
 #[test]
 fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     for name in ["reno", "new_reno", "sack"] {
@@ -124,7 +122,7 @@ fn a_timeout_in_recovery_lowers_ssthresh_twice() {
     }
 }
 
-/// RFC 5681 §4.1: after a timeout's time without sending the window is the initial one, ssthresh stays; not before.
+/// RFC 5681 §4.1: after an RTO without sending, the window is the initial one, and ssthresh stays; not earlier.
 #[test]
 fn idle_time_shrinks_the_window() {
     let idle = |millis: u64, restarts_after_idle| {
@@ -132,7 +130,7 @@ fn idle_time_shrinks_the_window() {
         let mut script = Script::opened(setup, Peer::default());
         script.run([Write(8000), News(1, 2), Tick(100), Ack(2), Ack(3), News(3, 6), Tick(100)]);
         script.run([Ack(5), Ack(7), News(7, 8), Tick(100), Ack(9), Cwnd(7), Nothing, NoDeadline]);
-        // 100 ms of it have passed since the last segment was sent.
+        // 100 ms have passed since the last segment was sent.
         script.run([Tick(millis - 100), Write(20_000), New(9)]);
         script
     };
@@ -141,7 +139,7 @@ fn idle_time_shrinks_the_window() {
     idle(1001, false).run([News(10, 15), Nothing, Cwnd(7)]);
 }
 
-/// RFC 7661 §4.3: a window of which less than half is used does not grow, in slow start or after it.
+/// RFC 7661 §4.3: a window used by less than half does not grow, in slow start or after it.
 #[test]
 fn an_unused_window_does_not_grow() {
     let trickle = |validates_window, validates_as_linux, initial_ssthresh| {
@@ -161,29 +159,29 @@ fn an_unused_window_does_not_grow() {
     assert!(trickle(false, false, Some(1000)) > 6000);
 }
 
-/// A sender that validates its window of ten segments, with ACKs that count all they deliver.
+/// A sender that validates its window of ten segments; its ACKs count all delivered data.
 fn validating(validates_as_linux: bool, initial_ssthresh: Option<u64>) -> Script {
     let counting = Choice::named(counting::ALL, "delivered");
     let setup = Config { validates_window: true, validates_as_linux, initial_ssthresh, ..config("sack") };
     Script::opened(Config { counting, initial_window: 10, ..setup }, Peer::default())
 }
 
-/// A burst that fills the window counts as such until all of it is acknowledged, however little is outstanding by then: cwnd
-/// after each of five ACKs is what Linux 6.18 reports. pipeACK is measured over the round trip, too (RFC 7661 §4.2).
+/// A burst that fills the window counts until all of it is acknowledged, at any remaining flight: cwnd after each of
+/// five ACKs as Linux 6.18 reports. pipeACK is measured over the round trip, too (RFC 7661 §4.2).
 #[test]
 fn a_burst_that_fills_the_window_lets_it_grow_to_the_end() {
     for as_linux in [false, true] {
         let mut script = validating(as_linux, None);
         script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Cwnd(12), Tick(5), Ack(5), Cwnd(14)]);
         script.run([Tick(5), Ack(7), Cwnd(16), Tick(5), Ack(9), Cwnd(18), Tick(5), Ack(11), Cwnd(20)]);
-        // So does a burst that fills those 20, of which the round trip before knows nothing.
+        // The same for a burst that fills those 20, whatever the round trip before.
         script.run([Write(20_000), News(11, 30), Tick(100), Ack(21), Cwnd(30), Tick(5), Ack(31), Cwnd(40)]);
     }
 }
 
-/// Linux, slow start: cwnd grows while it is less than twice what was outstanding. Half of it is not enough, and what filled the
-/// window before counts no more once something is sent behind it. cwnd after each burst is what Linux 6.18 reports, with reno
-/// and with cubic, over a round trip of 100 ms.
+/// Linux, slow start: cwnd grows while it is below twice the flight. Half of it is not enough, and an earlier full
+/// window stops counting when new data is sent. cwnd after each burst as Linux 6.18 reports, with reno and cubic, at an
+/// RTT of 100 ms.
 #[test]
 fn linux_doubles_what_was_outstanding() {
     let measured: [(&[u64], &[u64]); 7] = [
@@ -216,7 +214,7 @@ fn linux_avoidance_needs_a_full_window() {
     }
 }
 
-/// RFC 7661 §4.3: half of the window is enough, less is not. The sample of the first burst is more than a second old by then.
+/// RFC 7661 §4.3: half of the window is enough, less is not. The first burst's sample has expired.
 #[test]
 fn half_of_the_window_validates_it() {
     let after_a_burst_of = |segments: u64| {
@@ -228,8 +226,8 @@ fn half_of_the_window_validates_it() {
     assert_eq!([9, 10].map(after_a_burst_of), [20, 30]);
 }
 
-/// RFC 7661 §4.2: a sample of pipeACK holds for max(3 RTT, 1 s), unless a larger one replaces it before. A full window of ten,
-/// then one segment every 100 ms: ten of them let the window grow, the others come too late.
+/// RFC 7661 §4.2: a pipeACK sample is valid for max(3 RTT, 1 s), unless a larger one replaces it earlier. A full window
+/// of ten, then one segment every 100 ms: ten of them grow the window, later ones do not.
 #[test]
 fn a_sample_of_pipe_ack_holds_for_a_second() {
     let setup = Config { validates_window: true, initial_window: 10, ..config("sack") };
@@ -256,63 +254,57 @@ fn ecn(initial_window: u32) -> Script {
 fn an_echo_halves_once_per_window() {
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Nothing]);
-    // The ECE of this window's other ACKs changes nothing, up to and including the one that asks for the segment
-    // with CWR: the receiver cannot have seen that yet.
+    // ECE on this window's other ACKs has no effect: the receiver cannot have seen CWR yet.
     script.run([Echo(3), Echo(4), Echo(5), Echo(6), Nothing, Echo(7)]);
     let cwr = script.sent("segment 9").segment;
     assert!(cwr.flags.has(Flags::CWR) && cwr.seq == script::ISS.at(8001));
     script.run([Nothing, Echo(8), New(10), Echo(9), New(11), CwndBytes(3500)]);
     assert_eq!(script.endpoint.counters().marks, 1);
-    // Beyond it, it is a new congestion signal.
     script.run([Echo(10)]);
     assert_eq!(script.endpoint.counters().marks, 2);
 }
 
-/// RFC 3168 §6.1.2: CWR goes out after a reduction "for any reason", also fast retransmit and timeout, and on new data
-/// only.
+/// RFC 3168 §6.1.2: CWR follows a reduction "for any reason", also fast retransmit and timeout, on new data only.
 #[test]
 fn cwr_follows_every_reduction() {
     let has_cwr = |script: &mut Script, what| script.sent(what).segment.flags.has(Flags::CWR);
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Acks(1, 3)]);
-    assert!(!has_cwr(&mut script, "segment 1 again"));
+    assert!(!has_cwr(&mut script, "segment 1 retransmitted"));
     script.run([Nothing, Acks(1, 2)]);
     assert!(has_cwr(&mut script, "segment 9"));
     script.run([Ack(1)]);
     assert!(!has_cwr(&mut script, "segment 10"));
     let mut script = ecn(2);
     script.run([News(1, 2), Timeout]);
-    assert!(!has_cwr(&mut script, "segment 1 again"));
+    assert!(!has_cwr(&mut script, "segment 1 retransmitted"));
     script.run([Ack(3)]);
     assert!(has_cwr(&mut script, "segment 3"));
 }
 
-/// Linux tcp_reno_cong_avoid: however much one ACK covers, slow start ends at ssthresh, and only the rest counts towards
-/// the next segment.
+/// Linux tcp_reno_cong_avoid: slow start ends at ssthresh within one ACK; the rest counts in avoidance.
 #[test]
 fn one_large_ack_does_not_leap_over_ssthresh() {
     let mut script = counted("packets", 16, None);
     script.run([News(1, 16), Timeout, CwndBytes(1000), SsthreshBytes(8000), Again(1), Tick(100)]);
-    // 16 segments: 7 up to ssthresh; 8 of the other 9 are worth a segment, with the next ACK.
+    // 16 segments: 7 up to ssthresh; 8 of the other 9 give a segment, with the next ACK.
     script.run([Ack(17), CwndBytes(8000), News(17, 24), Tick(100), Ack(18), CwndBytes(9000)]);
 }
 
-/// An ACK that completes no segment cannot grow the window with what is left over, of which no more is kept than a
-/// window.
+/// An ACK that completes no segment cannot grow the window with saved counts, which are limited to a window.
 #[test]
 fn nothing_is_saved_for_acks_that_are_worth_nothing() {
     let mut script = counted("packets", 12, Some(2000));
     script.run([News(1, 12), Timeout, CwndBytes(1000), Again(1), Tick(100)]);
-    // ssthresh is 6000: 5 of 10 segments; the other 5 are less than a window. Half a segment is worth nothing.
+    // ssthresh is 6000: 5 of 10 segments; the other 5 are less than a window. Half a segment counts nothing.
     script.run([SsthreshBytes(6000), Ack(11), CwndBytes(6000), AckBytes(10_500), CwndBytes(6000)]);
     let mut script = counted("packets", 4, Some(2000));
     script.run([News(1, 4), Timeout, SsthreshBytes(2000), Again(1), Tick(100)]);
-    // 1 segment up to ssthresh; of the other 3 no more is kept than a window.
+    // 1 segment up to ssthresh; of the other 3, at most a window is saved.
     script.run([Ack(5), CwndBytes(2000), News(5, 6), Tick(100), Ack(6), CwndBytes(3000)]);
     script.run([New(7), New(8), Ack(7), CwndBytes(3000)]);
 }
 
-/// Linux counts deliveries: what SACK had reported is not counted again when the hole before it is filled.
 #[test]
 fn segments_that_were_reported_are_not_counted_again() {
     let mut script = counted("packets", 16, None);
@@ -330,8 +322,7 @@ fn an_echo_does_not_raise_a_small_window() {
     script.run([News(1, 2), Timeout, Again(1), CwndBytes(1000), Tick(100), Ack(3), CwndBytes(2000)]);
 }
 
-/// RFC 3168 §6.1.2: at a window of one segment an echo makes the next one wait for the retransmission timer, without
-/// back-off and without counting as a timeout.
+/// RFC 3168 §6.1.2: at a window of one segment, an echo defers sending to the timer, without back-off or timeout.
 #[test]
 fn an_echo_at_one_segment_waits_for_the_timer() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
@@ -344,8 +335,7 @@ fn an_echo_at_one_segment_waits_for_the_timer() {
     assert_eq!((script.endpoint.counters().timeouts, script.endpoint.counters().retransmitted), (0, 0));
 }
 
-/// A peer takes more than the probe of its closed window, while data waits for the timer because of an echo: the wait is
-/// over with the timer, and data goes out again once something is acknowledged. It must not stop for good.
+/// Data waits for the timer because of an echo; the wait ends with the timer, also during window probes.
 #[test]
 fn a_wait_for_the_timer_does_not_outlive_it() {
     let setup = Config { ecn: true, ecn_waits: true, initial_window: 1, ..config("new_reno") };
@@ -366,14 +356,12 @@ fn a_wait_for_the_timer_does_not_outlive_it() {
     script.run([PeerWindow(60_000), AckBytes(1002), Bytes(1002, 2002)]);
 }
 
-/// One reduction per window of data, whichever signal comes first: an echo, then a loss of the same window.
 #[test]
 fn an_echo_and_a_loss_reduce_once() {
     let mut script = ecn(8);
     script.run([News(1, 8), Tick(100), Echo(2), CwndBytes(3500), Acks(2, 3), SsthreshBytes(3500), Again(2)]);
 }
 
-/// Without the option the bit means nothing.
 #[test]
 fn an_echo_without_negotiation_is_ignored() {
     let mut script = Script::sender(Config { initial_window: 8, ..config("new_reno") });

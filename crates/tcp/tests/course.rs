@@ -1,4 +1,4 @@
-//! A script that fails tells every step up to the one that failed.
+//! A failing script prints all steps up to the failed one.
 
 mod script;
 
@@ -10,7 +10,6 @@ fn a_script_that_fails_tells_every_step_so_far() {
     let mut script = Script::sender(config("sack"));
     let before = script.course.to_string().lines().count();
     script.run([New(1), Tick(100), Ack(2)]);
-    // Slow start lets two out: there is no third one.
     let failed = catch_unwind(AssertUnwindSafe(|| {
         script.run([New(2), New(3), New(4), Cwnd(1)]);
     }));

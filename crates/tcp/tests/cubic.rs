@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438): its closed forms and tables, and its state after each signal.
+//! CUBIC (RFC 9438): closed forms, tables, and the state after each signal.
 
 mod fluid;
 mod script;
@@ -18,8 +18,8 @@ fn w_cubic(t: f64, rise: f64, plateau: f64) -> f64 {
     C * (t - rise).powi(3) + plateau
 }
 
-/// §4.2 and §4.4: after a loss at 1000 segments the window is W_cubic(t). It goes to W_cubic(t + RTT) within an RTT: x' =
-/// (W(t + R) - x) / R, whose solution is nowhere farther from W(t) than R^2/2 max|W''| = 3 C R^2 max|t - K|.
+/// §4.2 and §4.4: after a loss at 1000 segments the window follows W_cubic(t). It moves towards W_cubic(t + RTT) within
+/// an RTT: x' = (W(t + R) - x) / R, whose solution deviates from W(t) by at most R^2/2 max|W''| = 3 C R^2 max|t - K|.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     for (rtt_ms, friendly) in [(100, true), (100, false), (30, false)] {
@@ -41,7 +41,7 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// §4.2: never more than half a window beyond cwnd within an RTT, however far the cubic has gone.
+/// §4.2: at most half a window of growth within an RTT, however far the cubic has advanced.
 #[test]
 fn the_target_is_a_window_and_a_half_at_most() {
     let control = cubic(&[("c", Value::Number(1000.0))], 10, 1);
@@ -60,7 +60,7 @@ fn the_target_is_a_window_and_a_half_at_most() {
     assert!(reached > 900, "the bound is met {reached} times");
 }
 
-/// The mean window when one packet of `1/p` is lost, over ten of them, the first at a window of `top` segments.
+/// Mean window over ten losses of one packet in `1/p`, the first at a window of `top` segments.
 fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) -> f64 {
     let mut path = Path::new(cubic(values, top.round() as u64, 1), rtt_ms);
     path.lose();
@@ -78,9 +78,9 @@ fn mean_window(values: &[(&'static str, Value)], rtt_ms: u64, p: f64, top: f64) 
     count as f64 * path.rtt.as_secs() / time
 }
 
-/// §5.1, Tables 1 and 2: the average window with C = 0.4, in the concave region by the closed form, in the Reno-friendly
-/// one that of Reno, and of AIMD(alpha, 0.7) with §4.3's alpha. The closed form is for windows that come back to the
-/// same plateau each time, of which the mean is 1 - (1 - 0.7)/4 in the concave region and (1 + 0.7)/2 in the other.
+/// §5.1, Tables 1 and 2: the average window with C = 0.4: the closed form in the concave region, Reno's (AIMD(alpha,
+/// 0.7) with §4.3's alpha) in the Reno-friendly one. Windows return to the same plateau each time; their mean is
+/// 1 - (1 - 0.7)/4 in the concave region and (1 + 0.7)/2 in the other.
 #[test]
 fn the_average_windows_of_tables_1_and_2() {
     let alone = [("fast_convergence", Value::Flag(false))];
@@ -98,8 +98,7 @@ fn the_average_windows_of_tables_1_and_2() {
         let rtt = rtt_ms as f64 / 1000.0;
         let formula = libm::pow(C * (3.0 + BETA) / (4.0 * (1.0 - BETA)) * (rtt / p).powi(3), 0.25);
         let aimd = (1.5 / p).sqrt();
-        // A share for the sum that the closed form takes for an integral: a round of the K/RTT, or W/2 of them.
-        // Where both are as large the window follows now the one, now the other, whichever is larger.
+        // Tolerance for the sum in place of an integral. Similar windows: the window follows the larger one.
         let meet = formula / aimd > 0.8 && formula / aimd < 1.25;
         let share = 0.03 + 1.0 / table + if meet { 0.05 } else { 0.0 };
         let expected = formula.max(aimd);
@@ -108,18 +107,16 @@ fn the_average_windows_of_tables_1_and_2() {
         assert!((mean / expected - 1.0).abs() < share, "{rtt_ms} ms, {p}: {mean}, not {expected}");
         assert!((mean / table - 1.0).abs() < share, "{rtt_ms} ms, {p}: {mean}, not {table}");
     }
-    // Without the region there is less than Reno's.
     let without = [("fast_convergence", Value::Flag(false)), ("reno_friendly", Value::Flag(false))];
     let formula = 1.054 * libm::pow(0.01 / 1e-4, 0.75);
     let mean = mean_window(&without, 10, 1e-4, formula / 0.925);
     assert!((mean / formula - 1.0).abs() < 0.06, "{mean}, not {formula}");
 }
 
-/// §4.3: one segment per window, as Reno, once the estimate has reached what the window was; 3 (1 - beta)/(1 + beta) of
-/// one before.
+/// §4.3: one segment per window once the estimate reaches the prior window; 3 (1 - beta)/(1 + beta) of one before.
 #[test]
 fn alpha_is_one_beyond_the_prior_window() {
-    // W_cubic stays behind: 1 ms.
+    // At 1 ms, W_cubic stays below.
     let mut path = Path::new(cubic(&[], 100, 1), 1);
     path.lose();
     let per_round = |path: &mut Path| {
@@ -139,8 +136,7 @@ fn alpha_is_one_beyond_the_prior_window() {
     assert!((fast - 1.0).abs() < 0.03, "{fast}, not 1");
 }
 
-/// §4.3 and §4.2: the bytes count for Reno's estimate, and by `counting` for the cubic: ACKs of two segments are half as
-/// many.
+/// §4.3 and §4.2: Reno's estimate counts bytes, the cubic counts by `counting`: ACKs of two segments are half as many.
 #[test]
 fn delayed_acks_count_what_they_cover() {
     let gain = |name: &str, friendly: bool, rtt_ms: u64| {
@@ -157,7 +153,6 @@ fn delayed_acks_count_what_they_cover() {
         }
         path.window() - before
     };
-    // A fifth of a window: a fifth of alpha segments.
     let fifth = 3.0 * (1.0 - BETA) / (1.0 + BETA) / 5.0;
     for name in ["rfc5681", "bytes"] {
         let gained = gain(name, true, 1);
@@ -167,7 +162,7 @@ fn delayed_acks_count_what_they_cover() {
     assert!((bytes / acks - 2.0).abs() < 0.2, "{bytes} by bytes, {acks} by ACKs");
 }
 
-/// §4.7: a loss short of the last plateau puts the next one at (1 + beta)/2 of the window.
+/// §4.7: a loss below the last plateau sets the next plateau to (1 + beta)/2 of the window.
 #[test]
 fn fast_convergence() {
     for (fast, plateau) in [(true, 700.0 * (1.0 + BETA) / 2.0), (false, 700.0)] {
@@ -180,7 +175,6 @@ fn fast_convergence() {
         path.acknowledge_for(rise);
         assert!((path.window() - plateau).abs() < 0.2, "{}, not {plateau}", path.window());
     }
-    // A loss beyond it: the window itself.
     let mut path = Path::new(cubic(&[], 100, 1), 100);
     path.lose();
     path.acknowledge_for(10.0);
@@ -193,7 +187,7 @@ fn fast_convergence() {
     assert!((path.window() - top).abs() < 0.2, "{}, not {top}", path.window());
 }
 
-/// §4.6: 0.7 of what was in flight, at least two segments after a loss and one after a mark; a loss raises nothing.
+/// §4.6: 0.7 of the flight, at least two segments after a loss and one after a mark; a loss never increases the window.
 #[test]
 fn what_is_left() {
     let after = |cwnd: u64, flight: u64, marked: bool| {
@@ -221,7 +215,7 @@ fn what_is_left() {
     assert_eq!(after(1, 1, true), (1000, 2000));
 }
 
-/// §4.8: as Reno, but 0.7; the first avoidance after it is convex from where it begins (K = 0), whatever was before.
+/// §4.8: as Reno, but 0.7; the next avoidance is convex from its start (K = 0), whatever came before.
 #[test]
 fn after_a_timeout() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -243,7 +237,7 @@ fn after_a_timeout() {
     assert!((path.window() - expected).abs() < allowed, "{}, not {expected}", path.window());
 }
 
-/// §4.10, as when slow start is left without a loss: the plateau is where avoidance begins.
+/// §4.10, and an exit from slow start without a loss: the plateau is the window at the start of avoidance.
 #[test]
 fn avoidance_without_a_loss() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 10, 100), 100);
@@ -254,7 +248,7 @@ fn avoidance_without_a_loss() {
     assert!((path.window() - w_cubic(3.0, 0.0, 100.0)).abs() < 0.1, "{}", path.window());
 }
 
-/// §4.9: what a loss that was none has changed is taken back, the time since the stage began included.
+/// §4.9: undoing a spurious loss restores the state, with the time since the stage began.
 #[test]
 fn an_undone_loss_changes_nothing() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);
@@ -274,7 +268,7 @@ fn an_undone_loss_changes_nothing() {
     assert!((path.window() - expected).abs() < 0.2, "{}, not {expected}", path.window());
 }
 
-/// §5.8 and §4.2: a window that is not used does not grow, and that time does not count.
+/// §5.8 and §4.2: an unused window does not grow, and that time does not count.
 #[test]
 fn time_in_which_the_window_is_not_used_does_not_count() {
     let rise = ((1.0 - BETA) * 1000.0 / C).cbrt();
@@ -285,7 +279,6 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
         let began = path.now;
         path.acknowledge_for(2.0);
         let window = path.window();
-        // Half of the window, one segment, or nothing at all for a minute.
         let idle = path.now;
         if used == 0 {
             path.now += Duration::from_secs(60);
@@ -298,13 +291,13 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
         let idle = path.now.since(idle).as_secs();
         path.acknowledge_for(2.0);
         let expected = w_cubic(path.now.since(began).as_secs() - idle, rise, 1000.0);
-        // A round-trip time of doubt about when the pause ended: W' R.
+        // Tolerance: the pause's end is known to a round trip: W' R.
         let doubt = 3.0 * C * (rise - 2.0).powi(2) * 0.1 + 0.2;
         assert!((path.window() - expected).abs() < doubt, "{used}: {}, not {expected}", path.window());
     }
 }
 
-/// ACKs that come in one go, between which nothing can be sent, count like others.
+/// ACKs in one batch, between which nothing can be sent, count like others.
 #[test]
 fn acks_in_one_go_find_the_window_used() {
     let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(false))], 1000, 1), 100);
@@ -325,7 +318,7 @@ fn acks_in_one_go_find_the_window_used() {
     assert!((path.window() - expected).abs() < 1.0, "{}, not {expected}", path.window());
 }
 
-/// After idle time the window is slow start's again, and a stage of its own begins at ssthresh.
+/// After idle time, slow start begins from the restart window, and a new stage begins at ssthresh.
 #[test]
 fn idle_time_begins_a_new_stage() {
     let mut path = Path::new(cubic(&[], 1000, 1), 100);
@@ -351,8 +344,7 @@ fn endpoint(name: &str, changes: Config) -> Script {
     Script::opened(Config { congestion, recovery, sack: name == "sack", ..changes }, Peer::default())
 }
 
-/// In a connection: 0.7 of the flight at the third duplicate, no growth until it is repaired, one segment after a
-/// timeout; F-RTO puts back what a spurious one took.
+/// In a connection: 0.7 of the flight, no growth until the repair, one segment after a timeout, F-RTO's undo.
 #[test]
 fn in_a_connection() {
     for name in ["reno", "new_reno"] {
@@ -367,12 +359,12 @@ fn in_a_connection() {
     let mut script = endpoint("sack", Config { initial_window: 8, f_rto: true, ..config("sack") });
     script.endpoint.write(1 << 30);
     script.run([News(1, 8), Timeout, Again(1), Nothing, CwndBytes(1000), SsthreshBytes(5600)]);
-    // The eight of before, and slow start's one for the ACK.
+    // The eight from before, and one for the ACK.
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), SsthreshBytes(1 << 30)]);
 }
 
-/// The ACK that ends a recovery counts what it delivers, where it counts at all: two segments of the ten that it covers. SACK had
-/// reported the others. W_est goes from 7 segments to 7 + 0.53 2/7 = 7.15, not to 7 + 0.53 10/7 = 7.76.
+/// The ACK that ends a recovery counts its deliveries: two segments of the ten that it covers, since SACK had reported
+/// the others. W_est grows from 7 segments to 7 + 0.53 2/7 = 7.15, not to 7 + 0.53 10/7 = 7.76.
 #[test]
 fn the_ack_that_ends_a_recovery_counts_what_it_delivers() {
     let mut script = Script::sender(Config {

@@ -1,4 +1,4 @@
-//! What CUBIC makes of signals that no path would give.
+//! CUBIC with arbitrary signals.
 
 mod fluid;
 
@@ -8,7 +8,6 @@ use lasthop_tcp::sender::congestion::{AckEvent, CongestionControl, Level, LossEv
 use lasthop_tcp::sender::counting::{self, AckCounting};
 use proptest::prelude::*;
 
-/// A signal at any moment.
 #[derive(Clone, Debug)]
 enum Op {
     Ack { millis: u64, acked: u64, flight: u64, rtt: Option<u64>, phase: u8, held: bool },
@@ -85,8 +84,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Never below a segment, never beyond what a window can be (slow start adds an ACK's worth to it at most), never
-    /// lowered by an ACK nor raised by anything else; and the same again.
+    /// The window stays within bounds; ACKs never lower it, other signals never raise it; results are reproducible.
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..300),

@@ -1,4 +1,4 @@
-//! CUBIC as Linux has it: where it follows the closed form, and where it does not do as RFC 9438.
+//! CUBIC as in Linux: agreement with the closed form, and differences from RFC 9438.
 
 mod fluid;
 
@@ -11,8 +11,8 @@ fn linux(friendly: bool, window: u64, ssthresh: u64) -> Box<dyn CongestionContro
     cubic(&values, window, ssthresh)
 }
 
-/// RFC 8312 §4.1: after a loss at 400 segments the window is C (t - K)^3 + 400 with K = cbrt(0.3 400 / 0.4) = 6.7 s. Its
-/// target is an RTT ahead, a segment is whole, and its cost is rounded down and may be 31 ms old.
+/// RFC 8312 §4.1: after a loss at 400 segments the window is C (t - K)^3 + 400 with K = cbrt(0.3 400 / 0.4) = 6.7 s.
+/// Linux aims one RTT ahead, in whole segments, with a rounded cost that may be 31 ms old.
 #[test]
 fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     let mut path = Path::new(linux(false, 400, 1), 100);
@@ -28,7 +28,7 @@ fn the_window_is_the_cubic_of_the_time_since_the_loss() {
     }
 }
 
-/// What a window grows by in an RTT on a path so short that Reno's estimate leads, while it is above what it was before the loss.
+/// Growth per RTT above the window before the loss, on a path so short that Reno's estimate leads.
 fn growth_above_the_last_maximum(variant: &'static str) -> f64 {
     let mut path = Path::new(cubic(&[("variant", Value::Word(variant))], 40, 1), 5);
     path.lose();
@@ -40,7 +40,7 @@ fn growth_above_the_last_maximum(variant: &'static str) -> f64 {
     (path.window() - from) / (path.now.since(began).as_secs() / 0.005)
 }
 
-/// RFC 9438 §4.3 has α = 1 there. Linux keeps 8/15 (netdev, August 2024).
+/// RFC 9438 §4.3 has α = 1 there; Linux keeps 8/15 (netdev, August 2024).
 #[test]
 fn alpha_does_not_become_one_above_the_last_maximum() {
     let (linux, rfc) = (growth_above_the_last_maximum("linux"), growth_above_the_last_maximum("rfc9438"));
@@ -48,7 +48,7 @@ fn alpha_does_not_become_one_above_the_last_maximum() {
     assert!((rfc - 1.0).abs() < 0.07, "{rfc}");
 }
 
-/// A loss leaves 0.7 of cwnd in whole segments, whatever is in flight, and two at least.
+/// A loss leaves 0.7 of cwnd in whole segments, independent of the flight, at least two.
 #[test]
 fn a_loss_leaves_whole_segments_of_cwnd() {
     for (window, left) in [(15, 10), (10, 7), (2, 2)] {
@@ -59,7 +59,7 @@ fn a_loss_leaves_whole_segments_of_cwnd() {
     }
 }
 
-/// After a timeout no plateau is known: a segment costs 20 at most, so that 100 of them grow by 5 % in an RTT.
+/// After a timeout no plateau is known: a segment costs at most 20 ACKs, so that 100 segments grow by 5 % per RTT.
 #[test]
 fn a_timeout_forgets_the_plateau() {
     let mut path = Path::new(linux(false, 1000, 1), 100);
@@ -73,7 +73,6 @@ fn a_timeout_forgets_the_plateau() {
     assert!((path.window() / from - 1.05).abs() < 0.01, "{}", path.window() / from);
 }
 
-/// Slow start that ends early goes on in avoidance from where it is, with nothing lowered.
 #[test]
 fn leaving_slow_start_keeps_the_window() {
     for variant in ["linux", "rfc9438"] {

@@ -1,5 +1,4 @@
-//! Two endpoints over a pipe that loses, repeats, delays, reorders and marks: whatever the mechanisms, everything
-//! that was written arrives and both sides close.
+//! Two endpoints over an impaired pipe: with any mechanisms, all written data arrives and both sides close.
 
 mod pipe;
 
@@ -17,7 +16,7 @@ proptest! {
     }
 }
 
-/// All combinations of the four seams, with numbers that wrap in the middle of each stream.
+/// All combinations of four mechanisms, with numbers that wrap in the middle of each stream.
 #[test]
 fn every_combination_delivers() {
     let mut seed = 0;

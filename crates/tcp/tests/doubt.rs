@@ -1,4 +1,4 @@
-//! Holes that are not losses at once: NCR (RFC 4653) and TCP-DCR.
+//! Delayed loss detection: NCR (RFC 4653) and TCP-DCR.
 
 mod script;
 
@@ -8,7 +8,6 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
-/// Twelve segments outstanding and as large a window.
 fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
     let recovery = choose(recovery::ALL, name, values);
     let config = Config { recovery, sack: true, initial_window: 12, ..config("sack") };
@@ -17,8 +16,8 @@ fn opened(name: &str, values: &[(&'static str, Value)]) -> Script {
     script
 }
 
-/// LT_F = 2/3, and a new segment for every second report: at the eleventh report and at the twelfth FlightSize is 12 + 5, of
-/// which two thirds are 11.3. The reduction is by what was outstanding before (FlightSizePrev).
+/// LT_F = 2/3, and a new segment for every second report: after eleven or twelve reports FlightSize is 12 + 5, two
+/// thirds of which are 11.3. The reduction applies to the earlier flight (FlightSizePrev).
 #[test]
 fn a_careful_sender_waits_for_a_window() {
     let mut script = opened("ncr", &[]);
@@ -33,7 +32,7 @@ fn a_careful_sender_waits_for_a_window() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// LT_F = 1/2, and a new segment for each report: at the eleventh FlightSize is 12 + 10, half of which it reaches.
+/// LT_F = 1/2, a new segment per report: at the eleventh, FlightSize is 12 + 10, half of which is reached.
 #[test]
 fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     let mut script = opened("ncr", &[("mode", Value::Word("aggressive"))]);
@@ -45,8 +44,7 @@ fn an_aggressive_one_sends_twice_as_much_meanwhile() {
     script.run([Again(1), Ssthresh(6), Cwnd(6)]);
 }
 
-/// The hole closes after four reports, and two new segments are out: nine are outstanding, so that cwnd is ten, and slow start
-/// (one by this ACK) goes on to the twelve that were.
+/// Late data closes the hole: nine are outstanding, cwnd is ten, and slow start continues to the previous twelve.
 #[test]
 fn what_was_late_costs_no_window_and_makes_no_burst() {
     let mut script = opened("ncr", &[]);
@@ -58,13 +56,13 @@ fn what_was_late_costs_no_window_and_makes_no_burst() {
     }
     script.run([Ack(6), Cwnd(11), Ssthresh(12), News(15, 16), Nothing]);
     assert_eq!(script.endpoint.counters().retransmitted, 0);
-    // By RFC 6675 the third report is a loss.
+    // RFC 6675: the third report is a loss.
     let mut script = opened("sack", &[]);
     (1..=3).for_each(|reports| script.sack(1, &[(2, 2 + reports)]));
     script.run([Again(1), Cwnd(6)]);
 }
 
-/// DCR: the third report starts the wait of a round trip (100 ms, the handshake's), and each report lets a segment out.
+/// DCR: the third report starts a wait of one round trip (100 ms, from the handshake); each report releases a segment.
 #[test]
 fn a_wait_of_a_round_trip() {
     for repaired in [true, false] {
@@ -75,7 +73,7 @@ fn a_wait_of_a_round_trip() {
         }
         script.run([Deadline(90)]);
         if repaired {
-            // The link layer has repeated it: no cut, and slow start goes on.
+            // The link layer has repaired the loss: no reduction, and slow start continues.
             script.run([Tick(50), Ack(5), Cwnd(13), News(16, 17), Nothing, Tick(60), Nothing]);
             assert_eq!(script.endpoint.counters().recoveries, 0);
         } else {
@@ -85,7 +83,6 @@ fn a_wait_of_a_round_trip() {
     }
 }
 
-/// A second hole has a wait of its own.
 #[test]
 fn the_next_hole_waits_anew() {
     let mut script = opened("dcr", &[]);

@@ -1,5 +1,5 @@
-//! D-SACK (RFC 2883): what arrived twice is told once; the sender counts it and learns nothing else from it. And SACK
-//! blocks beside data (RFC 6691, RFC 9293 §3.7.1).
+//! D-SACK (RFC 2883): a duplicate is reported once; the sender counts it without other effects. And SACK blocks on data
+//! segments (RFC 6691, RFC 9293 §3.7.1).
 
 mod script;
 
@@ -8,7 +8,7 @@ use lasthop_wire::{SackBlocks, Segment};
 use script::Step::*;
 use script::{IRS, Peer, Script, config};
 
-/// The blocks of the ACK that goes out now, in bytes of the peer's stream.
+/// SACK blocks of the next ACK, bytes of the peer's stream.
 fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
     let segment = script.sent("an ACK").segment;
     let offset = |seq| IRS.offset_of(seq, 1).unwrap() - 1;
@@ -20,7 +20,7 @@ fn arrive(script: &mut Script, from: u64, to: u64) -> Vec<(u64, u64)> {
     blocks(script)
 }
 
-/// §4.1.1, §4.1.2, §4.1.3, in bytes from 0: a duplicate of what was acknowledged, with a hole, and of what waits behind it.
+/// §4.1.1, §4.1.2, §4.1.3, in bytes from 0: duplicates of acknowledged data, with a hole, and of data above a hole.
 #[test]
 fn duplicates_come_first() {
     let mut script = Script::receiver(config("sack"));
@@ -31,14 +31,14 @@ fn duplicates_come_first() {
     assert_eq!(arrive(&mut script, 0, 500), [(0, 500), (1500, 2000)]);
     assert_eq!(arrive(&mut script, 2000, 2500), [(1500, 2500)]);
     assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 2500)]);
-    // Rule 2: each duplicate is told at most once.
+    // Rule 2: each duplicate is reported at most once.
     assert_eq!(arrive(&mut script, 2500, 3000), [(1500, 3000)]);
-    // Rule 4: the second block is the one that the duplicate lies in, though another is more recent.
+    // Rule 4: the second block contains the duplicate, although another is more recent.
     assert_eq!(arrive(&mut script, 4000, 4500), [(4000, 4500), (1500, 3000)]);
     assert_eq!(arrive(&mut script, 2000, 2500), [(2000, 2500), (1500, 3000), (4000, 4500)]);
 }
 
-/// §4.2: of a segment that is partly new, the part that is not.
+/// §4.2: the old part of a partly new segment.
 #[test]
 fn partial_duplicates() {
     let mut script = Script::receiver(config("sack"));
@@ -53,7 +53,7 @@ fn partial_duplicates() {
     assert_eq!(arrive(&mut script, 700, 2000), [(1000, 1500), (700, 2000)], "the middle known");
 }
 
-/// Four blocks at most with the duplicate among them, three beside timestamps.
+/// At most four blocks with the duplicate's, three with timestamps.
 #[test]
 fn the_option_stays_within_its_room() {
     for (timestamps, most) in [(false, SackBlocks::MOST), (true, SackBlocks::MOST - 1)] {
@@ -67,7 +67,7 @@ fn the_option_stays_within_its_room() {
     }
 }
 
-/// Not without SACK, not if it is switched off, and not for what PAWS or the window refuses.
+/// No report without SACK, if switched off, or for data that PAWS or the window rejects.
 #[test]
 fn when_nothing_is_told() {
     let mut script = Script::receiver(Config { dsack: false, ..config("sack") });
@@ -89,7 +89,7 @@ fn when_nothing_is_told() {
     assert_eq!(blocks(&mut script), []);
 }
 
-/// §5: the sender knows the two kinds, counts them, and takes them for nothing else: no duplicate ACK, nothing SACKed.
+/// §5: the sender recognises and counts both kinds, without other effects: no duplicate ACK, nothing SACKed.
 #[test]
 fn the_sender_recognises_them() {
     let mut script = Script::with_window(config("sack"), 8);
@@ -101,7 +101,7 @@ fn the_sender_recognises_them() {
     }
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
     assert_eq!(script.endpoint.sender().board().sacked(), 0);
-    // Above the ACK: the first inside the second. Only the second is news.
+    // Above the ACK: the first block inside the second. Only the second is new.
     script.run([Sack(3, &[(5, 7)])]);
     assert_eq!(count(&script), 4);
     script.run([Sack(3, &[(5, 6), (5, 7)])]);
@@ -109,8 +109,7 @@ fn the_sender_recognises_them() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 1);
 }
 
-/// A segment with data and SACK blocks is no longer than one without (RFC 6691 §3): new data leaves the room, and what
-/// goes again goes with as many blocks as fit.
+/// Data segments with SACK blocks stay within the MSS (RFC 6691 §3); retransmissions carry the blocks that fit.
 #[test]
 fn blocks_beside_data() {
     for timestamps in [false, true] {
@@ -125,11 +124,10 @@ fn blocks_beside_data() {
         let longer = script.sent("data").segment;
         let most = if timestamps { 3 } else { 4 };
         assert_eq!((longer.len + longer.option_bytes(), longer.sack.len()), (limit, most));
-        // The first again, cut when there was nothing to tell: full, so that no block fits.
+        // A retransmission cut before there were blocks is full: no block fits.
         script.run([Timeout]);
-        let again = script.sent("the first again").segment;
+        let again = script.sent("the first segment retransmitted").segment;
         assert_eq!((again.len, again.sack.len()), (1000, 0));
-        // Every hole filled: full segments again.
         script.run([Data(1), Data(3), Data(5), Data(7), Data(9)]);
         script.run([AckBytes(2000 + u64::from(long.len + longer.len))]);
         assert_eq!(script.sent("data").segment.len, 1000);

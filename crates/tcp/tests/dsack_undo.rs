@@ -1,4 +1,4 @@
-//! Recoveries that repaired nothing are taken back (D-SACK, RFC 3708), those that repaired something are not.
+//! Undo of spurious recoveries (D-SACK, RFC 3708); other recoveries stay.
 
 mod script;
 
@@ -7,7 +7,7 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
-/// Ten segments, 100 ms ago; 2 to 4 have arrived before 1, which goes out again at half of the window.
+/// Ten segments, 100 ms ago; 2 to 4 arrived before 1, which is retransmitted at half of the window.
 fn recovering(dsack_undo: bool) -> Script {
     let recovery = choose(recovery::ALL, "rack", &[]);
     let config = Config { recovery, dsack_undo, sack: true, initial_window: 10, ..config("sack") };
@@ -17,7 +17,7 @@ fn recovering(dsack_undo: bool) -> Script {
     script
 }
 
-/// The original of 1 arrives, and then its copy, of which the receiver tells: the window is as before.
+/// The original of 1 arrives, then the copy, which D-SACK reports: the window is restored.
 #[test]
 fn a_reordering_taken_for_a_loss_is_undone() {
     for (undoes, window) in [(true, 10), (false, 5)] {
@@ -29,7 +29,6 @@ fn a_reordering_taken_for_a_loss_is_undone() {
     }
 }
 
-/// Two went out again and one of them was needed: the reduction stays.
 #[test]
 fn one_needed_repair_is_enough() {
     let mut script = recovering(true);
@@ -40,7 +39,6 @@ fn one_needed_repair_is_enough() {
     assert!(script.endpoint.sender().window() <= 6 * script::SEGMENT);
 }
 
-/// The receiver's word comes while another loss is repaired: only when that is over, and only if nothing of it was needed.
 #[test]
 fn it_waits_for_the_end_of_the_recovery() {
     let mut script = recovering(true);
@@ -51,7 +49,6 @@ fn it_waits_for_the_end_of_the_recovery() {
     assert_eq!(script.endpoint.sender().window(), 10 * script::SEGMENT);
 }
 
-/// The receiver's word comes in an ACK that a later one has overtaken.
 #[test]
 fn an_overtaken_ack_tells_it_too() {
     let mut script = recovering(true);

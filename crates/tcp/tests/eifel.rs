@@ -1,4 +1,4 @@
-//! Eifel: timestamps tell that a repair was for nothing (RFC 3522), and what is given back then (RFC 4015, or as Linux).
+//! Eifel: detection of spurious retransmissions by timestamps (RFC 3522), and the response (RFC 4015, or as in Linux).
 
 mod script;
 
@@ -8,7 +8,7 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{Peer, SEGMENT, Script, config};
 
-/// A sender with timestamps and an initial window of ten; segments of 1000 bytes beside them.
+/// A sender with timestamps and an initial window of ten segments of 1000 bytes.
 fn opened(recovery: &str, own: Config) -> Script {
     let recovery = Choice::named(recovery::ALL, recovery);
     let config = Config { recovery, timestamps: true, sack: true, initial_window: 10, ..own };
@@ -17,7 +17,7 @@ fn opened(recovery: &str, own: Config) -> Script {
     script
 }
 
-/// The timer has expired; when the originals went out, and when the first of them did again, ms.
+/// Expires the timer; returns the sending times of the originals and of the first retransmission, ms.
 fn timed_out(recovery: &str, own: Config) -> (Script, u32, u32) {
     let mut script = opened(recovery, own);
     let sent = script.millis();
@@ -31,14 +31,14 @@ fn eifel() -> Config {
     Config { eifel: true, ..config("sack") }
 }
 
-/// Nothing was lost, all was late: the first ACK tells it by the time that it echoes, and nothing else goes out again.
+/// All segments were late: the echo of the first ACK reveals it, and nothing else is retransmitted.
 #[test]
 fn a_delay_costs_one_segment() {
     for recovery in ["reno", "new_reno", "sack"] {
         let (mut script, sent, _) = timed_out(recovery, eifel());
         script.answer(2, &[], sent, false);
         assert_eq!(script.endpoint.counters().timeouts_undone, 1, "{recovery}");
-        // FlightSize and what the ACK says has left (RFC 4015), and slow start goes on.
+        // FlightSize plus newly acknowledged data (RFC 4015), and slow start continues.
         script.run([Cwnd(11), SsthreshBytes(1 << 30), News(11, 12), Nothing]);
         for number in 3..=11 {
             script.answer(number, &[], sent, false);
@@ -50,7 +50,6 @@ fn a_delay_costs_one_segment() {
     }
 }
 
-/// The echo of the copy: the original was lost.
 #[test]
 fn a_loss_stays_one() {
     for recovery in ["reno", "new_reno", "sack"] {
@@ -62,7 +61,6 @@ fn a_loss_stays_one() {
     }
 }
 
-/// Without the option, or without being asked, nobody knows.
 #[test]
 fn it_is_off_unless_asked_for() {
     let (mut script, sent, _) = timed_out("sack", config("sack"));
@@ -70,7 +68,7 @@ fn it_is_off_unless_asked_for() {
     script.run([Again(2), Again(3), Nothing]);
 }
 
-/// An ACK of all that is outstanding may be the only one of many that was not lost (RFC 3522 step 5); Linux takes it.
+/// An ACK of all outstanding data may follow lost ACKs and is inconclusive (RFC 3522 step 5); Linux accepts it.
 #[test]
 fn an_ack_of_everything_says_nothing_but_to_linux() {
     for undo_whole in [false, true] {
@@ -80,8 +78,7 @@ fn an_ack_of_everything_says_nothing_but_to_linux() {
     }
 }
 
-/// A mark that the same ACK echoes says that the path is congested: what is outstanding need not go again, and the window
-/// stays low (RFC 4015).
+/// A mark echoed by the same ACK: no retransmissions, but the window stays low (RFC 4015).
 #[test]
 fn a_mark_keeps_the_window_low() {
     let own = Config { ecn: true, ..eifel() };
@@ -103,10 +100,10 @@ fn a_mark_keeps_the_window_low() {
     }
 }
 
-/// The window gives a burst of the initial window at most (RFC 4015), or all that it was (Linux).
+/// The restored window allows at most a burst of the initial window (RFC 4015), or is the previous one (Linux).
 #[test]
 fn how_much_is_given_back() {
-    // 32 outstanding, an initial window of one: 20 segments are acknowledged at once.
+    // 32 outstanding, an initial window of one; 20 segments are acknowledged at once.
     for (undo_whole, window) in [(false, 12 + 1), (true, 32)] {
         let own = Config { undo_whole, timestamps: true, sack: true, ..eifel() };
         let mut script = Script::opened(own, Peer { mss: 1012, timestamps: true, ..Peer::default() });
@@ -125,13 +122,12 @@ fn how_much_is_given_back() {
         let before = script.millis();
         script.run([Cwnd(32), InFlight(32), Timeout, Again(1), Tick(100)]);
         script.answer(21, &[], before, false);
-        // One more by the ACK itself.
         script.run([Cwnd(window + 1)]);
     }
 }
 
-/// RFC 4015: the first round trip measured of what went out after it, 3 s, makes the timeout 3 s + 4 x 1.5 s. Linux goes on
-/// with what it has smoothed: of 100, 1100, 4100 and 3000 ms, 995.7 + 4 x 1460.9 ms by RFC 6298.
+/// RFC 4015: the first RTT measured afterwards, 3 s, makes the RTO 3 s + 4 x 1.5 s. Linux continues its smoothing: 100,
+/// 1100, 4100 and 3000 ms give 995.7 + 4 x 1460.9 ms by RFC 6298.
 #[test]
 fn the_timeout_remembers_the_delay() {
     for undo_whole in [false, true] {
@@ -147,7 +143,7 @@ fn the_timeout_remembers_the_delay() {
     }
 }
 
-/// Reordering taken for a loss: the first ACK of the original gives the window back at once, without a D-SACK.
+/// Reordering taken for a loss: the original's first ACK restores the window at once, without a D-SACK.
 #[test]
 fn a_reordering_is_undone_at_the_first_ack() {
     for recovery in ["new_reno", "sack", "rack"] {
@@ -170,8 +166,8 @@ fn a_reordering_is_undone_at_the_first_ack() {
     }
 }
 
-/// RFC 8985 §6.2 step 2: the ACK of a late original, 150 ms after its copy went out, where a round trip takes 100 ms, says
-/// nothing of what went out between the two: six segments, the tail's probe among them, which the timeout had given up.
+/// RFC 8985 §6.2 step 2: with an RTT of 100 ms, the ACK of a late original, 150 ms after its copy, is not an ACK of the
+/// copy. It does not prove losses among the six segments (with the tail's probe) sent between the two.
 #[test]
 fn rack_tells_an_original_from_its_copy() {
     for (ours, lost) in [(eifel(), 0), (config("sack"), 6000)] {
@@ -184,8 +180,8 @@ fn rack_tells_an_original_from_its_copy() {
     }
 }
 
-/// Linux since 3.12: what SACK reports measures a round trip: 300 ms after 100 ms make 7/8 100 + 1/8 300 = 125 ms. The timer
-/// stays: the reported segment went out together with the first hole.
+/// Linux since 3.12: SACKed segments give RTT samples: 300 ms after 100 ms make 7/8 100 + 1/8 300 = 125 ms. The timer
+/// stays, since the SACKed segment was sent together with the first hole.
 #[test]
 fn what_is_reported_measures() {
     for (sack_rtt, srtt) in [(false, 100), (true, 125)] {

@@ -1,4 +1,4 @@
-//! What holds of every congestion control, whatever the signals: bounds, and the same again.
+//! Properties of every congestion control under arbitrary signals: bounds and reproducibility.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::congestion::{
@@ -10,7 +10,6 @@ use proptest::prelude::*;
 
 const MSS: u64 = 1000;
 
-/// A signal at any moment.
 #[derive(Clone, Debug)]
 enum Op {
     Ack { millis: u64, acked: u64, flight: u64, rtt: Option<u64>, phase: u8, held: bool, clock: Option<u64> },
@@ -51,7 +50,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
     let (mut now, mut mss) = (Time::ZERO, MSS);
-    // Who models the path, or sees to its window itself, may lower and raise it with any ACK.
+    // Controls that model the path, or manage their window, may change it with any ACK.
     let nature = control.nature();
     let is_plain = !nature.samples && !nature.is_scalable;
     let mut windows = Vec::new();
@@ -116,7 +115,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
             }
         }
         if is_plain && !may_rise {
-            // Two segments are the least that is left of a window (RFC 5681 Eq. 4).
+            // The minimum after a loss is two segments (RFC 5681 Eq. 4).
             assert!(
                 control.window() <= before.max(2 * mss),
                 "{op:?} raises it from {before} to {}",
@@ -133,8 +132,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No signals make a control's window vanish or pass what a window can be; none raises it but an ACK and what takes a
-    /// reduction back; and the same signals give the same windows.
+    /// The window stays within its bounds; only ACKs and undo raise it; and the same signals give the same windows.
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..200),

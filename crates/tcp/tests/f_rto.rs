@@ -1,4 +1,4 @@
-//! Spurious timeouts (F-RTO, RFC 5682 §2.1, and §3.1 with SACK): a delay that grows suddenly, and losses that must not be taken for one.
+//! Spurious timeouts (F-RTO, RFC 5682 §2.1, and §3.1 with SACK): sudden delays, compared with losses.
 
 mod script;
 
@@ -8,7 +8,7 @@ use script::{Peer, Script, config};
 
 const ALL: [&str; 4] = ["tahoe", "reno", "new_reno", "sack"];
 
-/// Eight segments outstanding, cwnd of eight, and the timer has expired.
+/// Eight segments outstanding at a cwnd of eight, after the timer has expired.
 fn timed_out(recovery: &str, f_rto: bool) -> Script {
     let mut script = Script::with_window(Config { f_rto, ..config(recovery) }, 8);
     script.run([Timeout, Again(1), Nothing, Cwnd(1)]);
@@ -23,14 +23,14 @@ fn undone(script: &mut Script) -> bool {
     counted
 }
 
-/// The ACKs of the first copies come late: two new segments, then all is as it was; nothing else goes again.
+/// ACKs of the originals arrive late: two new segments, then the state is restored; nothing else is retransmitted.
 #[test]
 fn late_acks() {
     for recovery in ALL {
         let mut script = timed_out(recovery, true);
         script.run([Tick(100), Ack(2), News(9, 10), Nothing, Ack(3), Cwnd(9), InFlight(8)]);
         assert!(undone(&mut script), "{recovery}");
-        // Slow start as before the timeout, which had not known a loss.
+        // Slow start as before the timeout, which had no loss.
         script.run([SsthreshBytes(1 << 30), New(11), Nothing, Ack(4), News(12, 13), Nothing]);
         for number in 5..=9 {
             script.run([Ack(number)]);
@@ -38,13 +38,12 @@ fn late_acks() {
                 assert!(!sending.again, "{recovery}");
             }
         }
-        // Without it the seven that arrived go again.
         let mut script = timed_out(recovery, false);
         script.run([Tick(100), Ack(2), Again(2), Again(3), Nothing]);
     }
 }
 
-/// Two losses: the second ACK is a duplicate, and repair goes on as usual (step 3 a).
+/// Two losses: the second ACK is a duplicate, and repair continues as usual (step 3 a).
 #[test]
 fn a_duplicate_means_loss() {
     for recovery in ["tahoe", "reno", "new_reno"] {
@@ -57,27 +56,26 @@ fn a_duplicate_means_loss() {
     assert!(!undone(&mut script));
 }
 
-/// The first ACK covers all that was outstanding (step 2 a): it says nothing; a duplicate neither.
+/// The first ACK covers all outstanding data (step 2 a), or is a duplicate: inconclusive.
 #[test]
 fn what_says_nothing() {
     for recovery in ALL {
         let mut script = timed_out(recovery, true);
         script.run([Ack(9), News(9, 10), Nothing, Ack(10)]);
         assert!(!undone(&mut script), "{recovery}");
-        // A duplicate without SACK blocks is none to a sender that uses SACK.
+        // A SACK sender ignores duplicates without SACK blocks.
         if recovery != "sack" {
             let mut script = timed_out(recovery, true);
             script.run([Ack(1), Ack(2), Again(2)]);
             assert!(!undone(&mut script), "{recovery}");
         }
-        // Half of the segment that went again.
         let mut script = timed_out(recovery, true);
         script.run([AckBytes(500), Again(2), Nothing, Ack(2)]);
         assert!(!undone(&mut script), "{recovery}");
     }
 }
 
-/// Nothing new to send (step 2 b): repair as usual.
+/// No new data to send (step 2 b): repair as usual.
 #[test]
 fn without_new_data() {
     for recovery in ALL {
@@ -98,7 +96,6 @@ fn without_new_data() {
     }
 }
 
-/// A second timeout while the answer is awaited, or while an earlier one is repaired, is a timeout like any other.
 #[test]
 fn one_question_at_a_time() {
     for recovery in ALL {
@@ -113,8 +110,7 @@ fn one_question_at_a_time() {
     }
 }
 
-/// With SACK an expiry after another one at the same place is asked, too: RecoveryPoint moves with the first new ACK only
-/// (§3.1, steps 1 and 2).
+/// With SACK, F-RTO also follows a second expiry: only the first new ACK moves RecoveryPoint (§3.1, steps 1, 2).
 #[test]
 fn with_sack_repeated_expiries_are_asked() {
     let mut script = timed_out("sack", true);
@@ -122,21 +118,20 @@ fn with_sack_repeated_expiries_are_asked() {
     assert!(undone(&mut script));
 }
 
-/// What was sent once and out of order is reported after the first ACK: nothing was lost (§3.1, step 3 b). The basic form
-/// takes the duplicate for a sign of loss.
+/// A SACK of an original after the first ACK proves a delay (§3.1, step 3 b); to basic F-RTO it is a loss.
 #[test]
 fn with_sack_a_report_of_an_original_tells_it() {
     let mut script = timed_out("sack", true);
     script.run([Tick(100), Ack(2), News(9, 10), Nothing, Sack(2, &[(3, 4)])]);
     assert!(undone(&mut script));
-    // Segment 2 is late, not given up: nothing of what was outstanding goes again.
+    // Segment 2 is late, not lost: nothing outstanding is retransmitted.
     script.run([SsthreshBytes(1 << 30), Nothing, InFlight(9), Ack(4)]);
     while let Some(sending) = script.endpoint.poll_segment(script.now) {
         assert!(!sending.again);
     }
 }
 
-/// A report of an original beside one of what was sent since says nothing (§3.1, step 3 a).
+/// A SACK of an original together with newer data is inconclusive (§3.1, step 3 a).
 #[test]
 fn with_sack_a_report_from_behind_is_a_loss() {
     let mut script = timed_out("sack", true);
@@ -144,7 +139,7 @@ fn with_sack_a_report_from_behind_is_a_loss() {
     assert!(!undone(&mut script));
 }
 
-/// Before the first ACK a report of an original says nothing (§3.1, step 2), but to Linux.
+/// A SACK of an original before the first ACK is inconclusive (§3.1, step 2), except in Linux.
 #[test]
 fn with_sack_linux_believes_the_first_report() {
     for undo_whole in [false, true] {

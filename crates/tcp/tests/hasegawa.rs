@@ -1,4 +1,4 @@
-//! ACK splitting (hasegawa §2.3 and Fig. 2): what slices do to each way of counting, and who produces them.
+//! ACK splitting (hasegawa §2.3 and Fig. 2): its effect on each way of counting, and its receivers.
 
 mod script;
 
@@ -23,13 +23,13 @@ fn figure_2_acks_counted() {
     after_figure_2("per_ack").run([Cwnd(4), News(2, 5), Nothing]);
 }
 
-/// RFC 3465 §2.2: cwnd grows by the bytes acknowledged, so that slices gain nothing.
+/// RFC 3465 §2.2: cwnd grows by the bytes acknowledged: splitting gains nothing.
 #[test]
 fn figure_2_bytes_counted() {
     after_figure_2("bytes").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// hasegawa §2.3: Linux counts whole packets, so that slices gain nothing.
+/// hasegawa §2.3: Linux counts whole packets: splitting gains nothing.
 #[test]
 fn figure_2_packets_counted() {
     after_figure_2("packets").run([CwndBytes(2000), News(2, 3), Nothing]);
@@ -41,8 +41,7 @@ fn figure_2_rfc5681() {
     after_figure_2("rfc5681").run([CwndBytes(2000), News(2, 3), Nothing]);
 }
 
-/// In avoidance RFC 5681's Eq. 3 counts ACKs again, which is why splitting still works there (hasegawa §3):
-/// M slices of each packet add M SMSS^2/cwnd.
+/// In avoidance RFC 5681's Eq. 3 counts ACKs (hasegawa §3): M slices of each packet add M SMSS^2/cwnd.
 #[test]
 fn in_avoidance_rfc5681_counts_acks() {
     let counting = Choice::named(counting::ALL, "rfc5681");
@@ -53,7 +52,7 @@ fn in_avoidance_rfc5681_counts_acks() {
     script.run([AckBytes(600), CwndBytes(4485), AckBytes(1000), CwndBytes(4708)]);
 }
 
-/// RFC 3465 §2.1 and Linux: in avoidance a segment for each window of bytes or packets, however sliced.
+/// RFC 3465 §2.1 and Linux: in avoidance one segment per window of bytes or packets, however split.
 #[test]
 fn in_avoidance_bytes_and_packets_are_immune() {
     for name in ["bytes", "packets"] {
@@ -74,7 +73,7 @@ fn splitter(values: &[(&'static str, Value)]) -> Script {
     Script::receiver(Config { shape: choose(shape::ALL, "split", &all), ..config("sack") })
 }
 
-/// §2.3: the receiver answers a packet with several ACKs, each for a further slice of it.
+/// §2.3: the receiver answers a packet with several ACKs, each for a further slice.
 #[test]
 fn a_packet_is_acknowledged_in_slices() {
     let mut script = splitter(&[]);
@@ -82,7 +81,7 @@ fn a_packet_is_acknowledged_in_slices() {
     script.run([Data(2), AckedBytes(1333), AckedBytes(1666), AckedBytes(2000), Nothing]);
 }
 
-/// A duplicate has nothing to slice; the whole advance is sliced when a hole closes, or its last segment only.
+/// Duplicates are not split; when a hole closes, the whole advance is split, or only its last segment.
 #[test]
 fn what_a_split_covers() {
     let mut script = splitter(&[]);
@@ -93,7 +92,7 @@ fn what_a_split_covers() {
     script.run([Data(1), AckedBytes(2333), AckedBytes(2666), AckedBytes(3000), Nothing]);
 }
 
-/// §3.4: never more ACKs than there are bytes to acknowledge.
+/// §3.4: at most one ACK per byte.
 #[test]
 fn a_short_packet_has_few_slices() {
     let mut script = splitter(&[]);

@@ -1,5 +1,4 @@
-//! Hostile input: segments that RFC 5961 and RFC 7323 refuse change nothing; those of a peer that plays foul cost a
-//! bounded amount of work and memory, and give it no more window than the counting allows.
+//! Hostile input: rejected segments have no effect; work, memory and window growth are bounded.
 
 mod pipe;
 
@@ -12,7 +11,6 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// As without the forger: all that was written arrives, nothing else, and both sides close.
     #[test]
     fn forged_segments_change_nothing(
         source in host(),
@@ -24,7 +22,6 @@ proptest! {
     }
 }
 
-/// What a foul peer sends, in numbers relative to where the endpoint is.
 #[derive(Clone, Debug)]
 enum Op {
     Segment {
@@ -34,10 +31,10 @@ enum Op {
         flags: u8,
         window: u16,
         sack: Vec<(i64, i64)>,
-        /// The peer's clock, relative to the true one.
+        /// Peer's clock relative to the true one.
         clock: Option<i32>,
     },
-    /// An ACK of a part of what is outstanding, in thousandths: a peer that ACKs as it pleases.
+    /// An ACK of a part of the outstanding data, in thousandths.
     Ack(u64),
     Write(u64),
     Tick(u64),
@@ -49,7 +46,7 @@ fn near() -> impl Strategy<Value = i64> {
 
 fn op() -> impl Strategy<Value = Op> {
     let blocks = prop::collection::vec((near(), near()), 0..4);
-    // Rarely RST and SYN: they would end most runs.
+    // RST and SYN are rare, since they end most runs.
     let flags = prop_oneof![8 => Just(0x10u8), 2 => Just(0x18), 1 => Just(0x11), 1 => any::<u8>()];
     let clock = prop_oneof![Just(None), (-5..5i32).prop_map(Some), any::<i32>().prop_map(Some)];
     let segment = (near(), near(), 0..3000u32, flags, any::<u16>(), blocks, clock).prop_map(
@@ -74,14 +71,13 @@ fn op() -> impl Strategy<Value = Op> {
 struct Victim {
     endpoint: Endpoint,
     counting: &'static str,
-    /// Only of Reno it is known by how much its window may grow, and only where it comes down at once.
+    /// Growth limits are known for Reno only, and only if it reduces immediately.
     is_reno: bool,
     is_at_once: bool,
-    /// A judge may give back what a loss has taken.
     judges: bool,
     f_rto: bool,
     now: Time,
-    /// Data segments and bytes sent in all, first window included; window gained in all.
+    /// Total data segments and bytes sent, first window included; total growth of the window.
     segments: u64,
     written: u64,
     acked: u64,
@@ -95,7 +91,7 @@ const IRS: Seq = Seq(0xffff_ff00);
 const MSS: u64 = 500;
 
 impl Victim {
-    /// Of any mechanisms, see [`Catalogue::pick`]; `Config::default`'s window, which bounds the memory.
+    /// Uses any mechanisms, see [`Catalogue::pick`], with `Config::default`'s window, which bounds the memory.
     fn new(mechanisms: &[u8], timestamps: bool) -> Victim {
         let config = Config {
             segment: MSS as u32,
@@ -206,14 +202,14 @@ impl Victim {
         let allowed = match self.counting {
             "bytes" => MSS.max(acked.min(2 * MSS)),
             "per_ack" | "rfc5681" => MSS,
-            // A part of a segment is worth nothing, a small one as much as a full one.
+            // Partial segments count nothing, a small segment as much as a full one.
             _ => MSS * self.segments,
         };
         let undone = self.endpoint.counters().timeouts_undone;
         if !self.is_reno {
             self.undone = undone;
         } else if std::mem::replace(&mut self.undone, undone) < undone {
-            // F-RTO gives back what a timeout took, no more.
+            // F-RTO restores at most the reduction of the timeout.
             assert!(after <= self.largest + allowed, "{after} after at most {}", self.largest);
         } else if self.judges && after > before + allowed {
             assert!(after <= self.largest + allowed, "{after} after at most {}", self.largest);
@@ -237,7 +233,7 @@ impl Victim {
             self.segments += u64::from(sending.segment.len > 0);
             assert!(u64::from(sending.segment.len) <= MSS);
             count += 1;
-            assert!(count <= 2 + 2 * after / 8, "so many segments for one event");
+            assert!(count <= 2 + 2 * after / 8, "too many segments for one event");
         }
         assert!(self.endpoint.poll_timeout() >= self.now);
     }

@@ -1,4 +1,4 @@
-//! Judges that no node and no receiver informs: marks of duplicate ACKs, round trips, and what a verdict does to the window.
+//! Loss discrimination without notices: marks of duplicate ACKs, round trips, and the effect of verdicts on the window.
 
 mod script;
 
@@ -12,8 +12,8 @@ fn with(judge: &str) -> Config {
     Config { judge: Choice::named(judge::ALL, judge), ..config("new_reno") }
 }
 
-/// Ramani and Karandikar by huang §2: three duplicates with an echo are congestion. The first echo halves the window by itself (RFC
-/// 3168 §6.1.2), and the loss does not halve it again. Without echoes the segment goes out again and the window stays.
+/// Ramani and Karandikar by huang §2: three duplicates with an echo are congestion. The first echo halves the window
+/// (RFC 3168 §6.1.2), and the loss does not halve it again. Without echoes, the window stays.
 #[test]
 fn echoes_of_the_duplicates_decide() {
     const ECN: Peer =
@@ -31,9 +31,9 @@ fn echoes_of_the_duplicates_decide() {
     }
 }
 
-/// Ten segments in flight, limited by the receiver. While one is acknowledged every 10 ms, each round trip takes 100 ms: a loss
-/// is corruption. Then the time between ACKs grows by 2 ms in each window, so that the round trip grows by 20 ms, which is a
-/// longer queue: a loss is congestion.
+/// Ten segments in flight, limited by the receiver. With one ACK every 10 ms, each round trip takes 100 ms: a loss is
+/// wireless. Then ACK spacing grows by 2 ms per window, so that the round trip grows by 20 ms, a longer queue: a loss
+/// is congestion.
 #[test]
 fn round_trips_decide() {
     for name in ["ncpld", "santa_cruz", "trend"] {

@@ -47,7 +47,7 @@ fn figure_2_5_fast_recovery() {
     let mut script = Script::with_window(halving_the_window(config("reno")), 8);
     // a) The ACKs of packets 2 and 3 are duplicates.
     script.run([Tick(100), Acks(1, 2), Inflated(8), Nothing]);
-    // b) The third, by packet 4: packet 1 again, ssthresh 4, cwnd 7.
+    // b) The third, by packet 4: packet 1 retransmitted, ssthresh 4, cwnd 7.
     script.run([Ack(1), Again(1), Ssthresh(4), Inflated(7), Nothing]);
     // c) By packet 5: cwnd 8, nothing to send.
     script.run([Ack(1), Inflated(8), Nothing]);
@@ -55,7 +55,7 @@ fn figure_2_5_fast_recovery() {
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
     script.run([Ack(1), Inflated(10), New(10), Nothing]);
     script.run([Ack(1), Inflated(11), New(11), Nothing]);
-    // g) The ACK of packet 1 again asks for 9: cwnd 4, packet 12.
+    // g) The ACK of the retransmitted packet 1 asks for 9: cwnd 4, packet 12.
     script.run([Tick(100), Ack(9), Inflated(4), Cwnd(4), New(12), Nothing]);
 }
 
@@ -69,11 +69,11 @@ fn figure_2_6_several_losses() {
     script.run([Ack(1), Inflated(8), Nothing]);
     // d) By packet 8: cwnd 9, packet 9.
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of packet 1 again asks for 3: cwnd 4, fast recovery is over, 3 to 6 were sent before.
+    // e) The ACK of the retransmitted packet 1 asks for 3: cwnd 4, fast recovery ends, 3 to 6 were sent before.
     script.run([Tick(100), Ack(3), Inflated(4), Cwnd(4), Nothing]);
     // f) The ACK of packet 9: the first duplicate that asks for 3.
     script.run([Ack(3), Inflated(4), Nothing]);
-    // g) Timeout: packet 3 again, slow start.
+    // g) Timeout: packet 3 retransmitted, slow start.
     script.run([Timeout, Again(3), Cwnd(1), Nothing]);
 }
 
@@ -86,25 +86,25 @@ fn figure_2_7_new_reno() {
     // c), d) By packets 7 and 8.
     script.run([Ack(1), Inflated(8), Nothing]);
     script.run([Ack(1), Inflated(9), New(9), Nothing]);
-    // e) The ACK of packet 1 again asks for 3, below recover: packet 3 again, cwnd 8 (9 - 2 + 1), packet 10.
+    // e) The ACK of the retransmitted packet 1 asks for 3, below recover: packet 3, cwnd 8 (9 - 2 + 1), packet 10.
     script.run([Tick(100), Ack(3), Inflated(8), Again(3), New(10), Nothing]);
     // f) By packet 9: cwnd 9, packet 11.
     script.run([Ack(3), Inflated(9), New(11), Nothing]);
-    // g) The ACK of packet 3 again asks for 4: packet 4 again, cwnd 9 (9 - 1 + 1), packet 12.
+    // g) The ACK of the retransmitted packet 3 asks for 4: packet 4, cwnd 9 (9 - 1 + 1), packet 12.
     script.run([Tick(100), Ack(4), Inflated(9), Again(4), New(12), Nothing]);
     // h), i) By packets 10 and 11.
     script.run([Ack(4), Inflated(10), New(13), Nothing]);
     script.run([Ack(4), Inflated(11), New(14), Nothing]);
-    // j) The ACK of packet 4 again asks for 12, above recover: cwnd 4, packet 15.
+    // j) The ACK of the retransmitted packet 4 asks for 12, above recover: cwnd 4, packet 15.
     script.run([Tick(100), Ack(12), Inflated(4), Cwnd(4), New(15), Nothing]);
 }
 
-/// §2.1.5 and Fig. 2.4: Tahoe starts again from one packet at the third duplicate, and leaves out what an ACK covers.
+/// §2.1.5 and Fig. 2.4: Tahoe restarts from one packet at the third duplicate, and skips what an ACK covers.
 #[test]
 fn tahoe_starts_over() {
     let mut script = Script::with_window(halving_the_window(config("tahoe")), 8);
     script.run([Tick(100), Acks(1, 2), Nothing, Ack(1), Cwnd(1), Ssthresh(4), Again(1), Nothing]);
-    // Packets 2 to 8 still produce duplicates: they change nothing.
+    // Duplicates by packets 2 to 8 have no effect.
     script.run([Acks(1, 4), Nothing, Cwnd(1)]);
     script.run([Tick(100), Ack(9), Cwnd(2), New(9), New(10), Nothing]);
 }
@@ -114,13 +114,12 @@ fn tahoe_starts_over() {
 #[test]
 fn section_2_1_4_timeout() {
     let mut script = Script::sender(config("reno"));
-    // The handshake took 100 ms: A = 100, D = 50, RTO 300, with a smallest RTO of one second.
+    // The handshake took 100 ms: A = 100, D = 50, RTO 300; the minimum RTO is one second.
     script.run([Rto(1000), New(1), Tick(900), Ack(2)]);
     // A = 100 + 800/8 = 200, D = 50 + (800 - 50)/4 = 237.5, RTO = 200 + 4 x 237.5.
     script.run([Rto(1150), New(2), New(3)]);
     for rto in [2300, 4600, 9200, 18_400, 36_800, 64_000, 64_000] {
         script.run([Timeout, Again(2), Rto(rto)]);
     }
-    // Not a sample: the back-off stays.
     script.run([Tick(100), Ack(3), Rto(64_000)]);
 }

@@ -1,4 +1,4 @@
-//! What a sender waits for, as Linux counts it for `tcp_info`.
+//! Limiting factors of a sender, counted as in Linux's `tcp_info`.
 
 mod script;
 
@@ -10,31 +10,28 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// What keeps the sender back is counted from the end of the handshake on: milliseconds for cwnd, the receiver's window
-/// and the application.
+/// Time by limiting factor since the handshake, ms: cwnd, receive window, application.
 #[test]
 fn what_a_sender_waits_for() {
     fn counted(script: &Script) -> [f64; 3] {
         let limited = script.endpoint.sender().limited(script.now);
         [limited.congestion, limited.receiver, limited.application].map(|span| span.as_millis())
     }
-    // Nothing to send; then cwnd is full.
     let mut script = opened(4);
     script.run([Nothing, Tick(30), Write(100_000), News(1, 4), Nothing, Tick(20)]);
     assert_eq!(counted(&script), [20.0, 0.0, 30.0]);
-    // Room for a segment in cwnd, and less than a segment of window.
+    // Room for a segment in cwnd, and less than a segment in the receive window.
     script.run([PeerWindow(4500), Ack(2), New(5), Nothing, Tick(40)]);
     assert_eq!(counted(&script), [20.0, 40.0, 30.0]);
-    // Both are full: cwnd's.
     script.run([PeerWindow(6000), Ack(3), News(6, 8), Nothing, Tick(10)]);
     assert_eq!(counted(&script), [30.0, 40.0, 30.0]);
     let mut script = opened(1);
     script.run([Write(100_000), New(1), Nothing, PeerWindow(2000), Ack(2), News(2, 3), Nothing, Tick(10)]);
     assert_eq!(counted(&script), [10.0, 0.0, 0.0]);
-    // A timeout's wait is the network's, whatever the window.
+    // A timeout counts for the network, at any window.
     script.run([Timeout, Again(2), Nothing, Tick(5)]);
     assert_eq!(counted(&script)[1..], [0.0, 0.0]);
-    // A short segment that Nagle's algorithm keeps is the application's.
+    // A short segment held by Nagle's algorithm counts for the application.
     let mut script = opened(4);
     script.run([Write(1500), New(1), Nothing, Tick(7)]);
     assert_eq!(counted(&script), [0.0, 0.0, 7.0]);

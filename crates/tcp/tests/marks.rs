@@ -1,4 +1,4 @@
-//! How congestion marks are echoed, and what W_CW makes of them.
+//! Echoes of congestion marks, and W_CW's response.
 
 mod script;
 
@@ -13,7 +13,7 @@ use script::{Peer, Script, choose, config};
 
 const ECN: Peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
 
-/// Which of the ACKs of segments 1 to 6 carry the echo when 2 and 4 were marked.
+/// Echo flags on the ACKs of segments 1 to 6, with 2 and 4 marked.
 fn echoes(name: &str) -> Vec<bool> {
     let echo = Choice::named(echo::ALL, name);
     let mut script = Script::opened(Config { ecn: true, echo, ..config("reno") }, ECN);
@@ -25,7 +25,7 @@ fn echoes(name: &str) -> Vec<bool> {
     echoes
 }
 
-/// RFC 3168 §6.1.3: "the receiver continues to set ECE until it receives CWR"; per packet: each its own.
+/// RFC 3168 §6.1.3: "the receiver continues to set ECE until it receives CWR"; per packet: each mark is echoed once.
 #[test]
 fn an_echo_per_packet_is_not_latched() {
     assert_eq!(echoes("latched"), [false, true, true, true, true, true]);
@@ -51,7 +51,7 @@ fn marked_acks_halve() {
     };
     assert_eq!(windows("window"), 7500, "half of the 15 segments outstanding");
     assert_eq!(windows("rtt"), 7500);
-    // 7500, 3750, then half of that, but never below two segments.
+    // 7500, 3750, then half of that, but at least two segments.
     assert_eq!(windows("every"), 2000);
 }
 
@@ -65,8 +65,8 @@ fn judged(script: &mut Script) -> Vec<Cause> {
     causes
 }
 
-/// The third duplicate's mark decides: congestion halves, a random error takes the estimate (nothing was delivered for
-/// long enough to give one: two segments). Either way the segment goes out again.
+/// The third duplicate's mark decides: congestion halves the window; a random error sets it to the estimate (two
+/// segments here, since no estimate exists yet). Either way the segment is retransmitted.
 #[test]
 fn the_third_duplicate_decides() {
     let mut script = w_cw("window");
@@ -74,7 +74,6 @@ fn the_third_duplicate_decides() {
     assert_eq!(judged(&mut script), [Cause::Wireless]);
 }
 
-/// One reduction per window of data, whichever signal comes first: the first duplicate's mark has halved.
 #[test]
 fn marked_duplicates_halve_once() {
     let mut script = w_cw("window");

@@ -1,5 +1,4 @@
-//! What the handshake agrees on: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps and PAWS
-//! (RFC 7323).
+//! Handshake: MSS (RFC 9293 §3.7.1), ECN (RFC 3168 §6.1.1), window scale, timestamps and PAWS (RFC 7323).
 
 mod script;
 
@@ -12,7 +11,6 @@ use lasthop_wire::{Ecn, Flags, Segment, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, choose, config};
 
-/// The SYN-ACK that a passive side answers this peer's SYN with.
 fn answer(config: Config, peer: Peer) -> (Script, Segment) {
     let mut script = Script::closed(config, Role::Passive, peer);
     script.endpoint.open(script.now);
@@ -28,7 +26,7 @@ fn syn(config: Config) -> Segment {
     script.sent("the SYN").segment
 }
 
-/// RFC 6691: the option's value includes the bytes that options take in every segment; both sides' values bind.
+/// RFC 6691: the option's value includes options of every segment; both sides' values apply.
 #[test]
 fn segment_size() {
     assert_eq!(syn(Config { timestamps: true, ..config("sack") }).mss, Some(1012));
@@ -40,7 +38,7 @@ fn segment_size() {
         let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
         script.run([Write(5000), Bytes(0, payload), Nothing, CwndBytes(payload)]);
     }
-    // RFC 9293 §3.7.1: without the option 536, over IPv6 1220.
+    // RFC 9293 §3.7.1: 536 without the option, 1220 over IPv6.
     for (default_mss, payload) in [(536, 536), (1220, 1000)] {
         let mut script =
             Script::closed(Config { default_mss, ..config("sack") }, Role::Active, Peer::default());
@@ -53,8 +51,8 @@ fn segment_size() {
     }
 }
 
-/// MUST-16: "IPoptionsize and TCP option size": only options that are sent take from the payload. We offer timestamps
-/// and say 1012; a peer that refuses them gets 1012 bytes of payload, one that takes them 1000.
+/// MUST-16: "IPoptionsize and TCP option size": only options in use reduce the payload. With an MSS of 1012 and
+/// timestamps offered, a peer without timestamps gets 1012 bytes of payload, one with timestamps 1000.
 #[test]
 fn refused_timestamps_take_nothing_from_the_payload() {
     for (mss, agreed, payload) in
@@ -71,14 +69,13 @@ fn refused_timestamps_take_nothing_from_the_payload() {
         script.arrive(syn_ack);
         script.run([CwndBytes(3 * payload), Bytes(0, payload), Bytes(payload, 2 * payload)]);
         script.run([Bytes(2 * payload, 3 * payload), Nothing]);
-        // The same for the side that answers.
         let (mut script, answer) = answer(setup, peer);
         assert_eq!((answer.mss, answer.timestamps.is_some()), (Some(1012), agreed));
         script.run([Ack(1), Write(10_000), CwndBytes(3 * payload), Bytes(0, payload)]);
     }
 }
 
-/// §3.5, Fig. 8: a listener that was reset takes the next peer's offer as if there had been none before.
+/// §3.5, Fig. 8: after a reset, a listener accepts the next peer's offer independently of the first.
 #[test]
 fn a_listener_forgets_what_the_first_peer_offered() {
     let setup = Config { initial_window: 8, ..config("sack") };
@@ -89,11 +86,11 @@ fn a_listener_forgets_what_the_first_peer_offered() {
     let syn = script.syn(Flags::SYN, None);
     script.arrive(syn);
     assert!(script.sent("the SYN-ACK").segment.sack_permitted);
-    // RFC 6675: one ACK that reports three segments behind a hole is enough.
+    // RFC 6675: one ACK that reports three segments above a hole is enough.
     script.run([Ack(1), Write(100_000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Cwnd(4)]);
 }
 
-/// RFC 2018 §2 and RFC 7323 §1.3: an option is answered only if it was offered.
+/// RFC 2018 §2 and RFC 7323 §1.3: an option is answered only if offered.
 #[test]
 fn options_are_answered_if_offered() {
     let all = Config { timestamps: true, sack: true, ..config("sack") };
@@ -126,7 +123,7 @@ fn ecn_negotiation() {
         script.run([Ack(1), Write(1000)]);
         assert_eq!(script.sent("data").ecn, Ecn::NotEct);
     }
-    // Some reflect the reserved bits of the SYN: ECE and CWR in a SYN-ACK is no agreement.
+    // Some peers reflect the reserved bits of the SYN: ECE and CWR in a SYN-ACK do not agree on ECN.
     let mut script = Script::closed(ecn(), Role::Active, Peer::default());
     script.endpoint.open(script.now);
     script.sent("the SYN");
@@ -139,9 +136,8 @@ fn ecn_negotiation() {
     assert_eq!(script.sent("data").ecn, Ecn::NotEct);
 }
 
-/// RFC 3168 §6.1.1.1: a SYN that is not answered goes out again without ECN, as Linux sends it at the first retransmission. A
-/// SYN-ACK that still answers the first SYN agrees on marks to be echoed; whoever has sent a SYN without ECN sends nothing
-/// ECN-capable (§6.1.1).
+/// RFC 3168 §6.1.1.1: an unanswered SYN is retransmitted without ECN, in Linux at the first retransmission. A SYN-ACK
+/// to the first SYN still agrees on echoing marks; the sender of a SYN without ECN sends nothing ECN-capable (§6.1.1).
 #[test]
 fn a_retransmitted_syn_offers_no_ecn() {
     let peer = Peer { ecn: true, ..Peer::default() };
@@ -171,18 +167,17 @@ fn what_is_ecn_capable() {
     script.run([Write(1000)]);
     assert_eq!(script.sent("data").ecn, Ecn::Ect0);
     script.run([Timeout]);
-    assert_eq!(script.sent("data again").ecn, Ecn::NotEct);
+    assert_eq!(script.sent("retransmitted data").ecn, Ecn::NotEct);
     script.run([Data(1)]);
     assert_eq!(script.sent("an ACK").ecn, Ecn::NotEct);
 }
 
-/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled, later ones are, in both directions, if both offered.
+/// RFC 7323 §2.2 and §2.3: the window of a SYN is never scaled; later windows are, in both directions, if both offered.
 #[test]
 fn window_scale() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(1 << 20))]);
     let big = Config { window, initial_window: 100, ..config("sack") };
     let first = syn(big.clone());
-    // 1 MiB: 5 bits bring it below 65536.
     assert_eq!((first.window_scale, first.window), (Some(5), u16::MAX));
     let peer = Peer { scale: Some(3), window: 2000, ..Peer::default() };
     let mut script = Script::opened(big.clone(), peer);
@@ -191,7 +186,7 @@ fn window_scale() {
     let mut script = Script::opened(big, Peer { scale: None, window: 2000, ..peer });
     script.run([Write(100_000), News(1, 2), Nothing, Ack(2), New(3), Nothing, Data(1)]);
     assert_eq!(script.sent("an ACK").segment.window, u16::MAX);
-    // RFC 7323 §2.3: more than 14 counts as 14.
+    // RFC 7323 §2.3: a shift above 14 counts as 14.
     let setup = Config { initial_window: 100, ..config("sack") };
     let mut script = Script::opened(setup, Peer { scale: Some(30), window: 1, ..Peer::default() });
     script.run([Write(100_000), Ack(1), News(1, 16), Nothing]);
@@ -202,8 +197,7 @@ fn stamped() -> Script {
     Script::opened(Config { timestamps: true, initial_window: 4, ..config("sack") }, peer)
 }
 
-/// RFC 7323 §3.2: on every segment once agreed, with the latest TSval of the peer that was in order; segments without
-/// are dropped, except resets.
+/// RFC 7323 §3.2: every segment has timestamps once agreed; segments without are dropped, except resets.
 #[test]
 fn timestamps_are_on_every_segment() {
     let mut script = stamped();
@@ -223,8 +217,7 @@ fn timestamps_are_on_every_segment() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §4.3: TS.Recent comes from the segment that the last ACK asked for, so that delayed ACKs and holes give
-/// the RTT of the earliest.
+/// RFC 7323 §4.3: TS.Recent is the earliest segment's, for delayed ACKs and holes.
 #[test]
 fn what_is_echoed() {
     let mut script = stamped();
@@ -237,13 +230,11 @@ fn what_is_echoed() {
     assert_eq!(echo(&mut script), Some(start + 10));
     script.run([Tick(10), Data(4)]);
     assert_eq!(echo(&mut script), Some(start + 10));
-    // The retransmission fills the hole: its own.
     script.run([Tick(10), Data(2)]);
     assert_eq!(echo(&mut script), Some(start + 40));
 }
 
-/// RFC 7323 §4.3 (2): data that comes again because our ACK was lost is answered with its own time; with that of the
-/// first copy the peer would measure the timeout that it has waited, and wait longer the next time.
+/// RFC 7323 §4.3 (2): the ACK of a retransmission after a lost ACK echoes the retransmission's time.
 #[test]
 fn what_is_echoed_to_data_that_comes_again() {
     let mut script = stamped();
@@ -251,12 +242,11 @@ fn what_is_echoed_to_data_that_comes_again() {
     let echo = |script: &mut Script| script.sent("an ACK").segment.timestamps.map(|stamps| stamps.echo);
     script.run([Tick(10), Data(1), Acked(2), Tick(10), Data(2), Acked(3), Tick(1000), Data(1)]);
     assert_eq!(echo(&mut script), Some(start + 1020));
-    // Not if its ACK gives it away.
+    // Not if its ACK is invalid.
     script.run([Tick(10)]);
     let forged = Segment { seq: IRS.at(1), len: 1000, ack: ISS.at(1 << 30), ..script.plain() };
     script.arrive(forged);
     assert_eq!(echo(&mut script), Some(start + 1020));
-    // Nor if it lies further back than the largest window reaches.
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4000))]);
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, window, ..config("sack") }, peer);
@@ -270,7 +260,7 @@ fn what_is_echoed_to_data_that_comes_again() {
     }
 }
 
-/// RFC 7323 §5.3: a segment from the past is dropped and acknowledged, a reset is exempt.
+/// RFC 7323 §5.3: an old segment is dropped and acknowledged; resets are exempt.
 #[test]
 fn paws() {
     let mut script = stamped();
@@ -280,7 +270,6 @@ fn paws() {
     script.arrive(late);
     script.run([Acked(2), Nothing]);
     assert_eq!(script.endpoint.delivered(), 1000);
-    // The numbers wrap: "older" by less than 2^31.
     let wrapped = Timestamps { value: script.millis().wrapping_add(1 << 31), ..old };
     script.arrive(Segment { timestamps: Some(wrapped), ..late });
     script.run([Acked(2), Nothing]);
@@ -295,7 +284,7 @@ fn paws() {
     script.run([In(State::Closed)]);
 }
 
-/// RFC 7323 §5.5: after 24 days without a word TS.Recent says nothing, as the peer's clock may have run half round.
+/// RFC 7323 §5.5: after 24 days of silence TS.Recent is invalid, since the peer's clock may have wrapped half round.
 #[test]
 fn paws_forgets_after_24_days() {
     const DAY: u64 = 86_400_000;
@@ -309,8 +298,7 @@ fn paws_forgets_after_24_days() {
     }
 }
 
-/// RFC 5961 §5 before RFC 7323 §4.3: what acknowledges data that was never sent tells nothing, its timestamp neither.
-/// Otherwise one blind guess at the window shuts all true segments out.
+/// RFC 5961 §5 before RFC 7323 §4.3: a segment that acknowledges unsent data does not update TS.Recent.
 #[test]
 fn a_segment_that_is_not_believed_sets_no_timestamp() {
     let mut script = stamped();
@@ -322,7 +310,7 @@ fn a_segment_that_is_not_believed_sets_no_timestamp() {
     assert_eq!(script.endpoint.delivered(), 2000);
 }
 
-/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive as they were sent mean no queue (Jr = 0).
+/// hasegawa Eq. 1 over the wrap of the peer's clock: packets that arrive as sent indicate no queue (Jr = 0).
 #[test]
 fn the_peers_clock_wraps() {
     for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {
@@ -334,12 +322,10 @@ fn the_peers_clock_wraps() {
             Role::Passive,
             peer,
         );
-        // Five milliseconds before 2^32 microseconds.
         script.now = Time::from_nanos(((1 << 32) - 5000) * 1000);
         script.endpoint.open(script.now);
         let clock = |script: &Script| ((script.now.as_nanos() / tick) as u32).wrapping_add(offset);
         let stamped = |script: &Script, segment: Segment| {
-            // A round trip of four milliseconds.
             let echo = ((script.now.as_nanos() - 4_000_000) / tick) as u32;
             Segment { timestamps: Some(Timestamps { value: clock(script), echo }), ..segment }
         };
@@ -361,13 +347,13 @@ fn the_peers_clock_wraps() {
     }
 }
 
-/// Sequence numbers are not ordered by their value: the wrap of both directions lies inside these 5 kB.
+/// Sequence numbers of both directions wrap inside these 5 kB.
 #[test]
 fn numbers_wrap() {
     assert!(ISS.at(5000).0 < ISS.0 && IRS.at(5000).0 < IRS.0);
     let mut script = Script::sender(Config { initial_window: 5, ..config("sack") });
     script.run([News(1, 5), Data(1), Data(3), Data(5), Acked(2)]);
     script.run([Sack(1, &[(2, 6)]), Again(1), Ack(6)]);
-    // Two SACK blocks go with them: 20 bytes.
+    // Two SACK blocks take 20 bytes.
     script.run([Bytes(5000, 5980), Bytes(5980, 6960), Data(2), Acked(4)]);
 }

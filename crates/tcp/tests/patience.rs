@@ -1,4 +1,4 @@
-//! How long a silent peer is waited for: RFC 9293 §3.8.3 (R1, R2, the user timeout), §3.8.4 (keep-alive), §3.8.6.1.
+//! Timeouts of a silent peer: RFC 9293 §3.8.3 (R1, R2, the user timeout), §3.8.4 (keep-alive), §3.8.6.1.
 
 mod script;
 
@@ -25,7 +25,7 @@ fn troubles(script: &mut Script) -> usize {
     std::iter::from_fn(|| script.endpoint.poll_event()).filter(|(_, event)| *event == Event::Troubled).count()
 }
 
-/// R2 for data (MUST-20): retransmissions after 1, 3 and 7 s, the end after 10 s, not after 15.
+/// R2 for data (MUST-20): retransmissions after 1, 3 and 7 s; the connection ends after 10 s, not 15.
 #[test]
 fn data_without_an_answer() {
     let mut script = opened(patient(10));
@@ -36,13 +36,12 @@ fn data_without_an_answer() {
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// An answer in between, and it starts anew.
 #[test]
 fn progress_renews_patience() {
     let mut script = opened(patient(10));
     script.run([Write(2000), News(1, 2), Tick(1000), Again(1), Tick(2000), Again(1), Tick(4000), Again(1)]);
     script.run([Tick(2900), Ack(2), Tick(9000), In(State::Established)]);
-    // Without an end there is none: the timer's waits double to 64 s and stay there.
+    // Without a user timeout the connection never aborts: the timer backs off to 64 s and stays there.
     let mut config = patient(10);
     config.patience.data = None;
     let mut script = opened(config);
@@ -52,7 +51,7 @@ fn progress_renews_patience() {
     }
 }
 
-/// MUST-21: the application sets R2, also while data waits.
+/// MUST-21: the application may set R2 at any time.
 #[test]
 fn the_application_sets_the_user_timeout() {
     let mut script = opened(patient(1000));
@@ -62,7 +61,7 @@ fn the_application_sets_the_user_timeout() {
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is told, once, and an answer ends the trouble.
+/// R1 (MUST-20, SHLD-9, SHLD-10): the third retransmission of the same data is reported once, until an answer.
 #[test]
 fn three_retransmissions_are_trouble() {
     let mut script = opened(patient(1000));
@@ -76,7 +75,7 @@ fn three_retransmissions_are_trouble() {
     assert!(!script.endpoint.is_troubled());
 }
 
-/// SHLD-10, SHLD-11, MUST-23, MUST-28 for who sets nothing.
+/// SHLD-10, SHLD-11, MUST-23, MUST-28: defaults.
 #[test]
 fn the_defaults() {
     let Patience { troubled_after, data, syn } = Config::default().patience;
@@ -86,7 +85,7 @@ fn the_defaults() {
     assert!(KeepAlive::default().idle >= Duration::from_secs(7200));
 }
 
-/// SHLD-20: who does not ask for events is not told; what it cannot do without, it can ask.
+/// SHLD-20: events are reported only on request; essential state can be queried.
 #[test]
 fn events_are_told_if_asked_for() {
     let random = lasthop_base::Stream::named(1, "quiet");
@@ -101,8 +100,7 @@ fn events_are_told_if_asked_for() {
     assert!(endpoint.is_troubled() && endpoint.poll_event().is_none());
 }
 
-/// MUST-22, MUST-23: the SYN goes again with back-off for three minutes, then the open has timed out; not the same as
-/// one that was refused.
+/// MUST-22, MUST-23: the SYN backs off for three minutes; then the open times out, unlike a refusal.
 #[test]
 fn a_syn_without_an_answer() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -110,14 +108,13 @@ fn a_syn_without_an_answer() {
     script.sent("the SYN");
     for wait in [1, 2, 4, 8, 16, 32, 64] {
         script.run([Deadline(wait * 1000), Tick(wait * 1000)]);
-        assert_eq!(script.sent("the SYN again").segment.flags, Flags::SYN);
+        assert_eq!(script.sent("the retransmitted SYN").segment.flags, Flags::SYN);
         assert_eq!(script.endpoint.is_troubled(), wait >= 4);
     }
     script.run([Deadline((180 - 127) * 1000), Timeout, In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// The same for the SYN-ACK.
 #[test]
 fn a_syn_ack_without_an_answer() {
     let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
@@ -127,13 +124,13 @@ fn a_syn_ack_without_an_answer() {
     script.sent("the SYN-ACK");
     for _ in 0..7 {
         script.run([Timeout]);
-        script.sent("the SYN-ACK again");
+        script.sent("the retransmitted SYN-ACK");
     }
     script.run([Timeout, In(State::Closed), Nothing, NoDeadline]);
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// MUST-36, MUST-37: a closed window is probed for as long as the peer answers, here for a day, far beyond R2.
+/// MUST-36, MUST-37: a closed window is probed as long as the peer answers, here for a day, far beyond R2.
 #[test]
 fn a_closed_window_that_is_told_again_and_again() {
     let mut script = opened(patient(10));
@@ -145,7 +142,7 @@ fn a_closed_window_that_is_told_again_and_again() {
     script.run([PeerWindow(60_000), Ack(5), New(5)]);
 }
 
-/// A peer that does not answer the probes is given up after R2.
+/// If the peer does not answer probes, the connection ends after R2.
 #[test]
 fn a_closed_window_and_silence() {
     let mut script = opened(patient(10));
@@ -156,7 +153,7 @@ fn a_closed_window_and_silence() {
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// Data behind a right edge that has moved left (SHLD-17): no end as long as the peer answers.
+/// Data beyond a right edge that moved left (SHLD-17): no end as long as the peer answers.
 #[test]
 fn a_window_that_closes_on_what_was_sent() {
     let mut script = opened(patient(10));
@@ -170,7 +167,7 @@ fn a_window_that_closes_on_what_was_sent() {
     assert_eq!(script.endpoint.ended(), Some(Ended::TimedOut));
 }
 
-/// Refused, reset, timed out, closed, aborted: each is told apart (MUST-12).
+/// Refused, reset, timed out, closed, aborted: each is distinct (MUST-12).
 #[test]
 fn the_ends_are_told_apart() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -192,7 +189,7 @@ fn watched() -> Config {
     Config { keep_alive: Some(KeepAlive::default()), ..config("sack") }
 }
 
-/// A keep-alive probe: nothing, with a number that was acknowledged (SHLD-12).
+/// A keep-alive probe: no data, with an acknowledged number (SHLD-12).
 #[track_caller]
 fn expect_probe(script: &mut Script, bytes: u64) {
     let segment = script.sent("a probe").segment;
@@ -200,7 +197,7 @@ fn expect_probe(script: &mut Script, bytes: u64) {
     script.run([Nothing]);
 }
 
-/// MUST-25: off unless asked for. MUST-24, MUST-27, MUST-28: asked for, after two hours without a word.
+/// MUST-25: off by default. MUST-24, MUST-27, MUST-28: if enabled, after two hours of silence.
 #[test]
 fn keep_alive_is_off_unless_asked_for() {
     let mut script = opened(config("sack"));
@@ -212,7 +209,7 @@ fn keep_alive_is_off_unless_asked_for() {
     script.run([NoDeadline, Nothing]);
 }
 
-/// MUST-26: what comes from the peer puts the question off, and so does data that waits for its ACK.
+/// MUST-26: segments of the peer postpone probes, and so does unacknowledged data.
 #[test]
 fn keep_alive_asks_only_when_all_is_quiet() {
     let mut script = opened(watched());
@@ -221,7 +218,6 @@ fn keep_alive_asks_only_when_all_is_quiet() {
     let mut script = opened(Config { patience: Patience { data: None, ..Patience::default() }, ..watched() });
     script.run([Write(1000), New(1)]);
     for _ in 0..200 {
-        // About three hours.
         script.run([Timeout]);
         while let Some(sending) = script.endpoint.poll_segment(script.now) {
             assert_eq!((sending.segment.seq, sending.segment.len), (ISS.at(1), 1000), "no probe");
@@ -229,7 +225,7 @@ fn keep_alive_asks_only_when_all_is_quiet() {
     }
 }
 
-/// MUST-29: some answers may be lost; nine in a row, and the connection is over.
+/// MUST-29: lost answers are tolerated; after nine unanswered probes the connection ends.
 #[test]
 fn keep_alive_gives_up_after_nine_probes() {
     let mut script = opened(watched());
@@ -252,7 +248,7 @@ fn keep_alive_gives_up_after_nine_probes() {
     script.run([Nothing, NoDeadline]);
 }
 
-/// MUST-27: idle time, interval and number of probes are what the application says.
+/// MUST-27: the application sets idle time, interval and number of probes.
 #[test]
 fn keep_alive_is_what_was_asked_for() {
     let span = Duration::from_secs;
@@ -266,7 +262,6 @@ fn keep_alive_is_what_was_asked_for() {
     script.run([In(State::Closed)]);
 }
 
-/// A question more seldom than the answer is waited for: an answered one does not count.
 #[test]
 fn keep_alive_with_an_interval_longer_than_the_idle_time() {
     let span = Duration::from_secs;
@@ -279,7 +274,7 @@ fn keep_alive_with_an_interval_longer_than_the_idle_time() {
     }
 }
 
-/// The other side of it: our number before the next, without data or with a byte of garbage, is answered with an ACK.
+/// The receiving side: a segment with the number before the next, empty or with a byte of garbage, is acknowledged.
 #[test]
 fn keep_alive_probes_are_answered() {
     let mut script = opened(config("sack"));

@@ -1,4 +1,4 @@
-//! TCP-Peach at an endpoint: dummies go out beside the window, and their ACKs (D-SACK) raise it.
+//! TCP-Peach at an endpoint: dummy segments beyond the window, whose ACKs (D-SACK) raise it.
 
 mod script;
 
@@ -9,26 +9,24 @@ use lasthop_wire::Priority;
 use script::Step::*;
 use script::{ISS, SEGMENT, Script, choose, config};
 
-/// A window of four at most over a path whose handshake took 100 ms: dummies are 25 ms apart.
+/// A window of at most four segments and an RTT of 100 ms: dummies are 25 ms apart.
 fn peach() -> Script {
     let congestion = choose(congestion::ALL, "peach", &[("most", Value::Count(4))]);
     Script::sender(Config { congestion, initial_window: 10, ..config("sack") })
 }
 
-/// Time until the next deadline.
 fn wait(script: &Script) -> Duration {
     script.endpoint.poll_timeout().since(script.now)
 }
 
-/// A dummy goes out now: the last segment once more, with low priority.
 fn dummy(script: &mut Script, last: u64) {
     let sending = script.sent("a dummy");
     assert_eq!((sending.priority, sending.again), (Priority::Low, true));
     assert_eq!(sending.segment.seq, ISS.at(1 + (last - 1) * SEGMENT));
 }
 
-/// One segment, then three dummies 25, 50 and 75 ms after it. Their ACKs, each with a D-SACK, add a segment each to the two
-/// that the first segment's ACK leaves: four at most. No dummy counts as retransmitted or as in flight.
+/// One segment, then three dummies 25, 50 and 75 ms after it. Each dummy's ACK, with a D-SACK, adds a segment to the
+/// two that the first ACK leaves: at most four. Dummies do not count as retransmitted or in flight.
 #[test]
 fn sudden_start() {
     let mut script = peach();
@@ -39,7 +37,7 @@ fn sudden_start() {
         dummy(&mut script, 1);
         script.run([Nothing, InFlight(1)]);
     }
-    // No further dummy: what is next is the retransmission timer, a second after the segment.
+    // No further dummy: next is the retransmission timer, a second after the segment.
     assert_eq!(wait(&script), Duration::from_millis(1000 - 75));
     script.run([Tick(25), Ack(2), Cwnd(2), News(2, 3), Nothing]);
     script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(3), New(4), Nothing]);
@@ -49,8 +47,7 @@ fn sudden_start() {
     assert_eq!((counters.tags_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
 }
 
-/// A loss halves four segments to two, and four dummies follow. Their first two ACKs count for nothing; the third and the
-/// fourth restore the window while recovery is still under way.
+/// A loss halves four segments; of the four dummies' ACKs, the third and fourth restore the window in recovery.
 #[test]
 fn rapid_recovery() {
     let mut script = peach();
@@ -60,7 +57,6 @@ fn rapid_recovery() {
         script.run([Tick(25)]);
     }
     script.run([Ack(2), Sack(2, &[(1, 2)]), Sack(2, &[(1, 2)]), Sack(2, &[(1, 2)]), Cwnd(4), News(2, 5)]);
-    // Segment 2 is lost.
     script.run([Tick(100), Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Sack(2, &[(3, 6)]), Again(2), Cwnd(2)]);
     let began = script.now;
     let mut times: Vec<Time> = Vec::new();

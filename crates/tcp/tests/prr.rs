@@ -1,4 +1,4 @@
-//! Proportional rate reduction (RFC 9937) in a sender: 20 segments in flight, the first one lost.
+//! Proportional rate reduction (RFC 9937): 20 segments in flight, the first one lost.
 
 mod script;
 
@@ -8,7 +8,7 @@ use lasthop_tcp::sender::{recovery, reduction};
 use script::Step::*;
 use script::{Peer, SEGMENT, Script, choose, config};
 
-/// A full window of 20 segments, a round-trip time ago; limited transmit as in RFC 6937 §3.1.
+/// A full window of 20 segments, sent a round trip ago; limited transmit as in RFC 6937 §3.1.
 fn full(reduction: &str) -> Script {
     let on = Value::Flag(true);
     let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];
@@ -22,7 +22,7 @@ fn full(reduction: &str) -> Script {
     script
 }
 
-/// What goes out with the report of each of the segments 2 to 20, and what is in flight after the last.
+/// Segments sent at the SACK of each of the segments 2 to 20, and the flight after the last.
 fn sent(script: &mut Script) -> (Vec<usize>, u64) {
     let sent = (2..=20).map(|arrived| {
         script.sack(1, &[(2, arrived + 1)]);
@@ -31,8 +31,8 @@ fn sent(script: &mut Script) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().in_flight() / SEGMENT)
 }
 
-/// RFC 9937 §6: at the third report the lost segment goes again, then a segment for about every other report, until what is
-/// in flight is ssthresh, 11 segments; without PRR nothing goes out for eight reports (RFC 6937 §3.1).
+/// RFC 9937 §6: the third report releases the lost segment, then about every other report a segment, until the flight
+/// is ssthresh, 11 segments. Without PRR nothing goes out for eight reports (RFC 6937 §3.1).
 #[test]
 fn what_goes_out_is_in_proportion_to_what_arrives() {
     let (at_once, _) = sent(&mut full("at_once"));
@@ -44,7 +44,7 @@ fn what_goes_out_is_in_proportion_to_what_arrives() {
     assert_eq!(in_flight, 11);
 }
 
-/// The ACK of the repair ends it: cwnd is ssthresh, and the next ACK finds nothing left of the reduction.
+/// At the end of recovery cwnd is ssthresh, and the next ACK is not affected by the reduction.
 #[test]
 fn the_window_after_it_is_ssthresh() {
     let mut script = full("prr");
@@ -54,7 +54,6 @@ fn the_window_after_it_is_ssthresh() {
     assert_eq!(script.endpoint.sender().board().nxt() / SEGMENT + 1, next);
 }
 
-/// A timeout ends the recovery: what its reduction allowed does not outlive it.
 #[test]
 fn a_timeout_ends_it() {
     let mut script = full("prr");
@@ -63,7 +62,7 @@ fn a_timeout_ends_it() {
     script.run([Timeout, Cwnd(1), Again(1), Nothing]);
 }
 
-/// What goes out with each ACK of a window of 20 segments that all echo a mark, and cwnd after the last.
+/// Segments sent at each ACK of a window of 20 segments that all echo a mark, and cwnd after the last.
 fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     let peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, timestamps: false, ecn: true };
     let reduction = choose(reduction::ALL, reduction, &[]);
@@ -78,17 +77,15 @@ fn sent_when_marked(reduction: &str) -> (Vec<usize>, u64) {
     (sent.collect(), script.endpoint.sender().window())
 }
 
-/// A mark's reduction is as gradual as a loss's (RFC 9937 §1 names ECN; Linux: CWR): one segment for about every other ACK in
-/// place of silence until half of the window has left.
+/// A mark's reduction is gradual too (RFC 9937 §1; Linux: CWR): a segment for about every other ACK.
 #[test]
 fn a_mark_brings_the_window_down_in_proportion() {
     let (at_once, after) = sent_when_marked("at_once");
-    // 19 outstanding, halved: nothing until 9 are left.
     assert_eq!(at_once[..9], [0; 9]);
     assert_eq!(after, 9500);
     let (prr, after) = sent_when_marked("prr");
     assert!(prr.iter().all(|sent| *sent <= 1), "{prr:?}");
-    // The first one goes at once (RFC 9937 §6), ahead of its share.
+    // The first segment goes at once (RFC 9937 §6), ahead of its share.
     assert!(prr.windows(4).all(|four| four.contains(&1)), "no silence: {prr:?}");
     assert_eq!(after, 9500);
 }

@@ -1,4 +1,4 @@
-//! RACK-TLP by the rules of RFC 8985, step by step. The round-trip time is 100 ms throughout, the smallest timeout 1 s.
+//! RACK-TLP by the rules of RFC 8985, step by step. The RTT is always 100 ms, the minimum RTO 1 s.
 
 mod script;
 
@@ -12,14 +12,14 @@ fn opened(window: u32) -> Script {
     Script::opened(Config { recovery, sack: true, initial_window: window, ..config("sack") }, Peer::default())
 }
 
-/// A window that is full, 100 ms ago.
+/// A full window, sent 100 ms ago.
 fn full(window: u32) -> Script {
     let mut script = opened(window);
     script.run([Write(1_000_000), News(1, u64::from(window)), Nothing, Tick(100)]);
     script
 }
 
-/// §6.2 step 4: nothing was ever reordered and three segments have arrived behind the hole: the window is zero.
+/// §6.2 step 4: without reordering so far and with three segments SACKed above the hole, the window is zero.
 #[test]
 fn three_reported_segments_tell_a_loss_at_once() {
     let mut script = full(10);
@@ -27,7 +27,7 @@ fn three_reported_segments_tell_a_loss_at_once() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// One segment behind the hole: it is given a quarter of the smallest RTT, 25 ms, to be overtaken; then it is lost.
+/// One segment above the hole: the hole is lost after a quarter of the smallest RTT, 25 ms.
 #[test]
 fn fewer_wait_for_the_reordering_window() {
     let mut script = full(10);
@@ -35,7 +35,6 @@ fn fewer_wait_for_the_reordering_window() {
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
 
-/// A segment that arrives after a later one was not lost; from then on three reported segments wait too.
 #[test]
 fn reordering_is_seen_and_borne() {
     let mut script = full(10);
@@ -44,18 +43,17 @@ fn reordering_is_seen_and_borne() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// What RFC 6675 leaves to the timer: a copy is lost too. What was sent after it arrives, and tells.
+/// A lost retransmission, which RFC 6675 leaves to the timer: later deliveries reveal the loss.
 #[test]
 fn a_lost_retransmission_goes_out_once_more() {
     let mut script = full(10);
     script.run([Sack(1, &[(2, 11)]), Again(1), News(11, 14), Nothing, Tick(100)]);
-    // The copy of 1 went out before 11 to 14, which arrive.
+    // The retransmission of 1 went out before 11 to 14, which arrive.
     script.run([Sack(1, &[(2, 13)]), Again(1)]);
     assert_eq!(script.endpoint.counters().timeouts, 0);
 }
 
-/// §7.2: two round trips after the last ACK the last segment goes out again, and its report shows what is lost before it;
-/// by RFC 6675 alone the timer would have to expire.
+/// §7.2: after two round trips, the last segment is retransmitted; its SACK reveals earlier losses.
 #[test]
 fn the_tail_is_probed() {
     let mut script = opened(10);
@@ -70,14 +68,14 @@ fn the_tail_is_probed() {
         Again(5),
         Nothing,
     ]);
-    // The probe's answer: 5 has arrived; 3 and 4 went out before it.
+    // The probe's answer: 5 has arrived; 3 and 4 were sent before it.
     script.run([Tick(100), Sack(3, &[(5, 6)]), Again(3), Again(4), Nothing]);
     let counters = script.endpoint.counters();
     assert_eq!((counters.timeouts, counters.recoveries), (0, 1));
 }
 
-/// Lost segments are retransmitted in sequence order: after the probe and the timer, with room for two, segments 2 and 3, which went out
-/// once, come before 4, whose copy is lost too (RFC 6675 §4, NextSeg rule 1; so does Linux).
+/// Lost segments are retransmitted in sequence order: after the probe and the timer, with room for two, segments 2 and
+/// 3 precede 4, whose retransmission is lost too (RFC 6675 §4, NextSeg rule 1; as in Linux).
 #[test]
 fn earlier_originals_go_before_later_copies() {
     let mut script = opened(10);
@@ -99,8 +97,7 @@ fn a_lone_segment_waits_for_a_delayed_ack() {
     opened(10).run([Write(1000), New(1), Deadline(400), Tick(400), Again(1)]);
 }
 
-/// §7.4.2: a probe that repaired the only loss, so that nothing reports it, reduces the window all the same once later data
-/// is acknowledged; one that came twice, as D-SACK says, does not.
+/// §7.4.2: a probe that repaired the only loss reduces the window later, unless D-SACK shows a duplicate.
 #[test]
 fn a_loss_that_the_probe_repairs_is_a_loss() {
     let probed = || {
@@ -116,7 +113,7 @@ fn a_loss_that_the_probe_repairs_is_a_loss() {
     assert_eq!(script.endpoint.counters().recoveries, 0);
 }
 
-/// §6.3: a timeout does not say that all is lost: what was sent of late may still arrive.
+/// §6.3: a timeout does not mark recently sent segments as lost.
 #[test]
 fn a_timeout_spares_what_was_sent_of_late() {
     let recovery = choose(recovery::ALL, "rack", &[("tail_probe", lasthop_base::Value::Flag(false))]);
@@ -128,8 +125,8 @@ fn a_timeout_spares_what_was_sent_of_late() {
     assert_eq!(script.endpoint.counters().timeouts, 1);
 }
 
-/// The window after it is one segment (RFC 5681 §3.1), or one beside what is still in flight (Linux; draft-ietf-ccwg-bbr,
-/// OnEnterRTO): 3 and 4 went out 1.1 s ago and are given up, 5 and 6 went out 10 ms ago, where a round trip takes 100 ms.
+/// The window after a timeout is one segment (RFC 5681 §3.1), or one plus the flight (Linux; draft-ietf-ccwg-bbr,
+/// OnEnterRTO). 3 and 4 were sent 1.1 s ago and are lost; 5 and 6 were sent 10 ms ago, at an RTT of 100 ms.
 #[test]
 fn the_window_after_a_timeout_may_spare_what_is_in_flight() {
     for (spares, control, window) in

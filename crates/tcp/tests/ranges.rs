@@ -12,7 +12,6 @@ fn range() -> impl Strategy<Value = Range> {
     (0..BYTES, 1..20u64).prop_map(|(start, len)| Range { start, end: start + len })
 }
 
-/// The runs of a set of bytes.
 fn runs(bytes: &BTreeSet<u64>) -> Vec<Range> {
     let mut runs: Vec<Range> = Vec::new();
     for byte in bytes {
@@ -63,7 +62,7 @@ proptest! {
                 let change = (offset..end).find(|byte| bytes.contains(byte) != around.is_some()).unwrap_or(end);
                 prop_assert_eq!(set.run_at(offset, end), (around.is_some(), change));
             }
-            // The highest run with so many runs, or more than so many bytes, from its start on.
+            // The highest run with enough runs, or enough bytes, from its start on.
             let far_enough = |first: &usize| {
                 let above = &runs[*first..];
                 above.len() >= segments || above.iter().map(Range::len).sum::<u64>() > limit
@@ -98,7 +97,7 @@ proptest! {
             prop_assert_eq!(received.beyond().iter().collect::<Vec<_>>(), beyond.clone());
             prop_assert_eq!(received.highest(), beyond.last().map_or(next, |run| run.end));
             prop_assert_eq!(received.has_holes(), !beyond.is_empty());
-            // RFC 2018 §4: whole runs above the cumulative ACK, each once, the one just received first.
+            // RFC 2018 §4: whole runs above the cumulative ACK, each once, the most recent first.
             let blocks: Vec<Range> = received.sack_ranges(4).collect();
             prop_assert!(blocks.iter().all(|block| beyond.contains(block)), "{blocks:?}");
             let distinct: BTreeSet<u64> = blocks.iter().map(|block| block.start).collect();

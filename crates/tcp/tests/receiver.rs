@@ -1,4 +1,4 @@
-//! What the receiver acknowledges, when, and in how many pieces: RFC 5681 §4.2, RFC 2018, RFC 3168 §6.1.3.
+//! The receiver's ACKs: their time and number. RFC 5681 §4.2, RFC 2018, RFC 3168 §6.1.3.
 
 mod script;
 
@@ -23,11 +23,10 @@ fn delayed_acks() {
     // Small segments wait for two segments' worth of bytes.
     script.run([DataBytes(3000, 3100), DataBytes(3100, 3200), DataBytes(3200, 3300), Nothing]);
     script.run([DataBytes(3300, 4300), Nothing, DataBytes(4300, 5000), AckedBytes(5000), Nothing]);
-    // The wait begins with the first of them.
     script.run([Data(6), Tick(100), DataBytes(6000, 6100), Deadline(100), Tick(100), AckedBytes(6100)]);
 }
 
-/// MUST-40, "MUST be less than 0.5 seconds", and SHLD-18: 40 ms for who sets nothing, and nobody can set half a second.
+/// MUST-40, "MUST be less than 0.5 seconds", and SHLD-18: 40 ms by default, and half a second is rejected.
 #[test]
 fn an_ack_waits_for_less_than_half_a_second() {
     let mut script = Script::receiver(Config { timing: Config::default().timing, ..config("sack") });
@@ -42,7 +41,7 @@ fn an_ack_waits_for_less_than_half_a_second() {
     assert!(!longest.is_empty() && longest.iter().all(|longest| *longest < Duration::from_millis(500)));
 }
 
-/// MUST-58, MUST-59: segments that wait together are all processed before an ACK is sent, which is one then.
+/// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK.
 #[test]
 fn what_arrives_together_is_acknowledged_together() {
     for config in [config("sack"), Config { timing: Config::default().timing, ..config("sack") }] {
@@ -51,7 +50,7 @@ fn what_arrives_together_is_acknowledged_together() {
     }
 }
 
-/// RFC 5681 §4.2: at once when something is out of order, fills a hole (all or part of it) or comes twice.
+/// RFC 5681 §4.2: at once for segments out of order, filling a hole (partly or completely), or duplicate.
 #[test]
 fn what_is_acknowledged_at_once() {
     let mut script = delayed();
@@ -69,7 +68,6 @@ fn what_is_acknowledged_at_once() {
     script.run([Data(3), Acked(5), Nothing, Data(5), Nothing, Data(6), Acked(7), Nothing]);
 }
 
-/// Data of our own carries the acknowledgement.
 #[test]
 fn data_carries_the_acknowledgement() {
     let mut script = delayed();
@@ -78,7 +76,7 @@ fn data_carries_the_acknowledgement() {
     script.run([Nothing, Deadline(1000)]);
 }
 
-/// miyoshi §2.2: the same ACK several times; the handshake's and challenges go once.
+/// miyoshi §2.2: ACK copies, except in the handshake and for challenges.
 #[test]
 fn copies() {
     let shape = choose(shape::ALL, "copies", &[("count", Value::Count(3))]);
@@ -100,7 +98,6 @@ fn copies() {
     script.run([Acked(2), Nothing]);
 }
 
-/// Copies of a delayed ACK leave when it does.
 #[test]
 fn delayed_copies_and_slices() {
     let timing = Choice::named(timing::ALL, "delayed");
@@ -119,20 +116,17 @@ fn delayed_copies_and_slices() {
         AckedBytes(2000),
         Nothing,
     ]);
-    // Data of our own goes behind the pieces, with the whole.
     script.run([Write(1000), New(1), Data(3), Data(4), AckedBytes(2500), AckedBytes(3000)]);
     script.run([AckedBytes(3500), AckedBytes(4000), Nothing]);
 }
 
-/// The blocks of the next ACK, bytes.
 fn blocks(script: &mut Script) -> Vec<(u64, u64)> {
     let segment = script.sent("an ACK").segment;
     let offset = |number| IRS.offset_of(number, 1).unwrap() - 1;
     segment.sack.as_slice().iter().map(|(left, right)| (offset(*left), offset(*right))).collect()
 }
 
-/// RFC 2018 §4: the block that the segment just received belongs to comes first, then the latest ones; every ACK that
-/// does not cover everything has them.
+/// RFC 2018 §4: the block of the segment just received comes first, then the latest ones, on every ACK with a gap.
 #[test]
 fn sack_blocks() {
     let mut script = Script::receiver(config("sack"));
@@ -145,15 +139,14 @@ fn sack_blocks() {
     assert_eq!(after(5), [(4000, 5000), (2000, 3000)]);
     assert_eq!(after(7), [(6000, 7000), (4000, 5000), (2000, 3000)]);
     assert_eq!(after(9), [(8000, 9000), (6000, 7000), (4000, 5000), (2000, 3000)]);
-    // Four fit without timestamps.
     assert_eq!(after(11), [(10_000, 11_000), (8000, 9000), (6000, 7000), (4000, 5000)]);
-    // One that comes twice is told (RFC 2883), and brings its block to the front.
+    // A duplicate is reported (RFC 2883), and moves its block to the front.
     assert_eq!(after(5), [(4000, 5000), (4000, 5000), (10_000, 11_000), (8000, 9000)]);
     assert_eq!(after(4), [(2000, 5000), (10_000, 11_000), (8000, 9000), (6000, 7000)]);
     assert_eq!(after(2), [(10_000, 11_000), (8000, 9000), (6000, 7000)]);
 }
 
-/// RFC 2018 §4: "as many distinct SACK blocks as possible", also when there were more than fit.
+/// RFC 2018 §4: "as many distinct SACK blocks as possible", also if more exist than fit.
 #[test]
 fn sack_blocks_that_were_left_out_come_back() {
     let mut script = Script::receiver(config("sack"));
@@ -164,7 +157,7 @@ fn sack_blocks_that_were_left_out_come_back() {
     assert_eq!(blocks(&mut script), [(6000, 9000), (10_000, 11_000), (4000, 5000), (2000, 3000)]);
 }
 
-/// RFC 2018 §3 and RFC 7323: three fit beside timestamps. None without agreement.
+/// RFC 2018 §3 and RFC 7323: three fit beside timestamps; none without negotiation.
 #[test]
 fn sack_blocks_and_options() {
     let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
@@ -179,7 +172,6 @@ fn sack_blocks_and_options() {
     }
 }
 
-/// Data that waits behind a hole is reported in data segments as well.
 #[test]
 fn sack_blocks_on_data() {
     let mut script = Script::receiver(config("sack"));
@@ -187,7 +179,7 @@ fn sack_blocks_on_data() {
     assert_eq!(blocks(&mut script), [(2000, 3000)]);
 }
 
-/// RFC 3168 §6.1.3: after a mark every ACK echoes it, until CWR; a mark on the segment with CWR starts anew.
+/// RFC 3168 §6.1.3: after a mark every ACK echoes it, until CWR; a mark on the segment with CWR starts a new echo.
 #[test]
 fn marks_are_echoed_until_cwr() {
     let peer = Peer { ecn: true, ..Peer::default() };
@@ -213,7 +205,6 @@ fn marks_are_echoed_until_cwr() {
     }
 }
 
-/// A CWR counts although the segment's acknowledgement is an old one.
 #[test]
 fn cwr_with_an_old_acknowledgement() {
     let peer = Peer { ecn: true, ..Peer::default() };
@@ -226,7 +217,6 @@ fn cwr_with_an_old_acknowledgement() {
     assert!(!script.sent("an ACK").segment.flags.has(Flags::ECE));
 }
 
-/// A marked packet means nothing on a connection without ECN.
 #[test]
 fn marks_without_ecn() {
     let mut script = Script::receiver(config("sack"));

@@ -18,7 +18,7 @@ fn with(name: &str, initial_window: u32, values: &[(&'static str, Value)]) -> Co
     Config { recovery: choose(recovery::ALL, name, values), initial_window, ..config(name) }
 }
 
-/// RFC 5681 §2: a duplicate ACK carries no data, changes no window, and something is outstanding.
+/// RFC 5681 §2: a duplicate ACK carries no data and no window change, while data is outstanding.
 #[test]
 fn what_is_a_duplicate() {
     for name in ["tahoe", "reno", "new_reno"] {
@@ -41,20 +41,19 @@ fn what_is_a_duplicate() {
     }
 }
 
-/// RFC 6675 §2: with SACK a duplicate is an ACK that reports something new, whatever else it does; without a block
-/// it is none (a window update, a copy of an ACK).
+/// RFC 6675 §2: with SACK, a duplicate ACK reports something new; an ACK without a block is none.
 #[test]
 fn a_duplicate_with_sack_reports_something_new() {
     let mut script = windowed("sack", 8);
     script.run([Acks(1, 5), Nothing, Cwnd(8)]);
     script.run([Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Sack(1, &[(3, 4)]), Nothing]);
-    // It moves the cumulative ACK, changes the window and still counts.
+    // Advances the cumulative ACK, changes the window, and still counts.
     script.run([PeerWindow(50_000), Sack(2, &[(3, 5)]), New(9), New(10)]);
     assert_eq!(script.endpoint.counters().duplicate_acks, 2);
     script.run([Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
 }
 
-/// RFC 3042: the first two duplicates let a new segment out each; the window stays.
+/// RFC 3042: each of the first two duplicates releases a new segment; the window stays.
 #[test]
 fn limited_transmit() {
     for name in ["tahoe", "reno", "new_reno"] {
@@ -97,19 +96,18 @@ fn duplicates_after_a_timeout_do_not_enter() {
     script.run([Sack(2, &[(4, 5)]), Nothing, Sack(2, &[(4, 6)]), Sack(2, &[(4, 7)]), Ssthresh(4), Cwnd(2)]);
 }
 
-/// RFC 6582 §3.2: "ack_number - 1 > recover": three duplicates that ask for the byte behind recover may be those of
-/// segments that go-back-N sent needlessly.
+/// RFC 6582 §3.2, "ack_number - 1 > recover": duplicates at recover may result from go-back-N.
 #[test]
 fn duplicates_at_recover_do_not_enter() {
     for name in ["tahoe", "reno", "new_reno"] {
         let mut script = windowed(name, 4);
         script.run([Timeout, Again(1), Tick(10), Ack(5), News(5, 6), Acks(5, 3), Nothing, Cwnd(2)]);
-        // Beyond it they do: FlightSize is 2 to 4 segments.
+        // Beyond recover they enter: FlightSize is 2 to 4 segments.
         script.run([Ack(6), Acks(6, 3), Again(6)]);
     }
 }
 
-/// RFC 5681 §3.2 to the letter has no such rule: the 1990s' Reno enters.
+/// RFC 5681 §3.2 has no such rule: the 1990s' Reno enters.
 #[test]
 fn without_the_guard_duplicates_at_recover_enter() {
     let mut script = Script::sender(with("reno", 4, &[("reenter", Value::Flag(true))]));
@@ -127,8 +125,7 @@ fn without_the_guard_duplicates_at_recover_enter() {
     assert_eq!(script.endpoint.counters().recoveries, 1);
 }
 
-/// RFC 6582 §3.2 step 3: a partial ACK deflates by what it covers, adds back a segment if it covers one, and
-/// retransmits; less than a segment adds nothing back.
+/// RFC 6582 §3.2 step 3: partial ACKs deflate, add back a segment if they cover one, and retransmit.
 #[test]
 fn partial_acks_deflate() {
     let mut script = windowed("new_reno", 10);
@@ -146,7 +143,7 @@ fn partial_acks_deflate() {
     script.run([Ack(4), Inflated(12), Again(4), New(15), Nothing]);
     // 400 bytes of segment 4: 12 - 0.4.
     script.run([AckBytes(3400), Inflated(11), Bytes(3400, 4000), Nothing]);
-    // All up to segment 14, the highest at the loss was 10.
+    // All up to segment 14; the highest at the loss was 10.
     script.run([Ack(15), Cwnd(5), Inflated(5)]);
 }
 
@@ -162,12 +159,11 @@ fn leaving_recovery() {
         let config = Config { congestion, initial_window: 10, ..config("new_reno") };
         let mut script = Script::opened(config, Peer::default());
         script.run([Write(10_000), News(1, 10), Acks(1, 3), Again(1), Ack(11)]);
-        // Nothing is outstanding: max(0, SMSS) + SMSS.
         script.run([Cwnd(if exit == "flight" { 2 } else { cwnd })]);
     }
 }
 
-/// RFC 6582 §3.2 step 3: the timer is reset at the first partial ACK only.
+/// RFC 6582 §3.2 step 3: only the first partial ACK resets the timer.
 #[test]
 fn the_timer_starts_anew_at_the_first_partial_ack() {
     let mut script = windowed("new_reno", 10);
@@ -177,8 +173,7 @@ fn the_timer_starts_anew_at_the_first_partial_ack() {
     script.run([Ack(7), Again(7), Deadline(600), Tick(600), Again(7), Cwnd(1)]);
 }
 
-/// Reno leaves at the first new ACK, and a second loss in the window waits for the timer; the 1990s' Reno enters once
-/// more and halves once more.
+/// Reno leaves at the first new ACK; a second loss waits for the timer. The 1990s' Reno enters and halves again.
 #[test]
 fn reno_and_a_second_loss() {
     let mut script = windowed("reno", 16);
@@ -187,12 +182,11 @@ fn reno_and_a_second_loss() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
     script.run([News(1, 16), Acks(1, 3), Again(1), Ssthresh(8), Acks(1, 9), News(17, 20), Nothing]);
     script.run([Ack(5), Cwnd(8), Acks(5, 2), Nothing, Ack(5), Again(5), Ssthresh(8), Cwnd(8)]);
-    // 16 segments were outstanding: 5 to 20.
     script.run([Acks(5, 5), Nothing, Ack(5), New(21), Ack(9), Acks(9, 3), Again(9), SsthreshBytes(6500)]);
 }
 
-/// The 1990s' Reno after a timeout: 15 segments are outstanding and the window is 2, which is also the least (BSD halves
-/// the window; RFC 5681 §3.1 allows no more than half of FlightSize).
+/// The 1990s' Reno after a timeout: 15 segments outstanding and the minimum window of 2 (BSD halves the window; RFC
+/// 5681 §3.1 allows at most half of FlightSize).
 #[test]
 fn reentering_after_a_timeout_does_not_raise_the_window() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
@@ -200,20 +194,18 @@ fn reentering_after_a_timeout_does_not_raise_the_window() {
     script.run([Cwnd(2), Acks(2, 3), Again(2), Ssthresh(2), Cwnd(2)]);
 }
 
-/// A loss never raises the window, however much more than it is outstanding: here 15 segments, of a window of 4 that
-/// earlier reductions have left.
+/// A loss never raises the window, at any flight: here 15 segments at a window of 4 left by earlier reductions.
 #[test]
 fn a_loss_does_not_raise_the_window() {
     let mut script = Script::sender(with("reno", 16, &[("reenter", Value::Flag(true))]));
     script.run([News(1, 16), Acks(1, 3), Again(1), Cwnd(8)]);
-    // Each new ACK ends a recovery, and the duplicates behind it begin the next.
     script.run([Ack(2), Acks(2, 3), Again(2), SsthreshBytes(7500)]);
     script.run([Ack(3), Acks(3, 3), Again(3), SsthreshBytes(7000)]);
     script.run([Tick(1000), Again(3), Cwnd(1)]);
     script.run([Acks(3, 3), Again(3), Cwnd(2), Ssthresh(2)]);
 }
 
-/// RFC 6675 §4, IsLost: three SACKed sequences above it that do not touch, or more than two segments' worth of bytes.
+/// RFC 6675 §4, IsLost: three separate SACKed sequences above, or more than two segments' worth of bytes.
 #[test]
 fn when_sack_says_lost() {
     // Two segments' worth is not more than two; DupAcks is 2 as well.
@@ -223,33 +215,30 @@ fn when_sack_says_lost() {
     // One ACK may be enough (RFC 6675 §5 step 2): three segments at once.
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(2, 5)]), Again(1), Cwnd(5), InFlight(7)]);
-    // Three separate sequences.
     let mut script = windowed("sack", 10);
     script.run([Sack(1, &[(4, 5), (2, 3)]), Nothing, Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1)]);
 }
 
-/// RFC 6675 §4, NextSeg: what is lost first, in order, then new data, then what is only doubted, then the last segment.
+/// RFC 6675 §4, NextSeg: lost segments in order, then new data, then doubtful segments, then the last segment.
 #[test]
 fn the_order_of_next_seg() {
     let mut script = Script::opened(Config { initial_window: 10, ..config("sack") }, Peer::default());
     script.run([Write(11_000), News(1, 10), Tick(100)]);
-    // 1 and 3 are lost by the bytes above them, 5 only doubted: 2, 4, 6 and 7 arrived. cwnd 5.
+    // 1 and 3 are lost by the bytes above them, 5 is doubtful: 2, 4, 6 and 7 arrived. cwnd 5.
     script.run([Sack(1, &[(2, 3)]), Sack(1, &[(4, 5), (2, 3)]), Nothing]);
     script.run([Sack(1, &[(6, 7), (4, 5), (2, 3)]), Again(1), Cwnd(5)]);
-    // Outstanding 10, SACKed 3, lost 1, 3 (three sequences or more than two segments above 3: 4 and 6 are only two),
-    // so 1 alone was lost: 10 - 3 - 1 + 1 = 7.
+    // Outstanding 10, SACKed 3; only 1 was lost (above 3 are only 4 and 6): 10 - 3 - 1 + 1 = 7.
     script.run([InFlight(7), Nothing]);
     script.run([Sack(1, &[(6, 8), (4, 5), (2, 3)]), InFlight(5), Nothing]);
-    // 8 as well: 5 has three above it now; 10 - 5 (2, 4, 6, 7, 8) - 3 (1, 3, 5) + 1 = 3: 3, then 5.
+    // 8 as well: 5 has three above it. 10 - 5 (2, 4, 6, 7, 8) - 3 (1, 3, 5) + 1 = 3: 3, then 5.
     script.run([Sack(1, &[(6, 9), (4, 5), (2, 3)]), InFlight(3), Again(3), Again(5), Nothing]);
     // 9 as well: 4 in flight, new data.
     script.run([Sack(1, &[(6, 10), (4, 5), (2, 3)]), InFlight(4), New(11), Nothing]);
-    // 1 arrived, too, and 3: 5 and 10 and 11 are left, 10 doubted. No more new data: 10 is the last below the highest.
+    // 1 and 3 arrived: 5, 10 and 11 are left, 10 doubtful. No more new data: 10 is the last below the highest.
     script.run([Sack(3, &[(6, 10), (4, 5)]), InFlight(4), Bytes(10_000, 11_000), Nothing]);
 }
 
-/// NextSeg rule 3: what is below the highest SACK but not lost yet, when no new data may go out, also because the
-/// receiver's window is closed; the pipe holds both copies.
+/// NextSeg rule 3: holes not lost yet, if no new data may be sent; the pipe holds both copies.
 #[test]
 fn doubtful_segments_go_when_the_window_is_closed() {
     let mut script = Script::sender(Config { initial_window: 6, ..config("sack") });
@@ -278,7 +267,7 @@ fn the_rescue_retransmission_happens_once() {
     script.run([Write(8000), News(1, 8), Sack(1, &[(2, 5)]), Again(1), Sack(1, &[(2, 7)]), Nothing]);
 }
 
-/// What SACK tells of the segments behind RecoveryPoint waits for a recovery of its own, which halves the window.
+/// SACKs above RecoveryPoint wait for a new recovery, which halves the window.
 #[test]
 fn a_loss_behind_recovery_point_is_a_new_one() {
     let mut script = windowed("sack", 8);
@@ -296,10 +285,8 @@ fn a_loss_behind_recovery_point_is_a_new_one() {
     script.run([Sack(1, &[(10, 11), (2, 9)]), New(12), Sack(1, &[(10, 12), (2, 9)]), New(13), Nothing]);
     script.run([Sack(9, &[(10, 12)]), Cwnd(4), Nothing]);
     assert_eq!(script.endpoint.counters().recoveries, 1);
-    // The next duplicate enters at once.
     script.run([Sack(9, &[(10, 13)]), Again(9), CwndBytes(2500)]);
     assert_eq!(script.endpoint.counters().recoveries, 2);
-    // The same with that duplicate and the ACK of 1 in one.
     let mut script = windowed("sack", 8);
     script.run([
         Sack(1, &[(2, 9)]),
@@ -313,20 +300,19 @@ fn a_loss_behind_recovery_point_is_a_new_one() {
     assert_eq!(script.endpoint.counters().recoveries, 2);
 }
 
-/// RFC 2018 §8: reports are advice. If the left edge is reported when the timer expires, the receiver has dropped what
-/// it had: everything goes again.
+/// RFC 2018 §8: if the left edge is SACKed when the timer expires, everything is retransmitted.
 #[test]
 fn a_receiver_that_reneges() {
     let mut script = windowed("sack", 4);
     script.run([Sack(1, &[(2, 4)]), Nothing, Tick(10), Ack(2), News(5, 6), Nothing]);
     script.run([Timeout, Again(2), Cwnd(1), Nothing, Ack(3), Again(3), Again(4), Nothing]);
     script.run([Ack(5), Again(5), Again(6), New(7), Nothing]);
-    // Otherwise what was reported is left out.
+    // Otherwise SACKed data is skipped.
     let mut script = windowed("sack", 4);
     script.run([Sack(1, &[(2, 4)]), Timeout, Again(1), Nothing, Tick(10), Ack(4), Again(4), New(5)]);
 }
 
-/// RFC 6675 is for connections with SACK; without it the recovery is NewReno's (RFC 6582 §1).
+/// RFC 6675 needs SACK; without it the recovery is NewReno's (RFC 6582 §1).
 #[test]
 fn without_sack_on_the_peer() {
     let mut script = Script::opened(
@@ -337,7 +323,7 @@ fn without_sack_on_the_peer() {
     script.run([Ack(3), Again(3), Ack(9), Cwnd(4)]);
 }
 
-/// SACK blocks beside the outstanding data, reversed or empty, mean nothing (RFC 2018 §5, RFC 2883).
+/// SACK blocks outside the outstanding data, reversed or empty, are ignored (RFC 2018 §5, RFC 2883).
 #[test]
 fn senseless_blocks_are_ignored() {
     let mut script = windowed("sack", 8);
@@ -353,8 +339,8 @@ fn senseless_blocks_are_ignored() {
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// RFC 6675 §5: "Upon the receipt of any ACK containing SACK information, the scoreboard MUST be updated", also of one that a
-/// later ACK has overtaken. Three segments are reported behind the hole, which is filled at once, without the timer.
+/// RFC 6675 §5: "Upon the receipt of any ACK containing SACK information, the scoreboard MUST be updated", also on an
+/// overtaken ACK. Three SACKed segments trigger the retransmission at once, without the timer.
 #[test]
 fn an_overtaken_ack_reports_a_loss() {
     for name in ["sack", "rack"] {
@@ -369,14 +355,13 @@ fn an_overtaken_ack_reports_a_loss() {
     }
 }
 
-/// Nothing else of it counts: not its window (SND.WL2, RFC 9293 §3.10.7.4), not what it acknowledges, and for a recovery
-/// without SACK it is no duplicate. One that was overtaken by more than the largest window is not of this connection (RFC
-/// 5961 §5.2).
+/// Window (SND.WL2, RFC 9293 §3.10.7.4) and number of an overtaken ACK do not count, nor is the ACK a duplicate without
+/// SACK. An ACK overtaken by more than the largest window is rejected (RFC 5961 §5.2).
 #[test]
 fn an_overtaken_ack_tells_nothing_but_its_reports() {
     let mut script = Script::opened(Config { sack: true, ..with("sack", 10, &[]) }, Peer::default());
     script.run([Write(20_000), News(1, 10), Tick(100), Ack(3), Cwnd(11), PeerWindow(0), Sack(2, &[(5, 6)])]);
-    // A closed window would hold these back, and one of 60,000 bytes from segment 2 would not.
+    // A closed window would block these segments, and 60,000 bytes from segment 2 would not.
     script.run([News(11, 13), Nothing, Cwnd(11), InFlight(11)]);
     let mut script = Script::opened(Config { sack: true, ..with("new_reno", 10, &[]) }, Peer::default());
     script.run([Write(10_000), News(1, 10), Tick(100), Ack(3)]);

@@ -1,7 +1,5 @@
-//! The two tables of RFC 6937 §3.1 for RFC 6675: cwnd = FlightSize = 20 segments, limited transmit, FlightSize
-//! counting what limited transmit sent (as the tables do).
-//!
-//! The RFC numbers segments from 0, the script from 1: its segment n is our n + 1.
+//! The two tables of RFC 6937 §3.1 for RFC 6675: cwnd = FlightSize = 20 segments, limited transmit, whose segments
+//! FlightSize includes (as in the tables). The RFC numbers segments from 0, the script from 1.
 
 mod script;
 
@@ -11,7 +9,6 @@ use lasthop_tcp::sender::recovery;
 use script::Step::*;
 use script::{SEGMENT, Script, choose, config};
 
-/// What goes out on each duplicate ACK, and what cwnd and pipe are before it.
 #[derive(Debug, PartialEq)]
 struct Row {
     cwnd: u64,
@@ -19,7 +16,7 @@ struct Row {
     sent: String,
 }
 
-/// Segments 1 to `lost` are lost; the ACKs of the others come in.
+/// Segments 1 to `lost` are lost; the ACKs of the others arrive.
 fn table(lost: u64) -> Vec<Row> {
     let on = Value::Flag(true);
     let values = [("limited_transmit", on.clone()), ("limited_transmit_counts", on)];

@@ -1,5 +1,6 @@
-//! `recovery = "sack1"` beside ns-2: for some losses, what Debian's ns2 2.35+dfsg-5 sends at each ACK (`Agent/TCP/Sack1`, 10 Mbit/s,
-//! 40 ms, `window_ 20`, `windowInit_ 10`, `singledup_ 0`, an `ErrorModel/List` on the link).
+//! `recovery = "sack1"` compared with ns-2: segments sent at each ACK by Debian's ns2 2.35+dfsg-5 for some losses
+//! (`Agent/TCP/Sack1`, 10 Mbit/s, 40 ms, `window_ 20`, `windowInit_ 10`, `singledup_ 0`, an `ErrorModel/List` on the
+//! link).
 
 mod script;
 
@@ -9,11 +10,11 @@ use script::Step::*;
 use script::{Peer, Script, choose, config, halving_the_window};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Slow start up to the fast retransmit of segment 11, where nothing but 11 is missing from the first round.
+/// Slow start up to the fast retransmit of segment 11, if only 11 of the first round trip is lost.
 const START: &str = "S1 S2 S3 S4 S5 S6 S7 S8 S9 S10 A1 S11 S12 A2 S13 S14 A3 S15 S16 A4 S17 S18 A5 S19 S20 A6 S21 S22 A7 \
     S23 S24 A8 S25 S26 A9 S27 S28 A10 S29 S30 A10 A10 A10 S11";
 
-/// A receiver that acknowledges each segment and reports three blocks at most, the newest first (RFC 2018 §4).
+/// A receiver that acknowledges each segment with at most three SACK blocks, newest first (RFC 2018 §4).
 #[derive(Default)]
 struct Receiver {
     next: u64,
@@ -53,8 +54,8 @@ impl Receiver {
     }
 }
 
-/// Plays a trace: `A` and the last segment that an arriving ACK acknowledges, `S` and the segment sent, `T` a timeout. The
-/// transmissions with the numbers `lost`, counted from 1, do not arrive.
+/// Plays a trace: `A` and the last segment acknowledged by an arriving ACK, `S` and the segment sent, `T` a timeout.
+/// The transmissions numbered `lost`, counted from 1, do not arrive.
 #[track_caller]
 fn play(trace: &str, lost: &[usize]) {
     let config = Config {
@@ -100,9 +101,8 @@ fn play(trace: &str, lost: &[usize]) {
     }
 }
 
-/// Pipe is 20 - 3 at the third duplicate and has room below cwnd = 10 eight ACKs later; then each hole goes out once, at one
-/// ACK each. The partial ACKs
-/// of 12 and 17 let two segments and four out.
+/// Pipe is 20 - 3 at the third duplicate, and below cwnd = 10 eight ACKs later; then each hole is retransmitted once,
+/// one per ACK. The partial ACKs of 12 and 17 release two and four segments.
 #[test]
 fn losses_stay_in_the_pipe() {
     play(
@@ -115,8 +115,8 @@ fn losses_stay_in_the_pipe() {
     );
 }
 
-/// The retransmission of 13 is lost: the timer expires, and everything not acknowledged would go out again. 13 closes the last
-/// hole, so that slow start goes on behind 32.
+/// The retransmission of 13 is lost: the timer expires, and everything unacknowledged is due for retransmission. 13
+/// closes the last hole, so that slow start continues after 32.
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     play(
@@ -128,8 +128,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
     );
 }
 
-/// 32, 34 and 37, sent in the recovery, are lost: the reports of its last ACK are forgotten, and three further duplicates
-/// begin the next one.
+/// 32, 34 and 37, sent in recovery, are lost: three further duplicates begin the next recovery.
 #[test]
 fn a_second_recovery_begins_with_three_duplicates() {
     play(
@@ -142,7 +141,7 @@ fn a_second_recovery_begins_with_three_duplicates() {
     );
 }
 
-/// Every second segment of a window is lost: twice the timer expires, and then all goes out again, what was reported too.
+/// Every second segment of a window is lost: two timeouts, then everything is retransmitted, SACKed data included.
 #[test]
 fn after_a_timeout_reports_are_forgotten() {
     play(

@@ -1,4 +1,4 @@
-//! The scoreboard's running sums against a model that computes RFC 6675 §4 anew at each step.
+//! The scoreboard's running sums, compared with a model that evaluates RFC 6675 §4 at each step.
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
@@ -7,17 +7,16 @@ use proptest::prelude::*;
 
 const MSS: u64 = 100;
 
-/// What the model knows of a segment; `start` moves when a part of it is acknowledged.
+/// A segment of the model; partial ACKs move `start`.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     start: u64,
     end: u64,
     sent_at: Time,
-    /// Wholly inside a SACK block.
     sacked: bool,
-    /// Declared lost by fast retransmit or by the timer, whatever IsLost says.
+    /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
-    /// Sent again since (`S1 <= HighRxt`).
+    /// Retransmitted since (`S1 <= HighRxt`).
     again: bool,
     ever_again: bool,
 }
@@ -29,28 +28,26 @@ struct Model {
     segments: Vec<Segment>,
 }
 
-/// One event at the sender; fractions choose among what is there.
+/// An event at the sender; fractions choose among the possibilities.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// A segment of this length.
     Send(u64),
-    /// An ACK of so many of the outstanding segments and bytes of the next, with SACK blocks.
+    /// An ACK of whole segments and bytes of the next, with SACK blocks.
     Ack {
         segments: usize,
         bytes: u64,
         blocks: [(f64, f64); 2],
         whole: bool,
     },
-    /// NextSeg rule 1 as long as it names something, so often at most.
+    /// Retransmits by NextSeg rule 1, at most this many times.
     Repair(usize),
-    /// NextSeg rule 3, if rule 1 names nothing.
+    /// NextSeg rule 3, if rule 1 yields nothing.
     Doubt,
     /// NextSeg rule 4.
     Rescue,
-    /// The first retransmission of a recovery.
     FastRetransmit,
     Timeout,
-    /// The path takes no more than so many bytes.
+    /// The path accepts at most this many bytes.
     Cut(u64),
 }
 
@@ -104,7 +101,7 @@ impl Model {
         self.segments.last().filter(|segment| !segment.sacked && !segment.again).map(Segment::range)
     }
 
-    /// Bytes, segments completed, bytes not reported before, and the time of a valid sample.
+    /// Bytes, segments completed, bytes not reported before, and the sending time of a valid RTT sample.
     fn acknowledge(&mut self, ack: u64) -> (u64, u32, u64, Option<Time>) {
         let bytes = ack - self.una;
         let covered = |segment: &Segment| ack.min(segment.end) - segment.start.min(ack);
@@ -261,7 +258,7 @@ impl Both {
         segment.sent_at = self.now;
     }
 
-    /// A block between two places in what is outstanding, at the edges of segments or not.
+    /// A block between two fractions of the outstanding data, at segment edges or not.
     fn block(&self, from: f64, to: f64, whole: bool) -> Range {
         let (una, outstanding) = (self.model.una, self.model.outstanding() as f64);
         let place = |share: f64| una + (outstanding * share) as u64;

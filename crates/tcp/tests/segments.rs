@@ -1,4 +1,4 @@
-//! What single segments carry, and what of it is taken: PSH, data on a SYN, data on a reset, fields of the header.
+//! Content and handling of single segments: PSH, data on a SYN, data on a reset, header fields.
 
 mod script;
 
@@ -9,7 +9,7 @@ use script::{IRS, ISS, Peer, Script, config};
 
 const SYN_ACK: Flags = Flags(0x12);
 
-/// RFC 9293 §3.9.1.2: PSH on the last segment of what was written, and on no other; a FIN alone has none.
+/// RFC 9293 §3.9.1.2: PSH only on the last segment of written data; a FIN alone has none.
 #[test]
 fn push_ends_what_was_written() {
     let setup = Config { initial_window: 8, nagle: false, ..config("sack") };
@@ -21,13 +21,12 @@ fn push_ends_what_was_written() {
     assert!(pushes(&mut script), "SHLD-27: two writes, one segment, one PSH");
     script.run([Nothing, AckBytes(3500), Close]);
     assert!(!pushes(&mut script), "a FIN alone");
-    // Again as it was.
     let mut script = Script::opened(config("sack"), Peer::default());
     script.run([Write(300), Bytes(0, 300), Timeout]);
     assert!(pushes(&mut script));
 }
 
-/// RFC 9293 §3.4: data on a SYN may wait or be dropped; a listener drops it, and must not acknowledge it then.
+/// RFC 9293 §3.4: data on a SYN may wait or be dropped; a listener drops it without acknowledgement.
 #[test]
 fn data_on_a_syn_is_not_acknowledged() {
     let mut script = Script::closed(config("sack"), Role::Passive, Peer::default());
@@ -41,7 +40,7 @@ fn data_on_a_syn_is_not_acknowledged() {
     script.run([DataBytes(0, 500), AckedBytes(500)]);
 }
 
-/// The SYN is out; the peer's SYN-ACK comes with so many bytes.
+/// An endpoint in SYN-SENT after the peer's SYN-ACK with this many bytes.
 fn answered(config: Config, flags: Flags, len: u32) -> Script {
     let mut script = Script::closed(config, Role::Active, Peer::default());
     script.endpoint.open(script.now);
@@ -51,27 +50,24 @@ fn answered(config: Config, flags: Flags, len: u32) -> Script {
     script
 }
 
-/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed once the connection is open.
+/// RFC 9293 §3.10.7.3: "other controls or text in the segment" of the SYN-ACK are processed.
 #[test]
 fn data_on_a_syn_ack_is_taken() {
     let mut script = answered(config("sack"), SYN_ACK, 500);
     script.run([In(State::Established), AckedBytes(500), Nothing]);
     assert_eq!(script.endpoint.delivered(), 500);
-    // The same again is old; what follows is next.
     let again = Segment { len: 500, ..script.syn(SYN_ACK, None) };
     script.arrive(again);
     script.run([AckedBytes(500), Nothing, DataBytes(500, 900), AckedBytes(900), Nothing]);
     assert_eq!(script.endpoint.delivered(), 900);
-    // At once, also where ACKs wait for a second segment: the SYN waits for its own.
     let timing = Config::default().timing;
     answered(Config { timing, ..config("sack") }, SYN_ACK, 500).run([AckedBytes(500), Nothing, NoDeadline]);
-    // With a FIN, and one alone.
     for len in [500, 0] {
         let mut script = answered(config("sack"), SYN_ACK | Flags::FIN, len);
         script.run([In(State::CloseWait), AckedBytes(u64::from(len) + 1), Nothing]);
         assert_eq!(script.endpoint.delivered(), u64::from(len));
     }
-    // No more than the window that the SYN told; the FIN behind it does not count.
+    // At most the window advertised in the SYN; a FIN beyond does not count.
     let window = script::choose(
         lasthop_tcp::receiver::window::ALL,
         "buffer",
@@ -79,7 +75,7 @@ fn data_on_a_syn_ack_is_taken() {
     );
     let mut script = answered(Config { window, ..config("sack") }, SYN_ACK | Flags::FIN, 500);
     script.run([In(State::Established), AckedBytes(400), Nothing]);
-    // When both open at once, too (Fig. 7): the crossing SYN's data waits, the SYN-ACK's is taken.
+    // Also in a simultaneous open (Fig. 7): the crossing SYN's data waits, the SYN-ACK's is accepted.
     let mut script = answered(config("sack"), Flags::SYN, 500);
     assert_eq!(script.sent("the SYN-ACK").segment.ack, IRS.at(1));
     let crossed = Segment { len: 500, ..script.syn(SYN_ACK, None) };
@@ -88,7 +84,7 @@ fn data_on_a_syn_ack_is_taken() {
     assert_eq!(script.endpoint.delivered(), 500);
 }
 
-/// SHLD-2: a reset may carry data, which means nothing.
+/// SHLD-2: data on a reset is ignored.
 #[test]
 fn a_reset_with_data() {
     let mut script = Script::opened(config("sack"), Peer::default());
@@ -97,7 +93,7 @@ fn a_reset_with_data() {
     assert_eq!(script.endpoint.delivered(), 0);
 }
 
-/// MUST-66: a reset counts while our window is closed.
+/// MUST-66: a reset is accepted at a closed window.
 #[test]
 fn a_reset_at_a_closed_window() {
     let window = script::choose(
@@ -111,7 +107,6 @@ fn a_reset_at_a_closed_window() {
     script.run([Acked(2), Data(2)]);
     script.endpoint.hold_unread(2000);
     assert_eq!(script.sent("an ACK").segment.window, 0);
-    // Urgent data that does not fit is refused and answered like any other.
     let urgent = Segment { len: 10, flags: Flags::ACK | Flags::URG, ..script.plain() };
     script.arrive(urgent);
     script.run([Acked(3), In(State::Established)]);
@@ -119,7 +114,7 @@ fn a_reset_at_a_closed_window() {
     script.run([In(State::Closed)]);
 }
 
-/// MUST-1: windows above 2^15 are no negative numbers, and scaled by 14 bits they are 1 GiB.
+/// MUST-1: windows above 2^15 are not negative; scaled by 14 bits they are 1 GiB.
 #[test]
 fn the_window_is_unsigned() {
     let setup = Config { initial_window: 66, ..config("sack") };

@@ -1,7 +1,6 @@
-//! The short ways through an endpoint are a matter of speed (`sender/ack.rs`, `QUIET`: while nothing is lost;
-//! `endpoint/predicted.rs`: the segment that was to be expected; `sender/half.rs`: an end that sends nothing;
-//! [`Sent::more`]): whatever comes over the path and from the applications, two endpoints that take them and two that do
-//! not send, tell and know the same.
+//! The endpoint's fast paths only save time (`sender/ack.rs`, `QUIET`: no losses; `endpoint/predicted.rs`: expected
+//! segments; `sender/half.rs`: an end that sends nothing; [`Sent::more`]). Endpoints with and without them send, report
+//! and store the same, for any path and applications.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::endpoint::{KeepAlive, Sent};
@@ -11,24 +10,21 @@ use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use proptest::prelude::*;
 
-/// What happens next. Sides and places in what is under way are taken modulo how many there are.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// The application of this side writes so many bytes.
     Write(usize, u64),
-    /// It holds so many unread.
+    /// The application of this side keeps bytes unread.
     Hold(usize, u64),
     Close(usize),
-    /// The oldest segments under way to this side arrive, one after the other, each so many microseconds after the last.
+    /// The oldest segments in flight to this side arrive, with this spacing in microseconds.
     Deliver(usize, usize, u64),
-    /// A later one overtakes them.
+    /// A later segment overtakes the others.
     Overtake(usize, usize),
     Lose(usize, usize),
-    /// One arrives and is still under way.
+    /// A segment arrives and stays in flight.
     Copy(usize, usize, bool),
-    /// One is altered on its way: what of it, and by how much.
+    /// A segment is altered in flight: field, and change.
     Alter(usize, usize, u8, u32),
-    /// So many milliseconds pass.
     Wait(u64),
 }
 
@@ -67,21 +63,19 @@ fn config() -> impl Strategy<Value = Config> {
     )
 }
 
-/// Two endpoints, what is under way to each, and all that they have sent and told.
 struct World {
     now: Time,
     ends: [Endpoint; 2],
     wires: [Vec<Segment>; 2],
     sent: Vec<(Time, usize, Segment, bool, Ecn)>,
     told: Vec<(Time, usize, Event)>,
-    /// When each end wants to be called, as it said when it last became earlier.
+    /// Deadline of each end, as last reported when it became earlier.
     due: [Time; 2],
 }
 
 impl World {
     fn new(config: &Config) -> World {
         let end = |role, iss, name| Endpoint::new(config.clone(), role, Seq(iss), Stream::named(1, name));
-        // One stream begins just before its numbers wrap.
         let ends = [end(Role::Active, u32::MAX - 20_000, "one"), end(Role::Passive, 7, "other")];
         let mut world = World {
             now: Time::ZERO,
@@ -170,7 +164,7 @@ impl World {
         self.now = until;
     }
 
-    /// As a driver does who believes that there is no more when told so.
+    /// Polls as a driver does that relies on [`Sent::more`].
     fn poll(&mut self) {
         for side in 0..2 {
             let mut segment = Segment::default();
@@ -186,14 +180,13 @@ impl World {
             if let Some(earlier) = self.ends[side].poll_earlier_timeout() {
                 self.due[side] = earlier;
             }
-            assert!(self.due[side] <= self.ends[side].poll_timeout(), "a deadline that nobody was told of");
+            assert!(self.due[side] <= self.ends[side].poll_timeout(), "an unreported deadline");
             while let Some((at, event)) = self.ends[side].poll_event() {
                 self.told.push((at, side, event));
             }
         }
     }
 
-    /// What can be seen of an endpoint.
     fn known(&self, side: usize) -> impl PartialEq + std::fmt::Debug + use<> {
         let end = &self.ends[side];
         let (sender, receiver) = (end.sender(), end.receiver());
@@ -226,8 +219,8 @@ fn alter(segment: &mut Segment, what: u8, by: u32) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The passive end has nothing to send in the first `silent` steps: it has no sending half until somebody looks at it,
-    /// which, where `looks` is false, nobody does before the end.
+    /// The passive end sends nothing in the first `silent` steps: it has no sending half until its state is read, which
+    /// happens only at the end if `looks` is false.
     #[test]
     fn the_long_way_comes_to_the_same(
         config in config(),

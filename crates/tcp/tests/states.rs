@@ -1,4 +1,4 @@
-//! Opening and resetting: RFC 9293 §3.5, §3.10, and RFC 5961. Closing is in `closing.rs`.
+//! Opening and resetting: RFC 9293 §3.5, §3.10, and RFC 5961.
 
 mod script;
 
@@ -45,7 +45,6 @@ fn passive_open() {
     assert_eq!(script.endpoint.sender().rtt().srtt(), Some(Duration::from_millis(100)));
 }
 
-/// The ACK of the SYN may carry data, or be lost and come with it.
 #[test]
 fn data_completes_the_handshake() {
     let mut script = passive();
@@ -56,7 +55,7 @@ fn data_completes_the_handshake() {
     assert_eq!(script.endpoint.delivered(), 1000);
 }
 
-/// RFC 6298 §5: SYN and SYN-ACK are repeated with back-off; neither gives an RTT then.
+/// RFC 6298 §5: SYN and SYN-ACK are retransmitted with back-off; neither gives an RTT sample then.
 #[test]
 fn lost_handshake_segments() {
     let mut script = passive();
@@ -65,12 +64,12 @@ fn lost_handshake_segments() {
     expect_flags(&mut script, SYN_ACK);
     for wait in [1000, 2000, 4000] {
         script.run([Deadline(wait), Tick(wait)]);
-        let again = script.sent("the SYN-ACK again");
+        let again = script.sent("the retransmitted SYN-ACK");
         assert!(again.again && again.segment.flags == SYN_ACK && again.segment.seq == ISS);
     }
     script.run([Tick(100), Ack(1), In(State::Established), NoDeadline]);
     assert_eq!(script.endpoint.sender().rtt().srtt(), None);
-    // RFC 5681 §3.1: one segment, as it was lost more than once.
+    // RFC 5681 §3.1: one segment after more than one loss.
     let mut script = Script::closed(
         lasthop_tcp::Config { initial_window: 10, ..config("sack") },
         Role::Active,
@@ -87,9 +86,9 @@ fn lost_handshake_segments() {
     script.run([Acked(1), Write(10_000), New(1), Nothing, Cwnd(1)]);
 }
 
-/// A peer that sends its SYN again has not heard the SYN-ACK, which goes out again; in SYN-SENT a bare ACK would mean nothing (so
-/// does Linux; RFC 9293 §3.10.7.4 has a bare ACK). Its round trip is not measured (Karn), and forged SYNs draw no more answers
-/// than challenges may be: five at once (RFC 5961 §7).
+/// A repeated SYN shows a lost SYN-ACK, which is retransmitted; in SYN-SENT a bare ACK would have no effect (as in
+/// Linux; RFC 9293 §3.10.7.4 has a bare ACK). Its round trip is not measured (Karn). Forged SYNs draw as many answers
+/// as challenges: five at once (RFC 5961 §7).
 #[test]
 fn a_syn_again_gets_the_syn_ack_again() {
     let mut script = passive();
@@ -99,7 +98,7 @@ fn a_syn_again_gets_the_syn_ack_again() {
     for _ in 0..5 {
         script.run([Tick(100)]);
         script.arrive(syn);
-        let again = script.sent("the SYN-ACK again");
+        let again = script.sent("the retransmitted SYN-ACK");
         assert!(again.again && again.segment.flags == SYN_ACK);
         assert_eq!((again.segment.seq, again.segment.ack), (ISS, IRS.at(1)));
         script.run([In(State::SynReceived), Nothing, Deadline(1000)]);
@@ -109,7 +108,7 @@ fn a_syn_again_gets_the_syn_ack_again() {
     assert_eq!(script.endpoint.sender().rtt().srtt(), None);
 }
 
-/// RFC 6928 §2: ten segments of up to 1460 bytes to begin with.
+/// RFC 6928 §2: an initial window of ten segments of up to 1460 bytes.
 #[test]
 fn ten_segments_to_begin_with() {
     let setup = lasthop_tcp::Config {
@@ -120,7 +119,7 @@ fn ten_segments_to_begin_with() {
     script.run([Write(20_000), News(1, 10), Nothing]);
 }
 
-/// §3.5: a SYN-ACK that comes again means that our ACK was lost; RFC 5961 §4: a SYN in a connection is challenged.
+/// §3.5: a repeated SYN-ACK shows a lost ACK; RFC 5961 §4: a SYN in a connection is challenged.
 #[test]
 fn a_syn_in_a_connection_is_challenged() {
     let mut script = opened();
@@ -133,7 +132,7 @@ fn a_syn_in_a_connection_is_challenged() {
     script.run([In(State::Established), Acked(1), Nothing]);
 }
 
-/// §3.5, Fig. 7: both open at once; each SYN-ACK completes the other side.
+/// §3.5, Fig. 7: simultaneous open; each SYN-ACK completes the other side.
 #[test]
 fn simultaneous_open() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -149,7 +148,7 @@ fn simultaneous_open() {
     script.run([In(State::Established), NoDeadline, Write(1000), New(1), Data(1), AckedBytes(1000)]);
 }
 
-/// The same between two of our own.
+/// The same between two endpoints of this crate.
 #[test]
 fn two_endpoints_open_at_once() {
     let stream = || lasthop_base::Stream::named(1, "open");
@@ -172,7 +171,7 @@ fn two_endpoints_open_at_once() {
     }
 }
 
-/// §3.10.7.3: an ACK of something never sent is answered with a reset; a reset without the right ACK is ignored.
+/// §3.10.7.3: an ACK of unsent data is answered with a reset; a reset without the right ACK is ignored.
 #[test]
 fn syn_sent_rejects_wrong_acks() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -191,7 +190,7 @@ fn syn_sent_rejects_wrong_acks() {
     assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
 }
 
-/// §3.5.2: a segment for a closed port is reset, with an acknowledgement if it has none to take the number from.
+/// §3.5.2: a segment to a closed port is reset, with an acknowledgement if the segment has none.
 #[test]
 fn a_closed_port_resets() {
     let mut script = opened();
@@ -208,7 +207,7 @@ fn a_closed_port_resets() {
     script.run([Nothing]);
 }
 
-/// §3.5, Fig. 8: an old SYN arrives at a listener; its answer is reset, and the listener listens again.
+/// §3.5, Fig. 8: an old SYN at a listener; its answer is reset, and the listener continues to listen.
 #[test]
 fn an_old_syn_at_a_listener() {
     let mut script = passive();
@@ -224,8 +223,8 @@ fn an_old_syn_at_a_listener() {
     script.run([Ack(1), In(State::Established)]);
 }
 
-/// §3.10.7.2: a listener ignores resets, resets what acknowledges, opens for a SYN, and drops the rest ("fourth"). A SYN
-/// with a FIN is dropped too, as by Linux: see docs/conformance.md.
+/// §3.10.7.2: a listener ignores resets, resets ACKs, opens for a SYN, and drops the rest ("fourth"). A SYN with FIN is
+/// dropped too, as in Linux: see docs/conformance.md.
 #[test]
 fn what_a_listener_answers() {
     let mut script = passive();
@@ -257,7 +256,7 @@ fn what_a_listener_answers() {
     script.run([Ack(1), In(State::Established)]);
 }
 
-/// §3.10.7.4, MUST-11: whoever came to SYN-RECEIVED from SYN-SENT does not listen after a reset: it was refused.
+/// §3.10.7.4, MUST-11: an endpoint that entered SYN-RECEIVED from SYN-SENT closes as refused after a reset.
 #[test]
 fn a_reset_during_simultaneous_open() {
     let mut script = Script::closed(config("sack"), Role::Active, Peer::default());
@@ -266,7 +265,6 @@ fn a_reset_during_simultaneous_open() {
     let syn = script.syn(Flags::SYN, None);
     script.arrive(syn);
     expect_flags(&mut script, SYN_ACK);
-    // A new SYN is challenged.
     script.arrive(Segment { seq: IRS.at(1), ..syn });
     script.run([In(State::SynReceived), AckedBytes(0), Nothing]);
     script.arrive(Segment { seq: IRS.at(1), flags: Flags::RST, ..Segment::default() });
@@ -274,7 +272,7 @@ fn a_reset_during_simultaneous_open() {
     assert_eq!(script.endpoint.ended(), Some(Ended::Refused));
 }
 
-/// §3.10.7.4: in SYN-RECEIVED an ACK of something else is answered with a reset.
+/// §3.10.7.4: in SYN-RECEIVED an invalid ACK is answered with a reset.
 #[test]
 fn syn_received_rejects_wrong_acks() {
     let mut script = passive();
@@ -289,7 +287,7 @@ fn syn_received_rejects_wrong_acks() {
     script.run([In(State::SynReceived), Ack(1), In(State::Established)]);
 }
 
-/// §3.5.1, Fig. 9: the peer has crashed and opens again: our ACK makes it reset us.
+/// §3.5.1, Fig. 9: the peer has crashed and opens again: our ACK makes the peer reset us.
 #[test]
 fn a_half_open_connection() {
     let mut script = opened();
@@ -304,7 +302,7 @@ fn a_half_open_connection() {
     assert_eq!(script.endpoint.ended(), Some(Ended::Reset));
 }
 
-/// RFC 5961 §3: a reset with another number in the window is challenged, one outside it ignored.
+/// RFC 5961 §3: a reset with another number in the window is challenged; outside it is ignored.
 #[test]
 fn inexact_resets() {
     let mut script = opened();
@@ -317,7 +315,7 @@ fn inexact_resets() {
     script.run([In(State::Closed), Nothing]);
 }
 
-/// RFC 5961 §5: an ACK of something not sent, or older than the largest window, is challenged and dropped.
+/// RFC 5961 §5: an ACK of unsent data, or older than the largest window, is challenged and dropped.
 #[test]
 fn senseless_acks_are_challenged() {
     let mut script = opened();
@@ -328,11 +326,11 @@ fn senseless_acks_are_challenged() {
         script.run([AckedBytes(0), Nothing]);
     }
     assert_eq!(script.endpoint.delivered(), 0);
-    // An old one within the window is none: its data counts.
+    // An old ACK within the window is valid: its data counts.
     let old = Segment { ack: ISS.at(1), len: 100, ..script.plain() };
     script.arrive(old);
     script.run([AckedBytes(100), Nothing, InFlight(2)]);
-    // §3.10.7.4, fifth: without the ACK bit the segment is dropped without a word.
+    // §3.10.7.4, fifth: a segment without ACK is silently dropped.
     let mute = Segment { seq: IRS.at(101), flags: Flags::PSH, len: 100, ..Segment::default() };
     script.arrive(mute);
     script.run([Nothing]);

@@ -14,7 +14,7 @@ fn tagging(values: &[(&'static str, Value)]) -> Script {
     Script::sender(Config { initial_window: 8, judge, ..config("sack") })
 }
 
-/// §3.A: one segment per window; when its ACK returns, the next segment is tagged.
+/// §3.A: one segment per window; when its ACK arrives, the next segment is tagged.
 #[test]
 fn one_segment_per_window_has_a_low_priority() {
     let mut script = tagging(&[]);
@@ -36,11 +36,10 @@ fn a_surviving_tag_restores_the_window() {
         script.run([News(1, 8), Tick(100), Ack(2), Cwnd(9), News(9, 10), Nothing]);
         script.run([Sack(2, &[(3, 4)]), Sack(2, &[(3, 5)]), Nothing, Sack(2, &[(3, 6)]), Again(2), Cwnd(4)]);
         script.run([Sack(2, &[(3, 11)]), News(11, 13), Cwnd(4), Ack(11), Cwnd(9)]);
-        // Four segments, which is half of the nine outstanding, or as it was.
+        // Four segments, half of the nine outstanding, or the previous value.
         let restored = script.endpoint.sender().ssthresh();
         assert_eq!(restored.min(1 << 30), if ssthresh == 4 { 4500 } else { ssthresh }, "{restores}");
         assert_eq!(script.endpoint.counters().judged_wireless, 1);
-        // Nine in flight again.
         script.run([InFlight(3), News(14, 19), InFlight(9), Nothing]);
     }
 }
@@ -54,7 +53,6 @@ fn a_lost_tag_keeps_it_halved() {
     assert_eq!(script.endpoint.counters().judged_congestion, 1);
 }
 
-/// A timeout is as in SACK: nothing is restored after it.
 #[test]
 fn a_timeout_restores_nothing() {
     let mut script = tagging(&[]);
@@ -63,8 +61,8 @@ fn a_timeout_restores_nothing() {
     assert_eq!(script.endpoint.counters().judged_wireless, 0);
 }
 
-/// After a timeout nothing is known of an earlier recovery: what the judge gives back is the window that the second loss
-/// found, here two segments, and not one of before (the 1990s' Reno finds that loss although it repairs already).
+/// A timeout ends the judge's memory of an earlier recovery: the restored window is that at the second loss, here two
+/// segments (the 1990s' Reno detects this loss during the repair).
 #[test]
 fn after_a_timeout_no_window_of_before_is_restored() {
     let judge = choose(judge::ALL, "tagged", &[]);

@@ -1,4 +1,4 @@
-//! TIME-WAIT (RFC 9293 §3.6.1), who may come after it (RFC 6191), and resets for segments of no connection (§3.10.7.1).
+//! TIME-WAIT (RFC 9293 §3.6.1), reopening (RFC 6191), and resets for segments without a connection (§3.10.7.1).
 
 mod script;
 
@@ -8,7 +8,7 @@ use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, config};
 
-/// Both have closed, we first; the peer has sent 1000 bytes.
+/// Both have closed, this end first; the peer has sent 1000 bytes.
 fn waiting(timestamps: bool) -> Script {
     let peer = Peer { timestamps, mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps, ..config("sack") }, peer);
@@ -19,7 +19,7 @@ fn waiting(timestamps: bool) -> Script {
     script
 }
 
-/// A SYN of the same peer: its number so far behind RCV.NXT of the old connection, its clock so far on.
+/// A SYN of the same peer, relative to the old connection: `ahead` of RCV.NXT, `clock` ahead of the last timestamp.
 fn syn(script: &Script, ahead: i32, clock: Option<i32>) -> Segment {
     // Number 1001 was the FIN's; the peer's last ACKs had 1002.
     let seq = Seq(IRS.at(1002).0.wrapping_add_signed(ahead));
@@ -39,13 +39,13 @@ fn a_later_clock_opens_again() {
     assert!(yields(1, None) && !yields(0, None), "without: a larger number");
 }
 
-/// RFC 6191 §2, without timestamps on the old connection: "greater than the last sequence number seen", which is RCV.NXT.
+/// RFC 6191 §2 without timestamps: "greater than the last sequence number seen", which is RCV.NXT.
 #[test]
 fn a_larger_number_opens_again() {
     let script = waiting(false);
     let yields = |ahead| script.endpoint.yields_to(&syn(&script, ahead, None));
     assert!(yields(1) && yields(1 << 30) && !yields(0) && !yields(-1));
-    // What the old one did not have cannot be compared with; but we would have to take up the offer.
+    // New timestamps, which the old connection lacked, reopen at any number if this end uses them.
     assert!(!script.endpoint.yields_to(&syn(&script, -1, Some(1))));
     let peer = Peer { mss: 1012, ..Peer::default() };
     let mut script = Script::opened(Config { timestamps: true, ..config("sack") }, peer);
@@ -55,7 +55,7 @@ fn a_larger_number_opens_again() {
     assert!(script.endpoint.yields_to(&syn(&script, -5000, Some(-7))));
 }
 
-/// Only a SYN and only in TIME-WAIT; the next connection's numbers go on behind this one's.
+/// Only a SYN and only in TIME-WAIT; the next connection's numbers continue those of the old one.
 #[test]
 fn nothing_else_opens_again() {
     let script = waiting(false);
@@ -68,7 +68,6 @@ fn nothing_else_opens_again() {
     assert!(!script.endpoint.yields_to(&good));
 }
 
-/// A SYN that may not open again is an old one: it is acknowledged, and the wait goes on as it was.
 #[test]
 fn an_old_syn_does_not_disturb() {
     let mut script = waiting(false);
@@ -78,9 +77,9 @@ fn an_old_syn_does_not_disturb() {
     script.run([In(State::TimeWait), AckedBytes(1001), Nothing, Deadline(50_000)]);
 }
 
-/// An ACK from behind the peer's FIN is of no connection that we know: it is answered, so that a peer that has forgotten
-/// this one learns of it (§3.10.7.4), a few times (RFC 5961 §7). One with the next number is what a peer in TIME-WAIT
-/// sends as well: two of them would answer each other for ever.
+/// An ACK beyond the peer's FIN belongs to no known connection. It is answered, so that a peer without state learns of
+/// this one (§3.10.7.4), at a limited rate (RFC 5961 §7). An ACK with the next number is not answered: two ends in
+/// TIME-WAIT would answer each other for ever.
 #[test]
 fn an_ack_from_behind_the_fin_is_answered() {
     let mut script = waiting(false);
@@ -100,7 +99,7 @@ fn an_ack_from_behind_the_fin_is_answered() {
     assert_eq!((before, script.endpoint.counters().challenges), (4, 5), "RFC 5961 §7");
 }
 
-/// Only the peer's FIN again starts the wait anew (§3.10.7.4): other remains of the connection cannot prolong it for ever.
+/// Only a repeated FIN of the peer restarts the wait (§3.10.7.4); other old segments do not.
 #[test]
 fn only_a_fin_prolongs_the_wait() {
     let mut script = waiting(false);
@@ -117,7 +116,6 @@ fn only_a_fin_prolongs_the_wait() {
     script.run([AckedBytes(1001), Nothing, Deadline(60_000), Tick(60_000), In(State::Closed), NoDeadline]);
 }
 
-/// §3.10.7.1, field by field.
 #[test]
 fn a_segment_of_no_connection_is_reset() {
     let segment = Segment { seq: Seq(77), ack: Seq(99), len: 10, window: 5, ..Segment::default() };

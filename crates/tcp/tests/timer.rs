@@ -10,7 +10,7 @@ fn windowed(name: &str, initial_window: u32) -> Script {
     Script::sender(Config { initial_window, ..config(name) })
 }
 
-/// §5.1 to §5.3: started by the first segment, not by the next ones; anew at each ACK of new data; off at the last.
+/// §5.1 to §5.3: started by the first segment, not by later ones; restarted by each ACK of new data; off at the last.
 #[test]
 fn rules_5_1_to_5_3() {
     let mut script = Script::opened(Config { initial_window: 3, ..config("sack") }, Peer::default());
@@ -28,7 +28,7 @@ fn rules_5_1_to_5_3() {
     script.run([Tick(100), Ack(3), Deadline(1000), Tick(100), Ack(4), NoDeadline, Nothing]);
 }
 
-/// §5.4 to §5.6: the earliest segment again, the timeout doubled, the timer started with it.
+/// §5.4 to §5.6: retransmits the earliest segment, doubles the RTO, and restarts the timer.
 #[test]
 fn rules_5_4_to_5_6() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {
@@ -39,13 +39,12 @@ fn rules_5_4_to_5_6() {
     }
 }
 
-/// §3, Karn: the ACK of a segment sent twice is no sample, nor is one that covers such a segment among others (those
+/// §3, Karn: the ACK of a retransmitted segment is no sample, nor is one that covers such a segment among others (those
 /// waited in the receiver's buffer for it); a segment sent once ends the back-off.
 #[test]
 fn karn_without_timestamps() {
     for name in ["tahoe", "reno", "new_reno", "sack"] {
         let mut script = windowed(name, 2);
-        // The handshake: SRTT 100.
         script.run([News(1, 2), Timeout, Again(1), Rto(2000), Tick(2000), Again(1), Rto(4000), Tick(700)]);
         script.run([Ack(3), Rto(4000)]);
         assert_eq!(script.endpoint.sender().rtt().srtt().map(|srtt| srtt.as_millis()), Some(100.0));
@@ -54,7 +53,7 @@ fn karn_without_timestamps() {
     }
 }
 
-/// RFC 7323 §4: with timestamps every ACK of new data is a sample, also of what was sent twice.
+/// RFC 7323 §4: with timestamps every ACK of new data is a sample, also for retransmissions.
 #[test]
 fn timestamps_make_retransmissions_valid_samples() {
     let peer = Peer { mss: 1012, timestamps: true, ..Peer::default() };
@@ -81,7 +80,7 @@ fn duplicates_are_no_samples() {
     assert_eq!(script.endpoint.sender().rtt().srtt().map(|srtt| srtt.as_millis()), Some(100.0));
 }
 
-/// Fast retransmit starts the timer anew (RFC 6675 §6 allows it, as stacks do), so that the repair gets a whole RTO.
+/// Fast retransmit restarts the timer (RFC 6675 §6 allows it, as stacks do), so that the repair gets a whole RTO.
 #[test]
 fn fast_retransmit_starts_the_timer_anew() {
     for name in ["tahoe", "reno", "new_reno"] {
@@ -97,7 +96,7 @@ fn a_lost_syn_makes_the_first_timeout_longer() {
     script.endpoint.open(script.now);
     let syn = script.sent("the SYN").segment;
     script.run([Deadline(1000), Tick(1000), Deadline(2000)]);
-    assert_eq!(script.sent("the SYN again").segment.seq, syn.seq);
+    assert_eq!(script.sent("the retransmitted SYN").segment.seq, syn.seq);
     let answer = script.syn(lasthop_wire::Flags::SYN | lasthop_wire::Flags::ACK, None);
     script.tick(100);
     script.arrive(answer);

@@ -1,4 +1,4 @@
-//! What the scoreboard knows of times, against a model that looks at every segment each time (RFC 8985 §6.2).
+//! Times in the scoreboard, compared with a model that examines every segment (RFC 8985 §6.2).
 
 use lasthop_base::{Duration, Time};
 use lasthop_tcp::Range;
@@ -13,7 +13,6 @@ struct Segment {
     sent_at: Time,
     sacked: bool,
     lost: bool,
-    /// Its copy is in flight.
     again: bool,
     ever_again: bool,
 }
@@ -31,17 +30,15 @@ struct Model {
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Send,
-    /// So many of the outstanding segments are acknowledged, and one stretch above them is reported.
+    /// Acknowledges some outstanding segments, and SACKs one range above them.
     Ack {
         segments: usize,
         from: f64,
         len: usize,
     },
-    /// The next lost segment goes out again.
     Repair,
-    /// The last one does, lost or not: a probe of the tail.
+    /// Retransmits the last segment, lost or not: a tail loss probe.
     Probe,
-    /// Losses are looked for by time.
     Look {
         wait_ms: u64,
         bounded: bool,
@@ -49,7 +46,7 @@ enum Op {
 }
 
 impl Model {
-    /// Takes an ACK in; the newest segment that it delivers.
+    /// Applies an ACK; returns the newest delivered segment.
     fn ack(&mut self, ack: u64, block: Range) -> Option<Newest> {
         let before = self.highest;
         let mut newest: Option<Newest> = None;
@@ -147,7 +144,7 @@ proptest! {
                 }
                 Op::Repair => {
                     let next = board.next_lost();
-                    // Sequence order, originals and copies alike (RFC 6675 §4, NextSeg rule 1).
+                    // Sequence order, for first and further retransmissions (RFC 6675 §4, NextSeg rule 1).
                     let first = model.segments.iter().find(|it| it.lost && !it.again && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {

@@ -1,4 +1,4 @@
-//! A sender that believes what ACKs, receivers and nodes say of losses: the repair, and the window that stays.
+//! Loss notices by ACKs, receivers and nodes: the retransmission, and the unreduced window.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::{judge, recovery};
@@ -8,7 +8,6 @@ use lasthop_wire::{Flags, LossHint, NodeNotice, Segment, Seq};
 const MSS: u32 = 1000;
 const ISS: u32 = u32::MAX - 4000;
 
-/// A sender of ten segments, all of them on their way; its peer is this test.
 struct Peer {
     sender: Endpoint,
     now: Time,
@@ -59,7 +58,6 @@ impl Peer {
         self.hear(Segment { flags: Flags::ACK.with_hint(hint), ..ack(segment) });
     }
 
-    /// What goes out, and whether it takes sequence space.
     fn sent(&mut self) -> Vec<(Seq, bool)> {
         let mut sent = Vec::new();
         while let Some(sending) = self.sender.poll_segment(self.now) {
@@ -109,7 +107,7 @@ fn what_no_hint_or_another_one_tells_is_congestion() {
         assert!(peer.level().0 < before.0, "{:?}", peer.level());
         assert_eq!(peer.sender.counters().judged_congestion, 1);
     }
-    // A sender that believes nobody counts to three, whatever it is told.
+    // A sender without loss discrimination waits for three duplicates, despite hints.
     let mut peer = Peer::new("always", "new_reno", false);
     peer.ack(1, LossHint::None);
     peer.sent();
@@ -127,11 +125,11 @@ fn a_segment_that_arrived_damaged_goes_again_once() {
     damaged.set_damaged(at(1));
     peer.hear(damaged);
     assert_eq!(peer.sent(), [(at(1), true)], "no duplicate was needed");
-    // What came behind it tells of the same hole: no second repeat, and no reduction.
+    // Later duplicates report the same hole: no second retransmission, and no reduction.
     (0..5).for_each(|_| peer.ack(1, LossHint::None));
     assert!(!peer.sent().contains(&(at(1), true)));
     assert_eq!(peer.level(), before);
-    // One that was never sent, or is acknowledged, is nobody's.
+    // Reports of unsent or acknowledged segments are ignored.
     let mut forged = ack(1);
     forged.set_damaged(Seq(at(1).0.wrapping_add(1 << 30)));
     peer.hear(forged);
@@ -162,7 +160,7 @@ fn a_notice_of_a_bad_state_starts_the_timer_anew_for_so_long() {
     peer.now += Duration::from_millis(100);
     peer.sender.handle_notice(peer.now, Notice::Node(NodeNotice::BadState));
     assert_eq!(peer.sender.poll_timeout().since(first), Duration::from_millis(150), "since it was sent");
-    // Ten seconds of silence are enough.
+    // Notices stop having an effect after ten seconds of silence.
     peer.now += Duration::from_secs(11);
     let timer = peer.sender.poll_timeout();
     peer.sender.handle_notice(peer.now, Notice::Node(NodeNotice::BadState));
@@ -182,7 +180,7 @@ fn a_window_of_zero_freezes_a_sender_that_can_and_no_other() {
         }
         assert_eq!(peer.sender.counters().timeouts, timeouts);
         assert_eq!(peer.level() == before, freezes);
-        // It opens: all that was outstanding goes again, under the old window.
+        // The window opens: all outstanding data is retransmitted, under the old congestion window.
         peer.hear(ack(1));
         if freezes {
             let sent = peer.sent();

@@ -1,4 +1,4 @@
-//! The receiver's window: probes, silly windows, and edges that never move left (RFC 9293 §3.8.6).
+//! The receive window: probes, silly windows, and edges that never move left (RFC 9293 §3.8.6).
 
 mod script;
 
@@ -12,8 +12,8 @@ fn opened(initial_window: u32) -> Script {
     Script::opened(Config { initial_window, ..config("sack") }, Peer::default())
 }
 
-/// §3.8.6.1: the first probe after a retransmission timeout, then with back-off; no give-up; and it is no loss: cwnd,
-/// ssthresh and the retransmission timeout stay, nothing counts as a timeout or a duplicate.
+/// §3.8.6.1: the first probe after an RTO, then with back-off and without end. A probe is no loss: cwnd, ssthresh and
+/// RTO stay, and nothing counts as a timeout or a duplicate.
 #[test]
 fn a_closed_window_is_probed() {
     let mut script = opened(4);
@@ -29,7 +29,6 @@ fn a_closed_window_is_probed() {
     ]);
     for wait in [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 64_000, 64_000] {
         script.run([Deadline(wait), Tick(wait - 1), Nothing, Tick(1), Bytes(4000, 4001), Nothing, Tick(0)]);
-        // The peer answers: it has no room.
         script.run([Ack(5), Nothing, Cwnd(5), Rto(1000), InFlight(0)]);
     }
     let counters = script.endpoint.counters();
@@ -39,14 +38,13 @@ fn a_closed_window_is_probed() {
         Ack(5),
         New(5),
         Deadline(1000),
-        // Idle for so long, the window is the initial one again (RFC 5681 §4.1).
+        // After this idle time the window is the initial one (RFC 5681 §4.1).
         News(6, 8),
         Nothing,
         SsthreshBytes(1 << 30),
     ]);
 }
 
-/// The byte of a probe may be taken; the rest of its segment follows.
 #[test]
 fn the_byte_of_a_probe_is_acknowledged() {
     let mut script = opened(4);
@@ -62,14 +60,13 @@ fn the_byte_of_a_probe_is_acknowledged() {
     ]);
     script.run([Timeout, Bytes(4000, 4001), AckBytes(4001), Nothing, Timeout, Bytes(4001, 4002)]);
     script.run([PeerWindow(60_000), AckBytes(4002), Bytes(4002, 5002), Bytes(5002, 6002)]);
-    // The ACK of a probe that comes late, after the window has opened.
+    // A late ACK of a probe, after the window has opened.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(0), Ack(5), Nothing, Timeout, Bytes(4000, 4001)]);
     script.run([PeerWindow(60_000), Ack(5), News(5, 9), AckBytes(4001), Ack(6)]);
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
-/// Data written while the window is closed is probed for as well, also right after the handshake.
 #[test]
 fn a_window_closed_before_the_data() {
     let mut script = Script::opened(config("sack"), Peer { window: 0, ..Peer::default() });
@@ -84,13 +81,11 @@ fn a_window_closed_before_the_data() {
         Ack(1),
         New(1),
     ]);
-    // A FIN needs no room.
     let mut script = opened(4);
     script.run([Write(1000), New(1), PeerWindow(0), Ack(2), Nothing, Close, Bytes(1000, 1000), Nothing]);
 }
 
-/// Silly windows, the sender's part (§3.8.6.2.1): a full segment, or half of the largest window ever offered, or the
-/// end of a wait.
+/// Sender's silly window avoidance (§3.8.6.2.1): a full segment, half of the largest window, or a timeout.
 #[test]
 fn no_silly_segments() {
     let mut script = opened(4);
@@ -101,7 +96,7 @@ fn no_silly_segments() {
     script.run([PeerWindow(549), AckBytes(1550), Nothing]);
 }
 
-/// §3.7.4, Nagle: a short segment waits while something is outstanding; the last one goes with the FIN.
+/// §3.7.4, Nagle: a short segment waits while data is outstanding; the last one goes with the FIN.
 #[test]
 fn nagle() {
     let mut script = opened(4);
@@ -112,27 +107,27 @@ fn nagle() {
     script.run([Write(300), Bytes(0, 300), Write(300), Bytes(300, 600)]);
 }
 
-/// §3.8.6: a sender must be robust against a window that shrinks; what was sent stays sent.
+/// §3.8.6: a sender must be robust against a shrinking window; sent data stays sent.
 #[test]
 fn a_window_that_shrinks() {
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Nothing, InFlight(3)]);
     script.run([Ack(4), Nothing, Ack(5), New(5), Nothing]);
-    // SHLD-16: what is old goes again as usual.
+    // SHLD-16: old data is retransmitted as usual.
     let mut script = opened(4);
     script.run([Write(10_000), News(1, 4), PeerWindow(1000), Ack(2), Deadline(1000), Tick(1000), Again(2)]);
     script.run([Nothing, Rto(2000), Ack(3), Again(3)]);
 }
 
-/// SND.WL1 (§3.10.7.4): an older segment of the peer does not tell the window.
+/// SND.WL1 (§3.10.7.4): an older segment of the peer does not update the window.
 #[test]
 fn an_old_segment_tells_no_window() {
     let mut script = opened(2);
     let mut old = script.plain();
     script.run([Write(10_000), News(1, 2), DataBytes(0, 100), AckedBytes(100)]);
     script.run([PeerWindow(2000), DataBytes(100, 200), AckedBytes(200)]);
-    // Its number is that of the peer's first bytes, 50 bytes of it are new, and it acknowledges all: but of the window
-    // the segment behind it has told, two segments that were sent.
+    // The segment begins at the peer's first byte, has 50 new bytes, and acknowledges both segments sent. The window
+    // stays that of the later segment.
     (old.ack, old.len) = (ISS.at(2001), 250);
     script.arrive(old);
     script.run([AckedBytes(250), InFlight(0), Nothing]);
@@ -143,7 +138,6 @@ fn buffered(size: u64, shift: Option<u8>) -> Script {
     Script::opened(Config { window, ..config("sack") }, Peer { scale: shift, ..Peer::default() })
 }
 
-/// The right edge that the next segment out tells, bytes of the peer's stream.
 fn edge(script: &mut Script) -> u64 {
     let scale = script
         .peer
@@ -153,10 +147,8 @@ fn edge(script: &mut Script) -> u64 {
     IRS.offset_of(segment.ack, 1).unwrap() - 1 + (u64::from(segment.window) << scale)
 }
 
-/// Whatever arrives and however it is acknowledged, the right edge stays or moves right, with scaling too.
 #[test]
 fn the_right_edge_never_moves_left() {
-    // 1 MB needs a shift of 4: units of 16 bytes.
     for (size, shift) in [(10_000, None), (1_000_000, Some(0)), (999_999, Some(0))] {
         let mut script = buffered(size, shift);
         let mut last = 0;
@@ -171,7 +163,6 @@ fn the_right_edge_never_moves_left() {
     }
 }
 
-/// Slices and copies tell the same right edge, not the one that would fit the last of them.
 #[test]
 fn slices_tell_the_same_right_edge() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(10_000))]);
@@ -189,7 +180,7 @@ fn slices_tell_the_same_right_edge() {
     }
 }
 
-/// A window field of 16 bits without scaling: the edge is what the field could say.
+/// Without scaling the edge is limited by the 16-bit field.
 #[test]
 fn the_window_without_scaling() {
     let mut script = buffered(4 << 20, None);
@@ -199,7 +190,7 @@ fn the_window_without_scaling() {
     assert_eq!(edge(&mut script), 2000 + 65_535);
 }
 
-/// Silly windows, the receiver's part (§3.8.6.2.2): the edge moves by a segment or half of the buffer at least.
+/// Silly windows, the receiver's part (§3.8.6.2.2): the edge moves by at least a segment or half of the buffer.
 #[test]
 fn no_silly_windows() {
     let mut script = buffered(4000, None);
@@ -208,13 +199,12 @@ fn no_silly_windows() {
     assert_eq!(edge(&mut script), 4000);
     script.endpoint.hold_unread(700);
     script.run([Nothing, DataBytes(1000, 1300)]);
-    assert_eq!(edge(&mut script), 4000, "600 bytes more are not worth telling");
+    assert_eq!(edge(&mut script), 4000, "600 bytes more are not advertised");
     script.endpoint.hold_unread(0);
     script.run([DataBytes(1300, 1400)]);
     assert_eq!(edge(&mut script), 5400);
 }
 
-/// A buffer that is full closes the window; when the application has read, the peer is told at once.
 #[test]
 fn a_full_buffer_and_a_window_update() {
     let mut script = buffered(4000, None);
@@ -224,7 +214,7 @@ fn a_full_buffer_and_a_window_update() {
         script.endpoint.hold_unread(number * 1000);
         assert_eq!(edge(&mut script), 4000);
     }
-    // A probe: answered, its byte not taken, its ACK of use.
+    // A probe is answered; its byte is dropped, but its ACK counts.
     script.run([Write(500), Bytes(0, 500), Tick(10)]);
     let mut probe = script.plain();
     (probe.len, probe.ack) = (1, ISS.at(501));
@@ -239,7 +229,6 @@ fn a_full_buffer_and_a_window_update() {
     script.run([Nothing]);
 }
 
-/// What lies beyond the window is cut off; a FIN beyond it does not count.
 #[test]
 fn data_beyond_the_window_is_cut_off() {
     let mut script = buffered(4000, None);
@@ -254,15 +243,13 @@ fn data_beyond_the_window_is_cut_off() {
     assert_eq!(script.endpoint.delivered(), 4000);
 }
 
-/// Every second segment, as hosts do.
 fn delayed(size: u64, scale: Option<u8>) -> Script {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(size))]);
     let timing = Choice::named(timing::ALL, "delayed");
     Script::opened(Config { window, timing, ..config("sack") }, Peer { scale, ..Peer::default() })
 }
 
-/// RFC 5681 §4.2: no ACK that says nothing new. What 16 bits cannot tell is no reason for one: neither a delayed ACK
-/// early, nor the same number and window again.
+/// RFC 5681 §4.2: no ACK without news; a change that 16 bits cannot express causes no ACK.
 #[test]
 fn a_read_repeats_no_acknowledgement_without_scaling() {
     let mut script = delayed(4 << 20, None);
@@ -281,8 +268,8 @@ fn a_read_repeats_no_acknowledgement_without_scaling() {
     }
 }
 
-/// With scaling, a window grows when the field does: 4 MiB have units of 128 bytes. Two segments are told, less is not
-/// (RFC 9293 §3.8.6.2.2), and a part of a unit counts for nothing.
+/// With scaling, a window grows when the field does: 4 MiB have units of 128 bytes. Two segments are advertised, less
+/// is not (RFC 9293 §3.8.6.2.2); fractions of a unit do not count.
 #[test]
 fn a_read_tells_what_the_field_can_say() {
     let mut script = delayed(4 << 20, Some(0));
@@ -299,13 +286,13 @@ fn a_read_tells_what_the_field_can_say() {
             told.push((unread, u64::from(sending.segment.window) << 7));
         }
     }
-    // Of 4 MiB, 8000 bytes less are told as 7936 less: the edge never moves left. 2000 more than that are 5888 less in
-    // whole units: 5500 is the first step there. And so on from 5376, from 2944.
+    // From 4 MiB, 8000 bytes less are advertised as 7936 less: the edge never moves left. 2000 more than that are 5888
+    // less in whole units: 5500 is the first step there. And so on from 5376, from 2944.
     let less = |units: u64| (4 << 20) - units * 128;
     assert_eq!(told, [(5500, less(42)), (3000, less(23)), (500, less(3))]);
 }
 
-/// A peer that has used up a small window waits for the next: it is told at once, not when the delayed ACK is due.
+/// A peer that has used up a small window waits: the new window is advertised at once, not with the delayed ACK.
 #[test]
 fn a_read_frees_a_peer_that_waits() {
     let mut script = delayed(1600, None);
@@ -317,7 +304,6 @@ fn a_read_frees_a_peer_that_waits() {
     script.run([Nothing, NoDeadline]);
 }
 
-/// A buffer of one byte: nothing leaves unless it has opened.
 #[test]
 fn the_smallest_buffer_is_told_once() {
     let mut script = delayed(1, None);
@@ -332,7 +318,7 @@ fn the_smallest_buffer_is_told_once() {
     script.run([Nothing]);
 }
 
-/// Segments larger than half of what 16 bits can tell: a closed window opens nevertheless.
+/// Segments larger than half of the 16-bit field: a closed window opens nevertheless.
 #[test]
 fn a_closed_window_opens_for_large_segments_without_scaling() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(4 << 20))]);
@@ -347,7 +333,7 @@ fn a_closed_window_opens_for_large_segments_without_scaling() {
     assert_eq!(edge(&mut script), 65_535 + 65_535);
 }
 
-/// A FIN takes no room in the buffer: at a closed window it is taken, as our own goes out at one (RFC 9293 §3.10.4).
+/// A FIN takes no buffer: it is accepted at a closed window, as ours is sent at one (RFC 9293 §3.10.4).
 #[test]
 fn a_fin_at_a_closed_window_is_taken() {
     let mut script = buffered(1000, None);

@@ -1,44 +1,40 @@
-//! Sources that compete in pairs: some tens in six rounds, where those that move most stand apart and only meet the winner;
-//! hundreds and thousands in twelve; more of them, or times that 64 bits cannot tell, with keys of 128 bits.
+//! Tournament trees: up to 64 sources in six rounds, up to 4096 in twelve, any number with keys of 128 bits.
+//! In the smallest tree, the two busiest sources stay outside and meet only the winner.
 //!
-//! A time, ns, and its source behind it are one key, so that the lower number wins among equal times.
+//! A key is a time (ns) followed by the source number, so that the lower number wins among equal times.
 
 use lasthop_base::Time;
 
-/// The keys of so many sources as two to the number of rounds, in twice as many places.
+/// A complete binary tree for `PLACES / 2` sources.
 #[derive(Debug)]
 pub(super) struct Pairs<const PLACES: usize> {
-    /// The winner of all at 1; of the pair at 2 i and 2 i + 1 at i; the sources themselves in the last half.
+    /// The winner of all at 1, that of the pair at 2 i and 2 i + 1 at i, and the sources in the upper half.
     keys: [u64; PLACES],
 }
 
-/// Hundreds and thousands. With more of them, the times that fit in a key would end too soon, after 26 days.
+/// Up to 4096 sources; with more, keys would end after less than 26 days.
 pub(super) type Thousands = Pairs<{ 2 << 12 }>;
 
 impl<const PLACES: usize> Pairs<PLACES> {
-    /// Sources at most.
     pub(super) const MOST: usize = PLACES / 2;
     const ROUNDS: u32 = Self::MOST.ilog2();
-    /// Times from here on cannot be told, but for [`Time::NEVER`]: the highest bit of a key says that.
+    /// First time that does not fit in a key. The highest bit of a key is reserved for [`Time::NEVER`].
     const END: u64 = 1 << (63 - Self::ROUNDS);
 
-    /// No source has anything due.
     pub(super) fn new() -> Pairs<PLACES> {
         Pairs { keys: [u64::MAX; PLACES] }
     }
 
-    /// Whether a key can tell this time.
     pub(super) fn can_tell(time: Time) -> bool {
         time.as_nanos() < Self::END || time == Time::NEVER
     }
 
     fn key_of(source: u32, time: Time) -> u64 {
-        // Of what never comes, all bits are set that stay.
         time.as_nanos() << Self::ROUNDS | u64::from(source)
     }
 
     fn told_by(key: u64) -> (Time, u32) {
-        // With its sign: of what never comes, all bits are set again.
+        // The arithmetic shift restores the upper bits of `NEVER`.
         let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
         (time, key as u32 % Self::MOST as u32)
     }
@@ -47,12 +43,11 @@ impl<const PLACES: usize> Pairs<PLACES> {
         Self::MOST + source as usize % Self::MOST
     }
 
-    /// When a source is next due.
     pub(super) fn time_of(&self, source: u32) -> Time {
         Self::told_by(self.keys[Self::place_of(source)]).0
     }
 
-    /// A source is next due at `time`; returns the first one then.
+    /// Sets a source's due time; returns the winner.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         self.compete(source, Self::key_of(source, time));
         Self::told_by(self.keys[1])
@@ -70,7 +65,7 @@ impl<const PLACES: usize> Pairs<PLACES> {
         }
     }
 
-    /// A source is next due at `time` at the latest.
+    /// Sets a source's due time to `time` unless the source is due earlier.
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         let key = Self::key_of(source, time);
         let mut place = Self::place_of(source);
@@ -81,12 +76,12 @@ impl<const PLACES: usize> Pairs<PLACES> {
     }
 }
 
-/// Some tens, of whom two may stand apart.
+/// Up to 64 sources, two of which may stay outside the tree.
 #[derive(Debug)]
 pub(super) struct Tens {
     pairs: Few,
     apart: [u64; APART],
-    /// Who stands apart, and where; the others have [`APART`].
+    /// Index in `apart` by source; [`APART`] for sources in the tree.
     places: [u8; Few::MOST],
 }
 
@@ -94,10 +89,9 @@ type Few = Pairs<{ 2 << 6 }>;
 const APART: usize = 2;
 
 impl Tens {
-    /// Sources at most.
     pub(super) const MOST: usize = Few::MOST;
 
-    /// No source has anything due; those of `often` move most.
+    /// No source is due. The first two sources of `often` stay outside the tree.
     pub(super) fn new(often: &[u32]) -> Tens {
         let mut places = [APART as u8; Few::MOST];
         for (place, source) in often.iter().take(APART).enumerate() {
@@ -106,7 +100,6 @@ impl Tens {
         Tens { pairs: Pairs::new(), apart: [u64::MAX; APART], places }
     }
 
-    /// Whether a key can tell this time.
     pub(super) fn can_tell(time: Time) -> bool {
         Few::can_tell(time)
     }
@@ -115,7 +108,6 @@ impl Tens {
         self.apart.get_mut(usize::from(self.places[source as usize % Few::MOST]))
     }
 
-    /// When a source is next due.
     pub(super) fn time_of(&self, source: u32) -> Time {
         match self.apart.get(usize::from(self.places[source as usize % Few::MOST])) {
             Some(key) => Few::told_by(*key).0,
@@ -123,7 +115,6 @@ impl Tens {
         }
     }
 
-    /// A source is next due at `time`; returns the first one then.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let key = Few::key_of(source, time);
         match self.apart(source) {
@@ -134,7 +125,6 @@ impl Tens {
         Few::told_by(self.pairs.keys[1].min(one).min(other))
     }
 
-    /// A source is next due at `time` at the latest.
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
         match self.apart(source) {
             Some(apart) => *apart = (*apart).min(Few::key_of(source, time)),
@@ -143,18 +133,15 @@ impl Tens {
     }
 }
 
-/// Any number of sources with any times: keys of 128 bits.
+/// Any number of sources and any times: keys of 128 bits.
 #[derive(Debug)]
 pub(super) struct Wide {
-    /// As those of [`Pairs`].
     keys: Vec<u128>,
 }
 
 impl Wide {
-    /// Bits of a key behind its time.
     const SOURCE: u32 = u32::BITS;
 
-    /// No source has anything due.
     pub(super) fn new(count: usize) -> Wide {
         Wide { keys: vec![u128::MAX; 2 * count.next_power_of_two()] }
     }
@@ -167,12 +154,11 @@ impl Wide {
         (Time::from_nanos((key >> Self::SOURCE) as u64), key as u32)
     }
 
-    /// When a source is next due.
     pub(super) fn time_of(&self, source: u32) -> Time {
         Self::told_by(self.keys[self.place_of(source)]).0
     }
 
-    /// A source is next due at `time`; returns the first one then. Stops at the round that does not change.
+    /// Sets a source's due time; returns the winner. Ends at the first round that does not change.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
         let mut key = u128::from(time.as_nanos()) << Self::SOURCE | u128::from(source);
         let mut place = self.place_of(source);

@@ -1,4 +1,4 @@
-//! A flow as it runs: what the engine keeps of it, and what its packets take.
+//! The state that the engine keeps for each flow.
 
 use crate::account::Account;
 use crate::flow::{Overhead, Side, Traffic};
@@ -8,39 +8,37 @@ use lasthop_base::Time;
 use lasthop_tcp::{Endpoint, Range};
 use lasthop_wire::{Body, LossReason, Packet, Priority};
 
-/// A flow as it runs, in two lines of the cache: in the first one all that the engine asks for each packet.
+/// State of a flow: two cache lines, the first with all that each packet needs.
 #[repr(C, align(64))]
 pub(super) struct Carried {
-    /// From the source, and from the destination.
+    /// Directions from the source and from the destination.
     pub(super) ways: [Way; 2],
     pub(super) traffic: Traffic,
-    /// That of the flow ([`Flow::opaque`](crate::Flow::opaque)).
+    /// [`Flow::opaque`](crate::Flow::opaque).
     pub(super) opaque: bool,
-    /// That of its connection ([`Connection::judged`](crate::Connection::judged)).
+    /// [`Connection::judged`](crate::Connection::judged).
     pub(super) judged: bool,
     pub(super) sharing: Sharing,
     pub(super) start: Time,
     pub(super) account: Account,
 }
 
-// See [`Carried`].
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(Carried, sharing) <= 56 && size_of::<Carried>() == 128);
-    // What a loss changes is in one line.
+    // One cache line holds all that a loss changes.
     assert!(
         offset_of!(Carried, account) / 64 == (offset_of!(Carried, account) + size_of::<Account>() - 1) / 64
     );
 };
 
 impl Carried {
-    /// The flow's overhead, in either direction.
     pub(super) fn overhead(&self) -> Overhead {
         self.ways[0].overhead()
     }
 
-    /// The transfer is complete; a second call changes nothing.
+    /// Records the completion of the transfer; later calls have no effect.
     pub(super) fn complete(&mut self, together: &mut Together, now: Time) {
         let Carried { traffic, account, sharing, .. } = self;
         if !account.is_complete()
@@ -53,7 +51,7 @@ impl Carried {
         }
     }
 
-    /// A packet is lost: counts it, and keeps the range of a first transmission whose cause is to be judged.
+    /// Counts a lost packet. Stores the range of a lost first transmission if loss discrimination is to be assessed.
     pub(super) fn lose(&mut self, packet: &Packet, reason: LossReason) {
         let Carried { traffic, account, judged, .. } = self;
         if !packet.forward {
@@ -77,24 +75,20 @@ impl Carried {
     }
 }
 
-/// What packets take that one end of a flow sends: 16 bytes.
+/// One direction of a flow, 16 bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
-    /// Below 2^31, and in the highest bit whether that end, or its application, wants to be told something with each
-    /// segment that arrives there.
+    /// Route number below 2^31; the highest bit: the sending end or its application needs notices with each segment
+    /// that the end receives.
     route_and_told: u32,
-    /// Its first pipe.
     pub(super) first: PipeId,
-    /// What they pass inside their host before it; [`NO_LINE`]: nothing.
+    /// Pipe inside the host before the first link, or [`NO_LINE`].
     pub(super) host: PipeId,
-    /// [`Overhead::Fixed`], bytes, or [`REAL`].
     overhead: u32,
 }
 
 const IS_TOLD: u32 = 1 << 31;
-/// No pipe has this number.
 const NO_LINE: PipeId = PipeId(u32::MAX);
-/// No packet is as long.
 const REAL: u32 = u32::MAX;
 
 impl Way {
@@ -123,12 +117,10 @@ impl Way {
     }
 }
 
-/// The place of a side's [`Way`].
 pub(super) fn end(side: Side) -> usize {
     usize::from(side == Side::Destination)
 }
 
-/// The endpoint at this side, if there is one now.
 pub(super) fn endpoint_of(traffic: &mut Traffic, side: Side) -> Option<&mut Endpoint> {
     match (traffic, side) {
         (Traffic::Tcp(connection), Side::Source) => Some(&mut connection.source),

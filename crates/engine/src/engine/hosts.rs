@@ -1,4 +1,4 @@
-//! A chapter of the engine: what an endpoint makes of a packet that has reached its host, and of what its link tells it.
+//! [`Engine`]: packets and link notices that reach an endpoint.
 
 use super::Engine;
 use super::carried::{Carried, end, endpoint_of};
@@ -11,7 +11,6 @@ use lasthop_tcp::{Arriving, Endpoint, Notice, Wants};
 use lasthop_wire::{Body, FlowId, LinkReport, LossReason, Packet};
 
 impl Engine {
-    /// The first packet on a pipe has reached its destination.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn deliver(&mut self, pipe: u32, room: &mut Packet) {
         let Some(first) = self.pipes[pipe as usize].travelling.first() else { return };
@@ -30,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// An endpoint that wants to know something with each segment is told it before that arrives.
+    /// Gives an endpoint the notices that it wants before each segment.
     #[cold]
     fn tell_before(&mut self, id: FlowId, side: Side) {
         let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
@@ -44,7 +43,7 @@ impl Engine {
         tell(self.now, endpoint.wants(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
     }
 
-    /// After it has arrived and was answered: what that made of the queue, and what the application makes of it.
+    /// After a segment and its answer: reports the ACK backlog and calls the application.
     #[cold]
     fn tell_after(&mut self, id: FlowId, side: Side) {
         let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
@@ -60,8 +59,7 @@ impl Engine {
         }
     }
 
-    /// The first packet on a pipe is read where it lies, and then removed. What the endpoint sends first goes out while it is
-    /// at hand.
+    /// Lets the endpoint read a pipe's first packet in place, removes the packet, and sends the first answer.
     #[inline(always)]
     fn hand_over(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
         let now = self.now;
@@ -94,7 +92,7 @@ impl Engine {
         }
     }
 
-    /// The same of a packet that nobody answers.
+    /// Delivers a packet for which no simulated endpoint exists.
     #[cold]
     fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
         let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
@@ -111,7 +109,7 @@ impl Engine {
         self.heads.set(pipe, here.due());
     }
 
-    /// A link layer has given a packet up; the host behind it hears of it if the link is its own.
+    /// Reports a packet that the link layer discarded to the receiving endpoint, if the link ends at its host.
     pub(super) fn report(&mut self, packet: &Packet, at_host: bool, readable: bool) {
         let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
         let side = if packet.forward { Side::Destination } else { Side::Source };
@@ -125,7 +123,7 @@ impl Engine {
         }
     }
 
-    /// Tells an endpoint how long its uplink queue is now that its ACKs are in it.
+    /// Reports the uplink backlog, queued ACKs included, to an endpoint.
     pub(super) fn tell_backlog(&mut self, flow: FlowId, side: Side, uplink: PipeId) {
         let now = self.now;
         let after = self.pipes[uplink.0 as usize].line.backlog(now);
@@ -135,7 +133,7 @@ impl Engine {
         self.drain_events(flow, side);
     }
 
-    /// The first packet on a pipe has reached its host, whose checksum finds the damage. Real hosts look for themselves.
+    /// Discards a damaged packet at its host (checksum). External packets go on: real hosts check for themselves.
     #[cold]
     fn deliver_damaged(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
@@ -151,10 +149,9 @@ impl Engine {
         self.lose(&packet, PipeId(pipe), LossReason::Corrupt);
     }
 
-    /// A link layer tells something to the hosts behind it.
     pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
-        // Those that have not begun hear of it, too.
+        // Includes flows that have not begun.
         self.make_all();
         for carried in &mut self.flows {
             let is_last = carried.ways.map(|way| self.routes[way.route() as usize].last() == Some(&at));
@@ -169,7 +166,6 @@ impl Engine {
     }
 }
 
-/// What arrived is no segment: a node's notice.
 #[cold]
 fn notify(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     if let Some(first) = here.travelling.first()
@@ -179,7 +175,7 @@ fn notify(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
     }
 }
 
-/// Tells an endpoint what it wants to know before it handles a segment.
+/// Gives an endpoint the notices that it wants before a segment.
 fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
     if wants.true_window {
         endpoint.handle_notice(now, Notice::TrueWindow(peer.window_in_segments()));

@@ -1,4 +1,4 @@
-//! A chapter of the engine: a packet on its way, from link to link, into elements that decide later, and lost.
+//! [`Engine`]: packets on links and in queueing elements, and their losses.
 
 use super::{Engine, IN_HOST};
 use crate::observer::{Fate, Observer};
@@ -10,7 +10,7 @@ use lasthop_net::{Line, Output, Passage};
 use lasthop_wire::{LossReason, Packet};
 
 impl Engine {
-    /// The first packet on a pipe has arrived at its end.
+    /// Handles the next event of a pipe: an arrival or an element's deadline.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arrive(&mut self, pipe: u32, room: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
@@ -29,7 +29,7 @@ impl Engine {
         if first.arrives { self.deliver(pipe, room) } else { self.pass_on(pipe) }
     }
 
-    /// The first packet on a pipe goes on, or was given up.
+    /// Forwards the first packet of a pipe, or reports that the link layer discarded it.
     #[inline(never)]
     fn pass_on(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
@@ -60,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// A packet joins a pipe, and goes through all that follow it as long as nothing else can come between.
+    /// Sends a packet into a pipe, and on through all following pipes that no other packet can enter meanwhile.
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
@@ -108,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// A packet is lost on the pipe that it has joined at `now`; who gives it up there hears of it at `due`.
+    /// Handles a loss on the pipe that the packet joined at `now`; a link-layer discard is reported at `due`.
     #[cold]
     fn lose_under_way(
         &mut self,
@@ -132,33 +132,32 @@ impl Engine {
         }
     }
 
-    /// A packet passes its host's line before its first link, where it gets its number.
+    /// Sends a packet through its host's own pipe. The packet is numbered when it leaves the host.
     #[cold]
     pub(super) fn pass_in_host(&mut self, packet: &mut Packet, at: PipeId) {
         packet.hop = IN_HOST;
         self.join_element(packet, at);
     }
 
-    /// Packets are numbered in the order in which they leave their hosts.
     pub(super) fn number(&mut self, packet: &mut Packet) {
         packet.number = self.packets;
         self.packets += 1;
     }
 
-    /// What no endpoint sends begins its way. Apart, so that [`Engine::send`] stays where endpoints send.
+    /// Sends a packet that no endpoint made. Separate, so that [`Engine::send`] is inlined only where endpoints send.
     #[inline(never)]
     pub(super) fn send_datagram(&mut self, packet: &mut Packet) {
         let first = self.routes[packet.route as usize][0];
         self.send(packet, first);
     }
 
-    /// The same, apart from what its callers do.
+    /// [`Engine::join_element`], not inlined.
     #[inline(never)]
     fn enter_element(&mut self, packet: &mut Packet, at: PipeId) {
         self.join_element(packet, at);
     }
 
-    /// A packet joins an element, which may decide something at once.
+    /// Adds a packet to an element and applies the element's decisions.
     #[inline(always)]
     pub(super) fn join_element(&mut self, packet: &mut Packet, at: PipeId) {
         let now = self.now;
@@ -179,7 +178,7 @@ impl Engine {
         }
     }
 
-    /// Deals with what an element has decided, and notes its next deadline.
+    /// Applies an element's decisions and updates the pipe's due time.
     #[inline(never)]
     pub(super) fn take_decisions(&mut self, at: PipeId) {
         let pipe = &mut self.pipes[at.0 as usize];
@@ -200,14 +199,13 @@ impl Engine {
         self.heads.set(at.0, pipe.due());
     }
 
-    /// The same, whatever it is.
     #[inline(never)]
     fn take_all(&mut self, at: PipeId) {
         let now = self.now;
         let mut decided = std::mem::take(&mut self.decided);
         let mut copied = None;
         if let Some(Output::Copied { packet }) = decided.last() {
-            // Before anything becomes of the original.
+            // Before the original's fate is applied.
             self.twins.add(packet);
         }
         for output in &decided {
@@ -236,7 +234,7 @@ impl Engine {
                     continue;
                 }
             };
-            // What its host will find is told there.
+            // A damaged packet's fate is reported at its host.
             let is_open = packet.damaged && lost.is_none() && self.nexts.behind(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(
@@ -292,7 +290,7 @@ impl Engine {
         carried.lose(packet, reason);
     }
 
-    /// A link has made two of a packet: the copy joins it behind the original, with a number of its own.
+    /// Adds the copy of a packet that a link has duplicated, with a new number, behind the original.
     #[cold]
     fn join_copy(&mut self, original: Packet, at: PipeId) {
         let mut packet = Packet { again: true, ..original };
@@ -313,7 +311,7 @@ impl Engine {
         self.take_decisions(at);
     }
 
-    /// One direction of a link tells something to the other, or to the medium; a medium to a direction.
+    /// Passes a notice between the directions of a link, or between a medium's arbiter and its members.
     fn tell_opposite(&mut self, at: PipeId, across: Across) {
         let pipe = &self.pipes[at.0 as usize];
         let other = match (across, pipe.behind) {
@@ -334,7 +332,6 @@ impl Engine {
     }
 }
 
-/// A packet that joined a pipe will arrive.
 #[cold]
 fn tell_arrival(
     observer: &mut dyn Observer,

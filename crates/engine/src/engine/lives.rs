@@ -1,7 +1,7 @@
-//! A chapter of the engine: flows that are not made before they begin, and of which little is kept once they are over.
+//! [`Engine`]: connections that are created when they begin and released when they are over.
 //!
-//! Where there are very many, most of them are not alive at any time. What comes out is the same: a connection that is over
-//! is given up only when neither end has anything to do and no packet of it is on its way.
+//! With very many flows, few are active at any time. Results do not change: a connection is released only when both
+//! ends are idle and none of its packets is in flight.
 
 use super::Engine;
 use super::carried::Carried;
@@ -12,34 +12,34 @@ use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
-/// More packets than this on a flow's way are not looked through: it is tried again when TIME-WAIT ends.
+/// Search depth, packets: with more on a flow's route, release is retried when TIME-WAIT ends.
 const MOST: usize = 4096;
 
-/// What is kept of a connection that is over.
+/// Results of a released connection.
 #[derive(Clone, Debug)]
 pub struct Over {
-    /// The source's counters.
+    /// Counters of the source.
     pub source: Counters,
-    /// The destination's.
+    /// Counters of the destination.
     pub destination: Counters,
-    /// Payload bytes received in order at the destination, and at the source.
+    /// Payload bytes delivered in order at the destination and at the source.
     pub delivered: [u64; 2],
-    /// The source's round trips.
+    /// Round-trip estimate of the source.
     pub rtt: RttEstimator,
-    /// The source's congestion window, bytes.
+    /// Congestion window of the source, bytes.
     pub window: u64,
-    /// The same, inflated by what had left the network during recovery, bytes.
+    /// The same window with its inflation during recovery, bytes.
     pub inflated: u64,
 }
 
 impl Engine {
-    /// Makes all flows now and keeps them to the end: for who looks at them in between. To be called before the first event.
+    /// Creates all flows now and keeps them to the end, for inspection during the run. Call before the first event.
     pub fn keep_flows(&mut self) {
         self.keeps_flows = true;
         self.make_all();
     }
 
-    /// What is kept of a connection that is over, if it was given up.
+    /// Results of a released connection; `None` if the connection is not released.
     pub fn over(&self, flow: FlowId) -> Option<&Over> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Unanswered(Unanswered::Over(over)) => Some(over),
@@ -47,12 +47,11 @@ impl Engine {
         }
     }
 
-    /// Makes all flows that are not there yet.
     pub(super) fn make_all(&mut self) {
         (0..self.flows.len()).for_each(|index| self.make(index));
     }
 
-    /// Makes a flow that is not there yet, as if it had been from the beginning.
+    /// Creates a deferred connection, with the state of a connection that existed from time zero.
     #[inline(never)]
     pub(super) fn make(&mut self, index: usize) {
         let Carried { traffic, judged, .. } = &mut self.flows[index];
@@ -71,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// An end has closed: if all is over, little is kept.
+    /// Releases a connection if both ends are finished and none of its packets is in flight.
     #[cold]
     pub(super) fn give_up(&mut self, id: FlowId) {
         let Carried { traffic, account, ways, .. } = &self.flows[id.0 as usize];

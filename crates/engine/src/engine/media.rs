@@ -1,19 +1,17 @@
-//! Media that pipes share.
+//! Media shared by several pipes.
 
 use crate::pipe::PipeId;
 
-/// Members of each medium: the pipes that share it, by their places.
+/// Member pipes of each medium.
 #[derive(Default)]
 pub(super) struct Media(Vec<Vec<PipeId>>);
 
 impl Media {
-    /// Adds a medium; returns its place.
     pub(super) fn add(&mut self, members: Vec<PipeId>) -> u32 {
         self.0.push(members);
         self.0.len() as u32 - 1
     }
 
-    /// The pipe at this place of a medium, if it has as many.
     pub(super) fn member(&self, medium: u32, member: u32) -> Option<PipeId> {
         self.0.get(medium as usize)?.get(member as usize).copied()
     }

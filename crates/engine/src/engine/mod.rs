@@ -1,21 +1,21 @@
-//! Flows, their endpoints, the links between them, and the loop.
+//! Flows, endpoints, links and the event loop.
 //!
-//! Chapters of [`Engine`], which coordinate:
+//! Parts of [`Engine`]:
 //!
-//! * here: set-up, the loop, and a run whose time stands still.
-//! * `links`: a packet on its way.
-//! * `hosts`: a packet at a host; `timers`: a timer there; `sending`: what a host sends, and what is noted then.
-//! * `nodes`: a packet at a node with a middlebox, and news of plans.
-//! * `lives`: flows that are made late and given up early.
-//! * `seen`: what a driver sees, sets and injects between events.
+//! * here: set-up, the event loop, and detection of a stuck run.
+//! * `links`: packets on links.
+//! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
+//! * `nodes`: packets at middleboxes, and reports of planned rates.
+//! * `lives`: connections created late and released early.
+//! * `seen`: inspection, settings and injection by a driver between events.
 //!
-//! Parts, which own their state:
+//! Types with their own state:
 //!
-//! * `carried`: a flow as it runs.
-//! * `media`: media that pipes share.
-//! * `passing`: news of real traffic.
-//! * `plans`: rates that change by plan.
-//! * `twins`: datagrams of which links have made copies.
+//! * `carried`: the state of a flow.
+//! * `media`: media shared by pipes.
+//! * `passing`: departures of external packets.
+//! * `plans`: planned rate changes.
+//! * `twins`: datagrams that links have duplicated.
 
 mod carried;
 mod hosts;
@@ -53,43 +53,39 @@ use plans::Plans;
 use sending::blank;
 use twins::Twins;
 
-/// Carries packets from event to event.
+/// Moves packets from event to event.
 ///
-/// Give it links and flows, then [`Engine::run_until`] as often as you like; look at
-/// endpoints and accounts in between.
+/// Create it with links and flows, then call [`Engine::run_until`] as often as you like. You may read endpoints and
+/// accounts between calls.
 pub struct Engine {
     now: Time,
-    /// How far the current [`Engine::run_until`] goes: nothing is carried ahead of it.
+    /// End of the current [`Engine::run_until`]; fused hops do not go beyond it.
     horizon: Time,
     packets: u64,
     pipes: Vec<Pipe>,
-    /// Those that have a middlebox.
+    /// Nodes with a middlebox.
     nodes: Vec<Node>,
-    /// The routes that flows take, each once: they stay in the cache however many flows there are.
+    /// Distinct routes: shared by flows, so that they stay in the cache.
     routes: Vec<Vec<PipeId>>,
     nexts: Nexts,
     flows: Vec<Carried>,
     heads: Tournament,
     timers: Timers,
     observer: Option<Box<dyn Observer>>,
-    /// What elements decided, until it is dealt with; kept for its room.
+    /// Decisions of elements that are not applied yet; kept for its capacity.
     decided: Vec<Output>,
-    /// What a middlebox decided, likewise.
     onward: Vec<Onward>,
     plans: Plans,
     passing: Passing,
     media: Media,
     together: Together,
-    /// Whether flows are kept to the end.
     keeps_flows: bool,
     still: Still,
     twins: Twins,
 }
 
 impl Engine {
-    /// An engine at time zero. Flows name the pipes by their place in `lines`.
-    ///
-    /// They may be made one by one as they are taken: a list of many would need as much room again as they do here.
+    /// An engine at time zero. [`PipeId`]s of flows index `lines`. A lazy iterator of flows saves memory.
     pub fn new(lines: Vec<Line>, flows: impl IntoIterator<Item = Flow>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
@@ -145,7 +141,7 @@ impl Engine {
         engine
     }
 
-    /// Tells `observer` everything from now on, hop by hop; to be called before the first event.
+    /// Reports every event to `observer`, hop by hop. Call before the first event.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.keep_flows();
         self.observer = Some(observer);
@@ -158,7 +154,7 @@ impl Engine {
         self.unfuse();
     }
 
-    /// Takes every hop by itself, so that a queue looked at between events is as it is then, on every pipe.
+    /// Handles each hop as an event of its own, so that every queue is exact between events.
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
             pipe.eager = false;
@@ -168,9 +164,8 @@ impl Engine {
         self.nexts = Nexts::of(&self.routes, &self.pipes);
     }
 
-    /// Packets of these flows pass a line inside their host before their first link: those of the source the first one,
-    /// those of the destination the second. To be called before the first event. What waits there is the host's own
-    /// matter: an observer is told of a packet when it leaves the host.
+    /// Adds pipes inside the hosts, before the first link of these flows: one for the source's packets, one for the
+    /// destination's. Call before the first event. Observers see a packet when it leaves the host.
     pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [Line; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
@@ -181,12 +176,12 @@ impl Engine {
         self.renumber();
     }
 
-    /// Ends the observation and gives the observer back.
+    /// Ends the observation and returns the observer.
     pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
         self.observer.take()
     }
 
-    /// Runs every event up to and including `until`; none at which the run is [stuck](Engine::stuck).
+    /// Runs all events up to and including `until`, or until the run is [stuck](Engine::stuck).
     pub fn run_until(&mut self, until: Time) {
         self.horizon = until;
         let mut room = blank();
@@ -194,8 +189,8 @@ impl Engine {
         self.now = self.now.max(until);
     }
 
-    /// Runs every event up to and including `until`, but so many at most; true if there are more. Whoever calls it until it
-    /// is false has what one [`Engine::run_until`] gives.
+    /// Runs at most `most` events up to and including `until`; returns true if more are due. Repeated until false, the
+    /// results equal those of one [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
         let mut room = blank();
@@ -208,7 +203,7 @@ impl Engine {
         true
     }
 
-    /// When the next event is due, if there is one.
+    /// Time of the next event, if any.
     pub fn next_event(&self) -> Option<Time> {
         let first = self.heads.first().0.min(self.timers.first().0);
         (first < Time::NEVER).then_some(first)
@@ -234,8 +229,7 @@ impl Engine {
         self.timers.at_latest(timer_of(index, opener), *start);
     }
 
-    /// The next event, if there is one up to and including `until`; else false. What an endpoint answers with is written in
-    /// `room`, which is not made anew for each.
+    /// Runs the next event if it is due by `until`; else returns false. `room` is scratch space for packets.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn step(&mut self, until: Time, room: &mut Packet) -> bool {
         let (due, pipe) = self.heads.first();
@@ -253,13 +247,13 @@ impl Engine {
         true
     }
 
-    /// Two pipes are the directions of one link: what one tells the other gets there. Else it is lost.
+    /// Declares two pipes as directions of one link. Notices between uncoupled directions are discarded.
     pub fn couple(&mut self, one: PipeId, other: PipeId) {
         self.pipes[one.0 as usize].opposite = Some(other);
         self.pipes[other.0 as usize].opposite = Some(one);
     }
 
-    /// Pipes share a medium: what they tell is for its arbiter, which knows them by their places in the list. To be called
+    /// Lets pipes share a medium. The arbiter receives their notices, each with the pipe's index in `members`. Call
     /// before the first event.
     pub fn share_medium(&mut self, arbiter: Box<dyn Element>, members: Vec<PipeId>) {
         let medium = PipeId(self.pipes.len() as u32);
@@ -273,7 +267,6 @@ impl Engine {
         self.renumber();
     }
 
-    /// The heads of all pipes compete, after some were added.
     fn renumber(&mut self) {
         self.heads = heads_of(&self.pipes);
         for (number, pipe) in (0..).zip(&self.pipes) {
@@ -284,22 +277,21 @@ impl Engine {
         }
     }
 
-    /// Why the run does not go on, if it does not: its time stands still. Nothing is due any more then.
+    /// The source that keeps the run at one instant, if the run is stuck. No event is due then.
     pub fn stuck(&self) -> Option<Stuck> {
         self.still.stuck()
     }
 
-    /// A timer's place in the agenda has come up. Whether the run goes on.
+    /// Counts a timer event; returns false if the run is stuck.
     pub(super) fn goes_on_at_timer(&mut self, timer: u32) -> bool {
         !self.still.tick(self.now) || self.goes_on_counting(self.source_of(timer))
     }
 
-    /// An element's deadline has come. Whether the run goes on.
     pub(super) fn goes_on_at_element(&mut self, pipe: u32) -> bool {
         !self.still.tick(self.now) || self.goes_on_counting(Source::Element(PipeId(pipe)))
     }
 
-    /// The same at an instant with very many events.
+    /// Counts events by source, at an instant with very many of them.
     #[cold]
     #[inline(never)]
     fn goes_on_counting(&mut self, source: Source) -> bool {
@@ -322,17 +314,16 @@ impl Engine {
     }
 }
 
-/// The last time that comes.
 const LAST: Time = Time::from_nanos(u64::MAX - 1);
 
-/// The hop of a packet that is still in its host; the next one is 0.
+/// Hop of a packet inside its host; the next hop is 0.
 const IN_HOST: u8 = u8::MAX;
 
 fn timer_of(flow: usize, side: Side) -> u32 {
     2 * flow as u32 + u32::from(side == Side::Destination)
 }
 
-/// A tournament of pipes' heads. Those of elements move twice for each packet: for what they decide, and where it arrives.
+/// A tournament of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
 fn heads_of(pipes: &[Pipe]) -> Tournament {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, Line::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();

@@ -1,4 +1,4 @@
-//! A chapter of the engine: a packet at a node with a middlebox, and which of them hear of rates that change by plan.
+//! [`Engine`]: packets at middleboxes, and reports of planned rates.
 
 use super::Engine;
 use super::carried::endpoint_of;
@@ -18,8 +18,8 @@ use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
 use std::collections::BinaryHeap;
 
 impl Engine {
-    /// A middlebox stands at a node, where these pipes end: it sees all that comes from one of them and goes on. To be
-    /// called before the first event, and at most once for a pipe.
+    /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives by one of
+    /// them and continues. Call before the first event, and at most once for a pipe.
     pub fn stand(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
         let place = self.nodes.len() as u32;
         for pipe in ending {
@@ -29,7 +29,7 @@ impl Engine {
         for (route, exit) in self.routes.iter().zip(&exits) {
             if let Some(hop) = exit {
                 let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
-                // Not all that comes goes on, nor does all that goes on come.
+                // A middlebox may drop, delay and create packets.
                 pipe.eager = false;
                 if middlebox.asks_link() {
                     pipe.line.tell_trouble();
@@ -47,17 +47,16 @@ impl Engine {
         self.timers = self.timers.extended_to(2 * self.flows.len() + self.nodes.len());
     }
 
-    /// What the middlebox of a node has done, if it has one.
+    /// Totals of a node's middlebox, if the node has one.
     pub fn node_account(&self, node: NodeId) -> Option<&NodeAccount> {
         self.nodes.iter().find(|one| one.id == node).map(|node| &node.account)
     }
 
-    /// A packet meets a middlebox.
     #[cold]
     pub(super) fn pass(&mut self, place: u32, packet: Packet) {
         let node = &mut self.nodes[place as usize];
         node.account.came += 1;
-        // What is damaged no box reads: its checksum is not right.
+        // A middlebox that reads headers passes damaged packets on unread (wrong checksum).
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
         if is_closed && node.middlebox.reads_headers() {
             self.onward.push(Onward::Same(packet))
@@ -69,7 +68,7 @@ impl Engine {
         self.timers.at_latest(2 * self.flows.len() as u32 + place, deadline);
     }
 
-    /// A middlebox's timer has come up: its deadline is now, or has moved.
+    /// Handles a middlebox's timer, which may have moved to a later time.
     #[cold]
     pub(super) fn wake_node(&mut self, timer: u32) {
         let place = timer - 2 * self.flows.len() as u32;
@@ -91,7 +90,6 @@ impl Engine {
         self.timers.renew(timer, deadline);
     }
 
-    /// Deals with what a middlebox has decided.
     pub(super) fn take_onward(&mut self, place: u32) {
         let mut onward = std::mem::take(&mut self.onward);
         for one in onward.drain(..) {
@@ -130,7 +128,7 @@ impl Engine {
         self.onward = onward;
     }
 
-    /// A packet that was born here sets out, if its flow passes here in its direction.
+    /// Sends a packet that a middlebox created, if the packet's flow passes this node in its direction.
     fn set_out(&mut self, place: u32, mut packet: Packet, deed: Deed) {
         let carried = &mut self.flows[packet.flow.0 as usize];
         let route = carried.ways[usize::from(!packet.forward)].route();
@@ -145,7 +143,6 @@ impl Engine {
         self.leave(place, packet);
     }
 
-    /// A packet goes on by its hop.
     fn leave(&mut self, place: u32, mut packet: Packet) {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
@@ -159,7 +156,7 @@ impl Engine {
         }
     }
 
-    /// Transmissions of a packet behind a node's middlebox will fail.
+    /// Schedules the reports of failing transmissions of a packet behind a middlebox.
     fn note_failing(&mut self, place: u32, packet: Packet, trouble: Trouble) {
         let is_hidden =
             self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
@@ -168,7 +165,7 @@ impl Engine {
         }
     }
 
-    /// A link tells of transmissions that failed, or will: the middlebox before it hears of them, if it asks.
+    /// Reports failing transmissions of a link to the middlebox before the link, if it wants them.
     #[cold]
     pub(super) fn tell_failing(&mut self, packet: &Packet, trouble: Trouble) {
         let asks =
@@ -179,7 +176,7 @@ impl Engine {
         self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
     }
 
-    /// A queue has dropped a packet, as it came or later: the middlebox before the queue hears of it.
+    /// Reports a packet that a queue dropped to the middlebox before the queue.
     #[cold]
     pub(super) fn tell_refused(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
@@ -188,7 +185,7 @@ impl Engine {
         }
     }
 
-    /// A packet ends here: it was received, or dropped for a reason.
+    /// Ends a packet at a middlebox: received, or dropped for a reason.
     fn end(&mut self, place: u32, packet: &Packet, reason: Option<LossReason>) {
         self.twins.end(packet, reason.is_none());
         let node = &mut self.nodes[place as usize];
@@ -217,9 +214,9 @@ impl Engine {
         }
     }
 
-    /// This pipe's rate changes by plan. To be called before the first event, and once every middlebox stands; nothing comes of
-    /// it unless the middlebox at its beginning [asks](lasthop_middlebox::Middlebox::asks_plan), or a receiver behind it
-    /// [does](Endpoint::asks_plan).
+    /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
+    /// only to a middlebox at its beginning that [asks](lasthop_middlebox::Middlebox::asks_plan) and to a receiver at
+    /// its end that [does](Endpoint::asks_plan).
     pub fn tell_plan(&mut self, pipe: PipeId, service: &Service) {
         let asks = |place: &usize| {
             self.nodes[*place].middlebox.asks_plan() && !self.flows_leaving(*place, pipe).is_empty()
@@ -234,7 +231,7 @@ impl Engine {
         }
     }
 
-    /// The timer of all plans has come up.
+    /// Reports all rate changes that are due.
     #[cold]
     fn tell_plans(&mut self, timer: u32) {
         let now = self.now;
@@ -263,7 +260,7 @@ impl Engine {
         self.timers.renew(timer, self.plans.due());
     }
 
-    /// Flows and directions that leave a node by this pipe, but for those whose headers its middlebox cannot read.
+    /// Flows and directions that leave a node by this pipe, except those whose headers its middlebox cannot read.
     fn flows_leaving(&self, place: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
         let node = &self.nodes[place];
         let leaves = |route: u32| {
@@ -280,7 +277,7 @@ impl Engine {
         leaving
     }
 
-    /// The end of a flow behind this pipe, if it wants to hear of plans.
+    /// The side of a flow whose host is at this pipe's end, if its endpoint wants planned rates.
     fn asking_side(&self, flow: usize, pipe: PipeId) -> Option<Side> {
         let carried = &self.flows[flow];
         let (source, destination) = self.endpoints(FlowId(flow as u32))?;

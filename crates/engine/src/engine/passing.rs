@@ -1,11 +1,11 @@
-//! Real traffic on its way through: what has become of its packets, until the driver takes it.
+//! Departures and copies of external packets, until the driver takes them.
 
 use crate::external::{Copied, Left};
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{LossReason, Packet};
 
-/// News of external packets, in the order of time.
+/// Departures and copies, in order of time.
 #[derive(Default)]
 pub(super) struct Passing {
     left: Vec<Left>,
@@ -13,25 +13,23 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// A packet has left, at its host or lost on a pipe. Out of the way of what is simulated.
+    /// Notes that a packet has arrived at its host, or was lost on a pipe.
     #[cold]
     pub(super) fn note_left(&mut self, packet: &Packet, at: Time, lost: Option<(PipeId, LossReason)>) {
         let Packet { number, forward, ecn, damaged, .. } = *packet;
         self.left.push(Left { number, forward, at, ecn, damaged, lost });
     }
 
-    /// A link has made a copy of the packet with the number `of`.
+    /// Notes a link's copy of packet number `of`.
     pub(super) fn note_copy(&mut self, copy: &Packet, of: u64) {
         let Packet { number, forward, .. } = *copy;
         self.copies.push(Copied { number, of, forward });
     }
 
-    /// Moves what has left to the end of `into`.
     pub(super) fn take_left(&mut self, into: &mut Vec<Left>) {
         into.append(&mut self.left);
     }
 
-    /// Moves the copies to the end of `into`.
     pub(super) fn take_copies(&mut self, into: &mut Vec<Copied>) {
         into.append(&mut self.copies);
     }

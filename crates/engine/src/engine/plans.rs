@@ -1,21 +1,21 @@
-//! Links whose rate changes by plan: when each changes next.
+//! Planned rate changes of pipes.
 
 use crate::pipe::PipeId;
 use lasthop_base::{Rate, Time};
 use lasthop_net::service::Service;
 
-/// Pipes with a plan of which a middlebox or a receiver wants to hear.
+/// Pipes with planned rates that a middlebox or a receiver wants to receive.
 #[derive(Default)]
 pub(super) struct Plans(Vec<Planned>);
 
 struct Planned {
     pipe: PipeId,
     service: Service,
-    /// When it changes next; before the first event the beginning.
+    /// Time of the next change; time zero before the first event.
     due: Time,
 }
 
-/// A pipe's rate until `until`, and the next one.
+/// A pipe's rate until `until`, and the rate after it.
 pub(super) struct Turn {
     pub(super) pipe: PipeId,
     pub(super) rate: Rate,
@@ -24,17 +24,16 @@ pub(super) struct Turn {
 }
 
 impl Plans {
-    /// Adds a pipe, whose first turn is at time zero.
+    /// Adds a pipe; its first rate is reported at time zero.
     pub(super) fn add(&mut self, pipe: PipeId, service: &Service) {
         self.0.push(Planned { pipe, service: service.clone(), due: Time::ZERO });
     }
 
-    /// Number of pipes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The turn of the pipe at this place, if its rate has changed by `now`.
+    /// The current rate of the pipe at index `place`, if it has changed by `now`.
     pub(super) fn turn(&mut self, place: usize, now: Time) -> Option<Turn> {
         let Planned { pipe, service, due } = self.0.get_mut(place).filter(|one| one.due <= now)?;
         let (rate, until) = (service.rate_at(now), service.change_after(now));
@@ -43,7 +42,6 @@ impl Plans {
         Some(Turn { pipe: *pipe, rate, until, next })
     }
 
-    /// When a rate changes next.
     pub(super) fn due(&self) -> Time {
         self.0.iter().map(|one| one.due).min().unwrap_or(Time::NEVER)
     }
@@ -59,7 +57,7 @@ mod tests {
         let rate = Rate::from_bps(9600);
         plans.add(PipeId(2), &Service::Rate(rate));
         assert_eq!(plans.due(), Time::ZERO);
-        let Turn { pipe, rate: now, until, next } = plans.turn(0, Time::ZERO).expect("its first turn");
+        let Turn { pipe, rate: now, until, next } = plans.turn(0, Time::ZERO).expect("the first rate");
         assert_eq!((pipe, now, until, next), (PipeId(2), rate, Time::NEVER, rate));
         assert!(plans.turn(0, Time::from_nanos(7)).is_none() && plans.turn(1, Time::ZERO).is_none());
         assert_eq!(plans.due(), Time::NEVER);

@@ -1,6 +1,6 @@
-//! A chapter of the engine: what a driver sees, sets and injects between events.
+//! [`Engine`]: inspection, settings and injection by a driver between events.
 //!
-//! A pipe's rate, delay and losses change at the engine's time, so that the same changes at the same times give the same run.
+//! A pipe's rate, delay and losses change at simulated time: the same changes at the same times give the same run.
 
 use super::Engine;
 use crate::application::Application;
@@ -16,12 +16,12 @@ use lasthop_tcp::{Endpoint, State};
 use lasthop_wire::{Backlog, FlowId, Packet};
 
 impl Engine {
-    /// The time of the last event.
+    /// Time of the last event.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// When a flow starts.
+    /// Start time of a flow.
     pub fn start(&self, flow: FlowId) -> Time {
         self.flows[flow.0 as usize].start
     }
@@ -31,13 +31,13 @@ impl Engine {
         self.flows.len()
     }
 
-    /// Packets that sources, destinations and middleboxes have sent so far, ACKs and the copies of links included.
+    /// Packets sent so far by sources, destinations and middleboxes, with ACKs and the copies of links.
     pub fn packets_sent(&self) -> u64 {
         self.packets
     }
 
-    /// The endpoints of a flow: source and destination; `None` for datagrams and external packets, and for a connection that
-    /// is not made yet or was given up ([`Engine::keep_flows`]).
+    /// Source and destination of a flow; `None` for datagrams, external packets, and connections not created yet or
+    /// already released ([`Engine::keep_flows`]).
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
@@ -45,7 +45,7 @@ impl Engine {
         }
     }
 
-    /// What the applications of a flow do, if that is more than to send what they have.
+    /// Application of a flow, if it has one.
     pub fn application(&self, flow: FlowId) -> Option<&Application> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => connection.application.as_deref(),
@@ -53,63 +53,62 @@ impl Engine {
         }
     }
 
-    /// A flow's totals.
+    /// Totals of a flow.
     pub fn account(&self, flow: FlowId) -> FlowAccount {
         self.flows[flow.0 as usize].account.whole()
     }
 
-    /// What a TCP flow got so far while another one was alive, beside an equal part.
+    /// Bytes of a TCP flow while other flows were active, and its fair share of them.
     pub fn share(&self, flow: FlowId) -> Share {
         self.together.share(&self.flows[flow.0 as usize].sharing)
     }
 
-    /// A pipe's totals.
+    /// Totals of a pipe.
     pub fn pipe_account(&self, pipe: PipeId) -> &PipeAccount {
         &self.pipes[pipe.0 as usize].account
     }
 
-    /// Of the bytes that a pipe has carried, those that have not reached its other side yet.
+    /// Bytes counted as carried by a pipe that have not reached its end yet.
     pub fn bytes_under_way(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
         let ahead = pipe.travelling.iter().filter(|one| one.due > self.now && !one.is_news());
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 
-    /// Measures from now on how long packets take on a pipe beyond its propagation delay.
+    /// Measures from now on the time of packets on a pipe beyond its propagation delay.
     pub fn measure_waits(&mut self, pipe: PipeId, propagation: Duration) {
         let pipe = &mut self.pipes[pipe.0 as usize];
         pipe.waits = Some(Box::new(Waits::new(propagation)));
         pipe.is_watched = true;
     }
 
-    /// Forgets how long packets took so far on all pipes.
+    /// Clears these measurements on all pipes.
     pub fn clear_waits(&mut self) {
         self.pipes.iter_mut().filter_map(|pipe| pipe.waits.as_mut()).for_each(|waits| waits.clear());
     }
 
-    /// How long packets took on a pipe, if that is measured.
+    /// Delay statistics of a pipe, if measured.
     pub fn waits(&self, pipe: PipeId) -> Option<&Waits> {
         self.pipes[pipe.0 as usize].waits.as_deref()
     }
 
-    /// What a pipe's RLC entity has counted, if it is one.
+    /// Counters of a pipe's RLC entity, if it has one.
     pub fn rlc(&self, pipe: PipeId) -> Option<&Counters> {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
-    /// The average queue by which a pipe's admission decides (RED), as of the last packet's arrival, packets; `None` if it
-    /// knows none.
+    /// Average queue of a pipe's RED as of the last arrival, packets; `None` without RED.
     pub fn average_queue(&self, pipe: PipeId) -> Option<f64> {
         self.pipes[pipe.0 as usize].line.average()
     }
 
-    /// What waits at a pipe now; true only after [`Engine::unfuse`].
+    /// Current backlog of a pipe; exact only after [`Engine::unfuse`].
     pub fn backlog(&mut self, pipe: PipeId) -> Backlog {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.backlog(now)
     }
 
-    /// Whether every finite transfer is complete and no source will send again.
+    /// Whether all finite transfers are complete and all datagram sources have stopped.
     pub fn is_done(&self) -> bool {
         self.flows.iter().all(|carried| match &carried.traffic {
             Traffic::Tcp(connection) => {
@@ -121,33 +120,31 @@ impl Engine {
         })
     }
 
-    /// Settings that hold on a pipe now; `None` if a few numbers cannot describe them.
+    /// Current settings of a pipe; `None` if a [`Setting`] cannot describe them.
     pub fn setting(&self, pipe: PipeId) -> Option<Setting> {
         self.pipes[pipe.0 as usize].line.setting()
     }
 
-    /// Why a change of a pipe is not possible; `None` if it is.
+    /// Reason why a pipe cannot be changed in this way, if any.
     pub fn refuses(&self, pipe: PipeId, change: &Change) -> Option<Fixed> {
         self.pipes[pipe.0 as usize].line.refuses(change)
     }
 
-    /// Changes a pipe now, which is where [`Engine::run_until`] has got to, in what it does not refuse. Nobody is told of it:
-    /// not a middlebox, and no host that asks for plans.
+    /// Changes a pipe at the current time, as far as it does not refuse. Middleboxes and endpoints get no report.
     pub fn change(&mut self, pipe: PipeId, change: &Change) {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decided);
         self.take_decisions(pipe);
     }
 
-    /// Time that a packet that joins a pipe now would wait until its first bit is sent, if nothing is changed and that can
-    /// be said.
+    /// Time from now until a packet joining the pipe would begin transmission, without further changes; `None` if
+    /// unknown.
     pub fn wait(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.wait(now)
     }
 
-    /// A packet of an external flow begins its way now, which is where [`Engine::run_until`] has got to. Returns the
-    /// number by which [`Engine::take_left`] calls it.
+    /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_left`].
     pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
         let route = self.flows[flow.0 as usize].ways[usize::from(!entering.forward)].route();
         let number = self.packets;
@@ -171,13 +168,13 @@ impl Engine {
         number
     }
 
-    /// Adds to `into` what has become of external packets since it was last asked, in the order of time.
+    /// Adds to `into` the external packets that arrived or were lost since the last call, in order of time.
     pub fn take_left(&mut self, into: &mut Vec<Left>) {
         self.passing.take_left(into);
     }
 
-    /// Adds to `into` what links have made two of since it was last asked, in the order of time. None has left before it is
-    /// told here.
+    /// Adds to `into` the copies of external packets made since the last call, in order of time. A copy appears here
+    /// before it appears in [`Engine::take_left`].
     pub fn take_copies(&mut self, into: &mut Vec<Copied>) {
         self.passing.take_copies(into);
     }

@@ -1,4 +1,4 @@
-//! A chapter of the engine: what a host sends, and what is noted once an endpoint has acted.
+//! [`Engine`]: packets that hosts send, and the bookkeeping after an endpoint has acted.
 
 use super::carried::{Carried, Way, end, endpoint_of};
 use super::{Engine, timer_of};
@@ -10,18 +10,18 @@ use lasthop_tcp::endpoint::Sent;
 use lasthop_tcp::{Endpoint, Event, State};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority, Segment};
 
-/// Bytes of an IPv4 and a TCP header without options.
+/// Bytes of IPv4 and TCP headers without options.
 const TCP_IPV4_HEADER: u32 = 40;
-/// Bytes of an IPv4 and a UDP header.
+/// Bytes of IPv4 and UDP headers.
 const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
-    /// Sends what an endpoint has to send, and notes its next deadline.
+    /// Sends all that an endpoint has to send, and updates its timer.
     pub(super) fn pump(&mut self, id: FlowId, side: Side) {
         self.pump_through(id, side, &mut blank());
     }
 
-    /// The same by way of a packet that is there.
+    /// The same with `packet` as scratch space.
     #[inline(never)]
     pub(super) fn pump_through(&mut self, id: FlowId, side: Side, packet: &mut Packet) {
         let now = self.now;
@@ -43,7 +43,6 @@ impl Engine {
         self.settle(id, side);
     }
 
-    /// A packet leaves an endpoint.
     #[inline(always)]
     pub(super) fn set_out_from(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
         match host {
@@ -55,14 +54,14 @@ impl Engine {
         }
     }
 
-    /// After an endpoint has acted: its deadline, its events, its end.
+    /// Updates an endpoint's timer, and handles its events and its end.
     #[inline(never)]
     pub(super) fn settle(&mut self, id: FlowId, side: Side) {
         let now = self.now;
         let carried = &mut self.flows[id.0 as usize];
         let Some(endpoint) = endpoint_of(&mut carried.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
-            // The receiving application has read everything and closes its side too.
+            // The receiving application closes once it has read everything.
             endpoint.close();
             carried.complete(&mut self.together, now);
             self.pump(id, side);
@@ -105,7 +104,7 @@ impl Engine {
     }
 }
 
-/// A packet that is not yet written, as far as endpoints write them.
+/// An empty packet, the scratch space of [`emit`].
 pub(super) fn blank() -> Packet {
     Packet {
         number: 0,
@@ -124,18 +123,15 @@ pub(super) fn blank() -> Packet {
     }
 }
 
-/// What is to be done once a packet has set out.
+/// Next step after a packet was sent.
 pub(super) enum Then {
-    /// It was the last one, and all is settled.
+    /// No packet follows, and all bookkeeping is done.
     Nothing,
-    /// It was the last one.
     Settle,
-    /// There may be another one.
     Ask,
 }
 
-/// Has an endpoint fill the packet that it sends next, if there is one. If it is the last one, and nothing else is to be
-/// told, what comes to settling is done while the endpoint is at hand.
+/// Fills `packet` with an endpoint's next segment, if any; settles at once after the last one, if that is simple.
 #[inline(always)]
 pub(super) fn emit(
     now: Time,

@@ -1,4 +1,4 @@
-//! A chapter of the engine: what an endpoint, an application or a source of datagrams does when its time comes.
+//! [`Engine`]: timers of endpoints, applications and datagram sources.
 
 use super::carried::Carried;
 use super::sending::datagram;
@@ -9,7 +9,7 @@ use lasthop_tcp::State;
 use lasthop_wire::{FlowId, Packet};
 
 impl Engine {
-    /// A timer's place in the agenda has come up: its deadline is now, or has moved.
+    /// Handles a timer, whose deadline may have moved to a later time.
     pub(super) fn fire(&mut self, timer: u32, room: &mut Packet) {
         if !self.goes_on_at_timer(timer) {
             return;
@@ -47,7 +47,6 @@ impl Engine {
                 if endpoint.state() != State::Closed && !is_asked {
                     let moved = endpoint.poll_timeout();
                     if moved > now {
-                        // Nothing but that.
                         return self.timers.renew(timer, moved);
                     }
                 }
@@ -79,7 +78,7 @@ impl Engine {
         }
     }
 
-    /// Something has come to an end of a connection with applications, or their time has.
+    /// Calls a connection's application on new data or at its time.
     #[cold]
     pub(super) fn ask_application(&mut self, id: FlowId) {
         let now = self.now;

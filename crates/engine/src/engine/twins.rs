@@ -1,23 +1,22 @@
-//! Datagrams of which links have made copies: only the first to arrive counts.
+//! Datagrams that links have duplicated: only the first arrival counts.
 
 use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Datagrams of which links have made copies, by flow and number: packets of each on their way, and whether one has arrived.
-/// No more of them than packets on their way.
+/// Duplicated datagrams by flow and number: packets in flight, and whether one has arrived.
 #[derive(Default)]
 pub(super) struct Twins(BTreeMap<(FlowId, u64), (u32, bool)>);
 
 impl Twins {
-    /// A copy of a packet is about to set out.
+    /// Counts a copy that is about to be sent.
     pub(super) fn add(&mut self, packet: &Packet) {
         if let Body::Datagram { number } = packet.body {
             self.0.entry((packet.flow, number)).or_insert((1, false)).0 += 1;
         }
     }
 
-    /// A packet has arrived, or not; whether it is the first one of its datagram to arrive.
+    /// Counts a packet that has arrived or was lost. Returns whether it is its datagram's first arrival.
     pub(super) fn end(&mut self, packet: &Packet, arrives: bool) -> bool {
         if self.0.is_empty() { arrives } else { self.end_of_copied(packet, arrives) }
     }
@@ -49,11 +48,11 @@ mod tests {
     #[test]
     fn the_first_of_a_datagram_to_arrive_counts_and_nothing_is_kept_then() {
         let mut twins = Twins::default();
-        assert!(twins.end(&datagram(1), true), "nobody has copied it");
+        assert!(twins.end(&datagram(1), true), "not copied");
         twins.add(&datagram(1));
         twins.add(&datagram(1));
         assert!(!twins.end(&datagram(1), false), "lost");
-        assert!(twins.end(&datagram(2), true), "another one");
+        assert!(twins.end(&datagram(2), true), "another datagram");
         assert!(twins.end(&datagram(1), true));
         assert!(!twins.end(&datagram(1), true), "the copy");
         assert!(twins.0.is_empty());

@@ -7,11 +7,11 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::fmt::{self, Write};
 
-/// FNV-1a over what is told, in words that do not depend on how our types are called.
+/// FNV-1a hash over packets and events, in a notation that does not depend on the names of Rust types.
 pub struct Fingerprint {
     /// The hash.
     pub value: u64,
-    /// How much it was told.
+    /// Number of hashed items.
     pub told: u64,
 }
 
@@ -25,14 +25,13 @@ impl Write for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of nothing.
+    /// The hash of no items.
     pub fn new() -> Fingerprint {
         Fingerprint { value: 0xcbf2_9ce4_8422_2325, told: 0 }
     }
 
     fn tell(&mut self, told: fmt::Arguments<'_>) {
         self.told += 1;
-        // Writing into a number cannot fail.
         let _ = self.write_fmt(told);
     }
 
@@ -68,8 +67,8 @@ impl Observer for Fingerprint {
     }
 }
 
-/// The one among a run's observers.
+/// Returns the fingerprint among a run's observers.
 pub fn of(observers: Vec<Box<dyn Observer>>) -> Fingerprint {
     let mut all = observers.into_iter().map(|observer| observer as Box<dyn Any>);
-    *all.find_map(|any| any.downcast().ok()).expect("a fingerprint watched the run")
+    *all.find_map(|any| any.downcast().ok()).expect("the run had a fingerprint as observer")
 }

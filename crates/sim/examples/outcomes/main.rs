@@ -1,5 +1,4 @@
-//! One line a run, with a hash over every packet and event: to see whether a change that is to change nothing changes
-//! something.
+//! Prints one line per run with a hash over all packets and events, to verify that a change does not alter any run.
 //!
 //! ```text
 //! cargo run --example outcomes > before.txt   # then change the code
@@ -18,7 +17,7 @@ use lasthop_sim::{Watch, run_watched};
 
 fn main() {
     set::each(6, 10, |named, scenario| {
-        let Some(scenario) = scenario else { return println!("{named} is refused") };
+        let Some(scenario) = scenario else { return println!("{named} is rejected") };
         let watch = Watch { observers: vec![Box::new(Fingerprint::new())], ..Watch::default() };
         let (outcome, _, observers) = run_watched(&scenario, 3, watch);
         let delivered: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();

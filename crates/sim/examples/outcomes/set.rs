@@ -1,12 +1,11 @@
 //! A broad set of runs.
 //!
 //! Paths with and without radio, ECN and delayed ACKs; every loss recovery with every congestion control, in three
-//! settings of what else a sender may do; every ready path with each receiver that answers in more ACKs than one, and with
-//! each profile. A mechanism that is added has runs of its own.
+//! sender settings; every ready path with each receiver that sends more ACKs than usual, and with each profile. New
+//! mechanisms are included automatically.
 
 use lasthop_scenario::{Catalogue, Draft, Scenario, ready_paths};
 
-/// A key of a scenario and its value.
 type Setting<'a> = (&'a str, &'a str);
 
 const PATHS: &[(&str, &[Setting<'_>])] = &[
@@ -36,8 +35,8 @@ const RECEIVERS: &[&[Setting<'_>]] = &[
     &[("profile", "linux")],
 ];
 
-/// Calls `with` for each run of the set: what it is called, and its scenario if that is allowed. Some mechanisms need
-/// what a path does not have. Senders have `sender_s` seconds, receivers `receiver_s`.
+/// Calls `with` for each run of the set: its name, and its scenario if the path supports the mechanism. Sender runs
+/// last `sender_s` seconds, receiver runs `receiver_s`.
 pub fn each(sender_s: u32, receiver_s: u32, mut with: impl FnMut(&str, Option<Scenario>)) {
     let mut run = |path: &str, settings: &[Setting<'_>]| {
         let named: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();

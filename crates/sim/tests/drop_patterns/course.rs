@@ -1,4 +1,4 @@
-//! One run, told packet by packet.
+//! A run as a list of events.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -14,14 +14,14 @@ pub const SEGMENT: u64 = 960;
 /// One-way delay of the bottleneck, s.
 const DELAY: f64 = 0.1;
 
-/// A sender, and which segments are dropped.
+/// A sender, and the segments to drop.
 #[derive(Clone, Copy)]
 pub struct Case {
     pub sender: Sender,
     pub dropped: &'static [u64],
 }
 
-/// Its name in text and file names, what it is in a scenario.
+/// Name in texts and file names, and settings.
 #[derive(Clone, Copy)]
 pub struct Sender {
     pub name: &'static str,
@@ -34,26 +34,26 @@ pub const NEW_RENO: Sender = Sender { name: "NewReno", recovery: "new_reno" };
 pub const SACK: Sender = Sender { name: "SACK", recovery: "sack" };
 pub const SENDERS: [Sender; 4] = [TAHOE, RENO, NEW_RENO, SACK];
 
-/// One to four drops are ns-2's; five and six go on in their manner, every other segment downwards.
+/// One to four drops as in ns-2; five and six continue the pattern: every other segment downwards.
 pub const PATTERNS: [&[u64]; 6] =
     [&[14], &[14, 28], &[14, 26, 28], &[14, 24, 26, 28], &[14, 22, 24, 26, 28], &[14, 20, 22, 24, 26, 28]];
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub enum What {
     /// The source sends a segment.
     Sent { number: u64, again: bool },
-    /// A segment reaches the bottleneck's queue, and leaves the bottleneck.
+    /// A segment reaches the bottleneck's queue at this time, and leaves the bottleneck at `left`, s.
     Passed { number: u64, left: f64 },
-    /// A segment is lost there.
+    /// A segment is lost at the bottleneck.
     Dropped { number: u64, reason: LossReason },
     /// An ACK of all segments up to this one reaches the source.
     Acked { number: Option<u64> },
-    /// The source says something.
+    /// The source reports an event.
     Told(Event),
 }
 
-/// Everything that happened, in the order of time, with cwnd (bytes) after that instant.
+/// All events in order of time, with cwnd (bytes) after each instant.
 pub struct Course {
     pub events: Vec<(Time, What, u64)>,
 }
@@ -62,24 +62,24 @@ impl Case {
     pub fn run(&self) -> Course {
         let text = include_str!("../../../../scenarios/drop-patterns.toml");
         let mut draft = Draft::parse(text, "drop-patterns.toml").expect("it reads");
-        // The SYN is packet 0, and the ACK that ends the handshake is part of the first segment.
+        // The SYN is packet 0; the ACK of the handshake is part of the first segment.
         let packets: Vec<String> = self.dropped.iter().map(|number| (number + 1).to_string()).collect();
         draft.set("recovery", self.sender.recovery).expect("a recovery");
         draft
             .set("link.bottleneck.down.channel.packets", &format!("\"{}\"", packets.join(", ")))
             .expect("a list");
-        let scenario = draft.check().expect("it is whole");
+        let scenario = draft.check().expect("the scenario is valid");
         let end = Time::ZERO + scenario.duration;
 
         let mut engine = assemble(&scenario, 1);
         engine.observe(Box::new(Notes::default()));
         engine.run_until(end);
         let notes = engine.take_observer().map(|observer| observer as Box<dyn Any>);
-        let notes = notes.and_then(|any| any.downcast::<Notes>().ok()).expect("what was put there");
+        let notes = notes.and_then(|any| any.downcast::<Notes>().ok()).expect("the observer");
 
-        // The same again, to look at cwnd at each of these instants: an observer is not shown it.
+        // A second run reads cwnd at each of these instants, which observers do not receive.
         let mut events = notes.events;
-        // What the source says at an instant tells why it sends then.
+        // Events at an instant explain the packets sent then.
         events.sort_by_key(|(time, what)| (*time, !matches!(what, What::Told(_))));
         let mut engine = assemble(&scenario, 1);
         let mut windows = BTreeMap::new();
@@ -97,7 +97,6 @@ impl Course {
         self.events.iter().filter(|(_, what, _)| is_one(what)).count()
     }
 
-    /// Expiries of the retransmission timer.
     pub fn timeouts(&self) -> usize {
         self.count(|what| matches!(what, What::Told(Event::TimedOut { .. })))
     }
@@ -107,7 +106,7 @@ impl Course {
         self.count(|what| matches!(what, What::Told(Event::RecoveryEntered { .. })))
     }
 
-    /// Segments sent again, with the times, s.
+    /// Retransmitted segments, with their times, s.
     pub fn resent(&self) -> Vec<(u64, f64)> {
         let resent = |(time, what, _): &(Time, What, u64)| match what {
             What::Sent { number, again: true } => Some((*number, time.as_secs())),
@@ -116,7 +115,7 @@ impl Course {
         self.events.iter().filter_map(resent).collect()
     }
 
-    /// What was lost at the bottleneck, and why.
+    /// Segments lost at the bottleneck, with the reason.
     pub fn dropped(&self) -> Vec<(u64, LossReason)> {
         let dropped = |(_, what, _): &(Time, What, u64)| match what {
             What::Dropped { number, reason } => Some((*number, *reason)),
@@ -125,7 +124,7 @@ impl Course {
         self.events.iter().filter_map(dropped).collect()
     }
 
-    /// When the source knows that everything up to this segment has arrived, s.
+    /// Time at which the source has an ACK of everything up to this segment, s.
     pub fn acked_at(&self, segment: u64) -> f64 {
         let found = self
             .events
@@ -134,13 +133,13 @@ impl Course {
         found.expect("it arrives").0.as_secs()
     }
 
-    /// cwnd after a segment was first sent again, segments.
+    /// cwnd after the first retransmission, segments.
     pub fn window_at_repair(&self) -> f64 {
         let found = self.events.iter().find(|(_, what, _)| matches!(what, What::Sent { again: true, .. }));
         found.expect("something was lost").2 as f64 / SEGMENT as f64
     }
 
-    /// The most segments that left at one instant.
+    /// Largest number of segments sent at one instant.
     pub fn largest_burst(&self) -> usize {
         let mut bursts = BTreeMap::<Time, usize>::new();
         for (time, what, _) in &self.events {
@@ -151,7 +150,6 @@ impl Course {
         bursts.into_values().max().unwrap_or(0)
     }
 
-    /// The highest segment acknowledged in the whole run.
     pub fn highest_acked(&self) -> u64 {
         let acked = |(_, what, _): &(Time, What, u64)| match what {
             What::Acked { number } => *number,
@@ -161,11 +159,9 @@ impl Course {
     }
 }
 
-/// Takes notes of the one flow.
 #[derive(Default)]
 struct Notes {
     events: Vec<(Time, What)>,
-    /// The sequence number of the first byte of data.
     first: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! Fall and Floyd's drop patterns: one to six segments lost from one window, for Tahoe, Reno, NewReno and SACK.
 //!
-//! The snapshots tell each run line by line; docs/drop-patterns.md shows them as pictures, which are drawn again by
-//! `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns`.
+//! Snapshots list each run's events. `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns` redraws the
+//! pictures of docs/drop-patterns.md.
 
 mod course;
 mod picture;
@@ -11,15 +11,13 @@ use course::{Case, Course, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, TAHO
 use lasthop_wire::LossReason;
 use std::path::Path;
 
-/// One round trip of a segment that does not wait: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes back, and
-/// twice 100.1 ms.
+/// Round trip without queueing: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes, twice 100.1 ms.
 const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
 
 fn run(sender: Sender, drops: usize) -> Course {
     Case { sender, dropped: PATTERNS[drops - 1] }.run()
 }
 
-/// Times between a retransmission and the next.
 fn gaps(course: &Course) -> Vec<f64> {
     course.resent().windows(2).map(|two| two[1].1 - two[0].1).collect()
 }
@@ -46,7 +44,6 @@ fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
             sender.name
         );
     }
-    // What Reno added to Tahoe: half the window goes on instead of one segment.
     assert_eq!(run(TAHOE, 1).window_at_repair(), 1.0);
     for sender in [RENO, NEW_RENO, SACK] {
         // Segments 14 to 28 are outstanding.
@@ -64,9 +61,9 @@ fn tahoe_starts_slowly_and_sends_again_what_had_arrived() {
         assert_eq!(course.window_at_repair(), 1.0);
         assert!(course.resent().len() >= drops);
     }
-    // With two drops the second one is the last segment of the window; from three on it goes back over others.
+    // With two drops the second is the window's last segment; with more, Tahoe also retransmits delivered segments.
     for drops in 3..=6 {
-        assert!(run(TAHOE, drops).resent().len() > drops, "nothing was sent in vain");
+        assert!(run(TAHOE, drops).resent().len() > drops, "no segment was retransmitted needlessly");
     }
 }
 
@@ -77,7 +74,7 @@ fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
     for drops in 3..=6 {
         assert_eq!(run(RENO, drops).timeouts(), 1, "{drops} drops");
     }
-    // The first copy of the third loss waits for the timer: a second at least.
+    // The first retransmission of the third loss waits for the timer: at least a second.
     let repaired = gaps(&run(RENO, 3));
     assert!(repaired[1] >= 1.0, "{repaired:?}");
 }
@@ -91,8 +88,7 @@ fn new_reno_repairs_one_segment_per_round_trip_without_the_timer() {
             assert!((ROUND_TRIP - 1e-6..ROUND_TRIP + 0.01).contains(&gap), "{drops} drops: {gap} s");
         }
     }
-    // RFC 6582 §4: only the first partial ACK restarts the timer, which is a second at least; the sixth segment's turn
-    // comes later than that.
+    // RFC 6582 §4: the timer, restarted only by the first partial ACK, expires before the sixth segment's turn.
     assert_eq!(run(NEW_RENO, 6).timeouts(), 1);
 }
 
@@ -102,7 +98,7 @@ fn sack_repairs_several_segments_per_round_trip_without_the_timer() {
         let course = run(SACK, drops);
         assert_eq!((course.timeouts(), course.recoveries(), course.resent().len()), (0, 1, drops));
         let resent: Vec<u64> = course.resent().iter().map(|(number, _)| *number).collect();
-        assert_eq!(resent, PATTERNS[drops - 1], "it sends again what was lost, and nothing else");
+        assert_eq!(resent, PATTERNS[drops - 1], "only lost segments are retransmitted");
     }
     for drops in 3..=6 {
         let course = run(SACK, drops);
@@ -157,12 +153,12 @@ fn the_pictures_show_these_runs() {
         let drawn = picture::draw(&title, &courses);
         let file = folder.join(format!("drop-patterns-{}.svg", index + 1));
         if std::env::var_os("LASTHOP_DRAW").is_some() {
-            std::fs::write(&file, &drawn).expect("the folder is there");
+            std::fs::write(&file, &drawn).expect("the folder exists");
         }
         let shown = std::fs::read_to_string(&file).unwrap_or_default();
         assert!(
             shown == drawn,
-            "{} is not what is drawn now: draw it again with LASTHOP_DRAW=1",
+            "{} differs from the current drawing: redraw with LASTHOP_DRAW=1",
             file.display()
         );
     }

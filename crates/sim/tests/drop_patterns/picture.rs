@@ -1,4 +1,4 @@
-//! Runs as pictures, one panel for each sender: segment number modulo 90 against time, as in the paper.
+//! Pictures of runs, one panel for each sender: segment number modulo 90 over time, as in the paper.
 
 use super::course::{Course, What};
 use lasthop_tcp::Event;
@@ -10,9 +10,7 @@ const TOP: f64 = 62.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 14.0;
 const GAP: f64 = 34.0;
-/// Where the numbers wrap.
 const WRAP: u64 = 90;
-/// What is shown, s.
 const FROM: f64 = 1.0;
 const TO: f64 = 6.0;
 
@@ -53,7 +51,7 @@ fn legend(svg: &mut String) {
     let dot = format!("stroke=\"{ACK}\" stroke-width=\"2.4\" stroke-linecap=\"round\"");
     let bar = format!("stroke=\"{TIMEOUT}\" stroke-width=\"1.5\"");
     entry(square, &format!("fill=\"{NEW}\""), "segment leaves the bottleneck (line: it waited)", 290.0);
-    entry(square, &format!("fill=\"{AGAIN}\""), "the same, sent again", 150.0);
+    entry(square, &format!("fill=\"{AGAIN}\""), "retransmission", 150.0);
     entry("m-4 -4l8 8m0 -8l-8 8", LOST, "lost", 60.0);
     entry("h0", &dot, "ACK reaches the sender", 165.0);
     entry("m0 -6v12", &bar, "timeout", 0.0);
@@ -65,13 +63,12 @@ const ACK: &str = "#777";
 const TIMEOUT: &str = "#b00020";
 const LOST: &str = "stroke=\"#b00020\" stroke-width=\"2\" fill=\"none\"";
 
-/// The marks of one kind, as one path.
 #[derive(Default)]
 struct Marks(String);
 
 impl Marks {
     fn add(&mut self, x: f64, y: f64, shape: &str) {
-        write!(self.0, "M{x:.1} {y:.1}{shape}").expect("a text takes it");
+        write!(self.0, "M{x:.1} {y:.1}{shape}").expect("writing to a string succeeds");
     }
 
     fn put(&self, svg: &mut String, style: &str) {
@@ -176,5 +173,5 @@ fn axes(svg: &mut String, top: f64, name: &str, course: &Course) {
 }
 
 fn put(svg: &mut String, element: &str) {
-    writeln!(svg, "{element}").expect("a text takes it");
+    writeln!(svg, "{element}").expect("writing to a string succeeds");
 }

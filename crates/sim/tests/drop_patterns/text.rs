@@ -6,11 +6,11 @@ use lasthop_tcp::Event;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// From the sending of the first segment that is lost until all of these segments have arrived.
+/// Events from the first transmission of segment `first` until the ACK of segment `until`.
 pub fn lines(course: &Course, first: u64, until: u64) -> String {
     let begins =
         |(_, what, _): &&(Time, What, u64)| matches!(what, What::Sent { number, .. } if *number == first);
-    let begin = course.events.iter().find(begins).expect("it is sent").0;
+    let begin = course.events.iter().find(begins).expect("segment `first` was sent").0;
     let end = course.acked_at(until);
     let mut text = String::from("time (s)  event                 cwnd (segments)\n");
     let mut why = BTreeMap::new();
@@ -34,7 +34,8 @@ pub fn lines(course: &Course, first: u64, until: u64) -> String {
             _ => continue,
         };
         let cwnd = *cwnd as f64 / SEGMENT as f64;
-        writeln!(text, "{:8.4}  {event:<28} {cwnd:6.2}", time.as_secs()).expect("a text takes it");
+        writeln!(text, "{:8.4}  {event:<28} {cwnd:6.2}", time.as_secs())
+            .expect("writing to a string succeeds");
     }
     text
 }

@@ -1,5 +1,4 @@
-//! A random scenario as text: keys and their kinds from the JSON Schema, parameters of mechanisms and their ranges from the
-//! catalogue.
+//! Random scenarios as text: keys and types from the JSON Schema, mechanisms and parameter ranges from the catalogue.
 
 use lasthop_base::random::Stream;
 use lasthop_base::{Duration, Info, Parameter, Question, Unit};
@@ -15,7 +14,6 @@ const SKIPPED: &[&str] = &[
     "packet", "start", "residual_loss", "residual_burst", "request", "response", "sizes", "think", "every", "exchanges", "on", "off", "period", "write_rate",
 ];
 
-/// Applications of a TCP flow.
 const APPLICATIONS: &[&str] = &[
     "request = \"300 bytes\"\nresponse = \"50 KB\"\n",
     "request = \"1 bytes\"\nresponse = \"9 KB\"\nsizes = \"web\"\nthink = \"20 ms\"\nperiod = \"exponential\"\n",
@@ -24,13 +22,11 @@ const APPLICATIONS: &[&str] = &[
     "on = \"30 ms\"\noff = \"1 s\"\nperiod = \"pareto\"\n",
 ];
 
-/// The generator of scenarios.
 pub struct Drawing {
     catalogue: Catalogue,
     schema: Value,
 }
 
-/// Random choices of one scenario.
 struct Dice(Stream);
 
 impl Dice {
@@ -38,7 +34,7 @@ impl Dice {
         self.0.uniform() < share
     }
 
-    /// Uniform among `n`, 0 if `n` is 0.
+    /// Uniform among `n` values; 0 if `n` is 0.
     fn below(&mut self, n: usize) -> usize {
         (self.0.uniform() * n as f64) as usize
     }
@@ -47,7 +43,7 @@ impl Dice {
         &all[self.below(all.len())]
     }
 
-    /// Log-uniform between the bounds, and now and then a bound itself.
+    /// Log-uniform between the bounds; sometimes a bound itself.
     fn spread(&mut self, low: f64, high: f64) -> f64 {
         if self.happens(0.15) {
             return if self.happens(0.7) { low } else { high };
@@ -77,7 +73,7 @@ impl Drawing {
         Drawing { catalogue, schema }
     }
 
-    /// The scenario of this seed: a chain of one to three links, one to four flows between its nodes.
+    /// The scenario of this seed: a chain of one to three links, and one to four flows between its nodes.
     pub fn scenario(&self, seed: u64) -> String {
         let dice = &mut Dice(Stream::named(seed, "scenario"));
         let mut text = String::new();
@@ -100,7 +96,6 @@ impl Drawing {
                 }
             }
         }
-        // A middlebox stands between hosts.
         let boxed = dice.happens(0.4);
         for node in 1..links {
             if boxed && dice.happens(0.7) {
@@ -173,7 +168,6 @@ impl Drawing {
         }
     }
 
-    /// Some of the keys of a table.
     fn keys(&self, dice: &mut Dice, text: &mut String, properties: &Value, share: f64) {
         for (name, key) in properties.as_object().expect("keys") {
             if SKIPPED.contains(&name.as_str()) || !dice.happens(share) {
@@ -191,7 +185,6 @@ impl Drawing {
         }
     }
 
-    /// A value of a key that the schema describes.
     fn value(&self, dice: &mut Dice, key: &Value) -> Option<String> {
         if let Some(all) = key["anyOf"].as_array() {
             let mut merged = dice.one_of(all).clone();
@@ -219,7 +212,6 @@ impl Drawing {
         })
     }
 
-    /// A mechanism and some of its parameters.
     fn answer(&self, dice: &mut Dice, text: &mut String, question: &Question) {
         let info: &Info = question.mechanisms[dice.below(question.mechanisms.len())];
         let mut values = format!("kind = \"{}\"", info.name);
@@ -234,7 +226,6 @@ impl Drawing {
     }
 }
 
-/// A value in the range of a mechanism's parameter.
 fn drawn(dice: &mut Dice, parameter: &Parameter) -> String {
     match parameter.unit {
         Unit::Duration(low, high) => dice.time(low, high),

@@ -1,13 +1,13 @@
-//! Numbers that no run can have, whatever its scenario.
+//! Checks for impossible results.
 
 use lasthop_base::Duration;
 use lasthop_scenario::{Scenario, Traffic, Transfer};
 use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Outcome};
 
-/// The longest wait that a drawn scenario can have, s: a queue of a billion bytes at 1 kbit/s.
+/// Longest possible wait in a drawn scenario, s: a queue of a billion bytes at 1 kbit/s.
 const LONGEST_WAIT: f64 = 8e6;
 
-/// Complaints about an outcome; none if it is possible.
+/// Returns complaints about an outcome; empty if it is possible.
 pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     let mut found = Vec::new();
     for (index, flow) in outcome.flows.iter().enumerate() {
@@ -36,7 +36,7 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                     complain(format!("{} = {value}", metric.name));
                 }
             }
-            // A packet whose transmission began before the warm-up's end arrives whole after it.
+            // A packet that began transmission before the end of the warm-up counts completely after it.
             let most = traffic.capacity_bytes * 1.000_001 + 65_536.0;
             if traffic.carried_bytes as f64 > most {
                 complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
@@ -47,8 +47,7 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));
                 }
-                // Waits are known when a packet joins: those of packets that arrive after the run's end count. No queue here
-                // lasts for longer than this.
+                // Waits are recorded when a packet joins, also if it arrives after the run's end.
                 if wait.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
                     complain(format!("waits of {} s", wait.mean_s.max(p99)));
                 }
@@ -58,7 +57,6 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     found
 }
 
-/// More delivered than was sent, or than there is.
 fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &mut impl FnMut(String)) {
     if scenario.warmup > Duration::ZERO {
         return;
@@ -79,7 +77,7 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
             }
         }
         Traffic::Datagrams { packet, rate, .. } => {
-            // The rate while it sends, a burst of the largest size, and one datagram.
+            // The rate, a burst of the largest size, and one datagram.
             let most = rate.bps() as f64 / 8.0 * flow.limit_s + 10_001.0 * f64::from(*packet);
             if flow.delivered_bytes as f64 > most {
                 complain(format!("delivered {} of at most {most} bytes", flow.delivered_bytes));
@@ -88,7 +86,7 @@ fn delivered(scenario: &Scenario, index: usize, flow: &FlowOutcome, complain: &m
     }
 }
 
-/// The propagation delay there and back, s, less a tick of the clock that measures; 0 where a middlebox may answer.
+/// Propagation round trip minus a tick of the measuring clock, s; 0 where a middlebox may answer.
 fn shortest_round_trip(scenario: &Scenario, index: usize) -> f64 {
     if scenario.boxed_nodes().next().is_some() {
         return 0.0;

@@ -1,7 +1,7 @@
-//! Random valid scenarios: none hangs, panics or reports an impossible number, and none depends on how it is watched.
+//! Random valid scenarios: none hangs, panics, reports an impossible number or depends on observation.
 //!
-//! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` tries others than the usual ones;
-//! `LASTHOP_SCENARIOS=1234` prints one and tries it.
+//! `LASTHOP_SCENARIOS=1000..21000 cargo test -p lasthop-sim --test random_scenarios` tries other seeds;
+//! `LASTHOP_SCENARIOS=1234` prints and tries one.
 
 mod draw;
 mod impossible;
@@ -13,9 +13,8 @@ use lasthop_sim::{Outcome, Running, Watch};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Events after which a run is left where it is.
 const MOST_EVENTS: usize = 200_000;
-/// Events at one instant that only a run has that never ends: eight flows send 10,000 segments each at once.
+/// More events than a finite run has at one instant: eight flows send 10,000 segments each at once.
 const AT_ONE_INSTANT: usize = 2_000_000;
 
 fn seeds() -> Range<u64> {
@@ -27,7 +26,7 @@ fn seeds() -> Range<u64> {
     }
 }
 
-/// The outcome after at most [`MOST_EVENTS`], and whether the run had come to its end; an error if time stands still.
+/// The outcome after at most [`MOST_EVENTS`], and whether the run has ended; an error if time does not advance.
 fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Outcome, bool), String> {
     let mut running = Running::new(scenario, scenario.seed, watch);
     let (mut done, mut still, mut ended) = (0, 0, false);
@@ -37,7 +36,7 @@ fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Ou
         done += in_pieces_of;
         still = if running.now() == before { still + in_pieces_of } else { 0 };
         if still > AT_ONE_INSTANT {
-            return Err(format!("time stands still at {} s", before.as_secs()));
+            return Err(format!("time stops at {} s", before.as_secs()));
         }
     }
     let outcome = running.finish().0;
@@ -47,7 +46,7 @@ fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Ou
     }
 }
 
-/// Tries one scenario: its faults, or `None` if it is refused.
+/// Runs one scenario: its faults, or `None` if it is invalid.
 fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
     let scenario = match catalogue.parse(text, "random").and_then(|draft| draft.check()) {
         Ok(scenario) => scenario,
@@ -62,7 +61,6 @@ fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
         Err(hang) => return Some(vec![hang]),
     };
     let mut found = impossible(&scenario, &outcome);
-    // With probes no hops are fused.
     let probes = Watch { probes: true, ..Watch::default() };
     if let (true, Ok((probed, true))) = (ended, carried(&scenario, probes, 977)) {
         for link in &mut outcome.links {
@@ -95,6 +93,5 @@ fn none_hangs_or_reports_an_impossible_number() {
     }
     println!("{valid} of {count} scenarios are valid");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // A generator that only draws what is refused would find nothing.
     assert!(count < 100 || valid * 3 > count, "{valid} of {count} scenarios are valid");
 }

@@ -1,10 +1,10 @@
-//! Congestion coherence (Liu and Jain, HICSS 2003): how many losses of the air, and how many of congestion, it calls right.
+//! Congestion coherence (Liu and Jain, HICSS 2003): accuracy for wireless and congestion losses.
 
 use super::{JUDGE, Setting, Told, flow, path, watched};
 use lasthop_engine::Fate;
 use lasthop_wire::LossReason;
 
-/// The bottleneck is in the wired network and marks before it drops; the air loses 1 %.
+/// The wired bottleneck marks before it drops; the air loses 1 %.
 const MARKING: &[Setting<'_>] = &[
     ("ecn", "true"),
     ("link.wired.rate", "500 kbit/s"),
@@ -14,7 +14,6 @@ const MARKING: &[Setting<'_>] = &[
 const DROPPING: &[Setting<'_>] =
     &[("link.wired.rate", "500 kbit/s"), ("link.wired.queue", "10 packets"), ("duration", "300 s")];
 
-/// Right and all, of the air's losses and of congestion's.
 #[derive(Default, Debug)]
 struct Matrix {
     air: [u64; 2],
@@ -29,8 +28,8 @@ impl Matrix {
     }
 }
 
-/// Of the receiver's rule: a hole whose first duplicate leaves at once is congestion to it. Losses less than ten packets apart are
-/// one hole, and congestion if any of them is.
+/// Accuracy of the receiver's rule: a hole whose first duplicate ACK leaves at once is congestion. Losses less than ten
+/// packets apart form one hole, which is congestion if any of them is.
 fn at_the_receiver(told: &Told) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();
@@ -44,7 +43,7 @@ fn at_the_receiver(told: &Told) -> Matrix {
             losses.push((segment.seq.0, *reason == LossReason::Channel));
         }
     }
-    // What the first queue drops is told before what the air loses of packets that went before.
+    // The first queue's drops are reported before losses of earlier packets on the air.
     let first =
         losses.iter().map(|(seq, _)| *seq).min_by(|one, other| ahead(*one, *other).cmp(&0)).unwrap_or(0);
     losses.sort_by_key(|(seq, _)| ahead(*seq, first));
@@ -61,7 +60,7 @@ fn at_the_receiver(told: &Told) -> Matrix {
     let acks: Vec<_> = told.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
-        // The packet behind the hole, and whether the receiver spoke when it came.
+        // First packet after the hole, and whether the receiver answered at once.
         let behind = arrivals.iter().find(|(seq, _)| ahead(*seq, lost) > 0);
         if let Some((_, at)) = behind {
             let spoke = acks.binary_search(at).is_ok();
@@ -71,7 +70,7 @@ fn at_the_receiver(told: &Told) -> Matrix {
     matrix
 }
 
-/// Of the sender's rule, as it is accounted.
+/// Accuracy of the sender's rule, from the accounts.
 fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
     let judge: &[Setting<'_>] = &[(JUDGE, "coherence")];
     let scenario = path(up, &[settings, &[judge]].concat());
@@ -106,7 +105,7 @@ fn at_the_receiver_with_a_queue_that_marks_and_one_that_does_not() {
     println!("receiver, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 9, "{marking:?}");
     assert!(dropping.air[0] * 10 > dropping.air[1] * 9, "{dropping:?}");
-    // Without marks every loss is the air's, but for holes that come while an earlier one has waited in vain.
+    // Without marks, all losses appear wireless, except for holes that open while an earlier one waits in vain.
     assert!(
         dropping.congestion[1] > 100 && dropping.congestion[0] * 5 < dropping.congestion[1],
         "{dropping:?}"
@@ -118,14 +117,12 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
     let marking = at_the_sender(&[MARKING, LOSSY_UP], true);
     let dropping = at_the_sender(&[DROPPING, LOSSY_UP], true);
     println!("sender, RED with ECN: {marking:?}; drop-tail: {dropping:?}");
-    // An echo lasts a round trip, so that some of the air's losses have one near them.
+    // An echo lasts a round trip, so that some wireless losses coincide with one.
     assert!(marking.air[1] > 100 && marking.air[0] * 10 > marking.air[1] * 8, "{marking:?}");
-    // Marks come before losses: hardly any is congestion.
     assert!(marking.congestion[1] * 20 < dropping.congestion[1], "{marking:?}");
     assert!(dropping.congestion[1] > 100 && dropping.congestion[0] == 0, "{dropping:?}");
 }
 
-/// Where the air loses nothing and marks come before losses, it is as if it were not there.
 #[test]
 fn without_losses_on_the_air_it_changes_nothing() {
     for (key, value) in [("flow.bulk.receiver.timing", "coherence"), (JUDGE, "coherence")] {

@@ -1,23 +1,22 @@
-//! What senders take the path's rate for: Jersey, New Jersey, Westwood and Westwood+, shown the ACKs of connections that another
-//! control drives.
+//! Rate estimates of Jersey, New Jersey, Westwood and Westwood+, fed with the ACKs of connections under another
+//! congestion control.
 
 use super::watching::{Log, seen};
 use super::{AIR, Setting};
 
 const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
 
-/// What the air carries of the segments' bytes, bytes/s at 2 Mbit/s: 1000 of 1040.
+/// Payload capacity of the air, bytes/s: 1000 of 1040 bytes at 2 Mbit/s.
 const FULL: f64 = 2e6 / 8.0 / 1.04;
 
-/// The receiver's window is 48 segments, the pipe 28 of them: the queue never empties, and a round trip takes 48 segments' time,
-/// 200 ms.
+/// A receive window of 48 segments over a pipe of 28: the queue never empties, and the RTT is 200 ms.
 const FILLED: &[Setting<'_>] = &[
     ("window", "{ kind = \"buffer\", size = \"48000 bytes\" }"),
     ("flow.bulk.sender.initial_window", "48"),
     ("duration", "30 s"),
 ];
 
-/// Relative errors of one of them: the mean of their absolute values, and the largest one.
+/// Mean and maximum of an estimator's absolute relative error.
 fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64) {
     let errors: Vec<f64> =
         log.of(which, from, to).into_iter().map(|read| (read / rate - 1.0).abs()).collect();
@@ -25,8 +24,8 @@ fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64
     (errors.iter().sum::<f64>() / errors.len() as f64, errors.iter().fold(0.0, |most, it| it.max(most)))
 }
 
-/// Jersey's window of a round trip: after five of them e^-5 of what was missing is left, less than 1 %; three after the rate has
-/// halved e^-3 of the step, 5 %, and it halves from 200 to 100 %: 1.05. A round trip takes 400 ms then.
+/// Jersey's filter window is one round trip: after five round trips e^-5 of the initial error remains, less than 1 %.
+/// Three round trips (of 400 ms) after the rate halves, e^-3 of the step remains, 5 % of 100 %: 1.05.
 #[test]
 fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let step: &[Setting<'_>] = &[("link.air.down.plan", "2 Mbit/s for 10 s, 1 Mbit/s for 30 s")];
@@ -34,7 +33,7 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let first = log.rates[0].0.as_secs();
     for (which, name) in FOUR[..2].iter().enumerate() {
         let (mean, most) = errors(&log, which, [first + 5.0 * 0.2, 10.0], FULL);
-        // The last of the old rate arrives 55 ms later.
+        // The last packets at the old rate arrive 55 ms later.
         let after = 10.055 + 3.0 * 0.4;
         let (_, later) = errors(&log, which, [after, 30.0], FULL / 2.0);
         let soon = log.of(which, 10.1, 10.2).into_iter().fold(f64::INFINITY, f64::min) / (FULL / 2.0);
@@ -46,14 +45,13 @@ fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
         );
         assert!(most < 0.05, "{name}: {most}");
         assert!(later < 0.05, "{name}: {later}");
-        // It is a mean over a round trip.
         assert!(soon > 1.3, "{name}: {soon}");
     }
 }
 
-/// 64 kbit/s back, shared with datagrams of 1000 bytes that hold up what is behind them for an eighth of a second: ACKs come in
-/// bunches. The receiver's clock does not mind. Jersey's estimate is off by more the shorter its own window is, a round trip: 270
-/// ms, 330 and a second.
+/// An uplink of 64 kbit/s shared with datagrams of 1000 bytes, each of which takes an eighth of a second: ACKs come in
+/// bunches. The receiver's clock is unaffected. Jersey's error grows as its filter window, one round trip, shrinks: 270
+/// ms, 330 ms, 1 s.
 #[test]
 fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     let cross = r#"
@@ -83,10 +81,9 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
     assert!(off[0] > 0.2 && off.is_sorted_by(|short, long| short > long), "Jersey: {off:?}");
 }
 
-/// A sample per round trip does not mind which ACKs are lost: the next one stands for them.
 #[test]
 fn westwood_plus_does_not_mind_lost_acks() {
-    // Over time: at each ACK, high rates would count more often.
+    // Weighted by time: a mean over ACKs would favour high rates.
     let mean = |log: &Log, which: usize, from: f64| {
         let (mut sum, mut time) = (0.0, 0.0);
         for pair in log.rates.windows(2).filter(|pair| pair[0].0.as_secs() >= from) {
@@ -97,7 +94,6 @@ fn westwood_plus_does_not_mind_lost_acks() {
         sum / time
     };
     let acks: &[Setting<'_>] = &[("link.air.up.channel", "{ kind = \"iid\", loss = 0.3 }")];
-    // Nothing else is lost: the path is full all the time.
     let (plain, lossy) =
         (seen("reno", FOUR, "", &[FILLED], 1).1, seen("reno", FOUR, "", &[FILLED, acks], 1).1);
     let [before, after] = [&plain, &lossy].map(|log| mean(log, 3, 10.0));
@@ -108,7 +104,7 @@ fn westwood_plus_does_not_mind_lost_acks() {
         after / FULL
     );
     assert!((after / before - 1.0).abs() < 0.1 && most < 0.1, "{before} {after} {most}");
-    // It drives, and 1 % of the data is lost, too: what it reads is what it gets.
+    // Under its own control, with 1 % data losses: the estimate equals its goodput.
     let air: &[Setting<'_>] = &[
         (AIR, "{ kind = \"iid\", loss = 0.01 }"),
         ("link.air.rate", "10 Mbit/s"),

@@ -1,10 +1,10 @@
-//! DCR and NCR beside senders that do not wait: what they take from them.
+//! Fairness of DCR and NCR towards senders that reduce at once.
 
 use super::{Setting, path, path_with};
 use lasthop_scenario::Catalogue;
 use lasthop_sim::{FlowOutcome, run};
 
-/// The second flow of the pair, whose losses nobody doubts for long.
+/// A second flow between the same hosts, with a random start.
 fn neighbour(recovery: &str) -> String {
     format!(
         r#"
@@ -20,7 +20,7 @@ fn neighbour(recovery: &str) -> String {
     )
 }
 
-/// Twenty runs of two minutes: Jain's index in the mean, the first one's share of both, and what the queue lost.
+/// Twenty runs of two minutes: mean Jain's index, the first flow's share, and queue drops.
 fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     let settings: &[Setting<'_>] = &[("flow.bulk.sender.recovery", recovery), ("duration", "120 s")];
     let scenario = path_with(&Catalogue::default(), false, &neighbour(others), &[settings]);
@@ -36,9 +36,9 @@ fn pair(recovery: &str, others: &str) -> (f64, f64, u64) {
     (jain, share, lost)
 }
 
-/// Congestion alone, on a queue that both fill: waiting a round trip, or a window, before a loss is answered takes nothing from
-/// a sender that does not wait. NCR, which sends on for up to two thirds of a window, makes the queue lose a quarter more than
-/// SACK beside SACK, DCR 1 %.
+/// Congestion losses only, in a shared queue: delaying the window reduction by a round trip or a window takes nothing
+/// from a sender that does not wait. NCR, which sends up to two thirds of a window meanwhile, causes a quarter more
+/// drops than two SACK flows, DCR 1 % more.
 #[test]
 fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     for others in ["sack", "new_reno"] {
@@ -53,8 +53,7 @@ fn who_waits_before_a_reduction_is_fair_to_who_does_not() {
     }
 }
 
-/// Alone on a queue that overflows: within 3 % of who does not wait, where the timer leaves the time to. With 200 ms as its
-/// smallest it expires first: a timeout instead of each recovery.
+/// Alone in an overflowing queue: within 3 % if the minimum RTO allows the delay; at 200 ms, only timeouts.
 #[test]
 fn waiting_costs_little_where_all_losses_are_congestion() {
     let alone = |recovery: &str, least: &str| {

@@ -1,9 +1,9 @@
-//! Judges that measure: how many losses they judge right on whole paths.
+//! Accuracy of measuring loss discrimination at the sender, on whole paths.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::run;
 
-/// Shares of random and of congestion losses that a judge calls by their names, where there are any; three runs of 30 s.
+/// Shares of random and of congestion losses classified correctly, if there are any; three runs of 30 s.
 fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Option<f64>) {
     let mut draft = Draft::load(path).expect("an inline path");
     for (key, value) in [("judge", judge), ("duration", "30 s")].iter().chain(settings) {
@@ -23,7 +23,7 @@ fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Op
 const RANDOM: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
 const FULL: &str = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=30packets";
 
-/// At 1 % the window of Reno is 14 segments of the 33 that fill the path: no loss follows a queue that grows for long.
+/// At 1 % Reno's window is 14 segments of the 33 that fill the path: no loss follows a growing queue for long.
 #[test]
 fn random_losses_on_a_path_that_is_not_full() {
     for (judge, least) in [("{ kind = \"ncpld\", margin = 0.2 }", 0.85), ("santa_cruz", 0.8), ("trend", 0.9)]
@@ -34,8 +34,7 @@ fn random_losses_on_a_path_that_is_not_full() {
     }
 }
 
-/// A loss in a full queue comes behind round trips of nearly twice the shortest. Relative delays err there: slow start fills the
-/// queue within one window, and from then on it stays full.
+/// Queue drops follow RTTs of nearly twice the minimum. Relative delays miss a queue that stays full.
 #[test]
 fn congestion_alone() {
     for judge in ["ncpld", "trend"] {
@@ -47,7 +46,7 @@ fn congestion_alone() {
     assert!(congestion.expect("overflows") < 0.5, "{congestion:?}");
 }
 
-/// Marks tell the two apart where the queue marks before it drops; where it does not mark, every overflow is taken for corruption.
+/// Echoes separate the two if the queue marks before it drops; without marks, every overflow appears as corruption.
 #[test]
 fn echoes_are_as_good_as_the_marks() {
     let ecn = ("ecn", "true");

@@ -1,4 +1,4 @@
-//! Notices that get lost: EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995) with a share of them missing.
+//! Lost notices of EBSN (Bakshi et al. 1997) and LHACK (Cobb and Agrawal 1995).
 
 use super::station::with_box;
 use super::{AIR, BOX, JUDGE, Setting, UNFILLED, flow, path};
@@ -6,7 +6,7 @@ use lasthop_base::Time;
 use lasthop_engine::NodeId;
 use lasthop_wire::FlowId;
 
-/// Bad states of 2 s every 10 s, and a link that repeats until it gets through.
+/// Bad states of 2 s every 10 s, and persistent ARQ.
 const BAD: &[Setting<'_>] = &[
     ("duration", "200 s"),
     (
@@ -19,7 +19,6 @@ const BAD: &[Setting<'_>] = &[
     ),
 ];
 
-/// Timeouts and notices of five runs.
 fn timeouts(loses: f64) -> [u64; 2] {
     let scenario = path(false, &[BAD, &[(JUDGE, "ebsn")]]);
     let mut sum = [0; 2];
@@ -32,7 +31,7 @@ fn timeouts(loses: f64) -> [u64; 2] {
     sum
 }
 
-/// A packet that is tried every 20 ms brings a notice each time: losing every second one leaves enough.
+/// One notice per failed attempt, every 20 ms: half of them suffice.
 #[test]
 fn half_of_the_notices_are_enough_for_ebsn() {
     let plain: u64 = (1..=5).map(|seed| flow(&path(false, &[BAD]), seed).source.timeouts).sum();
@@ -43,13 +42,12 @@ fn half_of_the_notices_are_enough_for_ebsn() {
     assert!(half * 5 < plain, "{plain} {half}");
 }
 
-/// The notices touch no packet: what the air carries is the same, seed by seed, until the first timeout that they prevent.
+/// Notices do not affect packets: the air carries the same, seed by seed, until the first timeout that they prevent.
 #[test]
 fn notices_of_a_bad_state_cost_the_air_nothing() {
     let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
     for seed in 1..=5 {
         let (plain, told) = (flow(&path(false, &[BAD]), seed), flow(&path(false, &[BAD, ebsn]), seed));
-        // A timeout repeats what the link is repeating already.
         assert!(told.source.retransmitted < plain.source.retransmitted, "seed {seed}");
         assert!(told.delivered_bytes >= plain.delivered_bytes, "seed {seed}");
     }
@@ -62,9 +60,9 @@ const LOSSY: &[Setting<'_>] = &[
     ("recovery", "rack"),
 ];
 
-/// Losses of which the sender knows that they were the air's, and all of the air's that it judged.
+/// Wireless losses classified as wireless, all classified wireless losses, and notices.
 fn judged(loses: f64) -> [u64; 3] {
-    // The queue never overflows: those losses have a notice, too.
+    // The queue never overflows: notices are not lost there.
     let scenario = path(false, &[LOSSY, &[("link.air.down.queue", "unlimited")]]);
     let mut sum = [0; 3];
     for seed in 1..=5 {
@@ -78,9 +76,9 @@ fn judged(loses: f64) -> [u64; 3] {
     sum
 }
 
-/// A loss whose notice was lost is congestion to the sender: reductions are that share of the losses. Some are congestion to it
-/// with every notice there: segments whose repeat is still on its way when the next recovery begins, since of a segment that
-/// went twice nobody can tell which copy a notice is about.
+/// A loss without its notice counts as congestion: the share of reductions equals the share of lost notices. Some
+/// remain even with all notices: segments whose retransmission is in flight when the next recovery begins, since a
+/// notice does not identify the copy.
 #[test]
 fn a_lost_notice_of_lhack_is_one_reduction() {
     let share = |loses| {
@@ -94,13 +92,12 @@ fn a_lost_notice_of_lhack_is_one_reduction() {
     for loses in [0.01, 0.2, 0.5] {
         let (found, all) = share(loses);
         let expected = twice + (1.0 - twice) * loses;
-        // Three standard deviations of so many draws, and as much of the share that went twice.
+        // Three standard deviations, and a margin for the share of retransmitted segments.
         let spread = 3.0 * (expected * (1.0 - expected) / all).sqrt() + 0.02;
         assert!((found - expected).abs() < spread, "{found} of {all}, {expected} expected");
     }
 }
 
-/// It costs a packet back for each packet there; and what the wired network loses is congestion as it was.
 #[test]
 fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     let script: &[Setting<'_>] = &[("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
@@ -108,6 +105,6 @@ fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     let plain = flow(&path(false, &[UNFILLED, script]), 1);
     assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
     assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));
-    // All but those that the wire lost and that were under way at the end.
+    // All but wired losses and packets in flight at the end.
     assert!(with.account.born[1] + 50 > with.source.data_sent, "{:?}", with.account.born);
 }

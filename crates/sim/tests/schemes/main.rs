@@ -1,6 +1,6 @@
-//! The schemes that the papers only name, each on a whole path: what its source promises of it, or what is measured instead and
-//! why. `docs/middleboxes.md` and `docs/senders.md` have the figures. The rules of each, a packet at a time, are tried in
-//! their own crates.
+//! Schemes that the papers only mention, each on a whole path: the promises of its source, or other measurements with a
+//! reason. Figures: `docs/middleboxes.md` and `docs/senders.md`. Unit tests of the rules are in the schemes' own
+//! crates.
 
 mod coherence;
 mod estimates;
@@ -34,13 +34,13 @@ const AIR: &str = "link.air.down.channel";
 const JUDGE: &str = "flow.bulk.sender.judge";
 const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 
-/// The path on which every scheme is tried: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of
-/// 1040. The flow goes down; with `up` it goes from the mobile to the server.
+/// The common path: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of 1040. The flow
+/// goes down, or with `up` from the mobile to the server.
 fn path(up: bool, settings: &[&[Setting<'_>]]) -> Scenario {
     path_with(&Catalogue::default(), up, "", settings)
 }
 
-/// The same with a caller's own mechanisms, and with more tables.
+/// The same with the caller's mechanisms and additional tables.
 fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Setting<'_>]]) -> Scenario {
     let (from, to) = if up { ("client", "server") } else { ("server", "client") };
     let text = format!(
@@ -76,7 +76,7 @@ fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Settin
     draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
-/// The window is less than the pipe, some 28 packets: nothing ever waits long, and no queue overflows.
+/// A receive window below the pipe of about 28 packets: queues stay short and never overflow.
 const UNFILLED: &[Setting<'_>] =
     &[("window", "{ kind = \"buffer\", size = \"24000 bytes\" }"), ("duration", "20 s")];
 
@@ -84,7 +84,6 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
     run(scenario, seed).flows.remove(0)
 }
 
-/// Mean over five seeds.
 fn mean(scenario: &Scenario, of: impl Fn(&FlowOutcome) -> f64) -> f64 {
     (1..=5).map(|seed| of(&flow(scenario, seed))).sum::<f64>() / 5.0
 }
@@ -93,14 +92,11 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// What was told of a run.
 #[derive(Default)]
 struct Told {
     packets: Vec<(Time, PipeId, Packet, Fate)>,
     nodes: Vec<(Time, Packet, Deed)>,
-    /// Of the source.
     events: Vec<(Time, Event)>,
-    /// What the destination made of its gaps.
     judged: Vec<(Range, Cause)>,
 }
 
@@ -123,7 +119,7 @@ impl Observer for Told {
 }
 
 impl Told {
-    /// What set out on a link: when, what, and when it arrives if it does.
+    /// Packets entering a link: time, packet, and time of arrival, if any.
     fn on(&self, link: usize, down: bool) -> impl Iterator<Item = (Time, &Packet, Option<Time>)> {
         let there = self.packets.iter().filter(move |(_, pipe, ..)| *pipe == pipe_of(link, down));
         there.map(|(now, _, packet, fate)| match fate {
@@ -132,7 +128,7 @@ impl Told {
         })
     }
 
-    /// When the source sent something again, but for what it only doubts (the window of these tests leaves nothing else to send).
+    /// Times of the source's retransmissions, except those on suspicion (these tests leave no new data to send).
     fn repeats(&self) -> Vec<Time> {
         let is_repeat =
             |event: &Event| matches!(event, Event::Retransmitted { reason, .. } if *reason != Reason::Rescue);
@@ -140,20 +136,18 @@ impl Told {
     }
 }
 
-/// A run with all that is told of it.
 fn watched(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, Told) {
     let watch = Watch { observers: vec![Box::new(Told::default())], probes: true, ..Watch::default() };
     let (mut outcome, samples, mut observers) = run_watched(scenario, seed, watch);
-    let told: Box<dyn Any> = observers.pop().expect("what was put there");
+    let told: Box<dyn Any> = observers.pop().expect("the observer");
     (outcome.flows.remove(0), samples, *told.downcast::<Told>().expect("the same"))
 }
 
-/// cwnd over time, segments.
 fn windows(samples: &Samples) -> Vec<(Time, f64)> {
     samples.flows.iter().map(|sample| (sample.time, sample.cwnd_bytes as f64 / 1000.0)).collect()
 }
 
-/// cwnd at the last sample up to a time, segments.
+/// cwnd at the last sample up to `time`, segments.
 fn window_at(samples: &Samples, time: Time) -> f64 {
     let before = windows(samples).into_iter().take_while(|(at, _)| *at <= time);
     before.last().expect("a sample").1

@@ -1,4 +1,4 @@
-//! ELN for a mobile that sends (Balakrishnan and Katz, GLOBECOM 1998), and what lost ACKs do to its two polarities.
+//! ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998), and lost ACKs with either polarity of the mark.
 
 use super::{BOX, JUDGE, Setting, Told, UNFILLED, flow, path, watched, window_at, windows};
 use lasthop_base::Time;
@@ -9,7 +9,7 @@ const ELN: &[Setting<'_>] = &[(BOX, "eln"), (JUDGE, "eln")];
 const AIR: &str = "link.air.up.channel";
 const WIRE: &str = "link.wired.up.channel";
 
-/// ACKs as they come to the mobile: when, what they acknowledge, their hint, and whether the one before said the same.
+/// ACKs at the mobile: time, acknowledgement number, hint, and whether the ACK is a duplicate.
 fn acks(told: &Told) -> Vec<(Time, u32, LossHint, bool)> {
     let mut acks = Vec::new();
     let mut last = None;
@@ -22,7 +22,7 @@ fn acks(told: &Told) -> Vec<(Time, u32, LossHint, bool)> {
     acks
 }
 
-/// The first byte of the packet that is lost on a link, and when it set out.
+/// First byte and sending time of the packet lost on a link.
 fn lost(told: &Told, link: usize) -> (Time, u32) {
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let mut lost = told.on(link, false).filter(|(_, packet, arrives)| arrives.is_none() && is_data(packet));
@@ -31,7 +31,6 @@ fn lost(told: &Told, link: usize) -> (Time, u32) {
     (at, packet.segment().expect("TCP").seq.0)
 }
 
-/// Its repeat sets out when the first duplicate comes, and cwnd never falls.
 #[test]
 fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
     for recovery in ["sack", "new_reno"] {
@@ -44,7 +43,7 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
         assert_eq!(told.repeats(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
         assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
-        // The same without the station: the third duplicate, and half of the window.
+        // Without the middlebox: the third duplicate, and half of the window.
         let (plain, samples, told) = watched(&path(true, &[UNFILLED, script]), 1);
         let third = acks(&told).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
         assert_eq!(told.repeats()[0], third.0, "{recovery}");
@@ -53,14 +52,13 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
     }
 }
 
-/// What the wired network loses stays the mobile's own: three duplicates, none marked, half of the window.
 #[test]
 fn a_loss_in_the_wired_network_is_congestion() {
     let script: &[Setting<'_>] = &[(WIRE, "{ kind = \"scripted\", packets = \"400\" }")];
     let (with, samples, told) = watched(&path(true, &[UNFILLED, script, ELN]), 1);
     let without = flow(&path(true, &[UNFILLED, script]), 1);
     assert_eq!(with.source.judged_congestion, 1);
-    assert_eq!(Counters { judged_congestion: 0, ..with.source }, without.source, "nothing has changed");
+    assert_eq!(Counters { judged_congestion: 0, ..with.source }, without.source, "the run is the same");
     assert_eq!(with.source.recoveries, 1);
     let at = told.repeats()[0];
     let half = window_at(&samples, at - lasthop_base::Duration::from_millis(6)) / 2.0;
@@ -69,11 +67,10 @@ fn a_loss_in_the_wired_network_is_congestion() {
     assert!(acks(&told).iter().all(|(_, _, hint, _)| *hint == LossHint::None));
 }
 
-/// Both in one window: ACKs are marked as long as the air's hole is the one that they tell of.
+/// Both in one window: ACKs are marked only while they report the air's hole.
 #[test]
 fn of_two_holes_the_airs_alone_is_marked() {
-    // The wired network gets one packet less: number 404 there is number 405 on the air. The window is not the receiver's, so
-    // that data goes on meanwhile.
+    // Packet 404 there is packet 405 on the air after the wired loss. The receive window does not limit.
     let script: &[Setting<'_>] = &[
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
         (WIRE, "{ kind = \"scripted\", packets = \"404\" }"),
@@ -90,7 +87,6 @@ fn of_two_holes_the_airs_alone_is_marked() {
         let of_it = duplicates.iter().filter(move |(_, number, ..)| *number == hole);
         of_it.map(|(_, _, hint, _)| *hint).collect::<Vec<LossHint>>()
     };
-    // The air's, until its repeat has come over the air.
     let marked = hints(air);
     assert!(marked[..3].iter().all(|hint| *hint == LossHint::Wireless), "{marked:?}");
     assert!(marked.is_sorted_by_key(|hint| *hint != LossHint::Wireless), "{marked:?}");
@@ -101,9 +97,9 @@ fn of_two_holes_the_airs_alone_is_marked() {
     );
 }
 
-/// Congestion alone, data down. The polarity that marks the air's losses never takes congestion for the air. The other one does
-/// wherever no mark has come: that is not so where ACKs are lost, one in twenty on the air, because each duplicate that is
-/// left has its mark, but where the station cannot read headers.
+/// Congestion losses only, data down. Marking wireless losses never misclassifies congestion. Marking congestion
+/// misclassifies if the mark is missing: not with 5 % of the ACKs lost, since each remaining duplicate carries its
+/// mark, but always if the station cannot read headers.
 #[test]
 fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where_acks_are_lost() {
     let full: &[Setting<'_>] = &[("link.wired.rate", "1.5 Mbit/s"), ("link.wired.down.queue", "20 packets")];
@@ -113,7 +109,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         (BOX, "{ kind = \"eln\", data = \"down\", says = \"congestion\" }"),
         (JUDGE, "{ kind = \"eln\", says = \"congestion\" }"),
     ];
-    // Congestion losses that were judged, and those of them that were taken for the air's.
+    // Congestion losses, and those classified as wireless.
     let wrong = |settings: &[&[Setting<'_>]]| {
         let scenario = path(false, &[&[full], settings].concat());
         let counts = (1..=10).map(|seed| flow(&scenario, seed).account.accuracy);
@@ -126,14 +122,14 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         let (all, safe) = wrong(&[case, wireless]);
         let (others, other) = wrong(&[case, congestion]);
         println!(
-            "{name}: marking the air's {safe} of {all}, marking congestion {other} of {others} taken for the air's"
+            "{name}: misclassified: {safe} of {all} marking wireless losses, {other} of {others} marking congestion"
         );
         assert!(all > 50 && others > 50, "{all}, {others}");
         assert_eq!(safe, 0, "{name}");
         match name {
             "encrypted" => assert_eq!(other, others),
-            // One loss in 8000: the ACK in front of the hole is lost, and so are the first two duplicates. The station takes the
-            // third for a new ACK, and what that reports is enough for a loss. In 150 losses: never, or once.
+            // One loss in 8000: the ACK before the hole and the first two duplicates are lost. The station takes the
+            // third for a new ACK, whose blocks suffice for a loss. In 150 losses: at most one.
             "5 % of the ACKs lost" => assert!(other <= 1, "{other} of {others}"),
             _ => assert_eq!(other, 0, "{name}"),
         }

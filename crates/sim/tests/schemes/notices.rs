@@ -1,12 +1,11 @@
-//! Notices of link layers and of queues arrive behind every queue and on every kind of link: EBSN's of failed transmissions,
-//! HACK's of damaged segments, and the refusals by which ELN knows congestion. Where a link layer gives none, a note says so.
+//! Notices of link layers and queues, with every queue and kind of link: EBSN's of failed transmissions, HACK's of
+//! damaged segments, and queue drops for ELN. A scenario note names link layers without notices.
 
 use super::{AIR, BOX, JUDGE, Setting, flow, path, path_with};
 use lasthop_net::service::{Light, LightTrace, Service, Trace};
 use lasthop_scenario::{Catalogue, Scenario};
 use std::sync::Arc;
 
-/// The answers of the catalogue to a question.
 fn answers(question: &str) -> Vec<&'static str> {
     let catalogue = Catalogue::default();
     let questions = catalogue.questions();
@@ -14,7 +13,6 @@ fn answers(question: &str) -> Vec<&'static str> {
     question.mechanisms.iter().map(|info| info.name).collect()
 }
 
-/// Kinds of links, as keys of the direction over the air.
 const KINDS: &[&[Setting<'_>]] = &[
     &[],
     &[("link.air.down.plan", "2 Mbit/s for 1 s, 1500 kbit/s for 1 s")],
@@ -24,8 +22,7 @@ const KINDS: &[&[Setting<'_>]] = &[
     &[("link.air.down.residual_loss", "0.0001")],
 ];
 
-/// Every queue on every kind of link, also on a recorded one, with and without trains (a packet of 1500 bytes each 6 ms is
-/// 2 Mbit/s).
+/// Every queue on every kind of link, also on a recorded one, with and without trains.
 fn everywhere(settings: &[Setting<'_>]) -> Vec<(String, Scenario)> {
     let mut all = Vec::new();
     for queue in answers("queue") {
@@ -58,15 +55,15 @@ const DATAGRAMS: &str = "
     packet = \"500 bytes\"
 ";
 
-/// Number of notices beside 2,000 datagrams and a fifth of all transmissions lost.
+/// Number of notices for 2,000 datagrams, with a fifth of all transmissions lost.
 fn notices(scenario: &Scenario) -> f64 {
     let outcome = lasthop_sim::run(scenario, 1);
     let datagrams = outcome.flows.iter().find(|flow| flow.name == "f").expect("the flow");
     datagrams.account.born[1] as f64
 }
 
-/// Mean number of failures of 2,000 datagrams that have so many transmissions, and four standard errors: a packet fails n
-/// times at least with probability 0.2^n.
+/// Mean number of failures of 2,000 datagrams with at most `transmissions` each, and four standard errors: a packet
+/// fails at least n times with probability 0.2^n.
 fn expected(transmissions: i32) -> (f64, f64) {
     let at_least = |n: i32| 0.2_f64.powi(n);
     let mean: f64 = (1..=transmissions).map(at_least).sum();
@@ -74,7 +71,7 @@ fn expected(transmissions: i32) -> (f64, f64) {
     (2000.0 * mean, 4.0 * (2000.0 * (square - mean * mean)).sqrt())
 }
 
-/// Datagrams over the path, four transmissions of each over the air, a fifth of which fail.
+/// Datagrams with up to four transmissions over the air, a fifth of which fail.
 const FAILING: &[Setting<'_>] = &[
     ("duration", "20 s"),
     ("flow.bulk.transfer", "1000 bytes"),
@@ -98,7 +95,7 @@ fn each_failed_transmission_brings_a_notice_behind_every_queue_and_kind_of_link(
     }
 }
 
-/// Wi-Fi's frames are tried four times here, a link without an ARQ tries once.
+/// Wi-Fi frames have four attempts here; a link without ARQ has one.
 #[test]
 fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not() {
     let layers = answers("arq");
@@ -124,8 +121,7 @@ fn each_link_layer_reports_failed_transmissions_or_a_note_says_that_it_does_not(
     assert!(layers.len() >= 6, "{layers:?}");
 }
 
-/// One bit error anywhere hits the header of 40 bytes in 1 of 26 segments; the others are handed up (`iid`). The window fits
-/// into the pipe: no queue drops.
+/// A bit error hits the header in 1 of 26 segments; other segments are delivered damaged (`iid`). No queue drops.
 #[test]
 fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
     let settings = [
@@ -155,8 +151,8 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
     }
 }
 
-/// The air loses nothing (but for one packet in 10,000 on one kind of link): every loss is the queue's, whether the queue
-/// refuses a packet or drops one that has waited. A box that hears of refusals alone calls all of CoDel's losses the air's.
+/// Hardly any channel loss (one packet in 10,000 on one kind of link): all losses are queue drops, on arrival or later.
+/// A middlebox with notices only of drops on arrival would classify all of CoDel's drops as wireless.
 #[test]
 fn what_a_queue_drops_is_congestion_to_eln_behind_every_queue_and_kind_of_link() {
     let settings = [("duration", "20 s"), (BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];

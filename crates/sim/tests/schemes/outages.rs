@@ -1,5 +1,5 @@
-//! Outages by plan: a station, or a receiver, that hears of them from the link; and A-TCP's window beside the receiver's (koga,
-//! chapter 5).
+//! Planned outages: stations and receivers that learn of them from the link; and A-TCP's window compared with the
+//! receiver's (koga, chapter 5).
 
 use super::{AIR, BOX, FREEZE, Setting, at, flow, mean, path, watched, window_at};
 use lasthop_scenario::Draft;
@@ -7,7 +7,7 @@ use lasthop_sim::FlowOutcome;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 
-/// The air carries nothing for 5 s. What waits is not lost.
+/// The air carries nothing for 5 s. Waiting packets are not lost.
 const OUTAGE: &[Setting<'_>] = &[
     ("link.air.down.plan", "2 Mbit/s for 10 s, 0 bit/s for 5 s, 2 Mbit/s for 25 s"),
     ("link.air.down.queue", "unlimited"),
@@ -16,8 +16,8 @@ const OUTAGE: &[Setting<'_>] = &[
 ];
 const ENDS: u64 = 15_000;
 
-/// When the source sends data again after the outage, ms after its end; cwnd before and after; what it has sent again, probes of a
-/// closed window apart; and the run's outcome.
+/// Time of the first data after the outage, ms after its end; cwnd before and after; retransmissions without window
+/// probes; and the outcome.
 fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     let (outcome, samples, told) = watched(&path(false, &[&[OUTAGE], settings].concat()), 1);
     let data = told.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;
@@ -27,8 +27,8 @@ fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
     (data.since(at(ENDS)).as_secs() * 1e3, windows, again, outcome)
 }
 
-/// Told by the link, the station opens the sender's window when the link is back, so that data comes half a round trip of the
-/// wire later. By silence it must first hear the mobile.
+/// With reports of the link, the station opens the sender's window as soon as the link is back: data arrives half a
+/// wired round trip later. With silence detection, the station must first receive something from the mobile.
 #[test]
 fn a_station_that_the_link_tells_opens_the_window_at_once() {
     let (late, _, _, plain) = after(&[]);
@@ -38,7 +38,7 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
         let buffer: &[Setting<'_>] =
             if name == "atcp" { &[("node.bs.middlebox.buffer", "128 KB")] } else { &[] };
         let told: &[Setting<'_>] = &[(BOX, name), FREEZE];
-        // A rate of which no link can fall short: then there is silence alone.
+        // No link falls below this rate, so that only silence counts.
         let silent: &[Setting<'_>] = &[(BOX, name), FREEZE, ("node.bs.middlebox.away", "1 bit/s")];
         let (by_link, [before, behind], _, outcome) = after(&[told, buffer]);
         let (by_silence, windows, _, other) = after(&[silent, buffer]);
@@ -47,14 +47,14 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
         );
         assert_eq!((outcome.source.timeouts, other.source.timeouts), (0, 0), "{name}");
         assert!(behind >= before, "{name}: {before} before, {behind} after");
-        // A probe of the sender's own may come sooner.
+        // A window probe of the sender may come earlier.
         assert!(by_link < 105.0, "{name}: {by_link} ms");
         assert!(outcome.goodput_kbps() >= 0.99 * other.goodput_kbps(), "{name}");
     }
 }
 
-/// The receiver foresees the outage. A warning of one round trip is enough to keep everything; of five, four are lost; with none
-/// what is under way waits in the queue, and a sender that freezes sends it a second time.
+/// The receiver learns of the outage in advance. A lead of one round trip saves all packets; a lead of five costs four
+/// round trips. Without a lead, packets in flight wait in the queue, and a freezing sender retransmits them.
 #[test]
 fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let freeze = |lead: &str| {
@@ -65,23 +65,22 @@ fn a_receiver_that_foresees_the_outage_freezes_its_sender() {
     let [none, one, five] = ["0", "1", "5"].map(freeze);
     for (name, (wait, windows, again, outcome)) in [("0", &none), ("1", &one), ("5", &five)] {
         println!(
-            "lead of {name}: data {wait:.0} ms after the outage, cwnd {windows:?}, {} timeouts, {again} sent again, {:.1} kbit/s",
+            "lead of {name}: data {wait:.0} ms after the outage, cwnd {windows:?}, {} timeouts, {again} retransmitted, {:.1} kbit/s",
             outcome.source.timeouts,
             outcome.goodput_kbps()
         );
         assert_eq!(outcome.source.timeouts, 0, "{name}");
         assert!(windows[1] >= windows[0], "{name}: {windows:?}");
-        // Half a round trip without queueing, and the ACK's own few milliseconds.
+        // Half a round trip without queueing, and a few milliseconds for the ACK.
         assert!(*wait < 60.0 && *wait < late, "{name}: {wait} ms, plain {late} ms");
     }
     assert!(plain.source.timeouts >= 2);
     assert!(one.2 == 0 && five.2 == 0 && none.2 > 20, "{} {} {}", none.2, one.2, five.2);
-    // Four round trips of some 200 ms earlier.
+    // Stops four round trips of about 200 ms earlier.
     let lost = one.3.delivered_bytes - five.3.delivered_bytes;
     assert!((100_000..250_000).contains(&lost), "{lost} bytes");
 }
 
-/// A receiver whose link says nothing is one with a buffer.
 #[test]
 fn without_a_plan_there_is_nothing_to_foresee() {
     let lossy: &[Setting<'_>] = &[(AIR, "{ kind = \"iid\", loss = 0.01 }"), ("duration", "30 s")];
@@ -89,18 +88,17 @@ fn without_a_plan_there_is_nothing_to_foresee() {
     assert_eq!(flow(&path(false, &[lossy, &[("window", "freeze")]]), 1), plain);
 }
 
-/// Nothing is lost in the station's queue while its window keeps the sender from filling it, and no round trip is longer than
-/// the buffer takes and the wire.
+/// A-TCP's window keeps the station's queue from overflowing, and bounds the RTT by the buffer and the wire.
 #[test]
 fn atcp_keeps_the_stations_queue_from_overflowing() {
-    // The default of 64 KiB does not fit into the 50 packets of the queue, which hold what the air has not taken yet.
+    // The default of 64 KiB exceeds the queue of 50 packets, which holds data that the air has not taken.
     for buffer in [20_000_u64, 40_000] {
         let text = format!("{{ kind = \"atcp\", buffer = \"{buffer} bytes\" }}");
         let with = flow(&path(false, &[&[(BOX, &text), FREEZE]]), 1);
         let without = flow(&path(false, &[]), 1);
         assert!(without.account.lost.total() > 0);
         assert_eq!(with.account.lost.total(), 0, "{buffer}");
-        // Of 1040 on the wire 1000 are counted.
+        // 1000 of 1040 bytes on the wire are counted.
         let longest = buffer as f64 * 1.04 * 8.0 / 2e6 + 0.125;
         println!(
             "atcp, {buffer} bytes: RTT up to {:?} s, {longest} expected at most, {} kbit/s",
@@ -111,10 +109,10 @@ fn atcp_keeps_the_stations_queue_from_overflowing() {
     }
 }
 
-/// koga's chapter 5: a link whose rate changes between 384 and 64 kbit/s, over RLC, and a station's queue of 15 packets. The
-/// receiver that follows the link's rate, and A-TCP at the station with a buffer of as many packets as that receiver allows at
-/// most, and no change of a terminal: the same. Its freezing is too much here: a packet takes 188 ms at 64 kbit/s, the station
-/// hears silence, and what it asks the mobile with fills the queue.
+/// koga's chapter 5: a link that changes between 384 and 64 kbit/s over RLC, and a station's queue of 15 packets. The
+/// receiver that follows the link's rate, and A-TCP with a buffer of that receiver's maximum and an unmodified
+/// terminal, give the same. Freezing harms here: a packet takes 188 ms at 64 kbit/s, the station detects silence, and
+/// its probes of the mobile fill the queue.
 #[test]
 fn atcp_beside_the_receivers_window_of_koga() {
     let scenario = |settings: &[Setting<'_>]| {
@@ -136,7 +134,7 @@ fn atcp_beside_the_receivers_window_of_koga() {
     let atcp = seen(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\", freezes = false }")]);
     let freezing = seen(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\" }"), FREEZE]);
     println!(
-        "kbit/s, sent again, lost: plain {plain:?}, koga5 {koga5:?}, atcp {atcp:?}, freezing {freezing:?}"
+        "kbit/s, retransmitted, lost: plain {plain:?}, koga5 {koga5:?}, atcp {atcp:?}, freezing {freezing:?}"
     );
     assert!(plain[1] > 20.0 && plain[2] > 20.0);
     assert_eq!([koga5[1], koga5[2], atcp[1], atcp[2]], [0.0; 4], "nothing overflows");

@@ -1,14 +1,14 @@
-//! What boxes repair: how long one takes, several in a window, whose clock sees it, and ACKs that are split.
+//! Repairs by middleboxes: their time, several in a window, the effect on RTT samples, and ACK splitting.
 
 use super::{AIR, BOX, Setting, UNFILLED, flow, path, watched, window_at};
 use lasthop_base::{Duration, Time};
 use lasthop_engine::Deed;
 use lasthop_tcp::Event;
 
-/// The air's round trip: 5 ms there, 5 ms back, and 4.16 ms for a packet.
+/// Round trip of the air: 5 ms each way, and 4.16 ms for a packet.
 const AIR_ROUND_TRIP: f64 = 0.0142;
 
-/// Nothing waits: the first duplicate comes when the packet behind the hole has arrived, and the repeat goes at once.
+/// No queueing: the first duplicate ACK follows the arrival after the hole, and triggers the retransmission at once.
 #[test]
 fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
@@ -30,7 +30,7 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     }
 }
 
-/// Three losses in a window: blocks show all of them within one round trip of the air; without blocks each takes its own.
+/// Three losses in a window: SACK blocks show all within one round trip of the air; without blocks each takes its own.
 #[test]
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
@@ -42,17 +42,17 @@ fn three_losses_in_a_window() {
         (last.since(repeats[0]).as_secs(), repeats.len(), outcome.source.retransmitted)
     };
     let (selective, repeats, again) = span("snoop_sack");
-    assert_eq!((repeats, again), (3, 0), "the sender repeats none");
-    // The holes are 8 ms apart by themselves.
+    assert_eq!((repeats, again), (3, 0), "no retransmission by the sender");
+    // The holes are 8 ms apart.
     assert!(selective < AIR_ROUND_TRIP + 0.009, "{selective}");
     let (cumulative, _, again) = span("snoop");
     println!(
-        "three losses: {selective} s by blocks, {cumulative} s without, then {again} repeats of the sender"
+        "three losses: {selective} s by blocks, {cumulative} s without, then {again} retransmissions of the sender"
     );
     assert!(cumulative > 2.0 * selective || again > 0, "{cumulative}");
 }
 
-/// A fade, as losses of so many packets in a row, repeats among them.
+/// A fade: this many consecutive packets are lost, retransmissions included.
 fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     let numbers = (400..400 + packets).map(|number| number.to_string()).collect::<Vec<String>>().join(", ");
     let script = format!("{{ kind = \"scripted\", packets = \"{numbers}\" }}");
@@ -63,8 +63,8 @@ fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     (outcome.largest_rtt_s, longest, outcome.source.timeouts)
 }
 
-/// While the station repeats, its sender's clock stands still with wtcp, and runs with snoop (Ratnam and Matta 1998). A timeout
-/// that knows nothing of repairs is soon too short for them.
+/// During the station's repairs, the sender's RTT excludes the repair time with wtcp and includes it with snoop (Ratnam
+/// and Matta 1998). An RTO without repair times soon expires too early.
 #[test]
 fn a_fade_is_hidden_from_the_senders_clock() {
     let (clean, floor, _) = fade("wtcp", 0);
@@ -74,17 +74,17 @@ fn a_fade_is_hidden_from_the_senders_clock() {
     );
     assert!(snoop.expect("samples") > clean.expect("samples") + 0.05);
     assert!(longer > 1.5 * floor);
-    // Not a millisecond of it, which is the clock's step.
     assert!((wtcp.expect("samples") - clean.expect("samples")).abs() < 0.001);
     assert_eq!((rto, timeouts, none), (floor, 0, 0));
-    // One that lasts: the source's clock knows nothing of it, and runs out.
+    // A long fade: the RTO does not include the repairs and expires.
     let [(.., snoop), (.., wtcp)] = ["snoop", "wtcp"].map(|name| fade(name, 26));
     println!("26 packets: {snoop} timeouts with snoop, {wtcp} with wtcp");
     assert!(wtcp > snoop, "{wtcp} {snoop}");
 }
 
-/// Reno in congestion avoidance, one loss on the air: the first new ACK comes in as many pieces as it acknowledges bytes (at
-/// most 1460), and the window that was halved is back within a round trip. A sender that counts bytes has no use for pieces.
+/// Reno in congestion avoidance with one loss on the air: the first new ACK is split into as many pieces as it
+/// acknowledges bytes (at most 1460), and the halved window recovers within a round trip. Byte counting ignores the
+/// pieces.
 #[test]
 fn split_acks_bring_the_window_back_within_a_round_trip() {
     let reno: &[Setting<'_>] = &[
@@ -93,7 +93,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         ("counting", "per_ack"),
         ("initial_ssthresh", "16000 bytes"),
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
-        // 100 packets, which is the path's own, have no room for 1460 ACKs at once.
+        // The path's queue of 100 packets cannot hold 1460 ACKs at once.
         ("link.wired.up.queue", "unlimited"),
     ];
     let (outcome, samples, told) = watched(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
@@ -109,7 +109,6 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         outcome.account.born[1]
     );
     assert_eq!(outcome.source.recoveries, 1);
-    // N ACKs of one byte for an ACK of N bytes, the last one the original.
     assert_eq!(outcome.account.born, [0, 1459]);
     let without = flow(&path(false, &[UNFILLED, reno]), 1);
     assert!(without.cwnd_bytes < outcome.cwnd_bytes);
@@ -133,7 +132,6 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         without.cwnd_bytes
     );
 
-    // What the wired network loses is split for nobody.
     let wired: &[Setting<'_>] =
         &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
     let wired = flow(&path(false, &[UNFILLED, reno, wired, &[(BOX, "spack")]]), 1);

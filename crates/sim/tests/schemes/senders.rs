@@ -1,4 +1,4 @@
-//! Senders of the wireless literature: what each promises on a path of its own kind.
+//! Senders of the wireless literature: their promises, each on a suitable path.
 
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, run, run_probed};
@@ -17,9 +17,9 @@ fn goodput(path: &str, congestion: &str, seeds: u64) -> f64 {
     flows.iter().map(FlowOutcome::goodput_kbps).sum::<f64>() / seeds as f64
 }
 
-/// A cut to four fifths instead of a half: the square root of (1 + b) / (2 (1 - b)) at periodic losses, 1.73, of 1 / (1 - b) at
-/// independent ones, 1.58. Veno knows random losses by a queue that is nearly empty; where losses are few and the window fills
-/// the path, it has a queue, and halves.
+/// A reduction to four fifths instead of a half gains the square root of (1 + b) / (2 (1 - b)) at periodic losses,
+/// 1.73, or of 1 / (1 - b) at independent ones, 1.58. Veno takes losses with a nearly empty queue as random. With few
+/// losses the window fills the path, a queue forms, and Veno halves.
 #[test]
 fn veno_gains_what_a_smaller_cut_gains() {
     let path = |loss: &str| format!("profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss={loss}");
@@ -28,14 +28,13 @@ fn veno_gains_what_a_smaller_cut_gains() {
         println!("Veno over Reno at {loss}: {ratio:.2}");
         assert!((least..most).contains(&ratio), "{loss}: {ratio}");
     }
-    // Congestion alone: the queue says so.
     let full = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp";
     let ratio = goodput(full, "veno", 1) / goodput(full, "reno", 1);
     println!("Veno over Reno without random losses: {ratio:.3}");
     assert!((0.95..1.05).contains(&ratio), "{ratio}");
 }
 
-/// Westwood's window after a loss is what the path carries, whatever the queue holds.
+/// Westwood+ reduces to what the path carries without a queue.
 #[test]
 fn westwood_plus_fills_the_path_after_a_loss() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets,loss=1%";
@@ -48,11 +47,10 @@ fn westwood_plus_fills_the_path_after_a_loss() {
     assert!(westwood > 0.97 * reno, "{westwood} {reno}");
 }
 
-/// A satellite's 600 ms: rho is 24, and the window grows in time as over 25 ms. ssthresh is the pipe, or slow start would ask for
-/// 2^24 segments at a time.
+/// A satellite's 600 ms: rho is 24, and the window grows as over 25 ms. ssthresh is the pipe; otherwise slow start
+/// would add 2^24 segments at a time.
 #[test]
 fn hybla_fills_a_satellites_path_in_three_seconds() {
-    // 20 Mbit/s and 600 ms are 1.5 MB.
     let path = "profile=plain,rate=20Mbit/s,rtt=600ms,queue=3000packets,initial_ssthresh=1500KB";
     let reaches = |congestion: &str| {
         let mut draft = Draft::load(path).expect("an inline path");
@@ -68,9 +66,9 @@ fn hybla_fills_a_satellites_path_in_three_seconds() {
     assert!(hybla <= 3.0 && reno > 1.5 * hybla, "{hybla} {reno}");
 }
 
-/// Akyildiz, Morabito and Palazzo 2001: Sudden Start opens the window within a round trip after the first segment, on a free
-/// path of a satellite. The ACKs of 63 dummies are there two round trips after the connection is open, 1.65 s after the SYN.
-/// Slow start from one segment has four by then. With losses on the air the window comes back within a round trip: at 1 % more
+/// Akyildiz, Morabito and Palazzo 2001: Sudden Start opens the window within a round trip after the first segment, on a
+/// free satellite path. The ACKs of 63 dummies arrive two round trips after the connection is open, 1.65 s after the
+/// SYN, when slow start has four segments. After channel losses the window recovers within a round trip: at 1 %, more
 /// than twice Reno's goodput.
 #[test]
 fn peach_opens_the_window_in_two_round_trips() {
@@ -81,7 +79,8 @@ fn peach_opens_the_window_in_two_round_trips() {
             draft.set(key, value).expect("a key of every path");
         }
         let (_, samples) = run_probed(&draft.check().expect("a valid scenario"), 1);
-        let at = samples.flows.iter().find(|sample| sample.time.as_secs() >= 1.699).expect("it runs on");
+        let at =
+            samples.flows.iter().find(|sample| sample.time.as_secs() >= 1.699).expect("the run continues");
         at.cwnd_bytes / 1000
     };
     let (peach, reno) = (segments_at("peach"), segments_at("reno"));
@@ -93,8 +92,8 @@ fn peach_opens_the_window_in_two_round_trips() {
     assert!(peach > 2.0 * reno, "{peach} {reno}");
 }
 
-/// Brakmo and Peterson 1995: between alpha and beta (1 and 3) segments wait in the queue, and nothing is lost. A round trip is
-/// 40 ms of delay and the time of a segment and its ACK on the links, 1.2 and 0.03 ms.
+/// Brakmo and Peterson 1995: between alpha and beta (1 and 3) segments wait in the queue, and nothing is lost. A round
+/// trip is 40 ms of delay plus 1.2 and 0.03 ms for a segment and its ACK.
 #[test]
 fn vegas_keeps_one_to_three_segments_in_the_queue() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=100packets";
@@ -105,8 +104,7 @@ fn vegas_keeps_one_to_three_segments_in_the_queue() {
     assert!(flow.goodput_kbps() > 0.99 * 10_000.0 * 1448.0 / 1500.0, "{}", flow.goodput_kbps());
 }
 
-/// A link that repairs half a round trip later, out of order: Reno's threshold takes that for a loss, TCP-DCR waits a round trip,
-/// NCR a window.
+/// The link repairs half a round trip later: Reno assumes a loss, TCP-DCR waits a round trip, NCR a window.
 #[test]
 fn a_sender_that_waits_lets_the_link_repair() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%";
@@ -125,11 +123,11 @@ fn a_sender_that_waits_lets_the_link_repair() {
     let (sack, dcr, ncr) = (with("sack"), with("dcr"), with("ncr"));
     println!("recoveries and kbit/s: sack {sack:?}, dcr {dcr:?}, ncr {ncr:?}");
     assert!(sack.0 > 100 && dcr.0 * 20 < sack.0 && ncr.0 * 20 < sack.0);
-    // 1000 of 1040 or 1448 of 1500 bytes: 95 % of what the path carries.
+    // 1000 of 1040 or 1448 of 1500 bytes: 95 % of the path's capacity.
     assert!(dcr.1 > 9000.0 && ncr.1 > 9000.0);
 }
 
-/// Without a warning no loss costs anything; where the path warns, it is used and does not overflow.
+/// Losses without a warning do not reduce the window; a path with warnings is used fully and does not overflow.
 #[test]
 fn jersey_answers_warnings_alone() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=warn,ecn=true,echo=per_packet,loss=1%";

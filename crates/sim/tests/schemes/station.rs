@@ -1,5 +1,5 @@
-//! A station that forgets: what a split connection has acknowledged and not delivered is lost with it, a snoop agent's state is
-//! not missed. And what the split connection holds before.
+//! A station that loses its state: data that a split connection has acknowledged but not delivered is lost; the state
+//! of a snoop agent is not missed. Also the data that a split connection holds.
 
 use super::{AIR, Setting, path};
 use lasthop_base::{Choice, Duration, Stream, Time};
@@ -9,7 +9,7 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::{assemble, pipe_of};
 use lasthop_wire::{Body, FlowId, Packet};
 
-/// A box of this name that loses all it knows at a time, and of whose notices a share gets lost.
+/// A middlebox that loses its state at a given time, and a share of its notices.
 pub(super) struct Tampered {
     inner: Box<dyn Middlebox>,
     name: &'static str,
@@ -80,7 +80,7 @@ impl Middlebox for Tampered {
     }
 }
 
-/// An engine of the scenario with such a box at its base station, which the scenario leaves empty.
+/// An engine of the scenario with such a middlebox at its base station.
 pub(super) fn with_box(
     scenario: &Scenario,
     seed: u64,
@@ -100,14 +100,13 @@ const BYTES: u64 = 3_000_000;
 const TRANSFER: &[Setting<'_>] =
     &[("transfer", "3 MB"), ("duration", "200 s"), (AIR, "{ kind = \"iid\", loss = 0.01 }")];
 
-/// Bytes that the server knows to have arrived, and bytes that have.
+/// Bytes acknowledged at the server, and bytes delivered.
 fn counts(engine: &Engine) -> [u64; 2] {
     let (server, client) = engine.endpoints(FlowId(0)).expect("TCP");
     [server.sender().board().una().saturating_sub(1).min(BYTES), client.delivered()]
 }
 
-/// What is acknowledged and has not arrived when the station crashes never does, and the server never knows: it goes on with
-/// what comes behind.
+/// Data acknowledged but not delivered at the crash never arrives, and the server continues with later data.
 #[test]
 fn what_a_split_connection_holds_is_lost_with_its_station() {
     let scenario = path(false, &[TRANSFER]);
@@ -119,12 +118,11 @@ fn what_a_split_connection_holds_is_lost_with_its_station() {
     assert!(acknowledged > delivered + 10_000, "{acknowledged} {delivered}");
     engine.run_until(Time::ZERO + scenario.duration);
     let [_, at_last] = counts(&engine);
-    // What was on the air arrives.
     assert!(at_last < acknowledged && at_last < BYTES, "{at_last} of {acknowledged}");
     assert!(engine.account(FlowId(0)).completed.is_none());
 }
 
-/// Snoop keeps copies alone: its sender still has all that has not arrived.
+/// Snoop holds only copies: its sender still has all undelivered data.
 #[test]
 fn what_a_snoop_agent_knows_is_not_missed() {
     let scenario = path(false, &[TRANSFER]);
@@ -139,8 +137,8 @@ fn what_a_snoop_agent_knows_is_not_missed() {
     }
 }
 
-/// The wired side is five times as fast, so that the station's window limits the server: what it has room for is under way on the
-/// wire, 2 Mbit/s for 100 ms at most, and what is left of 64 KiB waits at the station.
+/// The wired side is five times as fast, so that the station's window limits the server: at most 2 Mbit/s x 100 ms are
+/// in flight on the wire, and the rest of 64 KiB waits at the station.
 #[test]
 fn a_split_connection_holds_what_the_wire_leaves_of_its_buffer() {
     let scenario = path(false, &[TRANSFER]);

@@ -1,4 +1,4 @@
-//! CUBIC as Linux has it, HyStart, HyStart++ and RACK-TLP on whole paths.
+//! CUBIC as in Linux, HyStart, HyStart++ and RACK-TLP on whole paths.
 
 use super::{AIR, Setting, Told, UNFILLED, path, watched};
 use lasthop_base::Time;
@@ -17,8 +17,8 @@ fn probed(path: &str, settings: &[Setting<'_>], seed: u64) -> (FlowOutcome, Samp
     (outcome.flows.remove(0), samples)
 }
 
-/// RFC 8312 §4.1: W(t) = C (t - K)^3 + W_max from the loss on, K the cube root of 0.3 W_max / C. The target is a round trip ahead,
-/// 100 ms.
+/// RFC 8312 §4.1: W(t) = C (t - K)^3 + W_max after the loss, with K the cube root of 0.3 W_max / C. The target is one
+/// round trip ahead, 100 ms.
 #[test]
 fn linux_cubic_returns_by_the_cubic_of_time() {
     let settings: &[Setting<'_>] = &[
@@ -36,24 +36,23 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
         samples.flows.iter().map(|it| (it.time.as_secs(), it.cwnd_bytes as f64 / 1448.0)).collect();
     let cut = windows.windows(2).position(|pair| pair[1].1 < pair[0].1).expect("a loss");
     let top = windows[cut].1;
-    // Recovery takes a round trip, and growth begins with the ACK that ends it.
+    // Recovery takes a round trip; growth begins with the ACK that ends it.
     let begins = windows[cut + 1].0 + 0.1;
     let rise = (0.3 * top / 0.4).cbrt();
     let since = windows.iter().map(|(at, window)| (at - begins, *window));
     let off = since.filter(|(t, _)| (0.0..9.0).contains(t)).map(|(t, window)| {
         let error = (window - (0.4 * (t - rise).powi(3) + top)).abs();
-        // What the reduction left unsent is a gap in every round trip, in which nothing is acknowledged and the window stands
-        // still: it may be a round trip behind the slope.
+        // A gap without ACKs in every round trip stops growth: the window may lag by one round trip.
         (error, error - 0.1 * 1.2 * (t - rise).powi(2))
     });
     let (all, beyond) =
         off.fold((0.0, f64::MIN), |most: (f64, f64), it| (most.0.max(it.0), most.1.max(it.1)));
     println!("CUBIC, from {top} segments: {all:.2} off at most, {beyond:.2} beyond a round trip's growth");
-    // A whole segment, another that the top may lack, and a cost that is 31 ms old: 1.2 where it is steepest.
+    // A whole segment, another that the top may lack, and a curve value that is 31 ms old: at most 1.2.
     assert!(beyond < 3.2, "{beyond}");
 }
 
-/// 33 segments of pipe and as many of queue: a slow start that only a loss ends overshoots by up to another 66.
+/// 33 segments of pipe and as many of queue: slow start until a loss overshoots by up to 66 more.
 #[test]
 fn slow_start_that_is_left_early_repeats_hardly_anything() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1bdp,congestion=reno,recovery=rack";
@@ -62,17 +61,17 @@ fn slow_start_that_is_left_early_repeats_hardly_anything() {
         flow.source.retransmitted
     };
     let [none, hystart, hystart_pp] = ["none", "hystart", "hystart_pp"].map(again);
-    println!("sent again: {none}, HyStart {hystart}, HyStart++ {hystart_pp}");
+    println!("retransmitted: {none}, HyStart {hystart}, HyStart++ {hystart_pp}");
     assert!(none > 30 && hystart <= 20 && hystart_pp <= 20, "{none}, {hystart}, {hystart_pp}");
 }
 
-/// Up to 20 ms of jitter on an empty path: neither leaves slow start before the pipe is full. Both go by the smallest of a round's
-/// samples, and that is hardly late. HyStart has no slower growth to come back from, and leaves first.
+/// Up to 20 ms of jitter on an empty path: neither leaves slow start before the pipe is full, since both use the
+/// smallest sample of a round. HyStart, which has no conservative phase to return from, leaves first.
 #[test]
 fn jitter_does_not_end_slow_start_for_good() {
     let path =
         "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,congestion=reno,recovery=rack,jitter=20ms";
-    // The window at which slow start ends, of 50 ms at 10 Mbit/s; no end within 4 s is the largest window.
+    // Window at the end of slow start, relative to 50 ms at 10 Mbit/s; the largest window if slow start lasts 4 s.
     let left = |exit: &str| {
         let ends = (1..=10).map(|seed| {
             let settings: &[Setting<'_>] = &[("slow_start", exit), ("sample", "5 ms"), ("duration", "4 s")];
@@ -91,8 +90,7 @@ fn jitter_does_not_end_slow_start_for_good() {
     assert!(hystart[0] >= 0.9 && hystart[9] < hystart_pp[0], "{hystart:?}");
 }
 
-/// Packets that overtake each other by up to a fifth of a round trip: RACK's window of a quarter bears that, three duplicates do
-/// not.
+/// Reordering by up to a fifth of an RTT stays within RACK's window of a quarter, but causes three duplicates.
 #[test]
 fn rack_bears_reordering_within_its_window() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets";
@@ -108,13 +106,12 @@ fn rack_bears_reordering_within_its_window() {
     };
     let (sack, rack, soon) = (with("sack", "30 s"), with("rack", "30 s"), with("rack", "5 s"));
     println!(
-        "sent again and recoveries, nothing lost: sack {sack:?}, rack {rack:?}, {soon:?} of them in the first five seconds"
+        "retransmissions and recoveries, nothing lost: sack {sack:?}, rack {rack:?}, {soon:?} of them in the first five seconds"
     );
     assert!(sack.0 > 50 && rack.0 * 20 < sack.0, "{sack:?} {rack:?}");
-    assert_eq!(soon, rack, "none once a D-SACK has told of one");
+    assert_eq!(soon, rack, "none after the first D-SACK");
 }
 
-/// The repeats of a run, and its timeouts.
 fn repeats(told: &Told) -> Vec<(Time, Reason)> {
     let repeat = |(at, event): &(Time, Event)| match event {
         Event::Retransmitted { reason, .. } => Some((*at, *reason)),
@@ -123,7 +120,7 @@ fn repeats(told: &Told) -> Vec<(Time, Reason)> {
     told.events.iter().filter_map(repeat).collect()
 }
 
-/// The last of 100 segments is lost: a probe two round trips later repairs it, where RFC 6675 waits for the timer.
+/// The last of 100 segments is lost: a probe after two round trips repairs it, where RFC 6675 waits for the timer.
 #[test]
 fn a_lost_tail_is_probed() {
     let run = |recovery: &str, place: usize| {
@@ -136,7 +133,7 @@ fn a_lost_tail_is_probed() {
         ];
         watched(&path(false, &[UNFILLED, settings]), 1)
     };
-    // Its place on the air, behind the handshake's packets.
+    // Its index on the air, after the handshake's packets.
     let (.., told) = run("rack", 100_000);
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
     let places = told.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));
@@ -152,13 +149,12 @@ fn a_lost_tail_is_probed() {
     assert_eq!((rack.source.timeouts, sack.source.timeouts), (0, 1));
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1, Reason::TailProbe);
-    // From the last ACK before it, which comes a round trip later at most.
+    // Since the last ACK before the probe, at most a round trip later.
     let srtt = rack.srtt_s.expect("measured");
     assert!((2.0 * srtt..3.0 * srtt).contains(&waited), "{waited} {srtt}");
     assert!(rack.active_s + 0.5 < sack.active_s);
 }
 
-/// A segment and its copy are lost: what was sent behind the copy tells, a round trip later.
 #[test]
 fn a_lost_copy_goes_again_after_a_round_trip() {
     let run = |packets: &str, recovery: &str| {
@@ -173,13 +169,12 @@ fn a_lost_copy_goes_again_after_a_round_trip() {
     };
     for recovery in ["rack", "sack"] {
         let (_, _, told) = run("400", recovery);
-        // Its copy's place on the air.
-        let place = told.on(1, true).position(|(_, packet, _)| packet.again).expect("a copy");
+        let place = told.on(1, true).position(|(_, packet, _)| packet.again).expect("a retransmission");
         let (outcome, _, told) = run(&format!("400, {place}"), recovery);
         let again = repeats(&told);
         let apart = again[1].0.since(again[0].0).as_secs();
         println!(
-            "{recovery}: the copy at {place}, again after {apart:.3} s, {} timeouts",
+            "{recovery}: retransmission at {place}, the next after {apart:.3} s, {} timeouts",
             outcome.source.timeouts
         );
         let [smallest, largest] =

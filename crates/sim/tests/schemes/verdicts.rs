@@ -1,4 +1,4 @@
-//! JTCP at the sender: which losses it takes for the air's.
+//! JTCP at the sender: losses that it classifies as wireless.
 
 use super::watching::{Log, seen};
 use super::{AIR, Setting, Told, UNFILLED};
@@ -6,12 +6,12 @@ use lasthop_base::Time;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::{Cause, Reason};
 
-/// Recoveries, and those of them that cost nothing.
+/// Recoveries, and those without a window reduction.
 fn harmless(log: &Log) -> (usize, usize) {
     harmless_after(log, 0.0)
 }
 
-/// The same of those that begin so many seconds after the one before.
+/// The same for recoveries at least `apart` seconds after the one before.
 fn harmless_after(log: &Log, apart: f64) -> (usize, usize) {
     let before = std::iter::once(Time::ZERO).chain(log.losses.iter().map(|(at, _)| *at));
     let losses = log.losses.iter().zip(before).filter(|((at, _), last)| at.since(*last).as_secs() >= apart);
@@ -23,8 +23,8 @@ fn sum(of: impl Fn(u64) -> (usize, usize)) -> (usize, usize) {
     (1..=10).map(of).fold((0, 0), |(all, part), (more, wrong)| (all + more, part + wrong))
 }
 
-/// Where nothing waits the delay does not grow: more than 90 % at 0.2 % losses. At 1 % the path is not idle: each recovery ends
-/// with a burst that queues before the slow link, and a loss within half a second of another may be judged by it.
+/// Delays do not grow without queueing: more than 90 % at a loss rate of 0.2 %. At 1 % the path is not idle: each
+/// recovery ends with a burst that queues at the slow link, and affects the verdict on a loss within half a second.
 #[test]
 fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
     let of = |loss: &str, apart: f64| {
@@ -32,7 +32,7 @@ fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
         let lossy: &[Setting<'_>] = &[(AIR, &channel), ("duration", "60 s")];
         let seen = |seed| seen("jtcp", &[], "", &[UNFILLED, lossy], seed).1;
         let (all, air) = sum(|seed| harmless_after(&seen(seed), apart));
-        println!("random losses, {loss}, {apart} s apart: {air} of {all} recoveries judged the air's");
+        println!("random losses, {loss}, {apart} s apart: {air} of {all} recoveries classified as wireless");
         (all, air)
     };
     let (few, many, lone) = (of("0.002", 0.0), of("0.01", 0.0), of("0.01", 0.5));
@@ -41,7 +41,7 @@ fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
     assert!((0.75..0.9).contains(&(many.1 as f64 / many.0 as f64)), "{many:?}");
 }
 
-/// Congestion alone. A queue that fills before it overflows tells; one that is full and stays so does not.
+/// Congestion losses only. JTCP recognises a queue that fills before it overflows, but not one that stays full.
 #[test]
 fn jtcp_and_a_queue_that_overflows() {
     let short: &[Setting<'_>] = &[("duration", "60 s")];
@@ -67,17 +67,16 @@ fn jtcp_and_a_queue_that_overflows() {
     let wrong = |tables: &str| sum(|seed| harmless(&seen("jtcp", &[], tables, &[short], seed).1));
     let (alone, beside, ramp) = (wrong(""), wrong(neighbour), wrong(ramps));
     println!(
-        "congestion taken for the air, of recoveries (all, taken): alone {alone:?}, beside Reno {beside:?}, under ramps {ramp:?}"
+        "congestion classified as wireless (recoveries, misclassified): alone {alone:?}, beside Reno {beside:?}, under ramps {ramp:?}"
     );
     assert!(alone.0 > 50 && beside.0 > 50 && ramp.0 > 50);
     assert!(ramp.1 as f64 <= 0.2 * ramp.0 as f64, "{ramp:?}");
-    // What it is known for: taken for the air, or within a round trip of a reduction.
     assert!(alone.1 * 4 > alone.0 && beside.1 * 4 > beside.0, "{alone:?} {beside:?}");
 }
 
-/// What the sender and the receiver make of the same hole, where the window fills the queue and the air loses, too. Not always the
-/// same: in avoidance the queue grows by a packet in each window, which is the threshold itself (k = 1), so that a little decides:
-/// w is cwnd at the sender and an estimate at the receiver, and times are whole milliseconds.
+/// Verdicts of sender and receiver on the same hole, with a full queue and channel losses. They differ at times: in
+/// avoidance the queue grows by a packet per window, which is the threshold (k = 1). w is cwnd at the sender and an
+/// estimate at the receiver, and times are whole milliseconds.
 #[test]
 fn the_senders_verdict_is_mostly_the_receivers() {
     let both: &[Setting<'_>] = &[
@@ -94,7 +93,6 @@ fn the_senders_verdict_is_mostly_the_receivers() {
     assert!(all > 200 && same as f64 > 0.6 * all as f64, "{same} of {all}");
 }
 
-/// The sender's and the receiver's verdict on those holes with which a recovery began.
 fn verdicts(log: &Log, told: &Told) -> Vec<[Cause; 2]> {
     let pair = |(at, [before, after]): &(_, [u64; 2])| {
         let hole = told.events.iter().find_map(|(time, event)| match event {

@@ -1,4 +1,4 @@
-//! An instrument: a congestion control that lets another one drive, and shows the same ACKs to others that only estimate.
+//! A congestion control for measurements: one control drives, others only estimate from the same ACKs.
 
 use super::{Setting, Told, path_with, watched};
 use lasthop_base::{Duration, Info, Time};
@@ -15,22 +15,21 @@ const NAME: &str = "watching";
 
 static INFO: Info = Info {
     name: NAME,
-    summary: "lets another one drive, and reads estimates",
+    summary: "delegates to another control, and records estimates",
     source: "a test",
     ..Info::PLAIN
 };
 
-/// What a connection's sender has seen.
 #[derive(Clone, Default)]
 pub(super) struct Log {
-    /// At each ACK: what each of the others takes the path's rate for, bytes/s.
+    /// Rate estimate of each observing control at each ACK, bytes/s.
     pub(super) rates: Vec<(Time, Vec<f64>)>,
-    /// At each loss that a recovery repairs: cwnd before and after it, bytes.
+    /// cwnd before and after each loss that a recovery repairs, bytes.
     pub(super) losses: Vec<(Time, [u64; 2])>,
 }
 
 impl Log {
-    /// What one of them has read in a span of time, seconds.
+    /// Estimates of control number `which` in a time span, s.
     pub(super) fn of(&self, which: usize, from: f64, to: f64) -> Vec<f64> {
         let within = |(at, _): &&(Time, Vec<f64>)| (from..to).contains(&at.as_secs());
         self.rates.iter().filter(within).map(|(_, rates)| rates[which]).collect()
@@ -66,7 +65,7 @@ impl CongestionControl for Watching {
         self.drives.observe(news);
         self.smallest = [self.smallest, news.rtt].into_iter().flatten().min();
         let Some(smallest) = self.smallest else { return };
-        // A mark: their threshold becomes the rate times the smallest round trip. Nobody asks for their window.
+        // On a mark, ssthresh becomes the rate times the smallest RTT. The window is not used.
         let mark = LossEvent { now: news.now, flight: 0, window: 0, marked: true, ..LossEvent::default() };
         let rates = self.others.iter_mut().map(|other| {
             other.observe(news);
@@ -123,7 +122,7 @@ impl CongestionControl for Watching {
 
 impl RateHooks for Watching {}
 
-/// A run down the path that one control drives and others watch: its first flow, what its sender has seen, and all that was told.
+/// Outcome of the first flow, its sender's log, and all observations of a run down the path.
 pub(super) fn seen(
     drives: &'static str,
     others: &'static [&'static str],
@@ -144,7 +143,7 @@ pub(super) fn seen(
     let driven: &[Setting<'_>] = &[("flow.bulk.sender.congestion", NAME)];
     let scenario = path_with(&catalogue, false, tables, &[&[driven], settings].concat());
     let (outcome, _, told) = watched(&scenario, seed);
-    // Both ends have a sender; the destination's sees hardly anything.
+    // Both ends have a sender; the destination's log is nearly empty.
     let logs = logs.lock().expect("one thread");
     let logs = logs.iter().map(|log| log.lock().expect("one thread").clone());
     (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), told)

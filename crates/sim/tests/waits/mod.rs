@@ -1,4 +1,4 @@
-//! How long packets wait on a link.
+//! Measurement of waiting times on a link.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -9,7 +9,7 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// How long packets of a flow have been on a pipe, from a time on, ms; and all bytes that it carried then.
+/// Waiting times of a flow's packets on a pipe since `from`, ms, and bytes carried since then.
 struct Waits {
     pipe: PipeId,
     flow: FlowId,
@@ -43,7 +43,7 @@ impl Observer for Waits {
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
-/// Waits of the flow of this number on the pipe of this number, in order, and bytes carried, from `from` s on.
+/// Waits of flow number `flow` on pipe number `pipe`, in order, and bytes carried, from `from` s on.
 pub fn waits(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
     let waits = Waits {
         pipe: PipeId(pipe),
@@ -56,7 +56,7 @@ pub fn waits(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>,
     let watch = Watch { observers: vec![Box::new(waits)], ..Watch::default() };
     let (_, _, mut observers) = run_watched(scenario, 1, watch);
     let observer: Box<dyn Any> = observers.swap_remove(0);
-    let mut waits = *observer.downcast::<Waits>().expect("it is the one");
+    let mut waits = *observer.downcast::<Waits>().expect("the observer");
     waits.millis.sort_by(f64::total_cmp);
     (waits.millis, waits.bytes)
 }

@@ -1,11 +1,12 @@
-//! Runs the 22 example test cases of draft-ietf-ccwg-bbr on their middle path, says what came out on all nine, and draws each:
-//! rate, what is in flight, and state over time. `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr`
+//! Runs the 22 example test cases of draft-ietf-ccwg-bbr on nine paths each, and prints the table of
+//! `docs/bbr.md`.
 //!
-//! Prints the table of `docs/bbr.md`.
+//! Draws rate, bytes in flight and state over time for the middle path:
+//! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr`
 
 #[path = "../../tests/bbr3/cases/mod.rs"]
 mod cases;
-#[allow(dead_code, reason = "the test asks more of it")]
+#[allow(dead_code, reason = "the test uses more")]
 #[path = "../../tests/bbr3/lab/mod.rs"]
 mod lab;
 mod picture;
@@ -13,7 +14,6 @@ mod picture;
 use cases::{CASES, Case, Why};
 use std::path::Path;
 
-/// What came out on one path.
 enum Verdict {
     Holds(String),
     Not(String),
@@ -24,11 +24,12 @@ fn verdict(case: &Case, rate: f64, rtt: f64, folder: Option<&Path>) -> Verdict {
     let mut lab = case.lab(rate, rtt);
     let seen = (case.run)(&mut lab);
     if let Some(folder) = folder {
-        // What comes next is shown too.
+        // Also draws the half second after the case.
         lab.run_for(0.5);
         let heading = format!("{}: {}, {:.0} ms", case.title, picture::rate(rate), rtt * 1e3);
         let text = picture::draw(&heading, &lab);
-        std::fs::write(folder.join(format!("{}.svg", case.name)), text).expect("a folder to write to");
+        std::fs::write(folder.join(format!("{}.svg", case.name)), text)
+            .expect("the image folder is writable");
     }
     match (seen, (case.except)(rate, rtt)) {
         (Ok(what), _) => Verdict::Holds(what),
@@ -38,7 +39,7 @@ fn verdict(case: &Case, rate: f64, rtt: f64, folder: Option<&Path>) -> Verdict {
     }
 }
 
-/// Prints the cases, one section each.
+/// Prints one section per case.
 pub fn main() {
     let folder = std::env::args().nth(1);
     let folder = folder.as_deref().map(Path::new);
@@ -76,7 +77,7 @@ pub fn main() {
     }
 }
 
-/// One line a reason, with all its paths.
+/// Adds `path` to the line of reason `why`.
 fn note(lines: &mut Vec<String>, why: &str, path: &str) {
     let known = lines.iter_mut().find(|line| line.starts_with(&format!("* {why}")));
     match known {

@@ -1,4 +1,4 @@
-//! One case as a picture: rates above, bytes in flight below, the states as coloured stretches behind both.
+//! Image of one case: rates above, bytes in flight below, states as coloured background.
 
 use crate::lab::{Lab, Row};
 use lasthop_tcp::sender::congestion::bbr3::State;
@@ -11,10 +11,10 @@ const RIGHT: f64 = 12.0;
 const RATES: [f64; 2] = [56.0, 206.0];
 const BYTES: [f64; 2] = [236.0, 366.0];
 const HEIGHT: f64 = 412.0;
-/// Steps of time that are drawn at most.
+/// Largest number of time steps drawn.
 const STEPS: usize = 320;
 
-/// A rate for a reader.
+/// Formats a rate.
 pub fn rate(bps: f64) -> String {
     if bps < 1e6 { format!("{:.0} kbit/s", bps / 1e3) } else { format!("{:.0} Mbit/s", bps / 1e6) }
 }
@@ -31,7 +31,6 @@ fn colour(state: State) -> (&'static str, &'static str) {
     }
 }
 
-/// A line: its name, colour and values.
 type Line = (&'static str, &'static str, fn(&Row) -> Option<f64>);
 
 const RATE_LINES: [Line; 4] = [
@@ -47,7 +46,7 @@ const BYTE_LINES: [Line; 4] = [
     ("in flight", "#1a5fb4", |row| Some(row.in_flight as f64)),
 ];
 
-/// The picture of a run so far.
+/// Draws a run as SVG.
 pub fn draw(heading: &str, lab: &Lab) -> String {
     let rows = lab.rows();
     let end = rows.last().map_or(1.0, |row| row.at.as_secs());
@@ -87,7 +86,7 @@ pub fn draw(heading: &str, lab: &Lab) -> String {
     out
 }
 
-/// What the colours of the stretches mean.
+/// Legend of the state colours.
 fn legend(out: &mut String) {
     let mut left = LEFT;
     for state in
@@ -106,7 +105,7 @@ fn legend(out: &mut String) {
     }
 }
 
-/// Each state's stretch of time.
+/// Background rectangles, one per period in a state.
 fn states(out: &mut String, rows: &[Row], end: f64, x: impl Fn(f64) -> f64) {
     let mut stretches: Vec<(f64, State)> = Vec::new();
     for row in rows {
@@ -136,7 +135,7 @@ fn states(out: &mut String, rows: &[Row], end: f64, x: impl Fn(f64) -> f64) {
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "one panel, drawn twice")]
+#[allow(clippy::too_many_arguments, reason = "one panel drawn twice")]
 fn panel(
     out: &mut String,
     rows: &[Row],
@@ -173,7 +172,7 @@ fn panel(
     }
 }
 
-/// One line, the last value of each step of time; it is interrupted where there is none.
+/// Draws one curve, one value per time step, with gaps where `value` returns `None`.
 fn trace(
     out: &mut String,
     rows: &[Row],

@@ -1,19 +1,18 @@
-//! A Linux host of 2025 (6.x) with the defaults of its sysctls (ip-sysctl), as far as its behaviour is known and measured
-//! (docs/validation.md).
+//! Linux host of 2025 (6.x) with default sysctls (ip-sysctl), as known and measured (docs/validation.md).
 //!
-//! # What is not modelled
-//! ACKs that report what came out of order leave at once; Linux holds some back for up to a millisecond
-//! (`tcp_comp_sack_delay_ns`). Segments leave one by one, not in trains of a segmentation offload. ACKs of pushed segments
-//! are not hurried. A cwnd that was not used for a timeout stays until the connection is idle
-//! (`tcp_cwnd_application_limited`).
+//! # Not modelled
+//! * `tcp_comp_sack_delay_ns`: Linux delays some SACKs by up to 1 ms; here they leave at once.
+//! * Segmentation offload: segments leave one by one.
+//! * Quick ACKs of pushed segments.
+//! * `tcp_cwnd_application_limited`: an unused cwnd decays only once the connection is idle.
 
 use super::{Preset, Profile};
 
-/// See the file.
+/// Linux host.
 pub const PROFILE: Profile = Profile {
     name: "linux",
-    summary: "a Linux host: RACK-TLP, PRR, its CUBIC with HyStart, its timeout, quick ACKs, a window that grows",
-    source: "Linux 6.x with its defaults (ip-sysctl, tcp(7)); docs/validation.md",
+    summary: "Linux host: RACK-TLP, PRR, Linux CUBIC with HyStart, Linux RTO, quick ACKs, autotuned receive window",
+    source: "Linux 6.x defaults (ip-sysctl, tcp(7)); docs/validation.md",
     sender: &[
         ("recovery", "rack"),
         ("reduction", "prr"),
@@ -37,6 +36,6 @@ pub const PROFILE: Profile = Profile {
         Preset { with: ("congestion", "cubic"), key: "variant", value: "linux" },
         Preset { with: ("congestion", "reno"), key: "halve", value: "cwnd" },
     ],
-    // In Linux HyStart is a part of CUBIC.
+    // HyStart is part of Linux CUBIC.
     beside: &[Preset { with: ("congestion", "cubic"), key: "slow_start", value: "hystart" }],
 };

@@ -1,56 +1,54 @@
-//! Profiles: what a flow's two ends are unless the flow says otherwise, as whole TCPs that exist.
+//! Profiles: defaults of a flow's two ends, each a whole existing TCP.
 //!
-//! A profile is data: keys of a scenario and their values, read by the language of scenarios as if the flow had written
-//! them. A key that the flow does write overrides it.
+//! A profile holds scenario keys and values. The scenario reader treats them as keys of the flow; keys
+//! written in the flow override them.
 
 mod linux;
 mod plain;
 mod rfc;
 
-/// A whole TCP.
+/// Defaults of a whole TCP.
 #[derive(Debug)]
 pub struct Profile {
-    /// The word in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// One line.
+    /// Summary, one line.
     pub summary: &'static str,
-    /// Where it comes from, one line.
+    /// Source, one line.
     pub source: &'static str,
-    /// Keys of the end that sends, with their values.
+    /// Keys of the sending end, with values.
     pub sender: &'static [(&'static str, &'static str)],
-    /// Keys of the end that receives.
+    /// Keys of the receiving end, with values.
     pub receiver: &'static [(&'static str, &'static str)],
-    /// What parameters of mechanisms are when one of these is chosen, by the profile or by the flow.
+    /// Parameters of a mechanism, applied if the profile or the flow selects that mechanism.
     pub parameters: &'static [Preset],
-    /// Keys of the end that sends that go with one of its mechanisms: they hold when it is chosen, by the profile or by the
-    /// flow.
+    /// Keys of the sending end, applied if the profile or the flow selects a mechanism.
     pub beside: &'static [Preset],
 }
 
-/// Something that goes with a mechanism.
+/// Default that depends on a mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The question and its answer: `congestion`, `cubic`.
+    /// Seam and mechanism: `congestion`, `cubic`.
     pub with: (&'static str, &'static str),
-    /// A parameter of it, or a key beside it.
+    /// Parameter of the mechanism, or key of the sending end.
     pub key: &'static str,
-    /// Its value, written as in a scenario.
+    /// Value, as written in a scenario.
     pub value: &'static str,
 }
 
-/// A Linux host.
 pub use linux::PROFILE as LINUX;
 
 /// All profiles.
 pub const ALL: &[Profile] = &[plain::PROFILE, rfc::PROFILE, linux::PROFILE];
 
-/// Their names.
+/// Names of all profiles.
 pub const NAMES: &[&str] = &[plain::PROFILE.name, rfc::PROFILE.name, linux::PROFILE.name];
 
-/// What holds in a file that says nothing.
+/// Profile of a scenario without a `profile` key.
 pub const DEFAULT: &Profile = &plain::PROFILE;
 
-/// The profile of this name.
+/// Finds a profile by name.
 pub fn find(name: &str) -> Option<&'static Profile> {
     ALL.iter().find(|profile| profile.name == name)
 }
@@ -60,14 +58,14 @@ mod tests {
     use super::*;
     use crate::Catalogue;
 
-    /// What a profile says of mechanisms names mechanisms that there are, with parameters that they have.
+    /// Mechanisms and parameters named by a profile exist.
     #[test]
     fn profiles_name_what_there_is() {
         let catalogue = Catalogue::default();
         let find = |question: &str, name: &str| {
             let questions = catalogue.questions();
-            let question = questions.iter().find(|it| it.name == question).expect("a question");
-            question.find(name).expect("an answer")
+            let question = questions.iter().find(|it| it.name == question).expect("a seam");
+            question.find(name).expect("a mechanism")
         };
         for profile in ALL {
             for preset in profile.parameters {

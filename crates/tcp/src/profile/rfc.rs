@@ -1,11 +1,10 @@
-//! A host that does what the RFCs of today recommend, and nothing that they do not.
+//! Host with exactly the mechanisms that today's RFCs recommend.
 
 use super::Profile;
 
-/// See the file.
 pub(super) const PROFILE: Profile = Profile {
     name: "rfc",
-    summary: "what today's RFCs recommend: RACK-TLP, PRR, CUBIC with HyStart++, a smallest timeout of 1 s",
+    summary: "today's RFCs: RACK-TLP, PRR, CUBIC with HyStart++, smallest RTO 1 s",
     source: "RFC 8985, RFC 9937, RFC 9438, RFC 9406, RFC 5682, RFC 6298, RFC 6928, RFC 7661, RFC 5681",
     sender: &[
         ("recovery", "rack"),

@@ -1,4 +1,4 @@
-//! What arrives: data and FINs, and whom each arrival is told.
+//! Arriving data and FINs.
 
 use super::due::Pending;
 use super::shape::Arrived;
@@ -8,7 +8,6 @@ use crate::event::Log;
 use lasthop_base::{Duration, Time};
 
 impl Receiver {
-    /// A segment with data (or a FIN) arrived.
     pub(crate) fn handle_data(&mut self, now: Time, data: &Data, fin: bool, log: &mut Log) {
         self.all_told = false;
         if fin && self.fin == NO_FIN {
@@ -64,13 +63,11 @@ impl Receiver {
         };
     }
 
-    /// The window is told what arrived.
     fn measure(&mut self, now: Time, bytes: u64, rtt: Option<Duration>) {
         let read = self.reassembly.next().saturating_sub(self.unread);
         self.window.on_arrival(&window::PathSample { now, bytes, rtt, read, segment: self.segment });
     }
 
-    /// The handshake took so long.
     pub(crate) fn handle_handshake(&mut self, now: Time, rtt: Duration) {
         if self.window_measures {
             self.measure(now, 0, Some(rtt));

@@ -1,4 +1,4 @@
-//! In how many pieces data is acknowledged: what a shape asks for, and copies of an ACK.
+//! ACK splitting and copies of an ACK.
 
 use super::Receiver;
 use super::due::Pending;
@@ -8,7 +8,6 @@ use crate::ranges::Range;
 use lasthop_base::Time;
 use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 
-/// ACKs under way for one shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     of: Range,
@@ -18,7 +17,7 @@ pub(super) struct Burst {
 }
 
 impl Receiver {
-    /// The next pure ACK that belongs to a burst of several: the byte that it acknowledges.
+    /// Returns the byte acknowledged by the next ACK of a burst of several.
     #[inline]
     pub(crate) fn poll_burst(&mut self) -> Option<u64> {
         if self.always_once { None } else { self.next_of_burst() }
@@ -64,7 +63,6 @@ impl Receiver {
         }
     }
 
-    /// So many ACKs leave together, all the same.
     pub(super) fn copy_acks(&mut self, count: u32) {
         let next = self.next();
         if let Some(studied) = self.studied.as_mut().filter(|_| count > 1) {
@@ -82,19 +80,16 @@ impl Receiver {
         }
     }
 
-    /// What the sender and the uplink have counted by now.
     pub(crate) fn handle_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
         self.shape.on_counts(sender, uplink);
     }
 
-    /// The uplink queue before the segment that arrives now.
     pub(crate) fn handle_backlog(&mut self, before: Backlog) {
         if let Some(studied) = &mut self.studied {
             studied.uplink = before;
         }
     }
 
-    /// The pure ACKs of the last arrival are in the uplink queue.
     pub(crate) fn handle_acks_queued(&mut self, now: Time, after: Backlog, log: &mut Log) {
         if let Some((before, acks)) = self.studied.as_mut().and_then(|studied| studied.shaped.take()) {
             let queue_after = self.shape.on_sent(before, after);

@@ -1,21 +1,20 @@
-//! When an acknowledgement leaves, and what it acknowledges.
+//! Time and content of the next ACK.
 
 use super::Receiver;
 use lasthop_base::Time;
 
-/// The acknowledgement that is due, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     Nothing,
-    /// For data: the shape says in how many pieces.
+    /// For data: the ACK splitting sets the number of ACKs.
     Now,
-    /// For anything else, a window or a challenge: one ACK.
+    /// For a window update or challenge: one ACK.
     Bare,
     At(Time),
 }
 
 impl Receiver {
-    /// An acknowledgement must go out although no data asks for it.
+    /// Makes an ACK due without new data.
     pub(crate) fn acknowledge_now(&mut self) {
         self.all_told = false;
         if self.due != Pending::Now {
@@ -23,7 +22,6 @@ impl Receiver {
         }
     }
 
-    /// When a delayed ACK leaves at the latest.
     pub(crate) fn timer(&self) -> Time {
         let due = match self.due {
             Pending::At(time) => time,
@@ -32,18 +30,15 @@ impl Receiver {
         if self.always_once { due } else { due.min(self.window_turns()) }
     }
 
-    /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
     #[inline]
     pub(crate) fn is_sooner(&self) -> bool {
         self.sooner
     }
 
-    /// Somebody has looked at [`Receiver::timer`] and remembers it.
     pub(crate) fn note_timer(&mut self) {
         self.sooner = false;
     }
 
-    /// The delayed ACK's time has come (if `now` has reached it).
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         if !self.always_once && self.window_turns() <= now {
             let turn = self.window.on_turn(now);
@@ -57,14 +52,14 @@ impl Receiver {
         }
     }
 
-    /// Duplicates that were kept back leave together, each with what is to be reported now.
+    /// Releases held duplicate ACKs, each with the current SACK report.
     #[cold]
     pub(super) fn release(&mut self) {
         let count = self.timing.release();
         self.copy_acks(count);
     }
 
-    /// The ACK that is due, if one is and no data carried it.
+    /// Returns the byte of the ACK due that no data segment carried.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn poll_ack(&mut self) -> Option<u64> {
         if !matches!(self.due, Pending::Now | Pending::Bare) {
@@ -74,8 +69,7 @@ impl Receiver {
         Some(self.finish_ack())
     }
 
-    /// A data segment is leaving: what it acknowledges, everything, and the window that it advertises. While the peer sends
-    /// nothing, both are what they were.
+    /// ACK number and window of an outgoing data segment. Both stay the same while the peer sends nothing.
     #[inline(always)]
     pub(crate) fn tell(&mut self, shift: u8) -> (u64, u16) {
         match self.all_told {
@@ -92,7 +86,7 @@ impl Receiver {
         (ack, units)
     }
 
-    /// A data segment is leaving: it acknowledges everything.
+    /// Acknowledges all data in an outgoing data segment.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn piggyback(&mut self) -> u64 {
         self.end_burst();
@@ -113,7 +107,6 @@ impl Receiver {
         next
     }
 
-    /// The connection is over: nothing is acknowledged any more.
     pub(crate) fn stop(&mut self) {
         self.due = Pending::Nothing;
         self.end_burst();

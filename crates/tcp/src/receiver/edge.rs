@@ -1,42 +1,41 @@
-//! How far the peer may send: the window that acknowledgements tell.
+//! Advertised window and its right edge.
 
 use super::Receiver;
 use super::window::{Foreseen, Turn, WindowInput};
 use lasthop_base::{Rate, Time};
 
-/// The window that was told last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
-    /// What it was told for: where the right edge was to be, and where it was, bytes from the ACK on; and the shift.
+    /// Inputs of the last advertisement, relative to the ACK, bytes: wanted edge, previous edge; and the window scale.
     wanted: u64,
     edge: u64,
     shift: u8,
-    /// Whether it is zero whatever room there is: a window that foresees has closed.
+    /// Whether the window is zero regardless of free space: closed before a planned outage.
     is_closed: bool,
-    /// What the peer makes of it, bytes.
+    /// Window as the peer decodes it, bytes.
     bytes: u64,
 }
 
-/// No window is as large.
+/// Marks "no buffer": no window is as large.
 pub(super) const NO_BUFFER: u64 = u64::MAX;
 
 impl Receiver {
-    /// The byte behind the last one that the peer may send.
+    /// First byte that the peer may not send yet.
     pub fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// The largest window it will ever advertise, bytes.
+    /// Largest window ever advertised, bytes.
     pub fn largest_window(&self) -> u64 {
         self.window.largest()
     }
 
-    /// The application holds `bytes` unread. A window that has opened widely is told at once, if 16 bits in units of
-    /// `1 << shift` can tell it.
+    /// Records `bytes` unread by the application. Advertises a widely opened window at once, if 16 bits in units of
+    /// `1 << shift` express the change.
     ///
-    /// It is compared with the window told last, not with what arrivals have left of that: they are acknowledged in
-    /// their own time, and a read hurries no delayed ACK (RFC 5681 §4.2: nor may it make a duplicate). Unless so little
-    /// is left that the peer may be waiting (RFC 9293 §3.8.6.2.2).
+    /// Compares with the last advertised window, not with its remainder: arrivals have their own ACKs, and a read
+    /// neither hastens a delayed ACK nor causes a duplicate (RFC 5681 §4.2). Exception: a remainder so small that the
+    /// peer may be waiting (RFC 9293 §3.8.6.2.2).
     pub(crate) fn hold_unread(&mut self, bytes: u64, shift: u8) {
         self.unread = bytes;
         if self.buffer != NO_BUFFER {
@@ -54,17 +53,16 @@ impl Receiver {
         }
     }
 
-    /// The window to advertise in a segment that acknowledges `ack`, in units of `1 << shift`.
+    /// Window of a segment that acknowledges `ack`, in units of `1 << shift`.
     ///
-    /// What the peer makes of it, `ack` plus the window, never moves left (RFC 9293 §3.8.6), neither by rounding nor
-    /// when `ack` is only part of what has arrived, unless the window is one that shrinks. It moves right only by as much as is worth a segment: silly
-    /// window avoidance (RFC 9293 §3.8.6.2.2).
+    /// The right edge never moves left (RFC 9293 §3.8.6), by rounding or by a partial `ack`, unless the window shrinks.
+    /// The edge moves right in steps worth a segment: silly window avoidance (RFC 9293 §3.8.6.2.2).
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn advertise(&mut self, ack: u64, shift: u8) -> u16 {
         let wanted = self.wanted_edge();
         let (room, edge) = (wanted.wrapping_sub(ack), self.edge.wrapping_sub(ack));
         if (room, edge, shift) != (self.told.wanted, self.told.edge, self.told.shift) {
-            // While data comes in order in full segments, nothing of it changes from one ACK to the next.
+            // Unchanged between ACKs while full segments arrive in order.
             self.units = self.advertise_anew(ack, shift, wanted);
             let bytes = self.edge.saturating_sub(ack);
             self.told = Told { wanted: room, edge, shift, bytes, ..self.told };
@@ -100,17 +98,14 @@ impl Receiver {
         self.next() + self.window.bytes(&input)
     }
 
-    /// The link layer of this host tells its rate.
     pub(crate) fn handle_link_rate(&mut self, rate: Rate) {
         self.window.on_link_rate(rate);
     }
 
-    /// Whether it wants to be told how this host's link goes on by plan.
     pub(crate) fn foresees(&self) -> bool {
         self.window.foresees()
     }
 
-    /// The link layer of this host tells how it goes on by plan.
     #[cold]
     pub(crate) fn handle_plan(&mut self, plan: &Foreseen) {
         let turn = self.window.on_plan(plan);
@@ -124,10 +119,10 @@ impl Receiver {
         }
         self.all_told = false;
         self.sooner = true;
-        // What was told holds no longer.
+        // The last advertisement is void.
         self.told = Told { shift: u8::MAX, is_closed: turn.closed, ..Told::default() };
         self.units = 0;
-        // Before anything has arrived there is nothing to acknowledge.
+        // Before the first arrival there is nothing to acknowledge.
         if turn.acks > 0 && self.next() > 1 {
             self.acknowledge_now();
             self.copy_acks(turn.acks);

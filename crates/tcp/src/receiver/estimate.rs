@@ -1,12 +1,11 @@
-//! The path as the receiver estimates it: RTT from its own timestamp echoes, and the sender's window from RTT and rate.
+//! Receiver's estimate of the path: RTT from timestamp echoes, and the sender's window from RTT and rate.
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
-/// See the file.
 pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rate_times_rtt",
-        summary: "cwnd_r = smoothed RTT x throughput of the last RTT, grown by 1/cwnd_r per ACK between refreshes",
+        summary: "cwnd_r = smoothed RTT x throughput of the last RTT, plus 1/cwnd_r per ACK between refreshes",
         source: "hasegawa §3.2.2, Eq. 2",
         parameters: &[
             Parameter {
@@ -28,28 +27,27 @@ pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
     build: &|values| WindowEstimator::new(values, false),
 };
 
-/// See the file.
 pub const ORACLE: Mechanism<Build> = Mechanism {
     info: Info {
         name: "oracle",
-        summary: "cwnd_r is the sender's true cwnd: an upper bound that only a simulator has",
-        source: "hasegawa §3.2.2 (what cwnd_r estimates)",
+        summary: "cwnd_r is the sender's true cwnd: an upper bound, simulation only",
+        source: "hasegawa §3.2.2 (the quantity that cwnd_r estimates)",
         parameters: RATE_TIMES_RTT.info.parameters,
         ..Info::PLAIN
     },
     build: &|values| WindowEstimator::new(values, true),
 };
 
-/// How an estimator is built.
+/// Builds an estimator.
 pub type Build = dyn Fn(&Values) -> WindowEstimator + Send + Sync;
 
 /// All estimators.
 pub const ALL: &[Mechanism<Build>] = &[RATE_TIMES_RTT, ORACLE];
 
-/// What holds if nobody says.
+/// Default estimator.
 pub const DEFAULT: Mechanism<Build> = RATE_TIMES_RTT;
 
-/// What strategies may read of the path.
+/// Estimate of the path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathEstimate {
     /// Smoothed RTT (gain 1/8), zero before the first sample.
@@ -58,13 +56,13 @@ pub struct PathEstimate {
     pub min_rtt: Duration,
     /// Largest RTT of the connection.
     pub max_rtt: Duration,
-    /// The latest RTT.
+    /// Latest RTT.
     pub latest_rtt: Duration,
-    /// The sender's window as the receiver sees it, segments; at least 1.
+    /// Estimate of the sender's window, segments, at least 1.
     pub cwnd_r: f64,
 }
 
-/// Keeps a [`PathEstimate`].
+/// Updates a [`PathEstimate`].
 #[derive(Clone, Debug)]
 pub struct WindowEstimator {
     path: PathEstimate,
@@ -72,7 +70,7 @@ pub struct WindowEstimator {
     grows_by_one: bool,
     is_oracle: bool,
     seen_loss: bool,
-    /// The loss window ends when the cumulative ACK passes this; `None` outside one.
+    /// End of the loss window: the cumulative ACK has to pass it; `None` outside a loss window.
     loss_window: Option<u64>,
     period_start: Time,
     period_bytes: u64,
@@ -110,22 +108,22 @@ impl WindowEstimator {
         }
     }
 
-    /// The estimate now.
+    /// Current estimate.
     pub fn path(&self) -> &PathEstimate {
         &self.path
     }
 
-    /// Whether it wants to be told the sender's true window.
+    /// Whether the estimator needs the sender's true window.
     pub fn is_oracle(&self) -> bool {
         self.is_oracle
     }
 
-    /// The sender's true window, segments.
+    /// Sets the sender's true window, segments.
     pub fn tell(&mut self, cwnd: f64) {
         self.path.cwnd_r = cwnd.max(1.0);
     }
 
-    /// A data segment of `bytes` arrived; `rtt` is the round trip that its timestamp echo measures.
+    /// Handles a data segment of `bytes`; `rtt` is the round trip measured by its timestamp echo.
     pub fn on_arrival(&mut self, now: Time, bytes: u64, segment: u64, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.sample(rtt);
@@ -144,7 +142,7 @@ impl WindowEstimator {
         self.period_bytes = 0;
     }
 
-    /// An ACK of new data left: the sender's window has grown by 1/cwnd.
+    /// Handles an ACK of new data: the sender's window grows by 1/cwnd.
     pub fn on_ack_sent(&mut self) {
         if self.is_oracle {
             return;
@@ -153,7 +151,7 @@ impl WindowEstimator {
         self.path.cwnd_r += if slow_start { 1.0 } else { 1.0 / self.path.cwnd_r };
     }
 
-    /// A gap opened; `highest` is the byte behind the highest one received.
+    /// Handles a new gap; `highest`: byte after the highest one received.
     pub fn on_gap(&mut self, highest: u64) {
         let first = self.loss_window.is_none();
         self.seen_loss = true;
@@ -163,12 +161,12 @@ impl WindowEstimator {
         }
     }
 
-    /// The cumulative ACK is now `next`.
+    /// Handles an advance of the cumulative ACK to `next`.
     pub fn on_advance(&mut self, now: Time, next: u64) {
         if self.loss_window.is_some_and(|end| next >= end) {
             self.loss_window = None;
             if self.at_loss == AtLoss::Halve {
-                // What arrived during the repair says nothing of the window after it.
+                // Arrivals during the repair do not reflect the window after the repair.
                 self.period_start = now;
                 self.period_bytes = 0;
             }

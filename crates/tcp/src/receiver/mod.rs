@@ -1,11 +1,10 @@
-//! The receiving half: what arrived, and how it is acknowledged.
+//! Receiving half: reassembly, ACKs and the advertised window.
 //!
-//! * `arrivals`: who is told of data that came; `next_data`: the usual case of it, in few steps; `reassembly`: where it goes;
-//! * `due`: when an ACK leaves, and what it acknowledges; `burst`: in how many pieces; `report`: what its SACK option says;
-//! * `edge`: how far the peer may send;
-//! * `studied`: estimates and judgements.
+//! * `arrivals`: arriving data; `next_data`: its fast path; `reassembly`: sequence space;
+//! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `edge`: advertised window;
+//! * `studied`: path estimates and loss discrimination.
 //!
-//! Mechanisms stand in folders of their own: `timing`, `shape`, `window`, `cause`, `echo`.
+//! Mechanisms have folders of their own: `timing`, `shape`, `window`, `cause`, `echo`.
 
 pub mod cause;
 pub mod echo;
@@ -37,91 +36,83 @@ use studied::Studied;
 use timing::AckTiming;
 use window::AdvertisedWindow;
 
-/// The receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
+/// Receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
 ///
-/// In lines of the cache: one that every segment touches, whoever receives data; one of what waits behind holes; one of what
-/// is told and when; then what hardly any segment asks for.
+/// Cache lines: one for every segment, one for data after holes, one for ACKs and windows, then rare fields.
 #[repr(C)]
 pub struct Receiver {
     due: Pending,
-    /// Where the peer's FIN is, once seen; until then [`NO_FIN`].
     fin: u64,
     acknowledged: u64,
-    /// The right edge advertised so far: it never moves left.
+    /// Right edge advertised so far.
     edge: u64,
-    /// Whether data in order concerns the timing alone: no judge, estimate, window or shape wants to hear of it.
+    /// Fast path: only the ACK policy needs data in order.
     is_plain: bool,
-    /// Whether every segment with data is acknowledged at once.
+    /// Whether every data segment is acknowledged at once.
     is_immediate: bool,
-    /// Whether every acknowledgement is a single one.
+    /// Whether every ACK is a single one: no splitting or copies.
     always_once: bool,
-    /// Whether there is anything to report: a hole or a duplicate.
+    /// Whether SACK has anything to report: a hole or a duplicate.
     reports: bool,
     /// Whether [`Receiver::timer`] may be earlier than at the last [`Receiver::note_timer`].
     sooner: bool,
     estimates: bool,
-    /// Whether the timing keeps duplicates back.
     holds: bool,
     judges: bool,
-    /// Whether what arrived twice is reported, and what of that was not yet.
     tells_duplicates: bool,
-    /// Whether the window's right edge may move left.
     shrinks: bool,
-    /// Whether nothing has happened since a segment with data told the peer all.
+    /// Whether the last data segment carried the current ACK and window.
     all_told: bool,
-    /// Whether what was told may be told again without a second look.
+    /// Whether `all_told` may be used.
     remembers: bool,
-    /// Whether the window is told each arrival.
     window_measures: bool,
-    /// Whether the shape is told each arrival.
     tells_arrivals: bool,
-    /// The window that was told last, as a header has it.
     units: u16,
     reassembly: Reassembly,
     told: Told,
-    /// Empty: nothing.
+    /// Duplicate data not yet reported; empty: none.
     duplicate: Range,
-    /// What is free in the buffer, if the window is that, bytes; else [`NO_BUFFER`].
+    /// Free part of the buffer, bytes, if the window is the free part of a buffer; else [`NO_BUFFER`].
     free: u64,
     segment: u64,
-    /// Bytes in order that the application has not read.
+    /// In-order bytes not read by the application.
     unread: u64,
-    /// The size of the buffer, if the window is what is free in one, bytes; else [`NO_BUFFER`].
+    /// Size of the buffer, bytes, if the window is the free part of a buffer; else [`NO_BUFFER`].
     buffer: u64,
-    /// The smallest step by which the window's right edge moves: a segment, or half of the largest window.
+    /// Smallest step of the right edge, bytes: a segment, or half of the largest window.
     smallest_opening: u64,
     timing: Box<dyn AckTiming>,
     window: Box<dyn AdvertisedWindow>,
-    /// ACKs that tell the sender of a segment that arrived damaged; 0: none.
+    /// ACKs that report a damaged segment; 0: no reports.
     damage_copies: u32,
     wants: Wants,
     shape: Box<dyn AckShape>,
     cause: Box<dyn LossCause>,
-    /// `None`: nobody judges or estimates, and every acknowledgement is a single one.
+    /// `None`: no loss discrimination, no estimate, and single ACKs only.
     studied: Option<Box<Studied>>,
 }
 
-/// No peer sends so much before its FIN.
+/// No stream is as long.
 const NO_FIN: u64 = u64::MAX;
 
-/// Ranges behind holes that are held in any case.
+/// Smallest limit on ranges after holes.
 const FEWEST_RANGES: u64 = 256;
 
-/// A data segment, as the receiving half sees it.
+/// Data segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Data {
-    /// Its bytes.
+    /// Bytes of the segment.
     pub range: Range,
-    /// When the peer sent it, by its own clock without wraps; only differences mean something.
+    /// Peer's timestamp of the segment, unwrapped. Only differences are meaningful.
     pub sent: Option<Time>,
-    /// The round trip that its timestamp echo measures.
+    /// Round trip measured by the segment's timestamp echo.
     pub rtt: Option<Duration>,
     /// Congestion experienced.
     pub marked: bool,
 }
 
 impl Receiver {
-    /// A receiver that expects the peer's byte 1; `random` is for judges that draw.
+    /// Receiver that expects byte 1; `random` serves random loss discrimination.
     pub fn new(config: &Config, random: Stream) -> Receiver {
         let timing = (config.timing.build)(&config.timing.values);
         let shape = (config.shape.build)(&config.shape.values);
@@ -131,7 +122,7 @@ impl Receiver {
         let needs = shape.needs();
         let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
-        // More ranges than full segments can leave behind in the largest window serve attacks alone.
+        // The largest window of full segments leaves no more ranges; further ones indicate an attack.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         let buffer = window.buffer().unwrap_or(NO_BUFFER);
         let always_once = shape.is_once() && !timing.holds() && !window.foresees();
@@ -190,39 +181,37 @@ impl Receiver {
         }
     }
 
-    /// The next byte expected; the FIN counts as one.
+    /// Next byte expected; the FIN counts as one.
     pub fn next(&self) -> u64 {
         let next = self.reassembly.next();
         next + u64::from(self.fin == next)
     }
 
-    /// Whether all up to the peer's FIN has arrived.
+    /// Whether all data up to the peer's FIN has arrived.
     pub fn has_finished(&self) -> bool {
         self.fin == self.reassembly.next()
     }
 
-    /// What arrived.
+    /// Received sequence space.
     pub fn reassembly(&self) -> &Reassembly {
         &self.reassembly
     }
 
-    /// Whether this byte has arrived.
     pub(crate) fn has(&self, offset: u64) -> bool {
         offset < self.reassembly.next() || self.reassembly.beyond().containing(offset).is_some()
     }
 
-    /// What the driver should tell with each segment.
+    /// Notices wanted with each segment.
     #[inline]
     pub fn wants(&self) -> Wants {
         self.wants
     }
 
-    /// Whether it judges losses when they are found: its judgements are accounted.
+    /// Whether losses are attributed when a gap opens, and counted.
     pub fn judges(&self) -> bool {
         self.judges
     }
 
-    /// Whether the sender is told of segments that arrive damaged, and by how many ACKs each.
     pub(crate) fn tells_damage(&self) -> bool {
         self.damage_copies > 0
     }
@@ -231,12 +220,11 @@ impl Receiver {
         self.damage_copies
     }
 
-    /// Whether its judge draws random numbers.
+    /// Whether loss discrimination uses random numbers.
     pub fn draws(&self) -> bool {
         self.cause.draws()
     }
 
-    /// Whether the times that a segment's timestamps tell are of any use to it.
     pub(crate) fn wants_times(&self) -> bool {
         self.judges || self.estimates || self.window_measures
     }

@@ -1,4 +1,4 @@
-//! The next data in order, while nobody but the acknowledgement's timing wants to hear of it.
+//! Fast path for the next data in order.
 
 use super::due::Pending;
 use super::{NO_FIN, Receiver, timing};
@@ -6,14 +6,12 @@ use crate::event::Log;
 use lasthop_base::Time;
 
 impl Receiver {
-    /// Whether the next data in order, without a FIN, is a matter for [`Receiver::handle_next_data`].
     #[inline]
     pub(crate) fn takes_next_data(&self) -> bool {
         self.is_plain && !self.reports && self.fin == NO_FIN
     }
 
-    /// The next data in order arrived while nothing waits behind a hole, nor is a duplicate to be told, nor wants anybody
-    /// to hear of it: what [`Receiver::handle_data`] comes down to then.
+    /// [`Receiver::handle_data`] for the case [`Receiver::takes_next_data`]: no hole, duplicate or FIN.
     #[inline]
     pub(crate) fn handle_next_data(&mut self, now: Time, bytes: u64, log: &mut Log) {
         log.often.data_received += 1;

@@ -1,40 +1,39 @@
-//! Reassembly: what arrived, in order and out of order, and what SACK says of it.
+//! Reassembly of data in order and out of order, and its SACK blocks.
 
 use crate::ranges::{Range, RangeSet};
 use lasthop_wire::SackBlocks;
 
-/// The receive sequence space, in absolute offsets.
+/// Receive sequence space, in absolute offsets.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Reassembly {
     next: u64,
     beyond: RangeSet,
-    /// A byte of each range reported lately, the most recent first (RFC 2018 §4), then [`NO_BYTE`].
+    /// One byte of each recently reported range, most recent first (RFC 2018 §4), then [`NO_BYTE`].
     recent: [u64; SackBlocks::MOST],
-    /// Ranges that `beyond` may hold at most.
     limit: usize,
 }
 
-/// No range holds it.
+/// Marks an unused entry.
 const NO_BYTE: u64 = u64::MAX;
 
-/// What an arrival did.
+/// Effect of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Change {
     /// Bytes by which the cumulative ACK advanced.
     pub advanced: u64,
-    /// The gap that it opened.
+    /// Gap opened by the arrival.
     pub opened: Option<Range>,
-    /// Whether out-of-order data was waiting when it came.
+    /// Whether data after a hole existed before the arrival.
     pub had_holes: bool,
-    /// Whether it brought anything new.
+    /// Whether any byte was new.
     pub fresh: bool,
-    /// The first stretch of it that had arrived before (RFC 2883 §4).
+    /// First run of duplicate bytes (RFC 2883 §4).
     pub duplicate: Option<Range>,
 }
 
 impl Reassembly {
-    /// Nothing received; the next byte expected is at `next`.
+    /// Empty space; `next` is the next byte expected.
     pub fn starting_at(next: u64) -> Reassembly {
         Reassembly {
             next,
@@ -44,38 +43,38 @@ impl Reassembly {
         }
     }
 
-    /// Holds at most so many ranges behind holes: data that would be a further one is dropped, and has to come again.
+    /// Limits the ranges after holes to `limit`. Data beyond the limit is dropped and must be retransmitted.
     pub fn with_limit(self, limit: usize) -> Reassembly {
         Reassembly { limit, ..self }
     }
 
-    /// The next byte expected.
+    /// Next byte expected.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// The byte behind the highest one received.
+    /// Byte after the highest one received.
     pub fn highest(&self) -> u64 {
         self.beyond.last().map_or(self.next, |range| range.end)
     }
 
-    /// Whether data waits behind a hole.
+    /// Whether data is held after a hole.
     pub fn has_holes(&self) -> bool {
         !self.beyond.is_empty()
     }
 
-    /// Ranges of data that waits behind holes.
+    /// Ranges of data after holes.
     pub fn beyond(&self) -> &RangeSet {
         &self.beyond
     }
 
-    /// Takes the next bytes, while none wait behind a hole.
+    /// Adds the next `bytes` bytes; requires that no holes exist.
     #[inline]
     pub fn advance(&mut self, bytes: u64) {
         self.next += bytes;
     }
 
-    /// Takes the bytes of a segment.
+    /// Adds the bytes of a segment.
     pub fn insert(&mut self, range: Range) -> Change {
         let mut change = Change { had_holes: self.has_holes(), ..Change::default() };
         if range.start < self.next {
@@ -113,14 +112,14 @@ impl Reassembly {
         change
     }
 
-    /// The ranges to report, the most recent first, then the highest: at most `most`, as many as there are (RFC 2018 §4).
+    /// Ranges for SACK, at most `most`: the most recent first, then the highest (RFC 2018 §4).
     pub fn sack_ranges(&self, most: usize) -> impl Iterator<Item = Range> + '_ {
         let recent = self.recent().filter_map(|byte| self.beyond.containing(byte));
         let others = self.beyond.iter().rev().filter(|range| !self.is_recent(range));
         recent.chain(others).take(most)
     }
 
-    /// The first stretch of the range that waits behind a hole already.
+    /// First run of `range` already held after a hole.
     fn first_known(&self, range: Range) -> Option<Range> {
         let (known, end) = self.beyond.run_at(range.start, range.end);
         if known {
@@ -138,7 +137,7 @@ impl Reassembly {
         self.recent().any(|byte| range.start <= byte && byte < range.end)
     }
 
-    /// Puts the range around `byte` first; a range that the same data merged into is named once.
+    /// Puts the range around `byte` first, and removes entries merged into that range.
     fn remember(&mut self, byte: u64) {
         let Some(newest) = self.beyond.containing(byte) else { return };
         let mut list = [NO_BYTE; SackBlocks::MOST];
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn rfc2018_section_7_case_2() {
-        // The first of eight segments of 500 bytes is lost: each ACK reports one block that grows.
+        // First of eight segments of 500 bytes lost: each ACK reports one growing block.
         let mut received = Reassembly::starting_at(5000);
         for (n, end) in [6000, 6500, 7000, 7500, 8000, 8500, 9000].into_iter().enumerate() {
             let change = received.insert(range(end - 500, end));
@@ -180,7 +179,7 @@ mod tests {
 
     #[test]
     fn rfc2018_section_7_case_3() {
-        // The 2nd, 4th, 6th and 8th segments are lost, then the 4th and the 2nd arrive.
+        // 2nd, 4th, 6th and 8th segment lost, then the 4th and the 2nd arrive.
         let mut received = Reassembly::starting_at(5000);
         let arrive = |received: &mut Reassembly, start| {
             received.insert(range(start, start + 500));

@@ -1,4 +1,4 @@
-//! What is made of arrivals: estimates of the path and of the sender's window, and judgements of losses.
+//! Path estimates and loss discrimination at the receiver.
 
 use super::burst::Burst;
 use super::cause::{Gap, Observation};
@@ -9,26 +9,25 @@ use crate::ranges::Range;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::Backlog;
 
-/// What a receiver keeps that judges losses, estimates the sender's window, foresees its own, or acknowledges in several
-/// pieces.
+/// State for loss discrimination, window estimates, windows with foresight, and ACK splitting.
 pub(super) struct Studied {
-    /// When a window that foresees wants to be asked again.
+    /// Next call of [`AdvertisedWindow::on_turn`](super::window::AdvertisedWindow::on_turn).
     pub(super) window_turns: Time,
     pub(super) estimator: WindowEstimator,
     pub(super) random: Stream,
     pub(super) burst: Option<Burst>,
     pub(super) uplink: Backlog,
-    /// Uplink before the shape that was applied last, until the ACKs are known to be queued.
+    /// Uplink queue before the last split ACK, and number of ACKs, until the ACKs are queued.
     pub(super) shaped: Option<(Backlog, u32)>,
 }
 
 impl Receiver {
-    /// What is known of the path; `None`: nobody asks.
+    /// Path estimator; `None` if no mechanism needs an estimate.
     pub fn estimator(&self) -> Option<&WindowEstimator> {
         self.studied.as_ref().map(|studied| &studied.estimator)
     }
 
-    /// Estimates, and the judgement of a gap: the shape hears of a loss before cwnd_r is halved for it.
+    /// Updates estimates and attributes a gap. The ACK splitting handles a loss before cwnd_r is halved.
     pub(super) fn consider(
         &mut self,
         now: Time,
@@ -58,14 +57,12 @@ impl Receiver {
         }
     }
 
-    /// The sender's true window, segments.
     pub(crate) fn handle_true_window(&mut self, segments: f64) {
         if let Some(studied) = &mut self.studied {
             studied.estimator.tell(segments);
         }
     }
 
-    /// The link layer of this host discarded a packet with these bytes.
     pub(crate) fn handle_discarded(&mut self, range: Range) {
         self.cause.on_report(range);
     }

@@ -1,10 +1,10 @@
 //! The 22 example test cases of draft-ietf-ccwg-bbr (its last appendix), each on nine paths.
 //!
-//! `docs/bbr.md` shows each on one of them; `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr` draws it.
+//! `cargo run -p lasthop-tcp --example bbr3-cases -- docs/images/bbr` draws the pictures of `docs/bbr.md`.
 
-#[allow(dead_code, reason = "the pictures show what no assertion needs")]
+#[allow(dead_code, reason = "the pictures use more than the assertions")]
 mod cases;
-#[allow(dead_code, reason = "the pictures show what no assertion needs")]
+#[allow(dead_code, reason = "the pictures use more than the assertions")]
 mod lab;
 mod quiche;
 
@@ -12,7 +12,7 @@ use cases::{CASES, Case, Why};
 use lab::Lab;
 use lasthop_base::Value;
 
-/// What a case says of a path: nothing where all is as the table has it.
+/// Deviation of a case on a path from its table entry, if any.
 fn complaint(case: &Case, rate: f64, rtt: f64) -> Option<String> {
     let known = (case.except)(rate, rtt);
     let seen = (case.run)(&mut case.lab(rate, rtt));
@@ -62,8 +62,7 @@ fn losses_that_were_none() {
     run(&CASES[17..]);
 }
 
-/// Where the state is saved once an episode, as the draft's text has it (§5.5.11.1), a timeout that was none is undone on
-/// every path.
+/// If the state is saved once an episode (§5.5.11.1), a spurious timeout is undone on every path.
 #[test]
 fn what_is_saved_once_is_restored() {
     let case = CASES.iter().find(|case| case.name == "spurious-rto").expect("a case");

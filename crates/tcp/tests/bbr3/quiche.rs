@@ -1,11 +1,11 @@
-//! What google/quiche's public simulator tests of its BBRv3 require (`bbr3_simulator_test.cc`), on their path: 4 Mbit/s, 32 ms
-//! one way. Its STARTUP gain is 2.885, the draft's and ours 2.77.
+//! Requirements of google/quiche's public simulator tests of BBRv3 (`bbr3_simulator_test.cc`), on their path: 4 Mbit/s,
+//! 32 ms one way. Quiche's STARTUP gain is 2.885; the draft's and ours is 2.77.
 
 use crate::lab::{Lab, Policer};
 use lasthop_base::Rate;
 use lasthop_tcp::sender::congestion::bbr3::State;
 
-/// Their path, its queue of so many bandwidth-delay products and no more.
+/// Their path, with a queue of exactly `queue` bandwidth-delay products.
 fn lab(rate: f64, queue: f64) -> Lab {
     let mut lab = Lab::new(rate, 0.064, queue, &[]);
     lab.path.queue = (queue * rate / 8.0 * 0.064) as u64;
@@ -16,8 +16,7 @@ fn ratio(lab: &Lab) -> f64 {
     lab.belief().max_bandwidth / lab.payload_rate()
 }
 
-/// NormalStartup, SimpleTransfer: STARTUP ends after three rounds without growth, nothing is lost in it nor in 12 MiB, and the
-/// bandwidth is within 1 %.
+/// NormalStartup, SimpleTransfer: STARTUP ends after three rounds without growth; no losses; bandwidth within 1 %.
 #[test]
 fn two_products_of_queue_lose_nothing() {
     let mut lab = lab(4e6, 2.0);
@@ -28,9 +27,9 @@ fn two_products_of_queue_lose_nothing() {
     assert_eq!(lab.path.dropped, 0);
 }
 
-/// SimpleTransferSmallBuffer: half a product of queue, and the bandwidth within 2 %. PacketLossOnSmallBufferStartup: there 5 %
-/// of the first MiB may be lost. Ours loses more, for STARTUP has two products in flight where one and a half fit, and by the
-/// draft losses end it only after a whole round of recovery (§5.3.1.3).
+/// SimpleTransferSmallBuffer: half a product of queue, and the bandwidth within 2 %. PacketLossOnSmallBufferStartup: at
+/// most 5 % of the first MiB lost. Ours loses more: STARTUP has two products in flight where one and a half fit, and
+/// losses end it only after a whole round of recovery (§5.3.1.3).
 #[test]
 fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     let mut lab = lab(4e6, 0.5);
@@ -43,8 +42,7 @@ fn half_a_product_of_queue_loses_a_tenth_of_a_short_start() {
     assert!(lost <= 0.015, "{lost}");
 }
 
-/// From 100 kbit/s to 10 Mbit/s the bandwidth is within 2 %; at 100 kbit/s within 4 %, where a packet takes longer than an ACK
-/// is delayed, so that some ACKs wait and others do not.
+/// From 100 kbit/s to 10 Mbit/s the bandwidth is within 2 %; at 100 kbit/s within 4 % because of delayed ACKs.
 #[test]
 fn the_bandwidth_is_found_at_all_rates() {
     for rate in [1e5, 3e5, 1e6, 3e6, 1e7] {
@@ -56,7 +54,7 @@ fn the_bandwidth_is_found_at_all_rates() {
     }
 }
 
-/// A policer that lets a quarter of the rate through: 30 % lost at most.
+/// A policer at a quarter of the rate: at most 30 % lost.
 #[test]
 fn a_policer_is_seen() {
     let mut lab = lab(4e6, 2.0);

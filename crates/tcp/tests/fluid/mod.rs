@@ -1,6 +1,6 @@
-//! A congestion control on a path that is nothing but a round-trip time.
+//! A congestion control on a path that consists only of a round-trip time.
 
-#![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
+#![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_tcp::sender::congestion::{
@@ -11,7 +11,7 @@ use lasthop_tcp::sender::counting::{self, AckCounting};
 /// Payload of a full segment, bytes.
 pub const MSS: u64 = 1000;
 
-/// CUBIC with some of its parameters set; windows in segments.
+/// CUBIC with these parameters; windows in segments.
 pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Box<dyn CongestionControl> {
     let mut choice = Choice::named(congestion::ALL, "cubic");
     values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
@@ -25,13 +25,13 @@ pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Bo
     (choice.build)(&choice.values, start)
 }
 
-/// A path with one round-trip time on which each window goes out evenly spread, and each segment is acknowledged.
+/// A path with a constant RTT: each window is spread evenly, and each segment is acknowledged.
 pub struct Path {
     pub control: Box<dyn CongestionControl>,
     pub counting: Box<dyn AckCounting>,
     pub now: Time,
     pub rtt: Duration,
-    /// Bytes in the network that the sender would like to have there; beyond cwnd it may not.
+    /// Bytes that the application would keep in flight; at most cwnd are.
     pub wanted: u64,
 }
 
@@ -47,7 +47,7 @@ impl Path {
         }
     }
 
-    /// cwnd in segments, a fraction left out.
+    /// cwnd in whole segments.
     pub fn window(&self) -> f64 {
         self.control.window() as f64 / MSS as f64
     }
@@ -67,7 +67,7 @@ impl Path {
         }
     }
 
-    /// The next acknowledgement, a window's share of a round-trip time later.
+    /// Handles the next ACK, one segment's share of the round trip later.
     pub fn acknowledge(&mut self) {
         let in_flight = self.control.window().min(self.wanted) as f64 / MSS as f64;
         self.now += Duration::from_secs_f64(self.rtt.as_secs() / in_flight);
@@ -87,7 +87,7 @@ impl Path {
         LossEvent { now: self.now, flight, window: flight, ..LossEvent::default() }
     }
 
-    /// A loss, repaired a round-trip time later.
+    /// A loss, repaired a round trip later.
     pub fn lose(&mut self) {
         self.control.on_loss(&self.signal());
         self.now += self.rtt;

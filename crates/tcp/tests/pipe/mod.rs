@@ -1,6 +1,6 @@
-//! Two endpoints over a pipe that loses, repeats, delays, reorders and marks, and somebody who forges.
+//! Two endpoints over a pipe that loses, duplicates, delays, reorders and marks, with a forger.
 
-#![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
+#![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::{Ended, Sending};
@@ -12,7 +12,7 @@ use lasthop_wire::{Backlog, Ecn, Flags, LinkReport, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// One end's mechanisms and options.
+/// Mechanisms and options of one end.
 #[derive(Clone, Debug)]
 pub struct Host {
     pub recovery: &'static str,
@@ -44,19 +44,19 @@ pub struct Pipe {
     pub loss: f64,
     pub repeat: f64,
     pub mark: f64,
-    /// Largest delay beside the 20 ms that all have, milliseconds.
+    /// Largest delay in addition to the common 20 ms, ms.
     pub spread: u64,
     pub simultaneous: bool,
-    /// Forged segments, which RFC 5961 and RFC 7323 refuse, for each that arrives.
+    /// Share of arrivals with a forged segment that RFC 5961 and RFC 7323 reject.
     pub forge: f64,
 }
 
-/// The names of all that a list has.
+/// Names of all mechanisms in a list.
 pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
     list.iter().map(|mechanism| mechanism.info.name).collect()
 }
 
-/// Those of the shapes, and what splitting may do beside its defaults.
+/// ACK policies, and variants of splitting.
 pub fn shapes() -> Vec<&'static str> {
     [names(shape::ALL), vec!["split_always", "split_by_queue"]].concat()
 }
@@ -88,11 +88,9 @@ impl Host {
             timestamps: self.timestamps,
             ecn: self.ecn,
             accecn: self.iss.is_multiple_of(7) || (self.ecn && self.iss.is_multiple_of(2)),
-            // Whatever else varies, these do too.
             ecn_waits: self.iss.is_multiple_of(2),
             f_rto: self.iss.is_multiple_of(3),
             validates_window: self.iss.is_multiple_of(5),
-            // The last ACK must be able to get through.
             time_wait: Duration::from_secs(600),
             rto: RtoLimits {
                 initial: Duration::from_secs(1),
@@ -112,7 +110,6 @@ impl Host {
     }
 }
 
-/// One end, its application, and what the wire has told about it.
 struct End {
     host: Host,
     probes_tail: bool,
@@ -120,9 +117,9 @@ struct End {
     read: u64,
     reads_at: Time,
     scales: Option<u8>,
-    /// Right edge that this end's peer has told it, as an offset.
+    /// Right edge advertised to this end, as an offset.
     admitted: u64,
-    /// Right edge that this end has told.
+    /// Right edge advertised by this end.
     told: u64,
     highest_sent: u64,
 }
@@ -130,7 +127,7 @@ struct End {
 pub struct Run {
     ends: [End; 2],
     now: Time,
-    /// Segments under way: when, in which order, to whom.
+    /// Segments in flight by arrival time and order: destination end, segment, code point.
     wire: BTreeMap<(Time, u64), (usize, Segment, Ecn)>,
     sent: u64,
     random: Stream,
@@ -164,7 +161,7 @@ impl Run {
         Run { ends, now: Time::ZERO, wire: BTreeMap::new(), sent: 0, random, pipe }
     }
 
-    /// Until both sides are closed.
+    /// Runs until both sides are closed.
     pub fn complete(&mut self) {
         for end in &mut self.ends {
             end.endpoint.open(self.now);
@@ -179,7 +176,7 @@ impl Run {
             self.advance();
         }
         let states = self.ends.each_ref().map(|end| (end.endpoint.state(), end.endpoint.delivered()));
-        panic!("not over at {}: {states:?}", self.now);
+        panic!("not closed at {}: {states:?}", self.now);
     }
 
     fn check(&self) {
@@ -216,12 +213,11 @@ impl Run {
             endpoint.handle_notice(self.now, Notice::AcksQueued(after));
         }
         let sender = endpoint.sender();
-        // In recovery a reduction may let nothing out for a while.
+        // In recovery a reduction may stop sending for a while.
         let is_whole = sender.window() >= sender.segment();
         assert!(is_whole || sender.is_recovering(), "cwnd below a segment: {:?}", self.ends[side].host);
     }
 
-    /// What must hold of each segment that goes out.
     fn inspect(&mut self, side: usize, sending: &Sending) {
         let segment = &sending.segment;
         let peer_iss = Seq(self.ends[1 - side].host.iss);
@@ -231,18 +227,18 @@ impl Run {
             end.scales = segment.window_scale;
             return;
         }
-        assert!(!segment.flags.has(Flags::RST), "nobody resets");
+        assert!(!segment.flags.has(Flags::RST), "an end sent a reset");
         let sender = end.endpoint.sender();
         let start = Seq(end.host.iss).offset_of(segment.seq, sender.board().una()).expect("a number of ours");
         let past = start + u64::from(segment.len);
         let blocks = if segment.sack.is_empty() { 0 } else { 4 + 8 * segment.sack.len() as u64 };
         let is_full = segment.len == 0 || u64::from(segment.len) + blocks <= sender.segment();
         assert!(is_full, "longer than a full segment with its SACK blocks");
-        assert!(segment.len == 0 || past <= 1 + end.host.writes, "nobody sends what was not written");
+        assert!(segment.len == 0 || past <= 1 + end.host.writes, "an end sent data that was not written");
         let is_probe = segment.len == 1 && sender.board().outstanding() == 0;
         assert!(segment.len == 0 || past <= end.admitted || is_probe, "beyond the peer's window");
         if segment.len > 0 && !sending.again && !is_probe {
-            // A probe of the tail goes out whatever the window (RFC 8985 §7.3).
+            // A tail loss probe ignores the window (RFC 8985 §7.3).
             let (in_flight, window) = (sender.in_flight(), sender.window());
             let fits = end.probes_tail || in_flight <= window + 1;
             assert!(fits, "{in_flight} beyond {window}: {:?}", end.host);
@@ -255,7 +251,6 @@ impl Run {
         end.told = told;
     }
 
-    /// The next arrival, deadline or read.
     fn advance(&mut self) {
         let arrival = self.wire.first_key_value().map_or(Time::NEVER, |((due, _), _)| *due);
         let deadlines = self.ends.each_ref().map(|end| end.endpoint.poll_timeout());
@@ -289,7 +284,7 @@ impl Run {
         }
     }
 
-    /// A segment to this side that is not its peer's, by somebody who knows all numbers but must not guess the right one.
+    /// A forged segment to this side; the forger knows all numbers but must not use the right one.
     fn forge(&mut self, side: usize) -> Option<Segment> {
         let endpoint = &self.ends[side].endpoint;
         let is_open =
@@ -343,7 +338,6 @@ impl Run {
         end.endpoint.hold_unread(end.unread());
     }
 
-    /// How far this side's windows are shifted.
     fn shift(&self, side: usize) -> u8 {
         match (self.ends[side].scales, self.ends[1 - side].scales) {
             (Some(shift), Some(_)) => shift,

@@ -1,5 +1,4 @@
-//! The course of a script: its steps, with the segments both ways and the sender's state after each, told when a test
-//! fails.
+//! Log of a script: steps, segments in both directions, and the sender's state, printed if a test fails.
 
 use super::Step;
 use lasthop_base::Time;
@@ -7,16 +6,15 @@ use lasthop_tcp::Endpoint;
 use std::fmt::{self, Write};
 use std::panic::Location;
 
-/// What has happened so far, a line each.
 #[derive(Default)]
 pub struct Course {
     text: String,
-    /// Whether the last line is a step whose outcome is not known.
+    /// Whether the last line is a step that has not ended.
     is_open: bool,
 }
 
 impl Course {
-    /// A step of [`super::Script::run`] begins.
+    /// Records the beginning of a step of [`super::Script::run`].
     #[track_caller]
     pub fn step(&mut self, now: Time, index: usize, step: &Step) {
         let line = Location::caller().line();
@@ -24,7 +22,7 @@ impl Course {
         self.is_open = true;
     }
 
-    /// It is done, and left the sender so.
+    /// Records the end of a step and the sender's state.
     pub fn stands(&mut self, endpoint: &Endpoint) {
         let sender = endpoint.sender();
         let (cwnd, ssthresh, in_flight) = (sender.window(), sender.ssthresh(), sender.in_flight());
@@ -32,12 +30,10 @@ impl Course {
         let _ = writeln!(self.text, "{:14}cwnd {cwnd}, ssthresh {ssthresh}, in flight {in_flight}", "");
     }
 
-    /// A segment goes out.
     pub fn out(&mut self, now: Time, what: &str) {
         self.line(now, format_args!("  out: {what}"));
     }
 
-    /// One of the peer's arrives.
     pub fn arrives(&mut self, now: Time, what: &str) {
         self.line(now, format_args!("  in: {what}"));
     }

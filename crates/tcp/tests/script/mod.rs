@@ -1,8 +1,8 @@
-//! Drives one endpoint by named steps and plays its peer, in segments of 1000 bytes numbered from 1.
+//! Drives one endpoint by named steps and plays its peer, with segments of 1000 bytes numbered from 1.
 //!
-//! The initial sequence numbers lie just below the wrap, so that every script crosses it.
+//! Initial sequence numbers are just below the wrap, so that every script crosses it.
 
-#![allow(dead_code, reason = "each test file is a program of its own and uses some of it")]
+#![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
 mod course;
 
@@ -18,79 +18,62 @@ use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 
 /// Payload of a full segment.
 pub const SEGMENT: u64 = 1000;
-/// The endpoint's initial sequence number.
+/// Initial sequence number of the endpoint.
 pub const ISS: Seq = Seq(0xffff_fc00);
-/// The peer's.
+/// Initial sequence number of the peer.
 pub const IRS: Seq = Seq(0xffff_fe00);
 
-/// One step of a script. Segment numbers count from 1; bytes count from 0, the first one written.
+/// One step of a script. Segment numbers count from 1; bytes count from 0, the first byte written.
+/// Windows and flight are in whole segments, unless the name ends in `Bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// The peer acknowledges everything before this segment.
     Ack(u64),
-    /// The same, so many times.
     Acks(u64, u32),
-    /// The peer acknowledges this many bytes.
     AckBytes(u64),
-    /// The peer acknowledges everything before the segment and reports these segments, ends excluded, newest first.
+    /// The peer acknowledges everything before the segment and SACKs these segments, ends excluded, newest first.
     Sack(u64, &'static [(u64, u64)]),
-    /// The same in bytes.
     SackBytes(u64, &'static [(u64, u64)]),
-    /// An ACK with ECN echo.
     Echo(u64),
-    /// The peer's window from here on, bytes (in the units of the handshake: unscaled).
+    /// Sets the peer's window, bytes (unscaled during the handshake).
     PeerWindow(u16),
-    /// The peer's segment arrives.
     Data(u64),
     /// Bytes of the peer arrive, end excluded.
     DataBytes(u64, u64),
-    /// The peer's segment arrives with a congestion mark.
     Marked(u64),
-    /// The application writes this many bytes.
     Write(u64),
-    /// The application closes.
     Close,
-    /// So many milliseconds pass.
     Tick(u64),
-    /// Time passes until the next deadline.
     Timeout,
-    /// This segment goes out for the first time, whole.
+    /// Expects this segment, whole, for the first time.
     New(u64),
-    /// These go out for the first time, whole.
+    /// Expects these segments, whole, for the first time.
     News(u64, u64),
-    /// This segment goes out again, whole.
+    /// Expects this segment as a whole retransmission.
     Again(u64),
-    /// These bytes go out (again or not), end excluded.
+    /// Expects these bytes (first or retransmitted), end excluded.
     Bytes(u64, u64),
-    /// A pure acknowledgement goes out for everything before this segment.
+    /// Expects a pure ACK of everything before this segment.
     Acked(u64),
-    /// A pure acknowledgement goes out for this many bytes.
     AckedBytes(u64),
-    /// Nothing goes out.
+    /// Expects that nothing goes out.
     Nothing,
-    /// cwnd in segments, a fraction left out.
     Cwnd(u64),
-    /// cwnd in bytes.
     CwndBytes(u64),
-    /// cwnd as the papers draw it, inflated by what has left, in segments, a fraction left out.
+    /// cwnd with its inflation during recovery, as in the papers' figures, in whole segments.
     Inflated(u64),
-    /// ssthresh in segments, a fraction left out.
     Ssthresh(u64),
-    /// ssthresh in bytes.
     SsthreshBytes(u64),
-    /// In flight, in segments.
     InFlight(u64),
-    /// The retransmission timeout, milliseconds.
+    /// RTO, ms.
     Rto(u64),
-    /// The next deadline, milliseconds from now.
+    /// Time to the next deadline, ms.
     Deadline(u64),
-    /// No deadline.
     NoDeadline,
-    /// Connection state.
     In(State),
 }
 
-/// What the peer offers in its SYN.
+/// Options of the peer's SYN.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     pub mss: u16,
@@ -108,7 +91,7 @@ impl Default for Peer {
     }
 }
 
-/// The sender of the papers: one segment to begin with, ACKs counted, every segment acknowledged at once.
+/// The papers' sender: initial window of one segment, counts ACKs, every segment acknowledged at once.
 pub fn config(recovery: &str) -> Config {
     Config {
         segment: SEGMENT as u32,
@@ -129,7 +112,7 @@ pub fn config(recovery: &str) -> Config {
     }
 }
 
-/// A mechanism with some of its parameters set.
+/// A mechanism with these parameters.
 pub fn choose<B: ?Sized>(
     list: &'static [Mechanism<B>],
     name: &str,
@@ -153,19 +136,19 @@ pub struct Script {
     pub endpoint: Endpoint,
     pub now: Time,
     pub peer: Peer,
-    /// Segments before number 1.
+    /// Number of segments before number 1.
     base: u64,
-    /// What the peer acknowledges at the moment, bytes.
+    /// Current acknowledgement of the peer, bytes.
     acked: u64,
-    /// Bytes that the peer has sent at most.
+    /// Upper bound of the bytes that the peer has sent.
     peer_sent: u64,
     window: u16,
-    /// Every step so far: told if the test fails.
+    /// Log of all steps, printed if the test fails.
     pub course: Course,
 }
 
 impl Script {
-    /// Closed, not yet opened.
+    /// A closed endpoint.
     pub fn closed(config: Config, role: Role, peer: Peer) -> Script {
         let mut endpoint = Endpoint::new(config, role, ISS, Stream::named(1, "script"));
         endpoint.trace();
@@ -188,15 +171,15 @@ impl Script {
         script
     }
 
-    /// A sender with more to send than any script needs.
+    /// A sender with enough data for any script.
     pub fn sender(config: Config) -> Script {
         let mut script = Script::opened(config, Peer::default());
         script.endpoint.write(1 << 40);
         script
     }
 
-    /// The same, after slow start has let cwnd grow from 1 to `window` segments, a power of two: that many are
-    /// outstanding, and the first of them is number 1 from here on.
+    /// The same after slow start has opened cwnd from 1 to `window` segments, a power of two. All are outstanding, and
+    /// the first is number 1 from here on.
     pub fn with_window(config: Config, window: u64) -> Script {
         let mut script = Script::sender(config);
         let mut sent = 1;
@@ -219,12 +202,12 @@ impl Script {
         Script::opened(config, Peer::default())
     }
 
-    /// Segments are numbered anew: what was `first` is 1 from here on.
+    /// Renumbers segments: `first` becomes 1.
     pub fn renumber(&mut self, first: u64) {
         self.base += first - 1;
     }
 
-    /// Does the steps in order; says which one failed.
+    /// Runs the steps in order; panics with the failing step.
     #[track_caller]
     pub fn run<const N: usize>(&mut self, steps: [Step; N]) -> &mut Script {
         for (index, step) in steps.into_iter().enumerate() {
@@ -235,7 +218,7 @@ impl Script {
         self
     }
 
-    /// The next segment out; there must be one.
+    /// Returns the next outgoing segment; panics without one.
     #[track_caller]
     pub fn sent(&mut self, what: &str) -> Sending {
         match self.endpoint.poll_segment(self.now) {
@@ -247,14 +230,14 @@ impl Script {
         }
     }
 
-    /// [`Step::Sack`] with blocks that are computed.
+    /// [`Step::Sack`] with computed blocks.
     pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) {
         let blocks: Vec<_> =
             blocks.iter().map(|(from, to)| (self.start_of(*from), self.start_of(*to))).collect();
         self.acknowledge(self.start_of(number), &blocks, Flags::ACK);
     }
 
-    /// The same with a timestamp that echoes the endpoint's clock, ms, and perhaps an echoed mark.
+    /// The same with a timestamp that echoes the endpoint's clock, ms, and optionally an echoed mark.
     pub fn answer(&mut self, number: u64, blocks: &[(u64, u64)], echo: u32, marked: bool) {
         self.acked = self.start_of(number);
         let mut segment = self.plain();
@@ -266,7 +249,6 @@ impl Script {
         self.arrive(segment);
     }
 
-    /// The peer's segment arrives.
     pub fn arrive(&mut self, segment: Segment) {
         self.arrive_with(segment, false);
     }
@@ -278,7 +260,7 @@ impl Script {
         }
     }
 
-    /// The peer's SYN with what it offers.
+    /// The peer's SYN with its options.
     pub fn syn(&self, flags: Flags, echo: Option<Timestamps>) -> Segment {
         let ecn = match (self.peer.ecn, flags.has(Flags::ACK)) {
             (false, _) => Flags::default(),
@@ -298,7 +280,7 @@ impl Script {
         }
     }
 
-    /// A segment of the peer with its next number, the present acknowledgement and window.
+    /// A segment of the peer with its next number and current acknowledgement and window.
     pub fn plain(&self) -> Segment {
         Segment {
             seq: IRS.at(1 + self.peer_sent),
@@ -310,12 +292,12 @@ impl Script {
         }
     }
 
-    /// Timestamps of the peer, whose clock is the endpoint's.
+    /// Timestamps of the peer, whose clock equals the endpoint's.
     pub fn stamps(&self, echo: u32) -> Timestamps {
         Timestamps { value: self.millis(), echo }
     }
 
-    /// The clock in milliseconds.
+    /// Clock in milliseconds.
     pub fn millis(&self) -> u32 {
         (self.now.as_nanos() / 1_000_000) as u32
     }
@@ -378,7 +360,6 @@ impl Script {
         }
     }
 
-    /// Where a segment begins, in bytes written.
     fn start_of(&self, number: u64) -> u64 {
         (self.base + number - 1) * SEGMENT
     }
@@ -427,7 +408,7 @@ impl Script {
         assert_eq!(sending.segment.ack, IRS.at(1 + bytes), "{what}: {}", self.describe(&sending));
     }
 
-    /// What goes out, in bytes as the steps count them.
+    /// Description of an outgoing segment, in the bytes of the steps.
     fn describe(&self, sending: &Sending) -> String {
         let segment = &sending.segment;
         format!(
@@ -440,7 +421,6 @@ impl Script {
         )
     }
 
-    /// What arrives, likewise.
     fn describe_arrival(&self, segment: &Segment, marked: bool) -> String {
         let blocks = segment.sack.as_slice().iter();
         let blocks: Vec<_> = blocks.map(|(left, right)| self.written(*left)..self.written(*right)).collect();
@@ -454,12 +434,11 @@ impl Script {
         )
     }
 
-    /// The byte of the endpoint's stream that a number stands for: 0 is the first one written (or of segment 1).
+    /// Byte of the endpoint's stream for a sequence number; 0 is the first byte written (or of segment 1).
     fn written(&self, seq: Seq) -> i64 {
         ISS.offset_of(seq, self.acked).unwrap_or(0) as i64 - 1 - (self.base * SEGMENT) as i64
     }
 
-    /// The byte of the peer's stream.
     fn read(&self, seq: Seq) -> i64 {
         IRS.offset_of(seq, self.peer_sent).unwrap_or(0) as i64 - 1
     }

@@ -1,14 +1,13 @@
-//! Every loss is congestion: what TCP believes.
+//! No discrimination: every loss is congestion.
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism, Stream};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "always",
-        summary: "every loss is taken for congestion",
+        summary: "treats every loss as congestion",
         source: "RFC 5681 §3",
         as_linux: true,
         ..Info::PLAIN

@@ -1,28 +1,26 @@
-//! HACK, the receiver's half: a segment that arrived damaged with a sound header is told to the sender by an ACK of its own,
-//! which is no duplicate (Balan, Lee, Kumar, Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender's
-//! half is its judge of the same name.
+//! HACK, receiver side: an ACK, not a duplicate, reports a damaged segment with an intact header (Balan, Lee, Kumar,
+//! Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender side is the `judge` mechanism `hack`.
 //!
-//! # What is ours
-//! The paper was not at hand: an abstract and an excerpt of a thesis were. The option's kind (253, for experiments) and its 8
-//! bytes are ours. The checksum of the header, which takes 4 bytes of every data segment, is not charged. Links hand up
-//! damaged packets only if their ARQ is `none` or `repeat` (else a note says so), whatever queue they have, and only the channels `bit_error` and `iid` know whether a header
-//! was hit: to others a lost packet is gone.
+//! # Our choices
+//! Known from an abstract and an excerpt of a thesis. Option kind (253, experimental) and length (8 bytes) are ours.
+//! The header checksum, 4 bytes of every data segment, is not modelled. Links deliver damaged packets only with ARQ
+//! `none` or `repeat` (else a note is printed). Only the channels `bit_error` and `iid` know whether the header was
+//! damaged; other channels lose the packet.
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hack",
-        summary: "judges nothing, but tells the sender of segments that arrived damaged with a sound header",
+        summary: "reports damaged segments with an intact header to the sender; no discrimination",
         source: "Balan et al., INFOCOM 2001 (abstract; rules partly from memory)",
         parameters: &[Parameter {
             name: "copies",
             unit: Unit::Count(1, 64),
             default: Some("1"),
-            doc: "ACKs that tell of the same damaged segment",
+            doc: "ACKs that report the same damaged segment",
         }],
         ..Info::PLAIN
     },

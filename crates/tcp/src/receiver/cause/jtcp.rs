@@ -1,28 +1,27 @@
-//! JTCP: a queue that grew over the last window of packets means congestion (hasegawa §2.2 and §3.2.2, Eq. 1).
+//! JTCP: queue growth over the last window of packets means congestion (hasegawa §2.2 and §3.2.2, Eq. 1).
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Stream, Time, Unit};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "jtcp",
-        summary: "congestion if the jitter ratio Jr over the last window exceeds k/w",
+        summary: "congestion if the jitter ratio Jr over the last window exceeds k/w (JTCP)",
         source: "hasegawa §3.2.2, Eq. 1; Wu and Chen, JSAC 22(4) 2004",
         parameters: &[
             Parameter {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1"),
-                doc: "control parameter: below 1 more losses are taken for congestion, above 1 fewer",
+                doc: "control parameter: below 1 more losses mean congestion, above 1 fewer",
             },
             Parameter {
                 name: "newest",
                 unit: Unit::Word(&["before_gap", "after_gap"]),
                 default: Some("before_gap"),
-                doc: "the newest packet of the comparison: n-1 as in Eq. 1, or the first one above the gap",
+                doc: "newest packet of the comparison: n-1 as in Eq. 1, or the first packet after the gap",
             },
         ],
         needs: &[Need::Timestamps],
@@ -40,7 +39,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Jtcp {
     k: f64,
     uses_newest: bool,
-    /// Packets in the order of their numbers.
     arrivals: VecDeque<Arrival>,
 }
 
@@ -51,7 +49,7 @@ struct Arrival {
     sent: Time,
 }
 
-/// More packets than any window of the scenarios holds; older ones are forgotten.
+/// Packets remembered: more than any window of the scenarios.
 const REMEMBERED: usize = 4096;
 
 impl LossCause for Jtcp {
@@ -81,8 +79,7 @@ impl LossCause for Jtcp {
 }
 
 impl Jtcp {
-    /// Jr between the packet before the gap (n-1) and the one a window before the lost one (n-w), or the
-    /// nearest that arrived. `None` if there are no two different packets to compare.
+    /// Jr between the packet before the gap (n-1) and the arrival nearest to n-w. `None` without two packets.
     fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
         let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
         let newest = match self.uses_newest {

@@ -1,7 +1,4 @@
-//! Loss differentiation: why was it lost?
-//!
-//! Asked by the receiver when a gap opens in the sequence space, so that it can
-//! answer a wireless loss otherwise than a congestion loss.
+//! Loss discrimination at the receiver: attributes a gap in the sequence space to congestion or to the wireless link.
 
 mod always;
 mod hack;
@@ -14,72 +11,71 @@ use crate::ranges::Range;
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Mechanism, Stream, Time, Values};
 
-/// A packet that arrived above all earlier ones, as a loss cause sees it.
+/// Packet that arrived above all earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Time,
-    /// Its bytes.
+    /// Bytes of the packet.
     pub range: Range,
-    /// The sender's clock when it was sent (TSval without its wraps), if timestamps are in use; only differences mean something.
+    /// Sender's timestamp (TSval), unwrapped, if timestamps are in use. Only differences are meaningful.
     pub sent: Option<Time>,
 }
 
-/// A gap that has just opened.
+/// New gap.
 #[derive(Clone, Copy, Debug)]
 pub struct Gap {
-    /// The missing bytes.
+    /// Missing bytes.
     pub range: Range,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub segment: u64,
 }
 
-/// Tells wireless losses from congestion losses, at the receiver.
+/// Loss discrimination of a receiver.
 pub trait LossCause: Send {
-    /// A packet arrived above all earlier ones; called before `judge` for a gap that it opened.
+    /// Handles a packet above all earlier ones, before `judge` for a gap that the packet opens.
     fn observe(&mut self, observation: &Observation);
 
-    /// A gap opened below the packet observed last.
+    /// Attributes a gap below the last observed packet.
     fn judge(&mut self, gap: &Gap, path: &PathEstimate, random: &mut Stream) -> Cause;
 
-    /// The link layer says that it discarded these bytes.
+    /// Handles a link layer report of discarded bytes.
     fn on_report(&mut self, range: Range) {
         let _ = range;
     }
 
-    /// Whether the sender is told of a segment that arrived damaged with a sound header, and by how many ACKs; 0: not at all
-    /// (HACK).
+    /// Number of ACKs that report a damaged segment with an intact header to the sender (HACK); 0: no reports.
     fn tells_damage(&self) -> u32 {
         0
     }
 
-    /// Whether it judges by reports of the link layer alone.
+    /// Whether discrimination relies on link layer reports only.
     fn needs_reports(&self) -> bool {
         false
     }
 
-    /// Whether it needs the receiver's estimate of the path.
+    /// Whether the path estimate is needed.
     fn needs_estimate(&self) -> bool {
         false
     }
 
-    /// Whether it judges at all; accounting and estimates are left out otherwise.
+    /// Whether losses are attributed at all; else accounting and estimates are skipped.
     fn judges(&self) -> bool {
         true
     }
 
-    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    /// Whether random numbers are used, so that repetitions may differ. Override to `false` if not.
     fn draws(&self) -> bool {
         true
     }
 }
 
-/// How one is built.
+/// Builds a discriminator.
 pub type Build = dyn Fn(&Values) -> Box<dyn LossCause> + Send + Sync;
 
-/// All of them.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] =
     &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM, hack::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

@@ -1,4 +1,4 @@
-//! The MAC method (hasegawa §3.2.1): the link layer tells which packets it discarded, the truth where a host can have it.
+//! MAC method (hasegawa §3.2.1): the link layer reports discarded packets, the true cause.
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::ranges::Range;
@@ -6,7 +6,6 @@ use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism, Stream};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "mac",
@@ -22,14 +21,14 @@ struct Reported {
     reports: VecDeque<Range>,
 }
 
-/// Reports of retransmissions open no gap; only the newest are kept.
+/// Largest number of pending reports; reports of retransmissions open no gap.
 const MOST_PENDING: usize = 1024;
 
 impl LossCause for Reported {
     fn observe(&mut self, _: &Observation) {}
 
     fn judge(&mut self, gap: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
-        // A gap that holds both causes counts as congestion.
+        // A gap with both causes counts as congestion.
         let reported: u64 = self
             .reports
             .iter()

@@ -1,10 +1,9 @@
-//! The RTT method: chance, weighted by how far the RTT has risen between its extremes (hasegawa §3.2.3, Eq. 3).
+//! RTT method: random, with the position of the RTT between its extremes as probability (hasegawa §3.2.3, Eq. 3).
 
 use super::{Build, Cause, Gap, LossCause, Observation};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rtt",
@@ -14,7 +13,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "probability",
             unit: Unit::Word(&["eq3", "sentence"]),
             default: Some("eq3"),
-            doc: "whether P_c is the chance of congestion (Eq. 3) or of a wireless loss (the sentence after it)",
+            doc: "meaning of P_c: probability of congestion (Eq. 3) or of a wireless loss (the sentence after Eq. 3)",
         }],
         ..Info::PLAIN
     },

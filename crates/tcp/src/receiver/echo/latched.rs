@@ -1,14 +1,12 @@
-//! ECE until CWR (RFC 3168 §6.1.3): from the first mark on, every ACK carries the echo until the sender says that it
-//! has reduced its window.
+//! ECE until CWR (RFC 3168 §6.1.3): after a mark every ACK carries the echo until the sender sends CWR.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "latched",
-        summary: "every ACK after a mark echoes it until the sender answers with CWR",
+        summary: "every ACK after a mark carries ECE until the sender answers with CWR",
         source: "RFC 3168 §6.1.3",
         as_linux: true,
         ..Info::PLAIN

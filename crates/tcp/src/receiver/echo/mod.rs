@@ -1,24 +1,24 @@
-//! ECN echo (ECE): how is the sender told of a congestion mark?
+//! ECN echo (ECE) of congestion marks.
 
 mod latched;
 mod per_packet;
 
 use lasthop_base::{Mechanism, Values};
 
-/// Decides what ACKs carry, once both sides have agreed on ECN.
+/// ECN echo once both sides have agreed on ECN.
 pub trait MarkEcho: Send {
-    /// Data arrived, with a mark (CE) or without; whether ACKs from here on carry the echo.
+    /// Handles data with or without a mark (CE). Returns whether further ACKs carry the echo.
     fn on_data(&mut self, marked: bool) -> bool;
 
-    /// The sender says that it has reduced its window (CWR); whether ACKs from here on carry the echo.
+    /// Handles CWR. Returns whether further ACKs carry the echo.
     fn on_reduced(&mut self) -> bool;
 }
 
-/// How an echo is built.
+/// Builds an echo.
 pub type Build = dyn Fn(&Values) -> Box<dyn MarkEcho> + Send + Sync;
 
-/// All echoes.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] = &[latched::MECHANISM, per_packet::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = latched::MECHANISM;

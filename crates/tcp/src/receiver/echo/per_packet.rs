@@ -1,17 +1,14 @@
-//! ECE per packet: each packet's mark in its own ACK, so that a duplicate ACK tells the state of the queue that its
-//! packet has passed.
+//! ECE per packet: each ACK echoes its own packet's mark, so a duplicate ACK reports the queue passed by that packet.
 //!
-//! A marked packet is acknowledged at once, whatever the timing; an ACK that a packet without a mark was waiting for
-//! goes out with it and carries the echo for both.
+//! A marked packet is acknowledged at once under any ACK policy; its ACK covers earlier unmarked packets, too.
 
 use super::{Build, MarkEcho};
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "per_packet",
-        summary: "an ACK echoes the mark of the packet that it answers",
+        summary: "each ACK echoes the mark of its own packet",
         source: "saad §3.B; Xu, Tian, Ansari 2004 (TCP-Jersey)",
         ..Info::PLAIN
     },
@@ -29,7 +26,7 @@ impl MarkEcho for PerPacket {
     }
 
     fn on_reduced(&mut self) -> bool {
-        // CWR means nothing here: the packet's own mark, told next, decides.
+        // CWR has no effect: the next packet's mark decides.
         self.echoes
     }
 }

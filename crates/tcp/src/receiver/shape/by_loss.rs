@@ -1,47 +1,45 @@
-//! One ACK or several identical ones, by an estimate of the radio link's packet error probability (miyoshi §2.3, §2.4).
+//! Single or duplicated ACKs, by an estimate of the radio link's packet error probability (miyoshi §2.3, §2.4).
 //!
-//! The estimate: p, what was lost of what was sent in a period, smoothed with the paper's weights (7/8 for the new
-//! value, 1/8 for the old: the reverse of TCP's RTT filter); then p_err, from p and the share that a full buffer lost.
+//! p is the share lost of the segments sent in a period, smoothed with the paper's weights (7/8 new, 1/8 old: the
+//! reverse of TCP's RTT filter). p_err follows from p and the share dropped by a full buffer.
 //!
-//! # Who counts p
-//! In §2.3 the sender counts triple duplicate ACKs and reports them in an option (`source = "duplicates"`; with
-//! `"retransmissions"` it reports all that it sent again, after timeouts too). An unmodified server does not, so by
-//! default p is counted here: segments missing at a gap (lost on the way down) and segments repeated although they had
-//! arrived (their ACKs were lost). A loss of the last segments of a window, which opens no gap, is seen only by its
-//! repetition's delay, that is not at all; the estimate is too low where windows are small.
+//! # Source of p
+//! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`;
+//! `"retransmissions"` reports all retransmissions). An unmodified server sends no such option, so by default the
+//! receiver counts p: segments missing at a gap, plus repeated segments (their ACKs were lost). Losses at the end of a
+//! window open no gap and are not counted: with small windows the estimate is too low.
 //!
-//! # What is not modelled
-//! The option's bytes and its delay: the sender's counts are those at the segment's arrival.
+//! # Not modelled
+//! Size and delay of the option: the sender's counts are current at the segment's arrival.
 
 use super::{AckShape, Arrived, Build, Due, Needs, Shape};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{SenderCounts, UplinkCounts};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "by_loss",
-        summary: "the same ACK several times while the radio link loses much, once otherwise",
+        summary: "identical ACKs while the radio link loses more than the threshold, else one ACK",
         source: "miyoshi §2.2, §2.3, Eqs. 1 to 4",
         parameters: &[
             Parameter {
                 name: "count",
                 unit: Unit::Count(1, 64),
                 default: Some("2"),
-                doc: "identical ACKs per acknowledgement while p_err is above the threshold",
+                doc: "identical ACKs per ACK due while p_err is above the threshold",
             },
             Parameter {
                 name: "threshold",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.1"),
-                doc: "packet error probability of the radio link above which ACKs are repeated",
+                doc: "packet error probability of the radio link above which ACKs are duplicated",
             },
             Parameter {
                 name: "source",
                 unit: Unit::Word(&["receiver", "duplicates", "retransmissions"]),
                 default: Some("receiver"),
-                doc: "who counts p: the receiver, or the sender, which reports triple duplicate ACKs or all retransmissions",
+                doc: "source of p: the receiver, or the sender's count of triple duplicate ACKs or of all retransmissions",
             },
             Parameter {
                 name: "weight",
@@ -53,25 +51,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("2.5"),
-                doc: "packet error probability of the downlink over that of the uplink (Eq. 3; 100 over 40 bytes)",
+                doc: "packet error probability of the downlink divided by that of the uplink (Eq. 3; 100 over 40 bytes)",
             },
             Parameter {
                 name: "buffer_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0.0"),
-                doc: "p_buff, the probability that a full buffer loses a packet, where it is fixed",
+                doc: "p_buff if fixed: probability that a full buffer drops a packet",
             },
             Parameter {
                 name: "buffer",
                 unit: Unit::Word(&["fixed", "counted"]),
                 default: Some("fixed"),
-                doc: "p_buff: fixed, as with RED, or counted at this host's own uplink queue and smoothed like p",
+                doc: "source of p_buff: fixed, as with RED, or counted at this host's uplink queue and smoothed like p",
             },
             Parameter {
                 name: "period",
                 unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(3600)),
                 default: Some("1 s"),
-                doc: "time over which p is counted (Fig. 4: every second)",
+                doc: "counting period of p (Fig. 4: every second)",
             },
         ],
         only_if: &[OnlyIf { parameters: &["buffer_loss"], other: "buffer", is: Is::This("fixed") }],
@@ -99,7 +97,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Who counts p.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Receiver,
@@ -117,19 +114,17 @@ struct ByLoss {
     counts_buffer: bool,
     period: Duration,
     period_ends: Time,
-    /// p: of the segments that the sender sent, those that were lost, or whose ACKs were.
+    /// p: share of the sent segments that were lost, or whose ACKs were lost.
     path: Share,
-    /// p_buff, if it is counted.
     buffer: Share,
     repeats: bool,
 }
 
-/// What was lost of what was sent: totals since the start, and the share smoothed from period to period (Eq. 4).
+/// Losses among sent segments: totals, and the share smoothed over periods (Eq. 4).
 #[derive(Default)]
 struct Share {
     sent: u64,
     lost: u64,
-    /// Both at the beginning of the period.
     before: (u64, u64),
     smoothed: Option<f64>,
 }
@@ -147,7 +142,7 @@ impl Share {
     }
 }
 
-/// The largest p_buff counted: beyond it nothing could be said of the air.
+/// Largest counted p_buff: near 1, p_err is undetermined.
 const LARGEST_BUFFER_LOSS: f64 = 0.999;
 
 impl AckShape for ByLoss {
@@ -195,14 +190,13 @@ impl ByLoss {
     }
 }
 
-/// p_err of the uplink from p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err): the smaller root, 0 if p < p_buff
-/// (miyoshi Eqs. 1 to 3).
+/// Smaller root p_err of p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err); 0 if p < p_buff (miyoshi Eqs. 1 to 3).
 pub fn radio_loss(p: f64, buffer_loss: f64, k: f64) -> f64 {
     let survives = (1.0 - p.min(1.0)) / (1.0 - buffer_loss);
     if survives >= 1.0 {
         return 0.0;
     }
-    // k x^2 - (1 + k) x + (1 - survives) = 0, in the form that also holds for k = 0.
+    // k x^2 - (1 + k) x + (1 - survives) = 0, in a form valid for k = 0, too.
     let (half, rest) = ((1.0 + k) / 2.0, 1.0 - survives);
     rest / (half + (half * half - k * rest).max(0.0).sqrt())
 }
@@ -237,7 +231,7 @@ mod tests {
             let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
             assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
         }
-        // Less is lost than the buffer alone loses: none of it on the air.
+        // Less loss than by the buffer alone: none on the air.
         assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
     }
 
@@ -251,7 +245,7 @@ mod tests {
             }
             shape_of(&mut *shape)
         };
-        // With k = 0 and no buffer loss p_err = p. 3 of 13 are lost: seen when the second is over.
+        // k = 0, no buffer loss: p_err = p. 3 of 13 are lost, known at the end of the second.
         assert_eq!(second(3, 1), Shape::Once);
         assert_eq!(second(0, 2), Shape::Copies(2));
         // 7/8 of 0 and 1/8 of 3/13 = 0.029 < 0.1.
@@ -267,11 +261,9 @@ mod tests {
         }
         let now = Time::ZERO + Duration::from_millis(2000);
         shape.on_arrival(&Arrived { now, missing: 0, repeated: false });
-        // 5 of 10.
         assert_eq!(shape_of(&mut *shape), Shape::Copies(2));
     }
 
-    /// A second with one arrival at its end: what the sender and the uplink have counted by then.
     fn told(shape: &mut dyn AckShape, second: u64, sender: SenderCounts, uplink: UplinkCounts) -> Shape {
         shape.on_counts(&sender, &uplink);
         let now = Time::ZERO + Duration::from_secs(second);
@@ -281,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_sender_reports_p_in_one_of_two_ways() {
-        // 100 segments a second, of which 20 are sent again, but only 5 because of duplicate ACKs.
+        // 100 segments a second, 20 of them retransmitted, 5 because of duplicate ACKs.
         let counts = |second| SenderCounts {
             sent: 100 * second,
             sent_again: 20 * second,
@@ -292,7 +284,7 @@ mod tests {
             assert!(shape.needs().counts);
             let last =
                 (1..=3).map(|second| told(&mut *shape, second, counts(second), Default::default())).last();
-            // With k = 0 and no buffer loss p_err = p: 0.05 or 0.2, beside a threshold of 0.1.
+            // k = 0, no buffer loss: p_err = p, 0.05 or 0.2; threshold 0.1.
             assert_eq!(last, Some(expected), "{source}");
         }
         assert!(!by_loss(&[]).needs().counts);
@@ -300,7 +292,7 @@ mod tests {
 
     #[test]
     fn what_the_own_buffer_drops_is_not_held_against_the_air() {
-        // p = 0.2 in all. If the buffer dropped 15 of 100, p_err = 1 - 0.8 / 0.85 = 0.059; of nothing, 0.2.
+        // p = 0.2. Buffer drops 15 of 100: p_err = 1 - 0.8 / 0.85 = 0.059; buffer drops nothing: 0.2.
         let sender =
             |second| SenderCounts { sent: 100 * second, sent_again: 20 * second, told_by_duplicates: 0 };
         for (dropped, expected) in [(15, Shape::Once), (0, Shape::Copies(2))] {

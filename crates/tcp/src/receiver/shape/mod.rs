@@ -1,4 +1,4 @@
-//! ACK splitting and duplication: in how many ACKs is data acknowledged?
+//! ACK splitting and ACK duplication.
 
 mod by_loss;
 mod copies;
@@ -11,117 +11,116 @@ use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Mechanism, Time, Values};
 use lasthop_wire::{Backlog, SenderCounts, UplinkCounts};
 
-/// An acknowledgement that is due.
+/// ACK due.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
-    /// What it acknowledges for the first time; empty for a duplicate.
+    /// Bytes acknowledged for the first time; empty for a duplicate ACK.
     pub advance: Range,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub segment: u64,
-    /// The host's uplink queue just before.
+    /// Uplink queue of this host, just before.
     pub uplink: Backlog,
 }
 
-/// The form that it takes.
+/// Form of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// One ACK.
     Once,
-    /// The same ACK this often, at least once.
+    /// Number of identical ACKs, at least 1.
     Copies(u32),
-    /// Slices of a range, each acknowledged by an ACK of its own; what lies before the range goes with the first.
+    /// Slices of a range, one ACK each; the first ACK also covers all data before the range.
     Slices {
-        /// How many, at least 1.
+        /// Number of slices, at least 1.
         count: u32,
-        /// What is sliced: ends where the advance ends.
+        /// Range to slice; ends at the end of the advance.
         of: Range,
     },
 }
 
-/// ACKs for each one that is due.
+/// Constant number of ACKs per ACK due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pieces {
-    /// Number, at least 1.
+    /// Number of ACKs, at least 1.
     pub count: u32,
-    /// Whether all acknowledge the same.
+    /// Whether the ACKs are identical.
     pub are_copies: bool,
 }
 
-/// What a shape wants to be told.
+/// Inputs that an ACK splitting needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
-    /// The uplink queue before and after.
+    /// Uplink queue before and after the ACKs.
     pub uplink: bool,
-    /// The estimate of the path.
+    /// Path estimate.
     pub estimate: bool,
     /// Each arrival.
     pub arrivals: bool,
-    /// What the sender and this host's uplink have counted, before each arrival.
+    /// Counts of the sender and of this host's uplink, before each arrival.
     pub counts: bool,
-    /// The receiver's judgement of each loss: without one it answers as if there were no shape.
+    /// Cause of each loss; without discrimination a single ACK is sent.
     pub causes: bool,
 }
 
-/// A data segment has arrived.
+/// Arrived data segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrived {
-    /// When.
+    /// Time of arrival.
     pub now: Time,
-    /// Segments missing between it and what had arrived, if it opened a gap.
+    /// Segments missing in the gap opened by the arrival.
     pub missing: u64,
-    /// All of it had been delivered in order before.
+    /// Whether all data was a duplicate of data delivered in order.
     pub repeated: bool,
 }
 
-/// The form of acknowledgements.
+/// ACK splitting.
 pub trait AckShape: Send {
-    /// An acknowledgement is due.
+    /// Form of the ACK now due.
     fn shape(&mut self, due: &Due, path: &PathEstimate) -> Shape;
 
-    /// A gap opened and was judged.
+    /// Handles an attributed gap.
     fn on_loss(&mut self, cause: Cause, path: &PathEstimate) {
         let _ = (cause, path);
     }
 
-    /// A data segment arrived; told only to those who [need](Needs::arrivals) it.
+    /// Handles an arrival; only if [`Needs::arrivals`].
     fn on_arrival(&mut self, arrived: &Arrived) {
         let _ = arrived;
     }
 
-    /// What the sender, and this host's uplink interface, have counted by now; told only to those who
-    /// [need](Needs::counts) it.
+    /// Handles counts of the sender and of this host's uplink; only if [`Needs::counts`].
     fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
         let _ = (sender, uplink);
     }
 
-    /// The ACKs of the last shape are queued; returns the queue length after them as this shape counts it.
+    /// The ACKs are queued. Returns the queue length after them, as this splitting counts.
     fn on_sent(&mut self, before: Backlog, after: Backlog) -> u32 {
         let _ = before;
         after.waiting
     }
 
-    /// Number of ACKs for each one that is due, if it is always the same, so that a kernel can send them by itself.
+    /// Constant number of ACKs per ACK due, which a kernel can send without the agent.
     fn pieces(&self) -> Option<Pieces> {
         None
     }
 
-    /// Whether it always answers [`Shape::Once`], so that it need not be asked.
+    /// Whether the form is always [`Shape::Once`].
     fn is_once(&self) -> bool {
         false
     }
 
-    /// What it wants to be told.
+    /// Inputs needed.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 }
 
-/// How a shape is built.
+/// Builds an ACK splitting.
 pub type Build = dyn Fn(&Values) -> Box<dyn AckShape> + Send + Sync;
 
-/// All shapes.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] =
     &[once::MECHANISM, copies::MECHANISM, by_loss::MECHANISM, split::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = once::MECHANISM;

@@ -1,14 +1,13 @@
-//! One acknowledgement, as everybody does.
+//! Single ACK.
 
 use super::{AckShape, Build, Due, Pieces, Shape};
 use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "once",
-        summary: "one ACK for what is due",
+        summary: "one ACK per ACK due, without splitting",
         source: "RFC 9293 §3.8.6.3",
         as_linux: true,
         ..Info::PLAIN

@@ -1,5 +1,5 @@
-//! ACK splitting (hasegawa): after a wireless loss each packet is acknowledged in slices, so that a sender that
-//! counts ACKs grows its window back faster than one segment per RTT.
+//! ACK splitting (hasegawa): after a wireless loss each packet is acknowledged in slices, so the window of an
+//! ACK-counting sender recovers faster than one segment per RTT.
 
 use super::{AckShape, Build, Due, Needs, Pieces, Shape};
 use crate::event::Cause;
@@ -8,37 +8,36 @@ use crate::receiver::estimate::PathEstimate;
 use lasthop_base::{Info, Live, Mechanism, Parameter, Unit, Values};
 use lasthop_wire::Backlog;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "split",
-        summary: "after a wireless loss, several partial ACKs per packet until the window is back",
+        summary: "several partial ACKs per packet after a wireless loss, until the window is restored",
         source: "hasegawa §3.3 and §3.4, Eq. 4 and 5",
         parameters: &[
             Parameter {
                 name: "covers",
                 unit: Unit::Word(&["advance", "last_segment"]),
                 default: Some("advance"),
-                doc: "what is sliced: the whole advance of the cumulative ACK, or its last segment only",
+                doc: "sliced range: the whole advance of the cumulative ACK, or its last segment only",
             },
             Parameter {
                 name: "queue",
                 unit: Unit::Word(&["waiting", "with_service"]),
                 default: Some("waiting"),
-                doc: "r_queue and s_queue count the ACKs that wait (s_queue also one put into an idle transmitter), \
-                      or also the one in service",
+                doc: "ACKs in r_queue and s_queue: the waiting ones (s_queue also an ACK put into an idle transmitter), \
+                      or the ACK in service, too",
             },
             Parameter {
                 name: "count",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "ACKs per packet; 0: as the uplink bears (Eq. 5)",
+                doc: "ACKs per packet; 0: as many as the uplink carries (Eq. 5)",
             },
             Parameter {
                 name: "when",
                 unit: Unit::Word(&["after_wireless_loss", "always"]),
                 default: Some("after_wireless_loss"),
-                doc: "only until the window is back after a wireless loss (§3.3), or all the time (§2.3)",
+                doc: "period of splitting: after a wireless loss until the window is restored (§3.3), or always (§2.3)",
             },
         ],
         live: Some(Live {
@@ -57,9 +56,9 @@ struct Split {
     counts_service: bool,
     fixed: Option<u32>,
     always: bool,
-    /// The window to return to, segments; `None` while not splitting.
+    /// Window to restore, segments; `None` while not splitting.
     target: Option<f64>,
-    /// s_queue of the packet before; `None` before the first packet of an episode.
+    /// s_queue after the previous packet; `None` before the first packet of an episode.
     queue_after: Option<u32>,
 }
 
@@ -76,7 +75,7 @@ impl Split {
         }
     }
 
-    /// Eq. 4 and 5: what left the uplink queue since the last packet may go in again; one more if the queue ran empty.
+    /// Eq. 4 and 5: as many ACKs as left the uplink queue since the last packet, one more if the queue was empty.
     fn count(&self, queue_before: u32) -> u32 {
         if let Some(fixed) = self.fixed {
             return fixed;
@@ -96,7 +95,7 @@ impl Split {
 
 impl AckShape for Split {
     fn shape(&mut self, due: &Due, path: &PathEstimate) -> Shape {
-        // An arrival that advances nothing gets one ACK; while a hole is open nothing is decided.
+        // A duplicate gets one ACK; an open hole changes nothing.
         if due.advance.is_empty() {
             return Shape::Once;
         }
@@ -193,8 +192,7 @@ mod tests {
 
     #[test]
     fn the_number_follows_the_uplink_queue() {
-        // Fig. 5 and Eq. 4 and 5: 1 for the first packet, then one more than drained as long as the queue runs
-        // empty, and drained less what still waits when it does not.
+        // Fig. 5, Eq. 4 and 5: first packet 1; then drained + 1 if the queue is empty, else drained - waiting.
         let mut split = Split::new(&Choice::named(ALL, "split").values);
         split.on_loss(Cause::Wireless, &path(100.0));
         let mut step = |waiting: u32, after: Backlog| {
@@ -202,7 +200,7 @@ mod tests {
             split.on_sent(backlog(waiting, waiting > 0), after);
             shaped
         };
-        assert_eq!(step(0, backlog(0, true)), 1); // s = 1: it went into the idle transmitter
+        assert_eq!(step(0, backlog(0, true)), 1); // s = 1: in the idle transmitter
         assert_eq!(step(0, backlog(1, true)), 2); // dQ = 1, queue empty: 2; s = 2
         assert_eq!(step(0, backlog(2, true)), 3); // dQ = 2; s = 3
         assert_eq!(step(1, backlog(2, true)), 1); // dQ = 2, 1 waits: 2 - 1; s = 2

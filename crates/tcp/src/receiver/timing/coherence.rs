@@ -1,41 +1,38 @@
-//! Congestion coherence at the receiver, for a mobile that receives: routers that mark mark before they drop, and congestion
-//! does not come and go within a packet. So a hole among marked packets is congestion, and its duplicates leave at once; one
-//! among unmarked packets is the air's, and they wait for the link layer's repair (Liu and Jain, HICSS 2003). The other half,
-//! for a mobile that sends, is a sender's judge of the same name.
+//! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003): marking routers mark before they drop, and
+//! congestion lasts longer than a packet. A hole among marked packets is congestion: duplicate ACKs leave at once. A
+//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The `judge`
+//! mechanism `coherence` serves a mobile sender.
 //!
-//! Where the bottleneck does not mark (drop-tail, or no ECN), each congestion loss is taken for the air's.
-//!
-//! # What is ours
-//! Abstracts were at hand, the rule is from memory. The neighbourhood is one packet ahead and one behind; `limit` stands for
-//! the time of a repair. Every segment in order is acknowledged at once.
+//! # Our choices
+//! Known from abstracts and from memory. The neighbourhood is `before` and `behind`; `limit` replaces the repair time.
+//! Every segment in order is acknowledged at once. Without marks at the bottleneck, every loss counts as wireless.
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "coherence",
-        summary: "every segment at once, but duplicate ACKs of a hole among unmarked packets wait for a repair",
+        summary: "immediate ACKs; duplicate ACKs for a hole among unmarked packets wait for a link layer repair",
         source: "Liu and Jain, HICSS 2003 (abstracts; rule from memory)",
         parameters: &[
             Parameter {
                 name: "before",
                 unit: Unit::Count(0, 1000),
                 default: Some("1"),
-                doc: "packets ahead of the hole that are looked at",
+                doc: "packets before the hole checked for marks",
             },
             Parameter {
                 name: "behind",
                 unit: Unit::Count(1, 1000),
                 default: Some("1"),
-                doc: "packets behind the hole that are looked at",
+                doc: "packets after the hole checked for marks",
             },
             Parameter {
                 name: "limit",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("100 ms"),
-                doc: "how long the first duplicate waits at most",
+                doc: "longest wait of the first duplicate ACK",
             },
         ],
         ..Info::PLAIN
@@ -60,7 +57,7 @@ struct Coherence {
     limit: Duration,
     /// Packets in order since the last marked one.
     unmarked: u64,
-    /// Packets behind the hole so far; whether a mark was near; duplicates that wait.
+    /// Packets after the hole so far; whether a mark was near; duplicates held.
     duplicates: u64,
     congested: bool,
     held: u32,
@@ -98,7 +95,7 @@ impl AckTiming for Coherence {
         match std::mem::take(&mut self.held) {
             0 => self.leaving,
             held => {
-                // Waiting was in vain: the rest of this hole's go at once.
+                // The wait expired: further duplicates of this hole leave at once.
                 self.congested = true;
                 held
             }
@@ -134,7 +131,7 @@ mod tests {
         }
     }
 
-    /// `before = 2`: a mark on one of the two packets ahead of the hole is near, a mark three ahead is not.
+    /// `before = 2`: a mark two packets before the hole is near, a mark three packets before is not.
     #[test]
     fn a_mark_is_near_within_so_many_packets() {
         let waits = When::After(Duration::from_millis(100));
@@ -156,6 +153,6 @@ mod tests {
         assert_eq!((timing.on_data(&behind(true)), timing.release()), (When::Now, 4));
         (0..2).for_each(|_| _ = timing.on_data(&behind(false)));
         assert_eq!(timing.release(), 2);
-        assert_eq!(timing.on_data(&behind(false)), When::Now, "no second wait for the same hole");
+        assert_eq!(timing.on_data(&behind(false)), When::Now, "one wait per hole");
     }
 }

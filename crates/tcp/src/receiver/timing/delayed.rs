@@ -1,21 +1,19 @@
-//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): every second full segment is acknowledged, the rest after a short
-//! while.
+//! Delayed ACKs (RFC 1122 §4.2.3.2, RFC 5681 §4.2): one ACK for two full segments, or after a timer.
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delayed",
-        summary: "every second segment, or when the timer runs out",
+        summary: "delayed ACKs: every second segment, or after a timer",
         source: "RFC 5681 §4.2; RFC 9293 §3.8.6.3",
         parameters: &[
             Parameter {
                 name: "after",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("40 ms"),
-                doc: "how long an ACK waits for a second segment (less than half a second)",
+                doc: "delayed ACK timer (less than half a second)",
             },
             Parameter {
                 name: "every",

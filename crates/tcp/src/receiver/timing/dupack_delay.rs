@@ -1,36 +1,32 @@
-//! Delayed duplicate ACKs: the third duplicate and those behind it wait, so that the link layer has time to repair what the
-//! air lost before the sender hears of it (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1)
-//! 2002). If the hole closes before `wait` is over, nobody is told; else all leave at once. Nothing at the station knows of
-//! TCP, but its link has to repair out of order: where the order is kept, a hole is never seen.
+//! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
+//! and later duplicates wait for a link layer repair. If the hole closes within `wait`, none is sent; else all leave at
+//! once. The base station needs no knowledge of TCP, but its link must deliver out of order during a repair.
 //!
-//! koga §2.1.8 calls this scheme ELNR, where the link tells the receiver which holes to wait for: that is left out.
-//!
-//! # What is ours
-//! The abstract was at hand, the rule is from memory. `wait` should be a little more than a repair takes; its default fits
-//! three repeats of hasegawa's link. What else is to be told (a mark, data received twice) takes with it what waits. With
-//! SACK all that leave report what has arrived by then.
+//! # Our choices
+//! Known from the abstract and memory. `wait` should slightly exceed a repair; its default fits three repeats of
+//! hasegawa's link. An ACK for a mark or duplicate data releases held ACKs. With SACK, all released ACKs report the
+//! current state. Not modelled: naming of the holes by the link (ELNR, koga §2.1.8).
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dupack_delay",
-        summary: "every segment at once, but the third duplicate ACK and those behind it wait for a repair",
+        summary: "immediate ACKs; the third and later duplicate ACKs wait for a link layer repair",
         source: "Mehta and Vaidya 1997; Vaidya et al., WCMC 2(1) 2002 (abstract; rule from memory)",
         parameters: &[
             Parameter {
                 name: "wait",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("20 ms"),
-                doc: "how long the first of them waits at most",
+                doc: "longest wait of the first held duplicate ACK",
             },
             Parameter {
                 name: "from",
                 unit: Unit::Count(1, 1000),
                 default: Some("3"),
-                doc: "which duplicate waits first",
+                doc: "number of the first duplicate ACK that waits",
             },
             Parameter {
                 name: "every",
@@ -42,7 +38,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "after",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("40 ms"),
-                doc: "how long an ACK waits for a second segment, with every = 2",
+                doc: "delayed ACK timer, with every = 2",
             },
         ],
         only_if: &[OnlyIf { parameters: &["after"], other: "every", is: Is::Not("1") }],
@@ -66,10 +62,9 @@ struct DupackDelay {
     from: u32,
     every: u64,
     after: Duration,
-    /// Duplicates since the last new ACK, and those of them that wait.
+    /// Duplicates since the last new ACK, and those held.
     duplicates: u32,
     held: u32,
-    /// How many leave with the next one.
     leaving: u32,
 }
 
@@ -77,7 +72,7 @@ impl AckTiming for DupackDelay {
     fn on_data(&mut self, arrival: &Arrival) -> When {
         self.leaving = 1;
         if arrival.unacknowledged > 0 {
-            // What waits tells nothing any more.
+            // Held duplicates are obsolete.
             (self.duplicates, self.held) = (0, 0);
             return match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
                 true => When::Now,
@@ -127,7 +122,7 @@ mod tests {
         let wait = When::After(Duration::from_millis(20));
         let asked: Vec<When> = (0..5).map(|_| timing.on_data(&duplicate())).collect();
         assert_eq!(asked, [When::Now, When::Now, wait, wait, wait]);
-        assert_eq!(timing.release(), 3, "the timer has run out");
+        assert_eq!(timing.release(), 3, "the timer expired");
     }
 
     #[test]
@@ -136,7 +131,7 @@ mod tests {
         (0..5).for_each(|_| _ = timing.on_data(&duplicate()));
         let closes = Arrival { unacknowledged: 6000, urgent: true, ..Arrival::plain(Time::ZERO, 1000) };
         assert_eq!((timing.on_data(&closes), timing.release()), (When::Now, 1));
-        assert_eq!(timing.on_data(&duplicate()), When::Now, "the count begins anew");
+        assert_eq!(timing.on_data(&duplicate()), When::Now, "a new ACK resets the count");
     }
 
     #[test]

@@ -1,13 +1,12 @@
-//! No delayed ACKs: every segment is acknowledged at once.
+//! Immediate ACKs.
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "immediate",
-        summary: "every segment is acknowledged when it arrives",
+        summary: "acknowledges every segment on arrival",
         source: "RFC 9293 §3.8.6.3; the papers' receiver",
         ..Info::PLAIN
     },

@@ -1,34 +1,33 @@
-//! Delayed ACKs as Linux has them: every second segment, or after 40 ms and more; but every segment at the start of a
-//! connection, behind something that arrived twice or a long silence, and while the window grows, so that the sender's slow
-//! start is not slowed down (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
+//! Linux's delayed ACKs: every second segment, or after 40 ms or more. Quick ACKs keep the sender's slow start fast: at
+//! the start of a connection, after duplicate data or a long silence, and while the window grows (Sarolahti and
+//! Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
 
 use super::{AckTiming, Arrival, Build, When};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "linux",
-        summary: "every second segment or a timer of 40 to 200 ms; every segment at first and while the window grows",
+        summary: "every second segment or a timer of 40 to 200 ms; quick ACKs at first and while the window grows",
         source: "Sarolahti, Kuznetsov: Congestion control in Linux TCP, USENIX 2002, §4; tcp(7), TCP_QUICKACK",
         parameters: &[
             Parameter {
                 name: "quick",
                 unit: Unit::Count(0, 1000),
                 default: Some("16"),
-                doc: "so many ACKs leave at once at the start, and behind what arrived twice or a silence",
+                doc: "quick ACKs at the start, and after duplicate data or a silence",
             },
             Parameter {
                 name: "shortest",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("40 ms"),
-                doc: "how long an ACK waits for a second segment where segments come close together",
+                doc: "shortest delayed ACK timer, with closely spaced segments",
             },
             Parameter {
                 name: "longest",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
                 default: Some("200 ms"),
-                doc: "how long at most; silence beyond it makes the next ACKs quick",
+                doc: "longest delayed ACK timer; a longer silence restarts quick ACKs",
             },
         ],
         as_linux: true,
@@ -43,21 +42,20 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Linux {
     quick: u64,
-    /// ACKs that are still to leave at once.
     left: u64,
     shortest: Duration,
     longest: Duration,
-    /// How long an ACK waits now: it follows the time between segments.
+    /// Current delayed ACK timer, adapted to the spacing of segments.
     wait: Duration,
     last: Option<Time>,
 }
 
 impl Linux {
-    /// Half of what it was and the time between two segments, from `shortest` to `longest`.
+    /// Sets `wait` to half of its value plus the segment spacing, between `shortest` and `longest`.
     fn follow(&mut self, now: Time) {
         let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
         if gap > self.longest {
-            // The sender has been waiting for something.
+            // A silence of the sender.
             self.left = self.quick;
         } else {
             let half = self.wait.divided_by(2);
@@ -91,7 +89,7 @@ mod tests {
         (MECHANISM.build)(&MECHANISM.info.defaults())
     }
 
-    /// A segment that comes `gap` after the last one; nothing else is unacknowledged.
+    /// Delivers a segment `gap` after the last one, without other unacknowledged data.
     fn arrive(timing: &mut dyn AckTiming, now: &mut Time, gap: Duration, change: fn(&mut Arrival)) -> When {
         *now += gap;
         let mut arrival = Arrival { unacknowledged: 1000, ..Arrival::plain(*now, 1000) };
@@ -99,7 +97,7 @@ mod tests {
         timing.on_data(&arrival)
     }
 
-    /// The first sixteen are acknowledged one by one, then one in two.
+    /// Sixteen quick ACKs, then one ACK for two segments.
     #[test]
     fn the_first_acks_are_quick() {
         let (mut timing, mut now) = (timing(), Time::ZERO);
@@ -110,7 +108,6 @@ mod tests {
         assert_eq!(arrive(&mut *timing, &mut now, MS, |it| it.unacknowledged = 2000), When::Now);
     }
 
-    /// What arrived twice, or came after a long silence, begins quick ACKs anew.
     #[test]
     fn a_copy_and_a_silence_make_acks_quick_again() {
         for (gap, change) in
@@ -124,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Segments 100 ms apart: the wait goes to twice that, and is bounded by 200 ms; close together it is 40 ms.
+    /// Spacing of 100 ms: timer twice that, bounded by 200 ms; close spacing: 40 ms.
     #[test]
     fn the_wait_follows_the_time_between_segments() {
         let (mut timing, mut now) = (timing(), Time::ZERO);

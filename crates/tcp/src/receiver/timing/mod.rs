@@ -1,4 +1,4 @@
-//! ACK timing: when is data acknowledged?
+//! ACK policy: time of each ACK.
 
 mod coherence;
 mod delayed;
@@ -8,27 +8,27 @@ mod linux;
 
 use lasthop_base::{Choice, Duration, Mechanism, Time, Values};
 
-/// A data segment that arrived, as timing sees it.
+/// Arrived data segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub now: Time,
-    /// Bytes by which the cumulative ACK can now advance since the last ACK sent.
+    /// Bytes by which the next ACK can advance.
     pub unacknowledged: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub segment: u64,
-    /// Whether it opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2, RFC 3168 §6.1.3).
+    /// Whether the ACK is due at once: gap opened or filled, duplicate data, mark (RFC 5681 §4.2, RFC 3168 §6.1.3).
     pub urgent: bool,
-    /// Whether all of it had arrived before.
+    /// Whether all data was a duplicate.
     pub repeated: bool,
-    /// Whether it carried a congestion mark that is told at once.
+    /// Whether the segment carried a congestion mark to echo at once.
     pub marked: bool,
-    /// Whether the advertised window opens further with it.
+    /// Whether the advertised window grows.
     pub grows: bool,
 }
 
 impl Arrival {
-    /// The next full segment in order, and nothing special about it.
+    /// Full segment in order, without special features.
     pub fn plain(now: Time, segment: u64) -> Arrival {
         Arrival {
             now,
@@ -42,41 +42,40 @@ impl Arrival {
     }
 }
 
-/// When to acknowledge.
+/// Time of an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
-    /// At once.
+    /// Immediately.
     Now,
-    /// After this time, unless an ACK leaves before.
+    /// After this time, unless another ACK leaves earlier.
     After(Duration),
 }
 
-/// The clock of acknowledgements.
+/// ACK policy.
 pub trait AckTiming: Send {
-    /// A segment with data arrived.
+    /// Handles a segment with data.
     fn on_data(&mut self, arrival: &Arrival) -> When;
 
-    /// Whether it ever keeps duplicate ACKs back.
+    /// Whether duplicate ACKs are ever held back.
     fn holds(&self) -> bool {
         false
     }
 
-    /// An ACK leaves now that the last answer, or its time, has brought about. How many leave: those that were kept back, too,
-    /// unless they have nothing to tell any more. Only asked if it [holds](AckTiming::holds).
+    /// Number of ACKs to send now, held ones included. Called only if [holding](AckTiming::holds).
     fn release(&mut self) -> u32 {
         1
     }
 
-    /// Whether it acknowledges every segment at once, so that it need not be asked.
+    /// Whether every segment is acknowledged at once.
     fn is_immediate(&self) -> bool {
         false
     }
 }
 
-/// How a timing is built.
+/// Builds an ACK policy.
 pub type Build = dyn Fn(&Values) -> Box<dyn AckTiming> + Send + Sync;
 
-/// All timings.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] = &[
     immediate::MECHANISM,
     delayed::MECHANISM,
@@ -85,7 +84,7 @@ pub const ALL: &[Mechanism<Build>] = &[
     coherence::MECHANISM,
 ];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = delayed::MECHANISM;
 
 /// Whether the first of two full segments in order is acknowledged at once, and whether the second is.

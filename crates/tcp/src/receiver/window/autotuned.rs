@@ -1,40 +1,36 @@
-//! A window that grows with what the application reads (dynamic right-sizing, Fisk and Feng 2001), as Linux has it.
+//! Autotuned window: grows with the application's reads (dynamic right-sizing, Fisk and Feng 2001), as in Linux.
 //!
-//! The buffer is enlarged when the application has read more in a round trip than ever before: to twice that, and as much
-//! more as the last round trip's growth asks for. The window opens towards what the buffer allows by two segments for each
-//! that arrives. How long a round trip is follows the timestamps' echoes: at once where they are shorter, slowly where a
-//! queue makes them longer (Dumazet, "tcp: receive side improvements", netdev, May 2025).
+//! The buffer grows when the application reads more in a round trip than in any before: to twice that, raised by twice
+//! the relative growth. The first threshold is ten segments, or the initial window if smaller, in whole segments
+//! (`tcp_init_buffer_space`, `tcp_select_initial_window`). The window opens towards the buffer by two segments per
+//! arrival. The round trip follows timestamp echoes: at once if shorter, slowly if longer (Dumazet, "tcp: receive side
+//! improvements", netdev, May 2025).
 //!
-//! The first measure is ten segments, or the window at first where that is smaller (`tcp_init_buffer_space`:
-//! min3(rcv_ssthresh, rcv_wnd, 10 advmss)), in whole segments (`tcp_select_initial_window`).
-//!
-//! # What is not modelled
-//! Overhead of packets beside their payload: half of the buffer is the window (`tcp_rmem` is twice `initial` and `size`). Linux
-//! finds out from the first packets how much of each is payload, and opens a window below ten segments by that. Here a round
-//! trip that reads all of such a window enlarges the buffer instead.
-//! Without timestamps no round trip is known but the handshake's.
+//! # Not modelled
+//! Overhead of packets: the window is half of the buffer (`tcp_rmem` is twice `initial` and `size`). Linux measures the
+//! overhead of the first packets and opens a window below ten segments by that; here a round trip that fills such a
+//! window enlarges the buffer. Without timestamps only the handshake measures the round trip.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "autotuned",
-        summary: "the free part of a buffer that grows with what the application reads in a round trip (Linux)",
+        summary: "free part of a buffer that grows with the application's reads per round trip (Linux)",
         source: "Fisk, Feng: Dynamic right-sizing in TCP, LACSI 2001; ip-sysctl, tcp_moderate_rcvbuf",
         parameters: &[
             Parameter {
                 name: "initial",
                 unit: Unit::Bytes(1, 1 << 30),
                 default: Some("64 KiB"),
-                doc: "window at first (half of tcp_rmem's second value)",
+                doc: "initial window (half of tcp_rmem's second value)",
             },
             Parameter {
                 name: "size",
                 unit: Unit::Bytes(1, 1 << 30),
                 default: Some("16 MiB"),
-                doc: "the largest window (half of tcp_rmem's third value)",
+                doc: "largest window (half of tcp_rmem's third value)",
             },
         ],
         as_linux: true,
@@ -43,27 +39,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Autotuned::new(values.bytes("initial"), values.bytes("size"))),
 };
 
-/// Bytes read in a round trip have to exceed this before the buffer grows, segments, unless the window at first is smaller: the
-/// initial window of RFC 6928.
+/// First threshold on bytes read per round trip, segments (RFC 6928's initial window).
 const AT_FIRST: u64 = 10;
-/// Room beside twice what was read, segments.
+/// Space above twice the bytes read, segments.
 const SPARE: u64 = 16;
-/// What a small segment is: it opens the window no further.
+/// Smallest payload that opens the window further, bytes.
 const SMALL: u64 = 128;
 
 struct Autotuned {
     size: u64,
-    /// The window at first.
     initial: u64,
-    /// What the buffer allows now.
+    /// Largest window allowed by the buffer now, bytes.
     room: u64,
-    /// How far the window has opened towards it.
+    /// Window opened so far, at most `room`, bytes.
     opened: u64,
     is_growing: bool,
-    /// The most that was read in a round trip; 0 before the first.
+    /// Largest number of bytes read in a round trip; 0 before the first.
     most_read: u64,
     rtt: Option<Duration>,
-    /// When this round trip began, and what had been read by then.
+    /// Start of the round trip, and bytes read by then.
     round: Option<(Time, u64)>,
 }
 
@@ -82,7 +76,7 @@ impl Autotuned {
         }
     }
 
-    /// Whole segments that the window at first holds, bytes; the whole window if one segment is larger.
+    /// Whole segments in the initial window, bytes; the whole window if a segment is larger.
     fn whole_segments(&self, segment: u64) -> u64 {
         if segment > self.initial { self.initial } else { self.initial - self.initial % segment.max(1) }
     }
@@ -90,7 +84,7 @@ impl Autotuned {
     fn end_round(&mut self, read: u64, segment: u64) {
         let holds = self.whole_segments(segment);
         let known = self.most_read.max(holds.min(AT_FIRST * segment));
-        // A window of fewer than ten segments can be filled, but not exceeded.
+        // Fewer than ten segments can fill, but not exceed, the window.
         let fills = read >= holds && self.room == self.initial;
         if read <= known && !fills {
             return;
@@ -118,7 +112,7 @@ impl AdvertisedWindow for Autotuned {
 
     fn on_arrival(&mut self, arrived: &PathSample) {
         if let Some(rtt) = arrived.rtt {
-            // A shorter one is taken as it is, a longer one only slowly.
+            // Shorter: at once; longer: slowly.
             self.rtt = Some(self.rtt.map_or(rtt, |known| rtt.min((known * 7 + rtt).divided_by(8))));
         }
         self.is_growing = self.opened < self.room && arrived.bytes >= SMALL;
@@ -147,7 +141,7 @@ mod tests {
 
     const SEGMENT: u64 = 1000;
 
-    /// Round trips of 100 ms in each of which so many segments arrive and are read; the window after each.
+    /// Windows after round trips of 100 ms with these numbers of segments, all read.
     fn windows(rounds: &[u64], size: u64) -> Vec<u64> {
         let mut window = Autotuned::new(65_536, size);
         let (mut now, mut read) = (Time::ZERO, 0);
@@ -168,8 +162,7 @@ mod tests {
         after
     }
 
-    /// A slow start is not held up: in no round trip is the window below twice what arrived in it. (Twice, because the sender
-    /// doubles.)
+    /// Slow start is not limited: the window is at least twice the last round trip's arrivals.
     #[test]
     fn a_slow_start_finds_room() {
         let rounds: Vec<u64> = (0..8).map(|round| 10 << round).collect();
@@ -178,7 +171,6 @@ mod tests {
         }
     }
 
-    /// It stays where the application reads no more than before, and never exceeds its size.
     #[test]
     fn it_grows_only_with_what_is_read() {
         let steady = windows(&[20, 20, 20, 20, 20, 20, 20, 20], 16 << 20);
@@ -187,7 +179,6 @@ mod tests {
         assert!(windows(&[10, 20, 40, 80, 160, 320], 100_000).iter().all(|window| *window <= 100_000));
     }
 
-    /// One echo that is shorter than all before ends the round trip as soon; a longer one hardly moves its end.
     #[test]
     fn a_shorter_round_trip_counts_at_once() {
         let grows = |rtts: [u64; 2], after: u64| {
@@ -207,8 +198,8 @@ mod tests {
         assert!(!grows([40, 48], 40) && grows([40, 48], 41));
     }
 
-    /// Where the window at first holds fewer than ten segments, a round trip that fills it is all that can be read: the buffer
-    /// grows, to twice that and 16 segments (`tcp_rcv_space_adjust`). 64 KiB hold 7 of 8960 bytes, 1 of 40,000.
+    /// An initial window below ten segments grows once filled, to twice that and 16 segments (`tcp_rcv_space_adjust`).
+    /// 64 KiB hold 7 segments of 8960 bytes, 1 of 40,000.
     #[test]
     fn a_window_below_ten_segments_grows_once_it_is_filled() {
         for (segment, filled) in [(6554, 9), (8960, 7), (40_000, 1), (65_535, 1)] {
@@ -227,7 +218,6 @@ mod tests {
         }
     }
 
-    /// What is not read takes its room.
     #[test]
     fn unread_data_fills_it() {
         let mut window = Autotuned::new(65_536, 1 << 20);

@@ -1,19 +1,18 @@
-//! The receive buffer (RFC 9293 §3.8.6): the window is what is free in it.
+//! Free part of the receive buffer (RFC 9293 §3.8.6).
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Info, Live, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "buffer",
-        summary: "the free part of the receive buffer",
+        summary: "free part of the receive buffer",
         source: "RFC 9293 §3.8.6",
         parameters: &[Parameter {
             name: "size",
             unit: Unit::Bytes(1, 1 << 30),
             default: Some("1 GiB"),
-            doc: "receive buffer; by default the largest window that TCP can express (RFC 7323 §2.3), which limits nothing",
+            doc: "receive buffer; by default TCP's largest window (RFC 7323 §2.3), which limits nothing",
         }],
         as_linux: true,
         live: Some(Live { word: "fixed", parameter: "size", usual: None, unjudged: None }),

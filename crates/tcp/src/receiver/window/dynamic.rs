@@ -1,34 +1,31 @@
-//! A window of the path's own size, estimated at the receiver, so that the sender cannot fill a deep buffer.
+//! Window of the path's size, estimated at the receiver, so that the sender cannot fill a deep buffer.
 //!
-//! window = k x rate x smallest RTT. The rate is the largest of the last ten rounds, each the bytes that arrived in a
-//! smallest RTT or more; RTTs are those that our own timestamps' echoes measure, and the handshake's where the driver
-//! has it. What k exceeds 1 by is what may wait in the bottleneck's queue, in bandwidth-delay products.
+//! window = k x rate x smallest RTT. Rate: the largest of ten rounds, each the bytes that arrived in a smallest RTT or
+//! more. RTT: from timestamp echoes, and from the handshake if the driver reports it. k - 1 is the queue allowed at the
+//! bottleneck, in bandwidth-delay products.
 //!
-//! A smallest RTT that no sample has confirmed for ten seconds is doubted, because the path may have become longer:
-//! the window then falls below the bandwidth-delay product for four RTTs, the queue drains, and what is measured in
-//! the second half is believed (as BBR does at the sender).
+//! A smallest RTT not confirmed for ten seconds may be outdated. The window then falls below the bandwidth-delay
+//! product for four RTTs, the queue drains, and the second half measures the RTT (as BBR does at the sender).
 //!
-//! # What is not modelled
-//! Without timestamps the handshake's RTT is believed for good; without either the window stays `initial`. A sender
-//! that had nothing to send looks like a slow path: after ten rounds of that the window is small, and doubles per RTT
-//! when the sender has more. Where a radio link delays packets by far more than its smallest RTT now and then, k must
-//! cover it, or the rate falls.
+//! # Not modelled
+//! Without timestamps the handshake's RTT holds for good; without either the window stays `initial`. An idle sender
+//! looks like a slow path: after ten such rounds the window is small, and doubles per RTT once the sender has data. If
+//! a radio link occasionally delays packets far beyond its smallest RTT, k must cover that delay, or the rate falls.
 
 use super::{AdvertisedWindow, Build, PathSample, WindowInput};
 use lasthop_base::{Duration, Info, Live, Mechanism, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dynamic",
-        summary: "k times the delivery rate times the smallest RTT, both estimated at the receiver",
+        summary: "k x delivery rate x smallest RTT, both estimated at the receiver",
         source: "koga §5.2.2 without the link layer's help; BBR's model of the path (draft-ietf-ccwg-bbr §2.4)",
         parameters: &[
             Parameter {
                 name: "k",
                 unit: Unit::Number(1.0, 100.0),
                 default: Some("2.0"),
-                doc: "window over bandwidth-delay product; what exceeds 1 may wait in the queue",
+                doc: "window divided by the bandwidth-delay product; k - 1 is the queue allowed",
             },
             Parameter {
                 name: "initial",
@@ -40,7 +37,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "size",
                 unit: Unit::Bytes(1, 1 << 30),
                 default: Some("4 MiB"),
-                doc: "receive buffer: the largest window; a larger one is told in coarser units (RFC 7323 §2.2)",
+                doc: "receive buffer: the largest window; larger values use coarser units (RFC 7323 §2.2)",
             },
         ],
         live: Some(Live { word: "dynamic", parameter: "k", usual: Some("2"), unjudged: None }),
@@ -51,17 +48,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// The smallest window, segments: one that is acknowledged at once, and one under way.
+/// Smallest window, segments: one acknowledged at once, one in flight.
 const FLOOR: u64 = 2;
-/// Rounds whose largest rate counts.
 const ROUNDS: usize = 10;
-/// Shortest round: in less a burst looks like a rate.
+/// Shortest round: in less time a burst would look like a rate.
 const SHORTEST_ROUND: Duration = Duration::from_millis(10);
-/// RTTs below it count as this: at such distances scheduling decides, not the path.
+/// Lower bound of an RTT: below, scheduling dominates.
 const SMALLEST_RTT: Duration = Duration::from_millis(1);
-/// How long a smallest RTT is believed that no sample comes near to.
+/// Time after which an unconfirmed smallest RTT is remeasured.
 const BELIEVED: Duration = Duration::from_secs(10);
-/// The window while the smallest RTT is in doubt, over the bandwidth-delay product.
+/// k while the smallest RTT is remeasured.
 const DOUBT_K: f64 = 0.75;
 
 struct Dynamic {
@@ -69,24 +65,23 @@ struct Dynamic {
     initial: u64,
     size: u64,
     min_rtt: Option<Duration>,
-    /// When a sample last came near to the smallest.
+    /// Time of the last sample near the smallest.
     confirmed: Time,
     doubt: Option<Doubt>,
     round: Option<Round>,
-    /// Rates of the last rounds, bytes per second; zero where there was none yet.
+    /// Rates of the last rounds, bytes per second; zero if not measured.
     rates: [f64; ROUNDS],
     rounds: usize,
 }
 
-/// Measures the smallest RTT anew.
+/// New measurement of the smallest RTT.
 struct Doubt {
-    /// From when on the queue is thought to be empty.
+    /// Time at which the queue should be empty.
     drained: Time,
     ends: Time,
     least: Option<Duration>,
 }
 
-/// What has arrived after a segment that arrived at `start`.
 struct Round {
     start: Time,
     bytes: u64,
@@ -110,7 +105,7 @@ impl Dynamic {
     fn sample(&mut self, now: Time, rtt: Duration) {
         let rtt = rtt.max(SMALLEST_RTT);
         let least = *self.min_rtt.get_or_insert(rtt);
-        // A tenth above it, or a tick of a millisecond.
+        // Within a tenth, or a tick of 1 ms.
         if rtt <= least + least.divided_by(10).max(SMALLEST_RTT) {
             self.min_rtt = Some(least.min(rtt));
             self.confirmed = now;
@@ -146,7 +141,7 @@ impl Dynamic {
         if elapsed < self.min_rtt.unwrap_or(SHORTEST_ROUND).max(SHORTEST_ROUND) {
             return;
         }
-        // While the window is kept too small on purpose it says nothing of the path.
+        // A deliberately small window does not measure the path.
         if self.doubt.is_none() {
             self.rates[self.rounds % ROUNDS] = round.bytes as f64 / elapsed.as_secs();
             self.rounds += 1;
@@ -192,7 +187,7 @@ mod tests {
         PathSample { now, bytes, rtt: Some(Duration::from_millis(rtt_ms)), read: 0, segment: SEGMENT }
     }
 
-    /// Segments every 1.2 ms (1500 bytes at 10 Mbit/s) for so many milliseconds, with this RTT.
+    /// Delivers segments every 1.2 ms (1500 bytes at 10 Mbit/s) for `millis`, with this RTT.
     fn feed(window: &mut Dynamic, from: u64, millis: u64, rtt: u64) {
         for n in 0..millis * 10 / 12 {
             let now = Time::from_nanos(from * 1_000_000 + n * 1_200_000);
@@ -208,7 +203,7 @@ mod tests {
         Dynamic::new(2.0, 65_536, 1 << 22)
     }
 
-    /// 1448 bytes in 1.2 ms are 1 206 667 bytes a second.
+    /// 1448 bytes in 1.2 ms: 1 206 667 bytes a second.
     fn product(rtt: f64) -> f64 {
         1448.0 / 1.2e-3 * rtt
     }
@@ -238,7 +233,7 @@ mod tests {
     fn a_path_that_has_become_longer_is_found_out() {
         let mut window = dynamic();
         feed(&mut window, 0, 1000, 20);
-        // 10 s later nothing has come near 20 ms: below one product for four RTTs.
+        // No sample near 20 ms for 10 s: below one product for four RTTs.
         feed(&mut window, 1000, 10_050, 80);
         assert!((bytes(&mut window) as f64) < product(0.020));
         feed(&mut window, 11_050, 400, 70);

@@ -1,23 +1,19 @@
-//! Freeze-TCP, the receiver's half: before an outage that it foresees the receiver tells a window of zero, and after it says
-//! three times what it last acknowledged, with the window open (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). End to end: it
-//! needs no node on the way, and headers may be encrypted. A sender with `freeze = true` waits meanwhile with its window as it
-//! was; one that goes on retransmitting reduces it all the same.
+//! Freeze-TCP, receiver side (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). Advertises a zero window before an
+//! outage that this host's link layer foresees (planned rate change). After the outage, repeats the last ACK three
+//! times with an open window. No node is involved, and headers may be encrypted. Only a sender with `freeze = true`
+//! keeps its window.
 //!
-//! Who foresees: the link layer of this host, if its rate changes by plan. Nothing else here knows an outage before it comes.
-//!
-//! # What is ours
-//! An abstract was at hand; that a warning of one round trip is best is from memory. The round trip is the smoothed one that
-//! timestamps or the handshake tell the receiver. What is under way when the window closes is still taken: the buffer is
-//! there, and only what the sender is told is zero.
+//! # Our choices
+//! Known from an abstract; the lead of one round trip is from memory. The round trip is the smoothed one from
+//! timestamps or the handshake. Data in flight at the closing is accepted: only the advertised window is zero.
 
 use super::{AdvertisedWindow, Build, Foreseen, PathSample, Turn, WindowInput};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "freeze",
-        summary: "the free part of the buffer, but zero from just before an outage that the link foresees until its end",
+        summary: "free part of the buffer; zero from just before an outage that the link foresees until its end",
         source: "Goff et al., INFOCOM 2000 (abstract; the lead of one round trip from memory)",
         parameters: &[
             Parameter {
@@ -30,19 +26,19 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "lead",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1"),
-                doc: "how long before the outage the window closes, round trips",
+                doc: "lead before the outage at which the window closes, round trips",
             },
             Parameter {
                 name: "copies",
                 unit: Unit::Count(1, 10),
                 default: Some("3"),
-                doc: "ACKs that tell of the window after the outage",
+                doc: "ACKs that advertise the window after the outage",
             },
             Parameter {
                 name: "away",
                 unit: Unit::Rate,
                 default: Some("1 kbit/s"),
-                doc: "a link below this rate carries nothing: that is an outage",
+                doc: "rate below which a link is in an outage",
             },
         ],
         ..Info::PLAIN
@@ -65,15 +61,13 @@ struct Freeze {
     lead: f64,
     copies: u32,
     away: Rate,
-    /// Smoothed.
     round_trip: Option<Duration>,
-    /// When the outage that is foreseen begins.
     begins: Time,
     is_closed: bool,
 }
 
 impl Freeze {
-    /// The window closes if it is time, else it is to be asked again then.
+    /// Closes the window if due, else returns the time of the next call.
     fn turn(&mut self, now: Time) -> Turn {
         let ahead = self.round_trip.unwrap_or(Duration::ZERO).as_secs() * self.lead;
         let closes = self.begins.as_nanos().saturating_sub(Duration::from_secs_f64(ahead).as_nanos());
@@ -81,7 +75,7 @@ impl Freeze {
             return Turn { closed: self.is_closed, acks: 0, again: Time::NEVER };
         }
         if now.as_nanos() < closes {
-            // Asked sooner: the round trip may grow until then.
+            // Called again earlier: the round trip may grow until then.
             let again = Time::from_nanos(closes.min(now.as_nanos().midpoint(closes) + 1_000_000));
             return Turn { closed: self.is_closed, acks: 0, again };
         }
@@ -119,7 +113,7 @@ impl AdvertisedWindow for Freeze {
         let is_away = |rate: Rate| rate < self.away;
         let is_over = self.is_closed && !is_away(plan.rate);
         self.begins = match (is_away(plan.rate), is_away(plan.next)) {
-            // It was not foreseen: the run began with it.
+            // Not foreseen: the run begins within an outage.
             (true, _) => plan.now,
             (false, true) => plan.until,
             (false, false) => Time::NEVER,
@@ -160,7 +154,6 @@ mod tests {
         window
     }
 
-    /// When the window closes before an outage at 10 s, ms.
     fn closes(lead: f64) -> u64 {
         let mut window = freeze(lead);
         let mut now = at(0);
@@ -185,7 +178,7 @@ mod tests {
         window.on_plan(&Foreseen { now: at(0), rate: FAST, until: at(1000), next: SLOW });
         assert_eq!(window.on_turn(at(900)).acks, 1);
         let out = window.on_plan(&Foreseen { now: at(1000), rate: SLOW, until: at(6000), next: FAST });
-        assert_eq!((out.closed, out.acks), (true, 0), "it is closed already");
+        assert_eq!((out.closed, out.acks), (true, 0), "the window is already closed");
         let over = window.on_plan(&Foreseen { now: at(6000), rate: FAST, until: at(9000), next: SLOW });
         assert_eq!((over.closed, over.acks), (false, 3));
         assert!(over.again > at(6000) && over.again < at(8900));

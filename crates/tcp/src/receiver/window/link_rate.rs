@@ -1,23 +1,22 @@
-//! A window from link-layer information instead of the free buffer (koga §5.2.2, Eqs. 5.1 and 5.2).
+//! Window from link-layer information (koga §5.2.2, Eqs. 5.1 and 5.2).
 //!
-//! awnd = rate T / segment, T = (segment / rate + 2 delay) retransmissions. The dissertation says 9.6 packets at
-//! 384 kbit/s where its numbers give 6.6, and uses 10 and 4: `published` is those, in proportion between.
+//! awnd = rate T / segment, T = (segment / rate + 2 delay) retransmissions. The dissertation states 9.6 packets at 384
+//! kbit/s, its numbers give 6.6, and it uses 10 and 4: `published` takes those, linear between.
 
 use super::{AdvertisedWindow, Build, WindowInput};
 use lasthop_base::{Duration, Info, Is, Live, Mechanism, OnlyIf, Parameter, Rate, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "link_rate",
-        summary: "as many segments as the link's rate fills while one is repeated as often as it may be",
+        summary: "segments that the link carries while one segment uses all its link layer retransmissions",
         source: "koga §5.2.2, §5.4.1, Eqs. 5.1 and 5.2",
         parameters: &[
             Parameter {
                 name: "formula",
                 unit: Unit::Word(&["published", "eq5.2", "fixed"]),
                 default: Some("published"),
-                doc: "10 segments from 384 kbit/s on, 4 at 64 kbit/s and less, in proportion between; Eq. 5.2; `packets`",
+                doc: "10 segments from 384 kbit/s, 4 up to 64 kbit/s, linear between; or Eq. 5.2; or `packets`",
             },
             Parameter {
                 name: "packets",
@@ -29,31 +28,31 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "rate",
                 unit: Unit::Rate,
                 default: Some("384 kbit/s"),
-                doc: "the link's rate, as long as its link layer has told no other",
+                doc: "link rate until the link layer reports a rate",
             },
             Parameter {
                 name: "adaptive",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether it follows the rate that the link layer tells",
+                doc: "follow the rate reported by the link layer",
             },
             Parameter {
                 name: "delay",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
                 default: Some("5 ms"),
-                doc: "Eq. 5.1: the link's propagation delay, one way",
+                doc: "Eq. 5.1: one-way propagation delay of the link",
             },
             Parameter {
                 name: "retransmissions",
                 unit: Unit::Count(1, 1000),
                 default: Some("5"),
-                doc: "Eq. 5.1: the link layer's largest number of retransmissions",
+                doc: "Eq. 5.1: largest number of link layer retransmissions",
             },
             Parameter {
                 name: "edge",
                 unit: Unit::Word(&["held", "shrinks"]),
                 default: Some("held"),
-                doc: "what happens when the window falls: its right edge stays until it is reached, or moves left",
+                doc: "right edge of a falling window: stays until reached, or moves left",
             },
         ],
         only_if: &[
@@ -81,7 +80,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Largest window, bytes: it decides the window scale.
+/// Largest window, bytes; sets the window scale.
 const LARGEST: u64 = 1 << 20;
 
 struct LinkRate {
@@ -98,7 +97,7 @@ enum Formula {
 }
 
 impl LinkRate {
-    /// Segments of this payload, not yet a whole number.
+    /// Window in segments, not rounded.
     fn segments(&self, segment: u64) -> f64 {
         let bps = self.rate.bps() as f64;
         match self.formula {
@@ -115,7 +114,7 @@ impl LinkRate {
 
 impl AdvertisedWindow for LinkRate {
     fn bytes(&mut self, input: &WindowInput) -> u64 {
-        // The nearest whole number, as the dissertation's 9.6 became 10.
+        // Rounded, as the dissertation's 9.6 became 10.
         let segments = (self.segments(input.segment) + 0.5).max(1.0) as u64;
         (segments.saturating_mul(input.segment)).min(LARGEST).saturating_sub(input.unread)
     }

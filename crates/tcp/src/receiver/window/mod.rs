@@ -1,4 +1,4 @@
-//! The advertised window (rwnd): how much may come?
+//! Advertised window (rwnd).
 
 mod autotuned;
 mod buffer;
@@ -8,99 +8,99 @@ mod link_rate;
 
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 
-/// What an advertised window can depend on.
+/// Inputs of an advertised window.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowInput {
-    /// Bytes in order that the application has not read.
+    /// In-order bytes not read by the application.
     pub unread: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub segment: u64,
 }
 
-/// A sample of the path: a segment has arrived, as a window sees it.
+/// Path sample of an arrived segment.
 #[derive(Clone, Copy, Debug)]
 pub struct PathSample {
-    /// When.
+    /// Time of arrival.
     pub now: Time,
-    /// Its payload, bytes: also of one that had arrived before, because the path carried it.
+    /// Payload, bytes, of duplicates, too: the path carried them.
     pub bytes: u64,
-    /// The round trip that its timestamp's echo, or the handshake, measures.
+    /// Round trip measured by the timestamp echo or the handshake.
     pub rtt: Option<Duration>,
-    /// Bytes in order that the application has read, from the connection's start.
+    /// In-order bytes read by the application since the start of the connection.
     pub read: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub segment: u64,
 }
 
-/// What the link of this host is going to do, by plan.
+/// Planned rate change of this host's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Foreseen {
-    /// When it is told.
+    /// Time of the report.
     pub now: Time,
-    /// Its rate from now on.
+    /// Current rate.
     pub rate: Rate,
-    /// Until then.
+    /// Time of the next change.
     pub until: Time,
-    /// What it is from then on.
+    /// Rate from `until` on.
     pub next: Rate,
 }
 
-/// What a window that foresees decides.
+/// Decision of a window with foresight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// Whether zero is advertised, whatever room there is. What comes is taken all the same.
+    /// Whether zero is advertised regardless of free space. Arriving data is still accepted.
     pub closed: bool,
-    /// ACKs that tell of it at once.
+    /// ACKs that advertise the decision at once.
     pub acks: u32,
-    /// When it wants to be asked again, [`Time::NEVER`] if at no time.
+    /// Time of the next [`AdvertisedWindow::on_turn`]; [`Time::NEVER`] if none.
     pub again: Time,
 }
 
-/// The window that the receiver advertises.
+/// Window that the receiver advertises.
 pub trait AdvertisedWindow: Send {
-    /// Bytes that may come after the next byte expected. The endpoint moves the right edge left only if it `shrinks`.
+    /// Window after the next byte expected, bytes. Only if [`AdvertisedWindow::shrinks`] the right edge moves left.
     fn bytes(&mut self, input: &WindowInput) -> u64;
 
-    /// The size of the buffer, bytes, if the window is what is free in one of constant size, so that it need not be asked.
+    /// Size of the buffer, bytes, if the window is the free part of a constant buffer.
     fn buffer(&self) -> Option<u64> {
         None
     }
 
-    /// The largest window it will ever ask for, bytes: the window scale is chosen for it.
+    /// Largest window ever requested, bytes; sets the window scale.
     fn largest(&self) -> u64;
 
-    /// The link layer of this host tells its rate.
+    /// Handles a rate reported by this host's link layer.
     fn on_link_rate(&mut self, rate: Rate) {
         let _ = rate;
     }
 
-    /// A segment arrived; told only to those who [need](AdvertisedWindow::needs_arrivals) it.
+    /// Handles an arrival; only if [`AdvertisedWindow::needs_arrivals`].
     fn on_arrival(&mut self, arrived: &PathSample) {
         let _ = arrived;
     }
 
-    /// Whether it wants to be told each arrival.
+    /// Whether arrivals are needed.
     fn needs_arrivals(&self) -> bool {
         false
     }
 
-    /// Whether the arrival told last has let it open further.
+    /// Whether the last arrival opened the window further.
     fn is_growing(&self) -> bool {
         false
     }
 
-    /// Whether it wants to be told the plan of this host's link, if there is one.
+    /// Whether planned rate changes of this host's link are used.
     fn foresees(&self) -> bool {
         false
     }
 
-    /// The rate of this host's link has changed by plan (or the run begins): what comes next is known.
+    /// Handles a planned rate change, or the plan at the start of a run.
     fn on_plan(&mut self, plan: &Foreseen) -> Turn {
         let _ = plan;
         Turn { closed: false, acks: 0, again: Time::NEVER }
     }
 
-    /// The time has come that it asked for.
+    /// Handles the time requested by [`Turn::again`].
     fn on_turn(&mut self, now: Time) -> Turn {
         let _ = now;
         Turn { closed: false, acks: 0, again: Time::NEVER }
@@ -112,12 +112,12 @@ pub trait AdvertisedWindow: Send {
     }
 }
 
-/// How a window is built.
+/// Builds a window.
 pub type Build = dyn Fn(&Values) -> Box<dyn AdvertisedWindow> + Send + Sync;
 
-/// All windows.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] =
     &[buffer::MECHANISM, link_rate::MECHANISM, dynamic::MECHANISM, autotuned::MECHANISM, freeze::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = buffer::MECHANISM;

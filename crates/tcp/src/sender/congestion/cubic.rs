@@ -1,15 +1,12 @@
-//! CUBIC (RFC 9438): in avoidance the window is a cubic function of the time since it was last reduced.
+//! CUBIC (RFC 9438): in avoidance the window is a cubic function of the time since the last reduction.
 //!
-//! A stage of avoidance begins with the first ACK behind a reduction (or behind slow start). It has its plateau at the
-//! window that was too much; short of it growth slows down, beyond it it speeds up again.
+//! A stage of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau, the
+//! window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK counts
+//! as credited, so `counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes (§4.3).
 //!
-//! The RFC grows "for each received new ACK": an ACK counts here as much as the counting says, so that `counting =
-//! "bytes"` makes delayed ACKs count in full. The estimate of Reno's window counts the bytes in any case (§4.3).
-//!
-//! # Where the RFC leaves a choice
-//! * cwnd = ssthresh is avoidance (§4.10 says slow start; RFC 5681 §3.1 leaves it open, Linux does as here).
-//! * An ACK never lowers cwnd, also where Reno's estimate takes over from a cubic that has run ahead of itself.
-//! * Slow start is Reno's, and ends with a loss, or as `slow_start` says.
+//! # Choices that the RFC leaves open
+//! * cwnd = ssthresh is avoidance (§4.10 says slow start, RFC 5681 §3.1 leaves the case open, Linux does avoidance).
+//! * An ACK never lowers cwnd, even if Reno's estimate takes over below a cubic window.
 
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
@@ -19,42 +16,41 @@ use super::{
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "cubic",
-        summary: "the window is a cubic function of the time since it was last reduced, never below Reno's",
+        summary: "window is a cubic function of the time since the last reduction, never below Reno's",
         source: "RFC 9438 §4",
         parameters: &[
             Parameter {
                 name: "variant",
                 unit: Unit::Word(&["rfc9438", "linux"]),
                 default: Some("rfc9438"),
-                doc: "the RFC's, or Linux's: RFC 8312 with an estimate of Reno's window of its own (netdev, August 2024)",
+                doc: "RFC 9438, or Linux: RFC 8312 with Linux's estimate of Reno's window (netdev, August 2024)",
             },
             Parameter {
                 name: "c",
                 unit: Unit::Number(0.001, 1000.0),
                 default: Some("0.4"),
-                doc: "how fast the window returns, segments/s^3 (C, RFC 9438 §5.1)",
+                doc: "C: speed of the window's return, segments/s^3 (RFC 9438 §5.1)",
             },
             Parameter {
                 name: "beta",
                 unit: Unit::Number(0.1, 0.99),
                 default: Some("0.7"),
-                doc: "what a loss or a mark leaves of the window (RFC 9438 §4.6)",
+                doc: "share of the window that remains after a loss or a mark (RFC 9438 §4.6)",
             },
             Parameter {
                 name: "fast_convergence",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether a loss before the last plateau lowers the next one further (RFC 9438 §4.7)",
+                doc: "fast convergence: a loss below the last plateau lowers the next plateau further (RFC 9438 §4.7)",
             },
             Parameter {
                 name: "reno_friendly",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether the window grows as Reno's would where that is faster (RFC 9438 §4.3)",
+                doc: "Reno-friendly region: the window grows at least as fast as Reno's (RFC 9438 §4.3)",
             },
         ],
         linux_name: Some("cubic"),
@@ -67,50 +63,47 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Cubic {
-    /// cwnd, ssthresh and slow start.
     window: Reno,
     mss: u64,
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Additive increase per window with which AIMD at `beta` keeps up with Reno; `None`: nobody compares.
+    /// Additive increase per window at which AIMD with `beta` matches Reno; `None`: no Reno-friendly region.
     alpha: Option<f64>,
     memory: Memory,
-    /// `memory` as it was before the last reduction.
     undo: Memory,
     usage: Usage,
 }
 
-/// What a reduction changes beside cwnd and ssthresh; windows in segments.
+/// State changed by a reduction, besides cwnd and ssthresh; windows in segments.
 #[derive(Clone, Copy, Default)]
 struct Memory {
-    /// W_max; 0: unknown, and the next stage has its plateau where it begins (§4.8, §4.10).
+    /// W_max; 0: unknown, so the next stage's plateau is its first window (§4.8, §4.10).
     plateau: f64,
-    /// cwnd_prior: cwnd when ssthresh was set last; 0: it never was.
+    /// cwnd_prior: cwnd when ssthresh was last set; 0: never set.
     prior: f64,
     /// `None` until the first ACK of avoidance.
     stage: Option<Stage>,
 }
 
-/// A stage of avoidance.
 #[derive(Clone, Copy)]
 struct Stage {
-    /// t_epoch, moved on by the time in which the window was not used (§5.8).
+    /// t_epoch, advanced by the time in which the window was not used (§5.8).
     began: Time,
-    /// K, seconds: when the plateau is reached.
+    /// K, seconds: time from the start to the plateau.
     rise: f64,
     /// W_est, segments.
     reno: f64,
-    /// The last ACK with which the clock ran; `None`: the reduction behind it was taken back.
+    /// Latest ACK that advanced the clock; `None`: the reduction that ended the stage was undone.
     seen: Option<Time>,
-    /// The window was not used since.
+    /// Window not used since `seen`.
     paused: bool,
 }
 
-/// Whether the window was in use when an ACK came (§5.8).
+/// Whether the window was used when an ACK arrived (§5.8).
 #[derive(Default)]
 struct Usage {
-    /// Bytes in the network after the last ACK.
+    /// Bytes in flight after the last ACK.
     in_flight: u64,
     has_room: bool,
 }
@@ -139,7 +132,7 @@ impl Cubic {
         segments * self.mss as f64
     }
 
-    /// cwnd in segments after an ACK in avoidance that is worth `credit` bytes.
+    /// cwnd, segments, after an ACK in avoidance with `credit` bytes.
     fn grown(&mut self, ack: &AckEvent, credit: u64) -> f64 {
         let (cwnd, mss) = (self.segments(), self.mss as f64);
         let mut stage = match self.memory.stage {
@@ -166,8 +159,8 @@ impl Cubic {
         grown
     }
 
-    /// §4.6 and §4.7, without what becomes of cwnd: bytes that are left of `flight`. A loss is no reason to raise the window:
-    /// FlightSize can be far above one that was lowered while more was outstanding.
+    /// Sets ssthresh (§4.6, §4.7) and returns the bytes left of `flight`, at most cwnd: FlightSize can far exceed a
+    /// lowered window, and a loss must not raise the window.
     fn lower_ssthresh(&mut self, flight: u64) -> f64 {
         self.undo = self.memory;
         let cwnd = self.segments();
@@ -192,8 +185,8 @@ impl Memory {
 }
 
 impl Stage {
-    /// The clock runs on to this ACK, but for the time in which the window was not used: since the last ACK if there was
-    /// room in it, otherwise until what is acknowledged now was sent.
+    /// Advances the clock to this ACK, except for time in which the window was not used: since the last ACK if the
+    /// window had room, else until the acknowledged segment was sent.
     fn continued(self, ack: &AckEvent) -> Stage {
         let idle = match (self.seen, ack.rtt) {
             (Some(seen), _) if self.paused => ack.now.since(seen),
@@ -205,8 +198,8 @@ impl Stage {
 }
 
 impl Usage {
-    /// Whether a window of `cwnd` bytes had room for a segment before this ACK. Of ACKs between which nothing was sent, as
-    /// a driver takes those that have come in one go, the first decides.
+    /// Whether a window of `cwnd` bytes had room for a segment before this ACK. For ACKs without a transmission between
+    /// them (a driver's batch), the first ACK decides.
     fn had_room(&mut self, ack: &AckEvent, cwnd: u64, mss: u64) -> bool {
         let before = ack.in_flight.saturating_add(ack.delivered);
         if before != self.in_flight {
@@ -249,7 +242,7 @@ impl CongestionControl for Cubic {
         self.window.set(self.bytes(grown).max(self.window.exact()));
     }
 
-    /// As for Reno, two segments are allowed in any case.
+    /// Lower bound two segments, as for Reno.
     fn on_loss(&mut self, loss: &LossEvent) {
         let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
@@ -261,8 +254,7 @@ impl CongestionControl for Cubic {
         self.window.restart();
     }
 
-    /// §4.8. A timeout in recovery is the loss of a retransmission and lowers ssthresh a second time (RFC 5681 §4.3): what
-    /// is left of a cwnd that was lowered already, not of FlightSize, which also counts what SACK reported. What the window was before the timeout says nothing of what follows.
+    /// §4.8. A timeout in recovery (lost retransmission) lowers ssthresh again, from the lowered cwnd (RFC 5681 §4.3).
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         if first {
             self.lower_ssthresh(loss.flight.min(self.window()));
@@ -272,7 +264,7 @@ impl CongestionControl for Cubic {
         self.window.restart_beside(loss.spared);
     }
 
-    /// One segment is the least that a mark leaves (§4.6).
+    /// Lower bound one segment (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
         let before = self.window.exact();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
@@ -289,7 +281,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_segment(&mut self, mss: u64) {
-        // Windows in segments become so many more; a stage begins anew from where it has come to.
+        // Windows in segments scale with the segment size; a stage restarts from its current window.
         let more = self.mss as f64 / mss as f64;
         for memory in [&mut self.memory, &mut self.undo] {
             *memory = Memory { plateau: memory.plateau * more, prior: memory.prior * more, stage: None };
@@ -304,13 +296,13 @@ impl CongestionControl for Cubic {
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
-            // It was lowered when the loss was found, and does not grow during recovery.
+            // cwnd was lowered at the loss and does not grow in recovery.
             Recovered::Kept => {
                 self.window.cap();
                 self.memory.stage = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),
-            // §4.9: only if the window has not grown beyond it since.
+            // §4.9: only if the window has not grown beyond cwnd_prior since.
             Recovered::Revised { .. } => {
                 if self.segments() < self.memory.prior {
                     let stage = self.undo.stage.map(|stage| Stage { seen: None, ..stage });

@@ -1,65 +1,61 @@
-//! CUBIC as Linux has it: RFC 8312 in whole segments, with an estimate of Reno's window of its own.
+//! Linux's CUBIC: RFC 8312 in whole segments, with Linux's estimate of Reno's window.
 //!
-//! What it does otherwise than RFC 9438, each a fact of the kernel's behaviour that its mailing list and the paper below
-//! describe:
-//! * The window is a number of segments. An ACK of avoidance collects credit; a segment is added whenever as much has been
-//!   collected as one costs. What it costs is computed when an ACK comes, and holds for 31 ms if cwnd has not changed (netdev,
-//!   August 2024, "tcp_cubic: fix to achieve at least the same throughput as Reno").
-//! * It costs no less than two segments of credit, and while no plateau is known no more than 20: 5 % per round trip.
-//! * Beyond its target, cwnd grows by a segment per hundred windows.
-//! * The target is that of one smallest round-trip time ahead, and bounded by the cost alone.
-//! * Reno's window is estimated with α = 8/15 always: it does not become 1 where the window was before the loss (the same
-//!   thread), and lags by a round trip.
+//! Differences from RFC 9438, each a documented behaviour of the kernel:
+//! * The window is a number of segments. ACKs in avoidance collect credit, and a segment is added when the credit
+//!   reaches its cost. The cost is computed at an ACK and kept for 31 ms while cwnd is unchanged (netdev, August 2024,
+//!   "tcp_cubic: fix to achieve at least the same throughput as Reno").
+//! * The cost is at least two segments of credit, and at most 20 while no plateau is known: 5 % per round trip.
+//! * Above its target, cwnd grows by a segment per hundred windows.
+//! * The target is one smallest RTT ahead, and only the cost bounds the growth.
+//! * Reno's window is estimated with α = 8/15 always, not 1 above the window before the loss (same thread), and lags by
+//!   a round trip.
 //! * ssthresh is 0.7 of cwnd, not of FlightSize.
-//! * A timeout forgets everything, the plateau too. Time without anything sent does not count for the cubic.
-//! * A reduction that is taken back restores cwnd and ssthresh, and not the plateau.
+//! * A timeout discards all state, the plateau included. Idle time does not count for the cubic.
+//! * An undone reduction restores cwnd and ssthresh, but not the plateau.
 
 use super::reno::Reno;
 use super::{AckEvent, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start};
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
-/// For so long what a segment costs is not computed anew while cwnd stays.
+/// Lifetime of a computed cost while cwnd is unchanged.
 const HOLDS: Duration = Duration::from_micros(31_250);
-/// For so long after a stage has begun its round-trip times are not believed to be the smallest.
+/// Time after the start of a stage in which RTT samples do not update the smallest RTT.
 const UNSETTLED: Duration = Duration::from_secs(1);
-/// The most that a segment costs while no plateau is known, and the least that it ever does, in segments of credit.
+/// Largest cost while no plateau is known, and smallest cost, segments of credit.
 const DEAREST: f64 = 20.0;
 const CHEAPEST: f64 = 2.0;
 
-/// See the file. Windows in segments.
+/// Linux's CUBIC. Windows in segments.
 pub(super) struct CubicLinux {
-    /// cwnd, ssthresh and slow start.
     window: Reno,
     mss: u64,
     c: f64,
     beta: f64,
     fast_convergence: bool,
-    /// Windows of credit per segment of Reno's estimate; `None`: nobody compares.
+    /// Windows of credit per segment of Reno's estimate; `None`: no Reno-friendly region.
     reno_pace: Option<f64>,
     /// W_max; 0: unknown.
     plateau: f64,
-    /// The smallest round-trip time since the start or the last timeout.
+    /// Smallest RTT since the start or the last timeout.
     shortest: Option<Duration>,
     stage: Option<Stage>,
-    /// Credit not yet spent.
     collected: f64,
-    /// When the last ACK came, to leave out the time in which nothing was sent.
+    /// Arrival of the last ACK, to exclude idle time.
     last_ack: Time,
     was_idle: bool,
 }
 
-/// A stage of avoidance.
 struct Stage {
     began: Time,
     /// K, seconds.
     rise: f64,
-    /// Where the cubic has its plateau.
+    /// Plateau of the cubic.
     origin: f64,
-    /// Credit on its way to Reno's next segment, and the estimate of Reno's window.
+    /// Credit towards the next segment of Reno's estimate, and the estimate.
     credit: f64,
     reno: f64,
-    /// What a segment costs, when that was computed and for which cwnd.
+    /// Cost of a segment, with the time and the cwnd of its computation.
     cost: f64,
     computed: Time,
     of: f64,
@@ -86,7 +82,6 @@ impl CubicLinux {
         }
     }
 
-    /// cwnd in whole segments.
     fn segments(&self) -> f64 {
         (self.window.window() / self.mss) as f64
     }
@@ -104,7 +99,7 @@ impl CubicLinux {
         Stage { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed: now, of: 0.0 }
     }
 
-    /// What a segment costs now, in segments of credit; `acked` are new.
+    /// Current cost of a segment, segments of credit; `acked` segments are newly credited.
     fn cost(&mut self, now: Time, acked: f64) -> f64 {
         let cwnd = self.segments();
         let mut stage = match self.stage.take() {
@@ -132,7 +127,7 @@ impl CubicLinux {
                     stage.cost = stage.cost.min(cwnd / (stage.reno - cwnd));
                 }
             }
-            // The kernel counts in integers.
+            // The kernel uses integers.
             stage.cost = libm::floor(stage.cost).max(CHEAPEST);
             (stage.computed, stage.of) = (now, cwnd);
         }
@@ -141,7 +136,7 @@ impl CubicLinux {
         cost
     }
 
-    /// What a loss or a mark leaves of cwnd, segments: ssthresh. The next stage's plateau is where this one ended.
+    /// Sets and returns ssthresh, segments. The current window becomes the next stage's plateau.
     fn lower_ssthresh(&mut self) -> f64 {
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.plateau;
@@ -184,7 +179,7 @@ impl CongestionControl for CubicLinux {
         let acked = counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
         let mut grown = self.window.exact();
-        // What was collected while a segment was dearer buys one at most.
+        // Credit collected at a higher cost adds at most one segment.
         if self.collected >= cost {
             self.collected = 0.0;
             grown += self.mss as f64;

@@ -1,44 +1,43 @@
-//! TCP Hybla: a long path grows as fast, in time, as a short one would.
+//! TCP Hybla: a long path grows as fast, in time, as a short path.
 //!
-//! `ρ = max(RTT / RTT0, 1)`. For each segment acknowledged slow start adds `2^ρ - 1` segments and avoidance `ρ² / W`: the window
-//! is ρ times that of a Reno flow whose round trip is RTT0, at any time. A loss halves.
+//! `ρ = max(RTT / RTT0, 1)`. Per acknowledged segment slow start adds `2^ρ - 1` segments and avoidance `ρ² / W`. The
+//! window is ρ times that of a Reno flow with round trip RTT0. A loss halves.
 //!
-//! As in Linux ρ is computed anew only when the smoothed RTT is smaller than ever, the window begins at ρ segments at least,
-//! slow start ends at ssthresh exactly, the exponent is bounded, and until what a timeout left outstanding is acknowledged the
-//! window is Reno's.
+//! As in Linux, ρ changes only with a new smallest smoothed RTT, and the initial window is at least ρ segments. Slow
+//! start ends exactly at ssthresh, and the exponent is bounded. After a timeout the window is Reno's until the data
+//! outstanding then is acknowledged.
 //!
-//! # What is absent
-//! The paper's first threshold by Hoe's estimate, and pacing. Without a threshold (`initial_ssthresh`) the window of a
-//! satellite path asks within a round trip for millions of segments: only the receiver's window and the queue bound it.
+//! # Not modelled
+//! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, a satellite path's window
+//! reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
 
 use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Start, Variant};
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hybla",
-        summary: "grows by 2^rho - 1 and rho squared, rho = RTT / 25 ms: as fast in time as a short path",
+        summary: "growth by 2^rho - 1 and rho squared, rho = RTT / 25 ms: as fast in time as on a short path",
         source: "Caini and Firrincieli, Int. J. Satell. Commun. 22, 2004 (by lecture notes and Linux's description)",
         parameters: &[
             Parameter {
                 name: "rtt0",
                 unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(10)),
                 default: Some("25 ms"),
-                doc: "round-trip time of the path that is equalled (RTT0)",
+                doc: "RTT0: round-trip time of the reference path",
             },
             Parameter {
                 name: "exponent",
                 unit: Unit::Number(1.0, 30.0),
                 default: Some("16"),
-                doc: "the largest rho in 2^rho (Linux: 16; the paper has no bound)",
+                doc: "largest rho in 2^rho (Linux: 16; the paper has no bound)",
             },
             Parameter {
                 name: "scales",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether the first window is rho segments at least, and a given initial_ssthresh times rho",
+                doc: "initial window of at least rho segments, and initial_ssthresh multiplied by rho",
             },
         ],
         linux_name: Some("hybla"),
@@ -53,7 +52,6 @@ struct Hybla {
     scales: bool,
     mss: u64,
     unlimited: bool,
-    /// The smallest smoothed RTT, and what follows from it.
     smallest: Option<Duration>,
     rho: f64,
 }
@@ -121,8 +119,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A path without a queue: the window in segments over rho after so many seconds, in whole round trips. Each round trip
-    /// acknowledges the window that it began with.
+    /// Window over rho, segments, after `seconds` in whole round trips on a path without a queue.
     fn grown(rtt_ms: u64, ssthresh: u64, seconds: f64) -> f64 {
         let random = Stream::named(1, "hybla");
         let start = Start { window: MSS, ssthresh, mss: MSS, selective: true, random };
@@ -143,9 +140,8 @@ mod tests {
         control.window() as f64 / MSS as f64 / (rtt_ms as f64 / 25.0)
     }
 
-    /// From ssthresh (20 segments, times rho) on a segment in 25 ms, whatever the round trip: 20 + 60 s / 25 ms = 2420 segments
-    /// over rho. A long round trip lags a little, since each of its ACKs sees a window that the ACKs before it have raised, by
-    /// more as long as it is small.
+    /// From ssthresh (20 segments, times rho) one segment per 25 ms for any round trip: 20 + 60 s / 25 ms = 2420
+    /// segments over rho. Long round trips lag slightly: each ACK meets a window already raised by earlier ACKs.
     #[test]
     fn avoidance_is_the_same_in_time() {
         for rtt_ms in [25, 100, 600] {
@@ -163,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Below 25 ms it is Reno, at the end of slow start it stops at ssthresh, and a loss halves.
+    /// Below 25 ms: Reno. Slow start stops at ssthresh, and a loss halves.
     #[test]
     fn a_short_path_is_renos() {
         assert!((grown(10, 2 * MSS, 1.0) * 0.4 - 102.0).abs() < 5.0);
@@ -174,7 +170,7 @@ mod tests {
         let srtt = Some(Duration::from_millis(250));
         let ack = AckEvent { acked: MSS, segments: 1, srtt, ..AckEvent::default() };
         control.on_ack(&ack, &mut *(counting.build)(&counting.values));
-        // rho = 10: the threshold is 150 segments, 1023 a segment would pass it.
+        // rho = 10: threshold 150 segments; 1023 a segment would exceed it.
         assert_eq!((control.window(), control.ssthresh()), (150 * MSS, 150 * MSS));
         let window = 150 * MSS;
         control.on_loss(&LossEvent { now: Time::ZERO, flight: window, window, ..LossEvent::default() });

@@ -1,19 +1,18 @@
-//! TCP Jersey: the window is what the path was seen to deliver, and routers warn of congestion, so that a loss without a
-//! warning is a random error.
+//! TCP Jersey: the window follows the delivery rate, and a loss without a router's warning is a random error.
 //!
-//! * A marked ACK: rate control, ssthresh is the estimated bandwidth times the smallest RTT, and cwnd comes down to it.
-//! * Three duplicates, the third marked: rate control, then recovery. Unmarked: retransmission alone ("explicit retransmit"),
-//!   window and threshold stay.
-//! * A timeout: ssthresh by the estimate, one segment.
+//! * Marked ACK: rate control. ssthresh is the estimated bandwidth times the smallest RTT, and cwnd falls to ssthresh.
+//! * Three duplicates, the third marked: rate control and recovery. Unmarked: retransmission only ("explicit
+//!   retransmit"); cwnd and ssthresh stay.
+//! * Timeout: ssthresh from the estimate, cwnd one segment.
 //!
-//! # What warns
-//! The paper's routers mark every packet while their average queue is above one threshold: `queue = "warn"` here. The receiver has
-//! to echo each packet's mark (`echo = "per_packet"`), since RFC 3168's ECE lasts until CWR and would mark unmarked duplicates.
-//! **Where no router warns, no loss lowers the window**: the control is blind to a plain full queue.
+//! # Warnings
+//! The paper's routers mark every packet while the average queue exceeds one threshold (`queue = "warn"`). The receiver
+//! must echo each packet's mark (`echo = "per_packet"`): RFC 3168's ECE lasts until CWR and would mark unmarked
+//! duplicates. **Without a warning router no loss lowers the window**: the control does not detect a full queue.
 //!
-//! # What is ours
-//! The paper itself was not at hand. The estimate and what an unmarked loss costs are from memory, and saad §3.B tells the same
-//! decision. Ours: rate control once per smoothed RTT at most; cwnd never rises by it (`raises`); the answer to a timeout.
+//! # Our choices
+//! Known from memory and from saad §3.B. Ours: rate control at most once per smoothed RTT; rate control never raises
+//! cwnd (`raises`); the response to a timeout.
 
 use super::estimate::{Delivered, Sliding};
 use super::harmless::Harmless;
@@ -21,12 +20,11 @@ use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recov
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "jersey",
-        summary: "ssthresh by the rate of ACKs at a router's warning; a loss without a warning costs nothing",
-        source: "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004, from memory; saad §3.B; details of our own (see its file)",
+        summary: "ssthresh from the rate of ACKs at a router's warning; a loss without a warning keeps the window",
+        source: "Xu, Tian, Ansari, IEEE JSAC 22(4), 2004, from memory; saad §3.B; details are ours",
         parameters: PARAMETERS,
         ..Info::PLAIN
     },
@@ -38,26 +36,24 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         name: "marks",
         unit: Unit::Word(&["rtt", "window", "every"]),
         default: Some("rtt"),
-        doc: "how often marked ACKs set the rate: once per smoothed RTT (our choice), per window of data, or each of them",
+        doc: "pace of rate control by marked ACKs: once per smoothed RTT (our choice), once per window of data, or every ACK",
     },
     Parameter {
         name: "raises",
         unit: Unit::Flag,
         default: Some("false"),
-        doc: "whether rate control in avoidance also raises cwnd to the estimate (the paper's wording, from memory), rather than lowers it alone",
+        doc: "rate control in avoidance may raise cwnd to the estimate (the paper's wording, from memory), not only lower it",
     },
 ];
 
-/// Whose clock times what is delivered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
-    /// When ACKs arrive.
+    /// Arrival of ACKs.
     Arrival,
-    /// When the receiver sent them, by their timestamps.
+    /// Receiver's timestamps of ACKs.
     Receiver,
 }
 
-/// The estimate, and what follows from it.
 pub(super) struct Jersey {
     clock: Clock,
     pace: MarkPace,
@@ -87,7 +83,7 @@ impl Jersey {
         }
     }
 
-    /// ownd, bytes: what the path holds; nothing before a round trip was measured.
+    /// ownd, the optimal window, bytes; `None` before the first RTT sample.
     fn optimum(&self) -> Option<u64> {
         let rtt = self.smallest?.as_secs();
         Some((rtt * self.filter.estimate()) as u64)
@@ -174,7 +170,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// A window of 40 segments over a path that delivers 250 kB/s with a smallest RTT of 80 ms, now 100: it holds 20.
+    /// Window of 40 segments on a path with 250 kB/s, smallest RTT 80 ms and RTT 100 ms: capacity 20 segments.
     fn loaded(
         mechanism: &Mechanism<Build>,
         raises: bool,
@@ -202,8 +198,7 @@ mod tests {
         ((control.window() + MSS / 2) / MSS, (control.ssthresh() + MSS / 2) / MSS)
     }
 
-    /// 250 kB/s x 80 ms are 20 segments at a mark, whether or not a loss comes with it; a loss alone costs nothing, neither at
-    /// its begin nor at its end; a timeout leaves that threshold.
+    /// 250 kB/s x 80 ms: 20 segments at a mark or timeout, with or without a loss. A loss alone keeps the window.
     #[test]
     fn only_a_warned_loss_costs_something() {
         for mechanism in [&MECHANISM, &new_jersey::MECHANISM] {
@@ -226,13 +221,12 @@ mod tests {
         }
     }
 
-    /// A window below the estimate stays, unless rate control may raise it.
     #[test]
     fn a_warning_raises_nothing_unless_asked() {
         for (raises, window) in [(false, 15), (true, 20)] {
             let mut control = loaded(&MECHANISM, raises, |n| 4000 * n);
             control.on_idle(15 * MSS);
-            // Avoidance: the threshold is below.
+            // Avoidance: cwnd exceeds the threshold.
             let level = super::super::Level { window: 15 * MSS, ssthresh: 10 * MSS };
             control.on_recovered(0, Recovered::Revised { from: level, to: level });
             control.on_mark(&loss(true));
@@ -240,8 +234,8 @@ mod tests {
         }
     }
 
-    /// ACKs that the way back bunches, 25 at once every 100 ms: between bunches the filter forgets half of what it knew, and
-    /// within one it is fed without time passing. New Jersey goes by the clock of the receiver, which sent them evenly.
+    /// ACKs bunched by the return path, 25 every 100 ms: the filter decays by half between bunches, and no time passes
+    /// within a bunch. New Jersey uses the receiver's clock, which shows even spacing.
     #[test]
     fn the_receivers_clock_does_not_mind_bunches() {
         let bunched = |n: u64| n / 25 * 100_000 + n % 25;

@@ -1,19 +1,15 @@
-//! JTCP at the sender: a queue that grew over the last window of packets means congestion, any other loss costs nothing.
+//! JTCP at the sender: queue growth over the last window of packets means congestion; any other loss keeps the window.
 //!
-//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`; congestion if `Jr > k/w`, w the window in segments
-//! (hasegawa §2.2, Eq. 1). That is: the one-way delay grew over the window by more than k times the mean time between
-//! arrivals, so that the queue grew by more than k packets. S is when this sender sent a segment, R what the receiver's
-//! timestamp says of its ACK, or when that arrived where timestamps are not in use (then the way back enters, too).
+//! `Jr = ((R_{n-1} - R_{n-w}) - (S_{n-1} - S_{n-w})) / (R_{n-1} - R_{n-w})`; congestion if `Jr > k/w`, with the window
+//! w in segments (hasegawa §2.2, Eq. 1): the queue grew by more than k packets. S: sending time of a segment. R: the
+//! receiver's timestamp of its ACK; without timestamps the ACK's arrival, which includes the return path.
 //!
-//! Three duplicates: within a round trip of the last reduction, or where Jr says so, the loss is repaired and costs nothing
-//! ("immediate recovery"); else the window halves.
+//! Three duplicates within a round trip of the last reduction, or without congestion by Jr, keep the window ("immediate
+//! recovery"). Otherwise the window halves. A full, steady queue has a constant delay: its overflow counts as wireless.
 //!
-//! # What is ours
-//! Eq. 1 is hasegawa's; the two cases of three duplicates are from memory; what JTCP does at a timeout is not known to us
-//! (`after_timeout`). The receiver's judge of the same name (`cause = "jtcp"`) has the same ratio.
-//!
-//! # Where it errs
-//! With a queue that is full and steady the delay does not grow, and its overflow is taken for a radio loss.
+//! # Our choices
+//! Eq. 1 is hasegawa's; the reactions to three duplicates are from memory; JTCP's reaction to a timeout is unknown
+//! (`after_timeout`). The receiver's `cause = "jtcp"` uses the same ratio.
 
 use super::harmless::Harmless;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
@@ -22,24 +18,23 @@ use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "jtcp",
-        summary: "halves if the jitter ratio Jr over the last window exceeds k/w; else a loss costs nothing",
-        source: "Wu and Chen, IEEE JSAC 22(4), 2004, by hasegawa §2.2, Eq. 1; reactions from memory (see its file)",
+        summary: "halves if the jitter ratio Jr over the last window exceeds k/w, else a loss keeps the window",
+        source: "Wu and Chen, IEEE JSAC 22(4), 2004, by hasegawa §2.2, Eq. 1; reactions from memory",
         parameters: &[
             Parameter {
                 name: "k",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("1"),
-                doc: "packets by which the queue has to grow (hasegawa §2.2: 1 was best in JTCP's tests)",
+                doc: "k: queue growth that means congestion, packets (hasegawa §2.2: 1 was best in JTCP's tests)",
             },
             Parameter {
                 name: "after_timeout",
                 unit: Unit::Word(&["half", "verdict"]),
                 default: Some("half"),
-                doc: "ssthresh after a timeout: half of FlightSize (RFC 5681), or that only if Jr says congestion (our guess at JTCP)",
+                doc: "ssthresh after a timeout: half of FlightSize (RFC 5681), always or only if Jr shows congestion (our guess)",
             },
         ],
         ..Info::PLAIN
@@ -51,7 +46,6 @@ struct Jtcp {
     k: f64,
     judges_timeouts: bool,
     mss: u64,
-    /// Bytes acknowledged.
     acked: u64,
     arrivals: VecDeque<Arrival>,
     srtt: Option<Duration>,
@@ -59,16 +53,15 @@ struct Jtcp {
     harmless: Harmless,
 }
 
-/// An ACK that measured a round trip.
 #[derive(Clone, Copy)]
 struct Arrival {
-    /// Bytes acknowledged by it, in all.
+    /// Total bytes acknowledged with this ACK.
     end: u64,
     received: Time,
     sent: Time,
 }
 
-/// More ACKs than any window of the scenarios has; older ones are forgotten.
+/// ACKs remembered: more than any window of the scenarios.
 const REMEMBERED: usize = 4096;
 
 impl Jtcp {
@@ -85,7 +78,7 @@ impl Jtcp {
         }
     }
 
-    /// Eq. 1, over a window of so many bytes; where there are no two ACKs to compare it says nothing, which is no congestion.
+    /// Eq. 1 over a window of `window` bytes; `false` without two ACKs to compare.
     fn is_congested(&self, window: u64) -> bool {
         let segments = (window / self.mss).max(1);
         let Some(newest) = self.arrivals.back() else { return false };
@@ -138,7 +131,7 @@ impl Variant for Jtcp {
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
         let spares = self.judges_timeouts && !self.is_congested(reno.window());
         if first && spares {
-            // Slow start up to where it was.
+            // Slow start up to the current window.
             reno.set_ssthresh(reno.window());
         }
         self.harmless.forget();
@@ -166,8 +159,7 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// A window of ten segments, one sent each 10 ms; each arrives `later` microseconds later behind its sending than the one
-    /// before it, and its ACK takes 20 ms.
+    /// Ten segments, one sent every 10 ms, with a delay growing by `later` microseconds each. ACKs take 20 ms.
     fn seen(later: u64, stamped: bool) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "jtcp");
         let start = Start { window: 10 * MSS, ssthresh: 5 * MSS, mss: MSS, selective: true, random };
@@ -193,8 +185,7 @@ mod tests {
         during / MSS
     }
 
-    /// Ten segments span nine intervals: Jr = 9 x later / (9 x (10 ms + later)) against 1/10. 1.1 ms more each make 0.0991,
-    /// 1.2 ms 0.107: the queue grew by more than one packet.
+    /// Jr = 9 x later / (9 x (10 ms + later)), threshold 1/10: 1.1 ms give 0.0991, 1.2 ms 0.107.
     #[test]
     fn a_queue_that_grew_by_a_packet_is_congestion() {
         for stamped in [true, false] {
@@ -202,7 +193,6 @@ mod tests {
         }
     }
 
-    /// A second loss within a round trip of a reduction costs nothing, one behind it does.
     #[test]
     fn one_reduction_per_round_trip() {
         let mut control = seen(2000, true);
@@ -210,14 +200,13 @@ mod tests {
         let srtt = Some(Duration::from_millis(240));
         control.on_ack(&AckEvent { srtt, ..AckEvent::default() }, &mut *(counting.build)(&counting.values));
         assert_eq!([2000, 2100].map(|at| lose(&mut *control, at)), [5, 5]);
-        // Over five segments 2 ms of 12 are below 1/5: no congestion. Three packets' growth in a window would be.
+        // Over five segments 2 ms of 12 are below 1/5: no congestion.
         assert_eq!(lose(&mut *control, 2300), 5);
         let mut control = seen(10_000, true);
         control.on_ack(&AckEvent { srtt, ..AckEvent::default() }, &mut *(counting.build)(&counting.values));
         assert_eq!([2000, 2100, 2300].map(|at| lose(&mut *control, at)), [5, 5, 2]);
     }
 
-    /// The memory ends somewhere.
     #[test]
     fn it_forgets_the_oldest() {
         let random = Stream::named(1, "jtcp");

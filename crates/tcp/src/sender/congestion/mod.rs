@@ -1,4 +1,4 @@
-//! Congestion control: how large is the congestion window?
+//! Congestion control.
 
 mod bbr;
 pub mod bbr3;
@@ -28,108 +28,105 @@ use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Mechanism, Rate, Stream, Time, Values};
 
-/// What the window's rules start from.
+/// Initial state of a congestion control.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Initial window, bytes.
     pub window: u64,
     /// Initial slow start threshold, bytes.
     pub ssthresh: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// Whether losses are told by SACK, so that more than one of them shows in a round-trip time.
+    /// Whether SACK reports losses, so that a round trip can show several.
     pub selective: bool,
-    /// Draws for those that draw: a stream of this sender's own.
+    /// Random stream of this sender.
     pub random: Stream,
 }
 
-/// One acknowledgement, new or duplicate.
+/// ACK that advances or is a duplicate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent<'a> {
-    /// When it came.
+    /// Arrival of the ACK.
     pub now: Time,
-    /// Whether a recovery or the repair after a timeout is under way.
+    /// Phase of the sender.
     pub phase: Phase,
-    /// First byte that is not acknowledged, after it; and first byte that was not sent yet: what was sent before the ACK ends
-    /// there.
+    /// First unacknowledged byte after the ACK (SND.UNA).
     pub una: u64,
-    /// See `una`.
+    /// Next byte to send (SND.NXT).
     pub nxt: u64,
-    /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
+    /// Bytes newly acknowledged by the cumulative ACK; 0 for a duplicate.
     pub acked: u64,
-    /// Segments completed by it, those not counted that SACK had reported before.
+    /// Segments completed by the ACK, without those reported earlier by SACK.
     pub segments: u32,
-    /// Bytes that it reports for the first time, SACK included.
+    /// Bytes newly delivered, by SACK included.
     pub delivered: u64,
-    /// Of these, bytes that SACK reports beyond it.
+    /// Bytes of `delivered` that SACK blocks report.
     pub reported: u64,
-    /// Bytes that it says arrived with a congestion mark and were not known to (AccECN, RFC 9768).
+    /// Bytes newly reported as received with a congestion mark (AccECN, RFC 9768).
     pub marked: u64,
-    /// The round-trip time it measured, if it did.
+    /// RTT sample of the ACK.
     pub rtt: Option<Duration>,
-    /// The smoothed round-trip time after it (RFC 6298), once one was measured.
+    /// Smoothed RTT after the ACK (RFC 6298).
     pub srtt: Option<Duration>,
-    /// Bytes in the network after it.
+    /// Bytes in flight after the ACK.
     pub in_flight: u64,
-    /// Bytes found lost since the last one.
+    /// Bytes found lost since the last ACK.
     pub lost: u64,
-    /// Sample of the rate at which the path delivers, if the control [samples](Nature::samples).
+    /// Delivery rate sample, if the control [samples](Nature::samples).
     pub rate: Option<&'a RateSample>,
-    /// No reason to grow: it echoes a congestion mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
+    /// Growth forbidden: the ACK echoes a mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
     pub held: bool,
 }
 
-/// A segment that goes out, new or again.
+/// Transmission of a segment, new or retransmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SentEvent {
-    /// When.
+    /// Time of sending.
     pub now: Time,
-    /// First byte that is not acknowledged, and first byte that was not sent yet, after the segment.
+    /// First unacknowledged byte (SND.UNA).
     pub una: u64,
-    /// See `una`.
+    /// Next byte to send (SND.NXT), after the segment.
     pub nxt: u64,
-    /// Its payload, bytes.
+    /// Payload, bytes.
     pub bytes: u64,
-    /// Bytes in the network with it.
+    /// Bytes in flight with the segment.
     pub in_flight: u64,
-    /// The application had too little to send, and what was in the network then has not left it yet.
+    /// Application-limited data is still in flight.
     pub limited: bool,
 }
 
-/// Where the sender stands between losses.
+/// Phase of the sender with regard to losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// No loss known.
+    /// No known loss.
     #[default]
     Open,
-    /// Fast recovery: the window does not grow. The ACK that ends it is included, unless it
-    /// [counts](crate::sender::counting::AckCounting::counts_end).
+    /// Fast recovery: no growth, up to its last ACK (see [`crate::sender::counting::AckCounting::counts_end`]).
     Recovery,
-    /// After a timeout (or Tahoe's restart), until what was outstanding then is acknowledged.
+    /// After a timeout (or Tahoe's restart), until the data outstanding then is acknowledged.
     Restart,
 }
 
-/// What went wrong.
+/// Loss, timeout or mark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LossEvent {
-    /// When.
+    /// Time of the event.
     pub now: Time,
-    /// First byte that is not acknowledged, and first byte that was not sent yet: the window of data that the loss is in.
+    /// First unacknowledged byte (SND.UNA).
     pub una: u64,
-    /// See `una`.
+    /// Next byte to send (SND.NXT): end of the affected window of data.
     pub nxt: u64,
-    /// FlightSize: bytes outstanding when it was noticed, as RFC 5681 §3.1 Eq. 4 counts them.
+    /// FlightSize: bytes outstanding (RFC 5681 §3.1 Eq. 4).
     pub flight: u64,
-    /// min(cwnd, advertised window) at that moment, bytes.
+    /// min(cwnd, advertised window), bytes.
     pub window: u64,
-    /// The duplicate ACK that told it echoes a congestion mark.
+    /// Whether the reporting duplicate ACK echoes a congestion mark.
     pub marked: bool,
-    /// At a timeout: bytes that are still in flight and for which the window after it has room beside its one segment
-    /// (draft-ietf-ccwg-bbr, OnEnterRTO; Linux). 0 where all is given up, or RFC 5681 §3.1 is followed to the letter.
+    /// At a timeout: bytes in flight that cwnd covers besides one segment (OnEnterRTO; Linux). 0 by RFC 5681 §3.1.
     pub spared: u64,
 }
 
-/// How often a sender reacts to echoed marks.
+/// Pace of reactions to echoed marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MarkPace {
     /// Once per window of data (RFC 3168 §6.1.2).
@@ -141,7 +138,7 @@ pub enum MarkPace {
     Every,
 }
 
-/// Window and threshold at one time.
+/// cwnd and ssthresh at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Level {
     /// cwnd, bytes.
@@ -150,50 +147,49 @@ pub struct Level {
     pub ssthresh: u64,
 }
 
-/// What becomes of the reduction with which a recovery began.
+/// Outcome of a recovery for its reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recovered {
-    /// It was right.
+    /// The reduction stands.
     Kept,
-    /// Nothing that was lost was congestion: it is taken back.
+    /// No loss was congestion: the reduction is undone.
     Revised {
-        /// As it is.
+        /// Current level.
         from: Level,
-        /// As it was before recovery was entered.
+        /// Level before the recovery.
         to: Level,
     },
-    /// It may have been right: two segments that were to find out may be out beside one that goes again (RFC 5682 §2.1
-    /// step 3 a).
+    /// Undecided: two probing segments may be sent besides one retransmission (RFC 5682 §2.1 step 3 a).
     Probed {
         /// cwnd, bytes.
         window: u64,
     },
 }
 
-/// Facts about a congestion control that hold for its whole life.
+/// Constant properties of a congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nature {
-    /// Wants [`CongestionControl::observe`].
+    /// Whether [`CongestionControl::observe`] is called.
     pub observes: bool,
-    /// Is based on rates: wants [`AckEvent::rate`], the [`RateHooks`] and a pacer.
+    /// Whether the control is rate-based: uses [`AckEvent::rate`], [`RateHooks`] and a pacer.
     pub samples: bool,
-    /// Wants [`RateHooks::extra_at`] and [`RateHooks::on_extra`]; only a control that samples.
+    /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `samples`.
     pub sends_extra: bool,
-    /// Sets the window itself while a loss is repaired, without a [reduction](crate::sender::reduction).
+    /// Whether the control sets the window in recovery, without a [reduction](crate::sender::reduction).
     pub conserves: bool,
-    /// Draws from [`Start::random`], so that repetitions may differ.
+    /// Whether [`Start::random`] is used, so that repetitions may differ.
     pub draws: bool,
-    /// Answers each mark in proportion, as L4S asks (RFC 9331 §4.3). Where marks are reported in detail (RFC 9768) packets
-    /// bear ECT(1), [`AckEvent::marked`] reports marks, and [`CongestionControl::on_mark`] is not called.
+    /// Whether the control is scalable (L4S, RFC 9331 §4.3). With AccECN, packets carry ECT(1), [`AckEvent::marked`]
+    /// reports marks, and [`CongestionControl::on_mark`] is not called.
     pub is_scalable: bool,
-    /// Pace of the reactions to marks.
+    /// Pace of reactions to marks.
     pub mark_pace: MarkPace,
-    /// Takes a loss reported by an unmarked duplicate ACK for a random error; these judgements are accounted.
+    /// Whether a loss reported by an unmarked duplicate ACK is a random error. Such attributions are counted.
     pub judges_by_mark: bool,
 }
 
 impl Nature {
-    /// A control that draws no random numbers and asks for nothing.
+    /// Deterministic control without special inputs.
     pub const FIXED: Nature = Nature {
         observes: false,
         samples: false,
@@ -205,91 +201,89 @@ impl Nature {
         judges_by_mark: false,
     };
 
-    /// A control that draws random numbers and asks for nothing else.
+    /// Control with random numbers and without other special inputs.
     pub const DRAWS: Nature = Nature { draws: true, ..Nature::FIXED };
 }
 
-/// Hooks of controls that are based on rates (BBR, Prague); called only if the control [samples](Nature::samples). Others
-/// leave all of them as they are.
+/// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::samples).
 pub trait RateHooks {
-    /// The connection is open; the handshake has measured this round-trip time.
+    /// Connection open; `rtt` is the handshake's round trip.
     fn on_open(&mut self, rtt: Option<Duration>) {
         let _ = rtt;
     }
-    /// A segment goes out.
+    /// Segment sent.
     fn on_sent(&mut self, sent: &SentEvent) {
         let _ = sent;
     }
-    /// A segment is found lost, before the [`CongestionControl::on_ack`] of the ACK that reports the loss.
+    /// Segment found lost, before [`CongestionControl::on_ack`] for the reporting ACK.
     fn on_lost(&mut self, now: Time, lost: &LostSegment) {
         let _ = (now, lost);
     }
-    /// Whether the control keeps so little in flight on purpose that rate samples count as the application's.
+    /// Whether the control limits the data in flight so much that rate samples count as application-limited.
     fn holds_back(&self) -> bool {
         false
     }
-    /// Pacing rate of payload; `None`: as fast as the window allows.
+    /// Pacing rate of payload; `None`: no pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// Time at which the last segment goes out once more, with low priority and beside the window, as a probe of the path
-    /// that carries nothing new; [`Time::NEVER`]: not at all. Nothing goes while nothing is outstanding.
+    /// Time of the next extra segment: a copy of the last segment with low priority, outside of the window, as a probe
+    /// of the path. [`Time::NEVER`]: none. Requires outstanding data.
     fn extra_at(&self) -> Time {
         Time::NEVER
     }
-    /// An extra segment goes out. The segment is not in flight, and no timer runs for it.
+    /// Extra segment sent. The segment is not in flight, and no timer runs for it.
     fn on_extra(&mut self, now: Time) {
         let _ = now;
     }
-    /// The receiver reports data that arrived twice (D-SACK, RFC 2883): an extra segment, or a retransmission for nothing.
+    /// D-SACK received (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
     fn on_told_twice(&mut self) {}
 }
 
-/// The congestion window's rules.
+/// Congestion control: rules of cwnd and ssthresh.
 pub trait CongestionControl: RateHooks + Send {
-    /// cwnd in bytes.
+    /// cwnd, bytes.
     fn window(&self) -> u64;
-    /// Slow start threshold in bytes.
+    /// Slow start threshold, bytes.
     fn ssthresh(&self) -> u64;
-    /// Facts that hold for the control's whole life.
+    /// Constant properties.
     fn nature(&self) -> Nature;
-    /// Every ACK that advances or is a duplicate, before the ACK has any effect: a bandwidth estimate knows an ACK when that
-    /// ACK reduces the window. Only if the control [observes](Nature::observes).
+    /// Handles every ACK before any other effect of the ACK. Only if the control [observes](Nature::observes).
     fn observe(&mut self, news: &AckNews) {
         let _ = news;
     }
-    /// Every ACK that advances or is a duplicate, after recovery has had its say.
+    /// Handles every ACK that advances or is a duplicate, after recovery has processed the ACK.
     fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
-    /// [`CongestionControl::on_ack`], and cwnd after it: one call instead of two, for each ACK. Do not override.
+    /// Calls [`CongestionControl::on_ack`] and returns cwnd: one call per ACK instead of two. Do not override.
     fn window_after(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) -> u64 {
         self.on_ack(ack, counting);
         self.window()
     }
-    /// A loss that fast recovery repairs, judged to be congestion.
+    /// Loss repaired by fast recovery and attributed to congestion.
     fn on_loss(&mut self, loss: &LossEvent);
-    /// A loss after which the window starts again from one segment without a timeout (Tahoe).
+    /// Loss after which the window restarts from one segment without a timeout (Tahoe).
     fn on_restart(&mut self, loss: &LossEvent);
-    /// The retransmission timer expired; `first`: for the first time for this data.
+    /// Retransmission timer expired; `first`: for the first time for this data.
     fn on_timeout(&mut self, loss: &LossEvent, first: bool);
-    /// The receiver echoed a congestion mark (ECE), for the first time in this window of data.
+    /// First ECN echo (ECE) in a window of data.
     fn on_mark(&mut self, loss: &LossEvent);
-    /// Slow start is over although nothing was lost ([`SlowStart`](crate::sender::slow_start::SlowStart)): ssthresh is cwnd.
-    /// A control without slow start does nothing.
+    /// Slow start ends without a loss ([`SlowStart`](crate::sender::slow_start::SlowStart)): sets ssthresh to cwnd. No
+    /// effect in a control without slow start.
     fn leave_slow_start(&mut self) {}
-    /// Nothing was sent for a timeout: cwnd is `window` at most, bytes (RFC 5681 §4.1).
+    /// Limits cwnd to `window` bytes after an RTO without sending (RFC 5681 §4.1).
     fn on_idle(&mut self, window: u64);
-    /// A full segment has `mss` bytes of payload from now on: the path takes no more. cwnd stays, it counts bytes.
+    /// A full segment now has `mss` payload bytes, by the path MTU. cwnd in bytes stays.
     fn on_segment(&mut self, mss: u64);
-    /// A segment in doubt was late, not lost (RFC 4653): cwnd is `to.window` at most, and slow start takes cwnd back to
-    /// `to.ssthresh`. A control that paces its packets may ignore it.
+    /// A doubtful segment was late, not lost (RFC 4653): limits cwnd to `to.window`; slow start returns to
+    /// `to.ssthresh`. A pacing control may ignore the call.
     fn on_reordered(&mut self, to: Level) {
         let _ = to;
     }
-    /// Recovery is over; `flight` bytes are outstanding.
+    /// Recovery ends with `flight` bytes outstanding.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered);
 }
 
-/// How a congestion control is built.
+/// Builds a congestion control.
 pub type Build = dyn Fn(&Values, Start) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// All congestion controls.
@@ -311,5 +305,5 @@ pub const ALL: &[Mechanism<Build>] = &[
     vegas::MECHANISM,
 ];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = reno::MECHANISM;

@@ -1,25 +1,24 @@
-//! TCP-Peach: dummy segments of low priority probe the path in place of slow start and of fast recovery's caution.
+//! TCP-Peach: low-priority dummy segments probe the path instead of slow start and cautious fast recovery.
 //!
-//! A dummy repeats the last segment and carries nothing new. Routers drop it before all else (the queue `low_first`), so that
-//! its arrival shows capacity that nobody uses. The receiver's report of a dummy (D-SACK) is its ACK.
+//! A dummy repeats the last segment. Routers drop dummies first (the queue `low_first`), so an arriving dummy shows
+//! unused capacity. The receiver's D-SACK for a dummy serves as its ACK.
 //!
-//! * **Sudden Start**, at the beginning and after a timeout: cwnd is one segment. `most` - 1 dummies go out within one
-//!   round-trip time, evenly spaced. Each ACK of a dummy adds a segment. Then avoidance goes on.
-//! * **Rapid Recovery**, where a loss is repaired: cwnd W is halved. W dummies go out within one round-trip time. The first
-//!   W/2 ACKs of dummies count for nothing: a congested path has room for those, since W/2 were taken away. Each later one
-//!   adds a segment. If the air lost the segment, cwnd is W again after a round-trip time.
+//! * **Sudden Start**, initially and after a timeout: cwnd is one segment. `most` - 1 dummies leave evenly within one
+//!   RTT. Each ACK of a dummy adds a segment. Then avoidance continues.
+//! * **Rapid Recovery**, during a repair: cwnd W is halved. W dummies leave within one RTT. The first W/2 ACKs of
+//!   dummies do not count, since even a congested path has room for the W/2 removed. Each later ACK adds a segment.
+//!   After a wireless loss cwnd is W again one RTT later.
 //!
-//! # From where
-//! The two phases, low priority, one segment for each ACK of a dummy and the spacing by RTT / `most` are the paper's as
-//! abstracts and surveys tell them; the paper's text was not at hand. Ours are: W dummies, of which W/2 do not count (the
-//! only numbers with which cwnd is W again after a loss on the air); their even spacing in Rapid Recovery; Sudden Start
-//! after a timeout; `most` as a parameter, where the paper has the advertised window; D-SACK as the sign of a dummy's
-//! arrival, where the paper's ACKs bear the dummy's priority.
+//! # Sources
+//! Known from abstracts and surveys: both phases, low priority, one segment per ACK of a dummy, and spacing RTT /
+//! `most`. Ours: W dummies of which W/2 do not count (the only numbers that restore W after a wireless loss); even
+//! spacing in Rapid Recovery; Sudden Start after a timeout; `most` (the paper: the advertised window); D-SACK (the
+//! paper: ACKs carry the dummy's priority).
 //!
-//! # What is not modelled
-//! An ACK of a dummy that is lost counts as a lost dummy. A D-SACK of data that the sender retransmitted for nothing counts
-//! as a dummy's ACK while ACKs of dummies are awaited. A dummy whose original is lost delivers it. Without D-SACK the window
-//! never grows by dummies. A gradual `reduction` (PRR) hides the growth until recovery is over.
+//! # Not modelled
+//! A lost ACK of a dummy counts as a lost dummy. D-SACK of an unnecessary retransmission counts as a dummy's ACK while
+//! such ACKs are awaited. A dummy delivers its original if lost. Without D-SACK dummies never raise the window. A
+//! gradual `reduction` (PRR) hides the growth until recovery ends.
 
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Reno, SentEvent,
@@ -28,17 +27,16 @@ use super::{
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "peach",
-        summary: "TCP-Peach: dummy segments of low priority probe the path at the start and after a loss",
+        summary: "low-priority dummy segments probe the path at the start and after a loss (TCP-Peach)",
         source: "Akyildiz, Morabito and Palazzo, IEEE/ACM ToN 9(3), 2001 (abstract; the counts are ours)",
         parameters: &[Parameter {
             name: "most",
             unit: Unit::Count(2, 65_535),
             default: Some("64"),
-            doc: "largest cwnd that dummies may reach, segments; Sudden Start sends one dummy less (the paper: the advertised window)",
+            doc: "largest cwnd reached by dummies, segments; Sudden Start sends one dummy less (the paper: the advertised window)",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN
@@ -50,20 +48,19 @@ struct Peach {
     reno: Reno,
     mss: u64,
     most: u64,
-    /// The handshake's round-trip time, then the smoothed one.
+    /// The handshake's round trip, then the smoothed RTT.
     rtt: Option<Duration>,
     /// Whether the next segment begins a Sudden Start.
     starts: bool,
     dummies: Dummies,
 }
 
-/// Dummies that are to go out, and those of which ACKs are awaited.
 struct Dummies {
     left: u64,
     next: Time,
     gap: Duration,
     awaited: u64,
-    /// ACKs of dummies that count for nothing.
+    /// ACKs of dummies that do not count.
     expected: u64,
 }
 
@@ -71,7 +68,7 @@ impl Dummies {
     const NONE: Dummies =
         Dummies { left: 0, next: Time::NEVER, gap: Duration::ZERO, awaited: 0, expected: 0 };
 
-    /// So many within one round-trip time from now on, of whose ACKs some count for nothing.
+    /// `left` dummies from `now` on, an RTT over `parts` apart; the first `expected` ACKs do not count.
     fn over(now: Time, rtt: Duration, parts: u64, left: u64, expected: u64) -> Dummies {
         let gap = rtt.divided_by(parts.max(1));
         Dummies { left, next: if left > 0 { now + gap } else { Time::NEVER }, gap, awaited: 0, expected }
@@ -166,7 +163,7 @@ impl CongestionControl for Peach {
         self.reno.on_reordered(to);
     }
 
-    /// Segments that dummies have added meanwhile stay.
+    /// Segments added by dummies remain.
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         if recovered != Recovered::Kept {
             self.reno.on_recovered(flight, recovered);
@@ -244,7 +241,6 @@ mod tests {
         peach.on_ack(&event, &mut *(counting.build)(&counting.values));
     }
 
-    /// Sends all dummies that are due, each at its time.
     fn send_dummies(peach: &mut dyn CongestionControl) -> Vec<Time> {
         std::iter::from_fn(|| {
             let at = peach.extra_at();
@@ -260,7 +256,7 @@ mod tests {
         LossEvent { now, flight, window: flight, ..LossEvent::default() }
     }
 
-    /// most = 10, RTT 500 ms: nine dummies 50 ms apart. The data's ACK adds a segment to one, each dummy's another, at most ten.
+    /// most = 10, RTT 500 ms: nine dummies 50 ms apart. ACKs of data and of dummies add a segment each, up to ten.
     #[test]
     fn sudden_start_fills_the_window_in_a_round_trip() {
         let mut peach = peach(10);
@@ -272,13 +268,13 @@ mod tests {
         (0..8).for_each(|_| peach.on_told_twice());
         assert_eq!(peach.window(), 10 * MSS);
         peach.on_told_twice();
-        assert_eq!(peach.window(), 10 * MSS, "not above what may be");
-        // Avoidance from there: an ACK adds MSS² / cwnd.
+        assert_eq!(peach.window(), 10 * MSS, "dummies stop at `most`");
+        // Then avoidance: an ACK adds MSS² / cwnd.
         ack(&mut *peach);
         assert_eq!(peach.window(), 10 * MSS + MSS / 10);
     }
 
-    /// A congested path delivers three of nine dummies: 1 + 1 + 3 segments, and no slow start behind them.
+    /// A congested path delivers three of nine dummies: 1 + 1 + 3 segments, then no slow start.
     #[test]
     fn dropped_dummies_leave_the_window_small() {
         let mut peach = peach(10);
@@ -290,7 +286,6 @@ mod tests {
         assert_eq!(peach.window(), 5 * MSS + MSS / 5);
     }
 
-    /// A Peach with this window, in segments, in avoidance.
     fn grown(window: u64) -> Box<dyn CongestionControl> {
         let mut peach = peach(window);
         sent(&mut *peach, at(0));
@@ -301,8 +296,7 @@ mod tests {
         peach
     }
 
-    /// W = 20, RTT 500 ms: 20 dummies 25 ms apart. All arrive: ten count for nothing, ten add a segment: 20 again. Of a path
-    /// that has room for W/2 only, none counts: 10.
+    /// W = 20, RTT 500 ms: 20 dummies 25 ms apart. All arrive: ten count: 20 again. Room for W/2 only: none counts: 10.
     #[test]
     fn rapid_recovery_restores_the_window_if_the_path_is_free() {
         for (arrive, window) in [(20, 20), (10, 10), (14, 14), (0, 10)] {
@@ -324,7 +318,7 @@ mod tests {
         peach.on_timeout(&loss(at(6000), 20 * MSS), true);
         assert_eq!((peach.window(), peach.extra_at()), (MSS, Time::NEVER));
         peach.on_told_twice();
-        assert_eq!(peach.window(), MSS, "no ACK of the dummies before it counts");
+        assert_eq!(peach.window(), MSS, "ACKs of earlier dummies do not count");
         sent(&mut *peach, at(6000));
         assert_eq!(send_dummies(&mut *peach).len(), 19);
     }

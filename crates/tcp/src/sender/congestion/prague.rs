@@ -1,18 +1,16 @@
-//! TCP Prague: the window follows the share of packets that are marked (draft-briscoe-iccrg-prague-congestion-control-04).
+//! TCP Prague: the window follows the share of marked packets (draft-briscoe-iccrg-prague-congestion-control-04).
 //!
-//! Of each round trip's bytes it takes the share that came with a mark into a moving average, alpha, and lowers the window by
-//! alpha/2 at most once a round trip; what came without a mark raises it, all the time. Both are done at the pace of a path of
-//! 25 ms where the path is shorter, so that short paths get no more than their share. Packets are paced. At a loss, and where
-//! the peer does not tell marks in detail (AccECN), it is Reno.
+//! alpha is a moving average of the share of marked bytes per round trip. Marks lower the window by alpha/2, at most
+//! once a round trip; unmarked bytes raise the window continuously. On paths shorter than 25 ms both use the pace of 25
+//! ms, so short paths get no more than their share. Packets are paced. At a loss, or without AccECN feedback, the
+//! control is Reno.
 //!
-//! # What is left out
-//! Below a window of two segments Linux goes on with smaller segments and a lower pacing rate; here two segments are the least.
-//! Its pacing rate also swings by 3 % each round trip. Not all bursts of a host are modelled: each segment is paced by itself.
-//! Whether a router marks as RFC 3168 has it, in a queue shared with others, is not guessed at (for the draft that is research).
+//! # Not modelled
+//! Windows below two segments (Linux uses smaller segments and a lower pacing rate); Linux's variation of the pacing
+//! rate by 3 % each round trip; bursts of a host; detection of an RFC 3168 bottleneck shared with others.
 //!
-//! # From where
-//! Only parts of the draft were at hand, quoted by others; what they lack is as the descriptions of Linux's tcp_prague and
-//! of udp_prague have it.
+//! # Sources
+//! Parts of the draft quoted by others; the rest follows descriptions of Linux's tcp_prague and of udp_prague.
 
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Reno, Start,
@@ -20,30 +18,29 @@ use super::{
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "prague",
-        summary: "L4S: cwnd comes down by half the share of marked packets once per RTT; paced; Reno at a loss",
+        summary: "L4S: reduces cwnd by half the share of marked packets once per RTT; paced; Reno at a loss",
         source: "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4",
         parameters: &[
             Parameter {
                 name: "gain",
                 unit: Unit::Number(0.001, 1.0),
                 default: Some("0.0625"),
-                doc: "weight of the last round trip in alpha (g, 1/16)",
+                doc: "g: weight of the last round trip in alpha (1/16)",
             },
             Parameter {
                 name: "rtt_floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(1)),
                 default: Some("25 ms"),
-                doc: "a shorter RTT counts as this (RTT independence, §2.4.4); \"0 s\": none does",
+                doc: "lower bound of the RTT in the window's pace (RTT independence, §2.4.4); \"0 s\": no bound",
             },
             Parameter {
                 name: "floor_after",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("4"),
-                doc: "from so many round trips after slow start on (Linux: 4)",
+                doc: "round trips after slow start before rtt_floor applies (Linux: 4)",
             },
         ],
         scalable: true,
@@ -59,21 +56,19 @@ struct Prague {
     gain: f64,
     rtt_floor: Duration,
     floor_after: u64,
-    /// The average share of marked bytes.
     alpha: f64,
-    /// Whether a mark has ever been told: there is a router that marks.
+    /// Whether any mark was reported: a marking router exists.
     is_marked: bool,
     round: Round,
-    /// Round trips since slow start.
     rounds: u64,
-    /// When a mark lowered the window last, and the end of that round trip in bytes delivered.
+    /// Time of the last reduction by a mark, and the end of its round trip in bytes delivered.
     reduced_at: Option<Time>,
     reduced_until: u64,
     delivered: u64,
     srtt: Option<Duration>,
 }
 
-/// A round trip, counted by what is delivered: it is over when what was in flight at its begin is.
+/// Round trip in bytes delivered: ends once the bytes in flight at its start are delivered.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     begun_at: Time,
@@ -82,7 +77,7 @@ struct Round {
     marked: u64,
 }
 
-/// The least window, segments (draft §2.4; RFC 3168 §6.1.2 goes on to one).
+/// Smallest window, segments (draft §2.4; RFC 3168 §6.1.2 goes down to one).
 const LEAST: u64 = 2;
 
 impl Prague {
@@ -104,12 +99,12 @@ impl Prague {
         }
     }
 
-    /// The RTT at whose pace the window moves (draft §2.4.4).
+    /// RTT that sets the pace of the window (draft §2.4.4).
     fn pace(&self, srtt: Duration) -> Duration {
         if self.rounds >= self.floor_after { srtt.max(self.rtt_floor) } else { srtt }
     }
 
-    /// Takes an ACK's bytes into the round, and a round that is over into alpha (draft §2.4).
+    /// Counts an ACK's bytes, and updates alpha at the end of a round trip (draft §2.4).
     fn measure(&mut self, ack: &AckEvent, srtt: Duration) {
         self.delivered += ack.delivered;
         self.round.delivered += ack.delivered;
@@ -119,7 +114,7 @@ impl Prague {
         if !is_over || self.round.delivered == 0 {
             return;
         }
-        // Before the first mark nothing is known of the path: alpha stays at 1, so that the first one halves.
+        // alpha stays 1 before the first mark, so that the first mark halves the window.
         if self.is_marked {
             let share = (self.round.marked as f64 / self.round.delivered as f64).min(1.0);
             self.alpha += self.gain * (share - self.alpha);
@@ -131,7 +126,7 @@ impl Prague {
         self.round = Round { begun_at: ack.now, until, delivered: 0, marked: 0 };
     }
 
-    /// A segment per round trip for what came without a mark; less on a short path (draft §2.4, §2.4.4).
+    /// Adds a segment per round trip for unmarked bytes, less on a short path (draft §2.4, §2.4.4).
     fn increase(&mut self, ack: &AckEvent, srtt: Duration, counting: &mut dyn AckCounting) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
         if self.reno.in_slow_start() && !self.is_marked {
@@ -145,7 +140,7 @@ impl Prague {
         self.reno.set(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
     }
 
-    /// Marks lower the window by alpha/2, once in a round trip of the path and of the floor (draft §2.4).
+    /// Lowers the window by alpha/2 at marks, at most once per round trip and RTT floor (draft §2.4).
     fn decrease(&mut self, ack: &AckEvent, srtt: Duration) {
         let goes_on = self.delivered < self.reduced_until
             || self.reduced_at.is_some_and(|at| ack.now.since(at) < self.pace(srtt));
@@ -203,7 +198,7 @@ impl CongestionControl for Prague {
         self.reno.on_timeout(loss, first);
     }
 
-    /// An echo as RFC 3168 has it: the peer tells no more.
+    /// Classic ECN echo (RFC 3168): the peer gives no detailed feedback.
     fn on_mark(&mut self, loss: &LossEvent) {
         self.reno.on_mark(loss);
     }
@@ -227,7 +222,7 @@ impl CongestionControl for Prague {
 }
 
 impl RateHooks for Prague {
-    /// The window over a round trip; twice that in slow start, whose window doubles meanwhile (draft §2.4, as Linux).
+    /// Window per RTT; twice that in slow start, which doubles the window meanwhile (draft §2.4, as Linux).
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
         let doubles = self.reno.window() < self.reno.ssthresh() / 2;
@@ -253,7 +248,7 @@ mod tests {
         prague
     }
 
-    /// A round trip of `rtt` in which `marked` of the window's segments come back with a mark, one ACK each.
+    /// Round trip of `rtt` with one ACK per segment; `marked` selects the marked segments.
     fn round(prague: &mut Prague, now: &mut Time, rtt: Duration, marked: impl Fn(u64) -> bool) {
         let mut counting = (counting::DEFAULT.build)(&counting::DEFAULT.info.defaults());
         let segments = (prague.window() / MSS).max(1);
@@ -273,8 +268,8 @@ mod tests {
         }
     }
 
-    /// The first mark halves (alpha begins at 1), and ends slow start, and the 39 segments behind it add two; alpha then goes to the share of marks with a gain of
-    /// 1/16 (draft §2.4): after n rounds without any it is (15/16)^n.
+    /// The first mark halves (alpha is 1) and ends slow start; the 39 segments after it add two. alpha then follows the
+    /// share of marks with gain 1/16 (draft §2.4): (15/16)^n after n unmarked rounds.
     #[test]
     fn alpha_is_a_moving_average() {
         let (mut prague, mut now) = (prague(40), Time::ZERO);
@@ -289,8 +284,7 @@ mod tests {
         assert!((prague.alpha / expected - 1.0).abs() < 0.08, "{} {expected}", prague.alpha);
     }
 
-    /// At a constant share p of marks the window stands where a segment per round trip for what is unmarked equals what is
-    /// taken, alpha/2 of the window with alpha = p: W = 2 (1 - p) / p (draft §2.4; the scalable law of RFC 9331).
+    /// Constant share p of marks: growth equals reduction at W = 2 (1 - p) / p (draft §2.4; scalable law of RFC 9331).
     #[test]
     fn the_window_is_inverse_to_the_share_of_marks() {
         for (every, rtt) in [(10u64, 50), (20, 50), (10, 100)] {
@@ -314,8 +308,7 @@ mod tests {
         }
     }
 
-    /// The window comes down once in a round trip (draft §2.4): not a nanosecond before the round trip is over, and at its end,
-    /// when the data in flight at the last reduction is delivered.
+    /// One reduction per round trip (draft §2.4): until the data in flight at the last one is delivered.
     #[test]
     fn marks_lower_the_window_once_in_a_round_trip() {
         let (mut prague, rtt) = (prague(40), MS * 50);
@@ -340,8 +333,7 @@ mod tests {
         assert_eq!(marked(first + rtt), 10);
     }
 
-    /// A path of 5 ms grows as one of 25 ms does (draft §2.4.4): in a second 40 segments per 25 ms of rate, that is (5/25)^2
-    /// of a segment per round trip.
+    /// Path of 5 ms at the pace of 25 ms (draft §2.4.4): (5/25)^2 of a segment per round trip.
     #[test]
     fn short_paths_grow_as_longer_ones() {
         let (mut prague, mut now) = (prague(50), Time::ZERO);
@@ -355,7 +347,6 @@ mod tests {
         assert!((grown - 200.0 * 0.04).abs() < 0.5, "{grown}");
     }
 
-    /// Two segments are the least, however many are marked.
     #[test]
     fn two_segments_are_left() {
         let (mut prague, mut now) = (prague(10), Time::ZERO);

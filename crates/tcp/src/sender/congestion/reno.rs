@@ -1,4 +1,4 @@
-//! Slow start and congestion avoidance (RFC 5681 §3.1): the window of Tahoe, Reno, NewReno and SACK alike.
+//! Slow start and congestion avoidance (RFC 5681 §3.1), the window of Tahoe, Reno, NewReno and SACK.
 
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
@@ -6,7 +6,6 @@ use super::{
 use crate::sender::counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "reno",
@@ -17,13 +16,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "halve",
                 unit: Unit::Word(&["flight", "window", "cwnd"]),
                 default: Some("flight"),
-                doc: "what ssthresh is half of: FlightSize (RFC 5681 Eq. 4), min(cwnd, awnd) (koga §2.1.6), cwnd in whole segments (Linux)",
+                doc: "quantity halved for ssthresh: FlightSize (RFC 5681 Eq. 4), min(cwnd, awnd) (koga §2.1.6), cwnd in whole segments (Linux)",
             },
             Parameter {
                 name: "slow_start_at_ssthresh",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "whether cwnd = ssthresh is still slow start (koga §2.1.3; RFC 5681 leaves it open)",
+                doc: "slow start at cwnd = ssthresh (koga §2.1.3; RFC 5681 leaves the case open)",
             },
             Parameter {
                 name: "exit",
@@ -38,50 +37,50 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| Box::new(Reno::new(values, &start)),
 };
 
-/// The window of slow start and congestion avoidance, and the means of those who react [otherwise](super::Variant).
+/// Window of slow start and congestion avoidance, and building blocks for [variants](super::Variant).
 pub struct Reno {
     /// Bytes, with fractions: avoidance adds MSS^2/cwnd per ACK.
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
-    /// Credit not yet turned into a segment, where the counting collects.
+    /// Credit not yet turned into a segment, if the counting collects.
     collected: u64,
     halves: Halves,
     slow_start_at_ssthresh: bool,
     exits_to_flight: bool,
 }
 
-/// What a loss leaves half of.
+/// Base of ssthresh, halved at a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Halves {
     Flight,
     /// min(cwnd, advertised window).
     Window,
-    /// In whole segments.
+    /// cwnd in whole segments.
     Cwnd,
 }
 
-/// The largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3): no more is ever useful.
+/// Largest useful window: the limit of a scaled 16-bit field (RFC 7323 §2.3).
 const LARGEST: f64 = (1u64 << 30) as f64;
 
-/// So many bytes, fewer than 2^63: a signed number becomes one with fractions in one instruction.
+/// Converts fewer than 2^63 bytes: signed conversion takes one instruction.
 fn real(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
 impl Reno {
-    /// The window of its defaults, for controls that differ in their reactions only.
+    /// Reno with default parameters, for controls with other reactions.
     pub fn plain(start: &Start) -> Reno {
         Reno::new(&MECHANISM.info.defaults(), start)
     }
 
-    /// ssthresh in bytes, at least two segments.
+    /// Sets ssthresh, bytes, at least two segments.
     pub fn set_ssthresh(&mut self, bytes: u64) {
         self.ssthresh = bytes.max(2 * self.mss);
         self.collected = 0;
     }
 
-    /// Lowers cwnd to ssthresh; a smaller one stays.
+    /// Lowers cwnd to ssthresh, if above.
     pub fn cap(&mut self) {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
@@ -91,22 +90,22 @@ impl Reno {
         self.cwnd
     }
 
-    /// Whether cwnd is as large as is of any use.
+    /// Whether cwnd has reached its useful maximum.
     pub fn is_full(&self) -> bool {
         self.cwnd >= LARGEST
     }
 
-    /// cwnd in bytes, at most the largest one of use.
+    /// Sets cwnd, bytes, at most the useful maximum.
     pub fn set(&mut self, bytes: f64) {
         self.cwnd = bytes.min(LARGEST);
     }
 
-    /// Back to one segment.
+    /// Sets cwnd to one segment.
     pub fn restart(&mut self) {
         self.restart_beside(0);
     }
 
-    /// Back to one segment beside so many bytes that are in flight ([`LossEvent::spared`]).
+    /// Sets cwnd to one segment plus `spared` bytes still in flight ([`LossEvent::spared`]).
     pub fn restart_beside(&mut self, spared: u64) {
         self.collected = 0;
         self.cwnd = (self.mss + spared) as f64;
@@ -134,7 +133,6 @@ impl Reno {
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }
 
-    /// What a loss leaves the half of, bytes.
     fn whole(&self, loss: &LossEvent) -> u64 {
         match self.halves {
             Halves::Flight => loss.flight,
@@ -143,9 +141,8 @@ impl Reno {
         }
     }
 
-    /// RFC 5681 Eq. 4: ssthresh is half of what was in flight, at least two segments. It is never more than cwnd:
-    /// FlightSize can be far above a window that was lowered while more was outstanding, and a loss is no reason to
-    /// raise it.
+    /// RFC 5681 Eq. 4: ssthresh is half of `whole`, at least two segments and at most cwnd. FlightSize can far exceed a
+    /// lowered window, and a loss must not raise the window.
     fn halve(&mut self, whole: u64) {
         let half = match self.halves {
             Halves::Cwnd => whole / self.mss / 2 * self.mss,
@@ -154,11 +151,10 @@ impl Reno {
         self.set_ssthresh(half.min(self.window()));
     }
 
-    /// Half of what was in flight or of cwnd, whichever is less.
+    /// Halves `whole` or cwnd, whichever is less.
     ///
-    /// FlightSize also counts what SACK reported and what a timeout gave up, cwnd does not. A timeout in recovery is the
-    /// loss of a retransmission, which lowers ssthresh a second time (RFC 5681 §4.3): the half of a cwnd that recovery
-    /// has lowered does that, the half of FlightSize would undo the first.
+    /// FlightSize includes data reported by SACK and data marked lost, cwnd does not. A timeout in recovery is the loss
+    /// of a retransmission and lowers ssthresh again (RFC 5681 §4.3): half of FlightSize could raise ssthresh.
     fn halve_the_less(&mut self, whole: u64) {
         self.halve(whole.min(self.window()));
     }
@@ -192,8 +188,7 @@ impl CongestionControl for Reno {
         if is_slow_start && !counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
-            // What would take the window past ssthresh belongs to avoidance (Linux tcp_reno_cong_avoid), where it is worth
-            // a segment at most (RFC 5681 §3.1).
+            // Credit beyond ssthresh counts in avoidance (Linux), a segment at most (RFC 5681 §3.1).
             let room = self.ssthresh.saturating_sub(self.window());
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
@@ -209,7 +204,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    /// Two segments are allowed in any case.
+    /// Lower bound two segments.
     fn on_loss(&mut self, loss: &LossEvent) {
         self.halve(self.whole(loss));
         self.cwnd = self.ssthresh as f64;
@@ -221,14 +216,14 @@ impl CongestionControl for Reno {
     }
 
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
-        // A segment that times out again does not lower ssthresh further (RFC 5681 §3.1).
+        // A second timeout of a segment does not lower ssthresh further (RFC 5681 §3.1).
         if first {
             self.halve_the_less(self.whole(loss));
         }
         self.restart_beside(loss.spared);
     }
 
-    /// A mark halves cwnd (RFC 3168 §6.1.2), also where more than cwnd is outstanding.
+    /// A mark halves cwnd (RFC 3168 §6.1.2), even if more than cwnd is outstanding.
     fn on_mark(&mut self, loss: &LossEvent) {
         self.halve_the_less(self.whole(loss));
         self.cap();
@@ -276,7 +271,7 @@ mod tests {
     use super::*;
     use lasthop_base::{Time, Value};
 
-    /// cwnd and ssthresh in segments, after something happened to a window of `cwnd` with `flight` outstanding.
+    /// cwnd and ssthresh, segments, after `act` on a window of `cwnd` with `flight` outstanding.
     fn after(halve: &'static str, flight: u64, cwnd: u64, act: fn(&mut Reno, &LossEvent)) -> (u64, u64) {
         let mut values = MECHANISM.info.defaults();
         values.set("halve", Value::Word(halve));
@@ -295,8 +290,7 @@ mod tests {
         (reno.window() / 1000, reno.ssthresh() / 1000)
     }
 
-    /// RFC 5681 §3.1 Eq. 4, and §4.3 where more is outstanding than cwnd: never is ssthresh higher than cwnd was, and a
-    /// timeout or a mark leaves half of cwnd at most.
+    /// RFC 5681 §3.1 Eq. 4, §4.3: ssthresh never exceeds cwnd, and at most half of cwnd after a timeout or mark.
     #[test]
     fn no_reaction_raises_the_window() {
         for (flight, cwnd, loss, twice) in

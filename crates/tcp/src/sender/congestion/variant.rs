@@ -1,4 +1,4 @@
-//! What is built on Reno: a variant says what it does otherwise, and has the rest from [`Reno`].
+//! Variants of Reno: a variant overrides some methods of [`Reno`].
 
 use super::{
     AckEvent, CongestionControl, Level, LossEvent, LostSegment, Nature, RateHooks, Recovered, Reno,
@@ -8,8 +8,7 @@ use crate::sender::counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Rate, Time};
 
-/// A variant of Reno: each method is Reno's unless the variant has its own. Every hook of [`CongestionControl`] and [`RateHooks`]
-/// is here.
+/// Variant of Reno: each method defaults to Reno's. Contains every hook of [`CongestionControl`] and [`RateHooks`].
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -31,7 +30,7 @@ use lasthop_base::{Duration, Rate, Time};
 /// };
 /// ```
 pub trait Variant: Send {
-    /// See [`CongestionControl::nature`]: Reno's.
+    /// See [`CongestionControl::nature`]; default: Reno's.
     fn nature(&self) -> Nature {
         Nature::FIXED
     }
@@ -89,7 +88,7 @@ pub trait Variant: Send {
         reno.on_loss(loss);
     }
 
-    /// See [`CongestionControl::on_restart`]: as a loss, and the window begins anew.
+    /// See [`CongestionControl::on_restart`]; default: as a loss, then cwnd of one segment.
     fn on_restart(&mut self, reno: &mut Reno, loss: &LossEvent) {
         self.on_loss(reno, loss);
         reno.restart();
@@ -120,7 +119,7 @@ pub trait Variant: Send {
         reno.on_idle(window);
     }
 
-    /// A full segment has `mss` bytes of payload from now on; Reno knows already.
+    /// See [`CongestionControl::on_segment`]; Reno is updated first.
     fn on_segment(&mut self, mss: u64) {
         let _ = mss;
     }
@@ -131,14 +130,14 @@ pub trait Variant: Send {
     }
 }
 
-/// Reno with a variant's differences.
+/// Reno with a variant.
 pub struct OnReno<V> {
     reno: Reno,
     variant: V,
 }
 
 impl<V: Variant + 'static> OnReno<V> {
-    /// The window of Reno's defaults, and what is done otherwise.
+    /// Reno with default parameters and the overrides of `variant`.
     pub fn boxed(start: &Start, variant: V) -> Box<dyn CongestionControl> {
         Box::new(OnReno { reno: Reno::plain(start), variant })
     }
@@ -239,10 +238,9 @@ impl<V: Variant> RateHooks for OnReno<V> {
 
 #[cfg(test)]
 mod tests {
-    /// Names of the methods in the block of `text` that begins with `head`.
     fn methods<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
-        let block = text.split_once(head).expect("the block").1;
-        let block = block.split_once("\n}").expect("its end").0;
+        let block = text.split_once(head).expect("a block").1;
+        let block = block.split_once("\n}").expect("end of the block").0;
         let lines = block.lines().filter_map(|line| line.strip_prefix("    fn "));
         lines.map(|line| line.split_once('(').expect("arguments").0).collect()
     }
@@ -257,7 +255,7 @@ mod tests {
         ] {
             let (hooks, forwarded) = (methods(all, hooks), methods(here, own));
             assert!(hooks.len() > 7, "{hooks:?}");
-            // Nobody has another `window_after` than the trait's; Reno keeps the window and the threshold.
+            // Exceptions: no control overrides `window_after`; Reno keeps cwnd and ssthresh.
             let missing = hooks.iter().filter(|hook| **hook != "window_after" && !forwarded.contains(hook));
             assert_eq!(missing.collect::<Vec<_>>(), Vec::<&&str>::new());
             let kept = forwarded.iter().filter(|hook| !asked.contains(hook));

@@ -1,12 +1,12 @@
-//! TCP Vegas: the window keeps one to three segments in the path's queue.
+//! TCP Vegas: keeps one to three segments in the path's queue.
 //!
-//! Once a round trip `extra = cwnd (RTT - BaseRTT) / RTT` is compared: the segments that the path holds beyond its
-//! bandwidth-delay product. Below `alpha` cwnd grows by a segment, above `beta` it shrinks by one. Slow start doubles every
-//! other round trip, and ends above `gamma`. BaseRTT is the smallest RTT so far, RTT the smallest of the round.
+//! Once a round trip, `extra = cwnd (RTT - BaseRTT) / RTT` gives the segments beyond the bandwidth-delay product. Below
+//! `alpha` cwnd grows by a segment, above `beta` cwnd shrinks by a segment. Slow start doubles every other round trip
+//! and ends above `gamma`. BaseRTT is the smallest RTT so far, RTT the smallest of the round.
 //!
-//! # What is absent
-//! Vegas' retransmission by a fine-grained clock and its reduction by a quarter: the sender's recovery and Reno's half stand in
-//! their place. So a loss costs more than in the paper.
+//! # Not modelled
+//! Vegas' fine-grained retransmission timer and reduction by a quarter: recovery is the sender's, and a loss halves as
+//! in Reno. A loss costs more than in the paper.
 
 use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Variant};
 use crate::sender::counting::AckCounting;
@@ -14,11 +14,10 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 const SEGMENTS: Unit = Unit::Number(0.0, 1000.0);
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "vegas",
-        summary: "once a round trip a segment more or less, so that one to three wait in the queue",
+        summary: "one segment more or less per round trip keeps one to three segments queued",
         source: "Brakmo and Peterson, IEEE JSAC 13(8), 1995 (by descriptions)",
         parameters: &[
             Parameter {
@@ -57,17 +56,16 @@ struct Vegas {
     beta: f64,
     gamma: f64,
     mss: u64,
-    /// Smallest RTT of all (BaseRTT), and of this round, the ACK that ends it included.
+    /// Smallest RTT so far (BaseRTT), and of this round with the ACK that ends the round.
     base: Duration,
     least: Duration,
-    /// First byte that was not sent when the round began.
+    /// First byte not sent when the round began.
     until: u64,
     /// Whether slow start grows in this round; the first ACK begins the first round.
     doubles: bool,
 }
 
 impl Vegas {
-    /// A round is over: the window of the next one.
     fn decide(&mut self, reno: &mut Reno, is_held: bool) {
         let extra = reno.exact() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
         let mss = self.mss as f64;
@@ -108,8 +106,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// cwnd in segments after each of these rounds, from `window` segments and with ssthresh at `ssthresh`; a round has an ACK
-    /// for each segment, and all of them measure so many milliseconds. BaseRTT is 100 ms.
+    /// cwnd, segments, after each round with one RTT, ms, and an ACK per segment. BaseRTT is 100 ms.
     fn after(window: u64, ssthresh: u64, rounds_ms: &[u64]) -> Vec<f64> {
         let random = Stream::named(1, "vegas");
         let start =
@@ -131,16 +128,15 @@ mod tests {
         rounds_ms.iter().map(|ms| round(*ms)).collect()
     }
 
-    /// 20 segments and BaseRTT 100 ms: 20 (1 - 100 / RTT) wait. At 100 ms none (a segment more), at 110 ms 1.8 (as many), at
-    /// 125 ms 4 (one less). A round is judged when the next one begins.
+    /// 20 (1 - 100 / RTT) of 20 segments are queued: none at 100 ms (one more), 1.8 at 110 ms, 4 at 125 ms (one less).
     #[test]
     fn one_to_three_segments_wait() {
         assert_eq!(after(20, 1, &[100, 110, 110, 110]), [21.0, 22.0, 22.0, 22.0]);
         assert_eq!(after(20, 1, &[100, 125, 125, 125]), [21.0, 22.0, 21.0, 20.0]);
     }
 
-    /// Every other round doubles. At 110 ms 2.9 of 32 segments wait, which ends slow start: rounds at 100 ms add a segment each,
-    /// from their first ACK on, which ends the round before and counts in both.
+    /// Every other round doubles. At 110 ms 2.9 of 32 segments are queued, which ends slow start. Rounds at 100 ms add
+    /// a segment each, at their first ACK, which ends the previous round and counts in both.
     #[test]
     fn slow_start_doubles_every_other_round() {
         assert_eq!(after(2, 1000, &[100, 100, 100, 100, 100]), [4.0, 4.0, 8.0, 8.0, 16.0]);

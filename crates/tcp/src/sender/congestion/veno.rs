@@ -1,31 +1,29 @@
-//! TCP Veno: Vegas' estimate of what waits in the queue tells random losses from congestion.
+//! TCP Veno: Vegas' estimate of queued segments discriminates random losses from congestion.
 //!
-//! Of a window W the path holds W · base / RTT, the rest waits: N = W (RTT - base) / RTT segments. While N is below
-//! `beta` a loss is taken for a random one and costs a fifth of the window; from `beta` on it halves, and avoidance grows
-//! with every other ACK only.
+//! N = W (RTT - base) / RTT segments of a window W are queued. Below `beta` a loss is random and costs a fifth of the
+//! window; from `beta` on a loss halves, and avoidance grows at every other ACK only.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Reno, Start, Variant};
 use crate::sender::counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "veno",
-        summary: "Reno that takes losses for random ones while little waits in the queue, by Vegas' estimate",
+        summary: "Reno; a loss is random while Vegas' estimate of queued segments is low",
         source: "Fu and Liew, IEEE JSAC 21(2), 2003 §3",
         parameters: &[
             Parameter {
                 name: "beta",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("3"),
-                doc: "segments that wait from which on the path counts as congested",
+                doc: "queued segments from which the path counts as congested",
             },
             Parameter {
                 name: "keeps",
                 unit: Unit::Number(0.5, 1.0),
                 default: Some("0.8"),
-                doc: "share of the window that a random loss leaves",
+                doc: "share of the window that remains after a random loss",
             },
         ],
         linux_name: Some("veno"),
@@ -38,11 +36,10 @@ struct Veno {
     beta: f64,
     keeps: f64,
     mss: f64,
-    /// The smallest round-trip time since the last loss (§3: every loss begins it anew).
+    /// Smallest RTT since the last loss (§3: every loss resets the base).
     base: Option<Duration>,
-    /// The smoothed one.
     rtt: Option<Duration>,
-    /// Whether the last ACK made the window grow while much waited.
+    /// Whether the last ACK in a congested state raised the window.
     has_grown: bool,
 }
 
@@ -58,7 +55,7 @@ impl Veno {
         }
     }
 
-    /// Whether as much waits in the queue as a congested path has (Eq. 1 and 2); nobody knows before a round trip was measured.
+    /// Whether at least `beta` is queued (Eq. 1 and 2); `true` before the first RTT sample.
     fn is_congested(&self, window: f64) -> bool {
         let (Some(base), Some(rtt)) = (self.base, self.rtt) else { return true };
         let queueing = rtt.as_nanos().saturating_sub(base.as_nanos());
@@ -112,7 +109,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A Veno in avoidance with a window of so many segments over a path of 100 ms, whose smoothed RTT is this now.
+    /// Veno in avoidance with `window` segments over a path of 100 ms, at this smoothed RTT.
     fn veno(window: u64, srtt_ms: u64) -> Box<dyn CongestionControl> {
         let random = Stream::named(1, "veno");
         let start = Start { window: window * MSS, ssthresh: 2 * MSS, mss: MSS, selective: true, random };
@@ -140,27 +137,26 @@ mod tests {
         veno.window()
     }
 
-    /// §3.B: with an RTT of 150 ms a third of the window waits: 10 of 30 segments, and 3 of 9, which is beta; of 8 it is
-    /// 2.7. Without a queue nothing waits, however large the window.
+    /// §3.B, RTT 150 ms: a third of the window is queued: 10 of 30 segments; 3 of 9, which is beta; 2.7 of 8.
     #[test]
     fn a_loss_costs_a_fifth_while_less_than_beta_waits_and_else_half() {
         assert_eq!([after_loss(30, 150), after_loss(9, 150)], [15 * MSS, 4500]);
         assert_eq!([after_loss(8, 150), after_loss(30, 100)], [6400, 24 * MSS]);
     }
 
-    /// §3.A: a window of ACKs adds a segment, or half a one where beta or more waits.
+    /// §3.A: a window of ACKs adds a segment, or half a segment from beta on.
     #[test]
     fn a_full_queue_halves_the_growth() {
         for (srtt_ms, added) in [(100, 1.0), (150, 0.5)] {
             let mut veno = veno(20, srtt_ms);
             (0..20).for_each(|_| ack(&mut *veno, MSS, srtt_ms));
-            // MSS² / cwnd an ACK, and cwnd grows meanwhile: 2.5 % less at most.
+            // MSS² / cwnd per ACK, and cwnd grows meanwhile: up to 2.5 % less.
             let grown = (veno.window() - 20 * MSS) as f64 / MSS as f64;
             assert!((added * 0.97..=added).contains(&grown), "{grown} segments at {srtt_ms} ms");
         }
     }
 
-    /// §3: every loss begins the base RTT anew, and until one was measured a loss halves.
+    /// §3: every loss resets the base RTT, and a loss halves before the next sample.
     #[test]
     fn a_second_loss_without_a_round_trip_between_halves() {
         let mut veno = veno(20, 100);

@@ -1,11 +1,11 @@
 //! TCP W_CW: marks mean congestion, losses without a mark are random errors (saad Fig. 4).
 //!
-//! * A marked ACK: rate control (1), the window is halved.
+//! * Marked ACK: rate control (1), the window is halved.
 //! * Three duplicates, the third marked: congestion, the window is halved.
-//! * Three duplicates, the third unmarked: a random error, rate control (2), Westwood's window.
-//! * A timeout: ssthresh by (2), one segment.
+//! * Three duplicates, the third unmarked: random error, rate control (2), Westwood's window.
+//! * Timeout: ssthresh by (2), cwnd one segment.
 //!
-//! A mark tells the state of the queue only if the router marks every packet (`warn`) and the receiver echoes each
+//! A mark shows the state of the queue only if the router marks every packet (`warn`) and the receiver echoes each
 //! packet's mark (`echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
@@ -13,24 +13,23 @@ use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recov
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "w_cw",
-        summary: "halves at marks; a loss without a mark is a random error, answered as Westwood does",
+        summary: "halves at marks; a loss without a mark is a random error with Westwood's reaction",
         source: "saad §5, Fig. 4",
         parameters: &[
             Parameter {
                 name: "marks",
                 unit: Unit::Word(&["window", "rtt", "every"]),
                 default: Some("window"),
-                doc: "how often marked ACKs halve: once per window of data, once per smoothed RTT, or each of them",
+                doc: "pace of halving by marked ACKs: once per window of data, once per smoothed RTT, or every ACK",
             },
             Parameter {
                 name: "marked_loss",
                 unit: Unit::Word(&["halve", "keep"]),
                 default: Some("halve"),
-                doc: "marked duplicates: retransmit and halve, or retransmit alone (the text names only the retransmission)",
+                doc: "reaction to marked duplicates: retransmit and halve, or retransmit only (the text names only the retransmission)",
             },
             Parameter {
                 name: "after_timeout",
@@ -119,7 +118,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// A window of 30 segments on a path that delivers 100 kB/s with a smallest RTT of 200 ms: a pipe of 20 segments.
+    /// Window of 30 segments on a path with 100 kB/s and smallest RTT 200 ms: capacity 20 segments.
     fn loaded(changes: &[(&'static str, &'static str)]) -> Box<dyn CongestionControl> {
         let mut values = MECHANISM.info.defaults();
         for (name, word) in changes {

@@ -1,18 +1,14 @@
-//! TCP Westwood: after a loss the window is what the path was seen to deliver, not half of what it was.
-//!
-//! # ECN is not part of it
-//! An echoed mark is answered as a loss is: ssthresh from the estimate.
+//! TCP Westwood: after a loss or mark, ssthresh follows the measured delivery rate instead of half of the window.
 
 use super::estimate::{Delivered, Tustin};
 use super::{Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "westwood",
-        summary: "after a loss ssthresh is the estimated bandwidth times the smallest RTT",
+        summary: "ssthresh after a loss is the estimated bandwidth times the smallest RTT",
         source: "Mascolo, Casetti, Gerla, Sanadidi, Wang: TCP Westwood, MobiCom 2001 §2.2 to §3",
         parameters: PARAMETERS,
         ..Info::PLAIN
@@ -20,7 +16,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| OnReno::boxed(&start, Westwood::new(values, &start)),
 };
 
-/// The estimate's parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[TIME_CONSTANT, IDLE, TIMES];
 
 pub(super) const TIME_CONSTANT: Parameter = Parameter {
@@ -34,17 +29,17 @@ pub(super) const IDLE: Parameter = Parameter {
     name: "idle_samples",
     unit: Unit::Count(2, 1000),
     default: Some("2"),
-    doc: "how many samples of zero silence gives per time constant (m)",
+    doc: "m: zero samples per time constant of silence",
 };
 
 pub(super) const TIMES: Parameter = Parameter {
     name: "times",
     unit: Unit::Word(&["smallest", "latest"]),
     default: Some("smallest"),
-    doc: "which RTT the estimate is multiplied by: the smallest, or the latest one measured",
+    doc: "RTT multiplied with the estimate: the smallest or the latest",
 };
 
-/// The bandwidth estimate, and what follows from it; [`super::w_cw`] reacts otherwise.
+/// Bandwidth estimate and its reactions; [`super::w_cw`] has other reactions.
 pub(super) struct Westwood {
     delivered: Delivered,
     filter: Tustin,
@@ -67,7 +62,6 @@ impl Westwood {
     }
 }
 
-/// The round-trip time that the estimate is multiplied by.
 pub(super) struct Rtt {
     latest: bool,
     value: Option<Duration>,
@@ -83,7 +77,7 @@ impl Rtt {
         self.value = Some(keeps.unwrap_or(rtt));
     }
 
-    /// Zero before the first measurement.
+    /// Zero before the first sample.
     pub(super) fn secs(&self) -> f64 {
         self.value.map_or(0.0, Duration::as_secs)
     }
@@ -124,7 +118,7 @@ impl Variant for Westwood {
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
-            // It was capped when the loss was found, and does not grow during recovery.
+            // Capped at the loss; no growth in recovery.
             Recovered::Kept => reno.cap(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
@@ -135,7 +129,7 @@ impl Variant for Westwood {
 mod tests {
     use super::*;
 
-    /// 100 kB/s and a smallest RTT of 80 ms: 8000 bytes, whatever the window was; one that was smaller stays.
+    /// 100 kB/s, smallest RTT 80 ms: 8000 bytes from any larger window; a smaller window stays.
     #[test]
     fn the_window_after_a_loss_is_the_pipe() {
         for (initial, after) in [(30_000, 8000), (5000, 5000)] {

@@ -1,4 +1,4 @@
-//! TCP Westwood+: Westwood with a sample of the bandwidth per round-trip time.
+//! TCP Westwood+: Westwood with one bandwidth sample per round trip.
 
 use super::estimate::{Delivered, PerRtt};
 use super::westwood::{Rtt, TIMES};
@@ -6,7 +6,6 @@ use super::{Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "westwood_plus",
@@ -81,7 +80,7 @@ impl Variant for WestwoodPlus {
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
-            // It was capped when the loss was found, and does not grow during recovery.
+            // Capped at the loss; no growth in recovery.
             Recovered::Kept => reno.cap(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }

@@ -4,17 +4,16 @@ use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bytes",
-        summary: "an ACK is worth the bytes it covers, at most L segments in slow start",
+        summary: "credits the bytes acknowledged, at most L segments in slow start (ABC)",
         source: "RFC 3465 §2",
         parameters: &[Parameter {
             name: "limit",
             unit: Unit::Count(1, 2),
             default: Some("2"),
-            doc: "L: segments that one ACK may add in slow start; 1 after a timeout (RFC 3465 §2.2, §2.3)",
+            doc: "L: largest growth for one ACK in slow start, segments; 1 after a timeout (RFC 3465 §2.2, §2.3)",
         }],
         ..Info::PLAIN
     },

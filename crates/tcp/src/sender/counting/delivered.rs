@@ -1,15 +1,14 @@
-//! Whole segments delivered, as Linux counts since it knows what each ACK delivers: those that the ACK completes, and with
-//! them those that its SACK blocks report; also by the ACK that ends a recovery.
+//! Linux's count of delivered segments: those completed by the ACK and those reported by its SACK blocks. The ACK that
+//! ends a recovery counts, too.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "delivered",
-        summary: "an ACK is worth the whole segments it delivers, SACK's included, also at a recovery's end (Linux)",
+        summary: "credits the whole segments delivered, by SACK too, and at the end of a recovery (Linux)",
         source: "Linux since 4.6 (netdev, 2016: tcp_cong_control); docs/validation.md",
         as_linux: true,
         ..Info::PLAIN
@@ -37,7 +36,6 @@ impl AckCounting for Delivered {
 mod tests {
     use super::*;
 
-    /// An ACK that completes two segments and reports a third is worth three.
     #[test]
     fn what_sack_reports_counts() {
         let ack =

@@ -1,7 +1,6 @@
-//! ACK counting: what is an acknowledgement worth to the window?
+//! Credit for an ACK: growth of the window per acknowledgement.
 //!
-//! ACK splitting (hasegawa) lives on the answer: a sender that counts ACKs can be
-//! fed more of them, one that counts bytes or packets cannot.
+//! ACK splitting (hasegawa) works only against a sender that counts ACKs, not against byte or packet counting.
 
 mod bytes;
 mod delivered;
@@ -12,41 +11,39 @@ mod rfc5681;
 use super::congestion::AckEvent;
 use lasthop_base::{Mechanism, Values};
 
-/// In which part of the window's growth the sender is.
+/// Phase of the window's growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// Below ssthresh, no timeout since.
+    /// Below ssthresh, without a timeout.
     SlowStart,
-    /// Below ssthresh, after a timeout and until what was outstanding then is acknowledged.
+    /// Below ssthresh after a timeout, until all data outstanding at the timeout is acknowledged.
     AfterTimeout,
     /// At or above ssthresh.
     Avoidance,
 }
 
-/// Turns acknowledgements into credit for the window's growth.
+/// Credit of ACKs for the growth of the window.
 pub trait AckCounting: Send {
-    /// Credit in bytes for an ACK that advances; a full segment's payload is `mss` bytes. Slow start adds it to cwnd;
-    /// avoidance adds a segment for each window of it.
+    /// Credit for an ACK that advances, bytes: added to cwnd in slow start; avoidance adds `mss` per cwnd of credit.
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64;
 
-    /// Whether avoidance collects credit and adds a whole segment when it reaches cwnd (RFC 3465 §2.1,
-    /// Linux), rather than a fraction with every ACK (RFC 5681 §3.1, Eq. 3).
+    /// Whether avoidance adds whole segments (RFC 3465 §2.1, Linux), not a fraction per ACK (RFC 5681 §3.1, Eq. 3).
     fn collects(&self) -> bool {
         false
     }
 
-    /// Whether the ACK that ends a recovery is worth something, too.
+    /// Whether the ACK that ends a recovery earns credit.
     fn counts_end(&self) -> bool {
         false
     }
 }
 
-/// How a counting is built.
+/// Builds a counting.
 pub type Build = dyn Fn(&Values) -> Box<dyn AckCounting> + Send + Sync;
 
-/// All ways of counting.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] =
     &[per_ack::MECHANISM, rfc5681::MECHANISM, bytes::MECHANISM, packets::MECHANISM, delivered::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = rfc5681::MECHANISM;

@@ -1,15 +1,14 @@
-//! Whole segments acknowledged, as Linux counts: a part of a segment is worth nothing until the rest comes, and a segment
-//! that SACK had reported is worth nothing when the hole before it is filled.
+//! Linux's count of whole segments acknowledged. A partial segment counts once complete; a segment already reported by
+//! SACK does not count when the hole before it is filled.
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "packets",
-        summary: "an ACK is worth the whole segments it completes (Linux)",
+        summary: "credits the whole segments completed by the ACK (Linux)",
         source: "Linux tcp_slow_start, tcp_cong_avoid_ai; hasegawa §2.3 (Linux 2.2 and later)",
         as_linux: true,
         ..Info::PLAIN

@@ -1,14 +1,13 @@
-//! Every new ACK counts as one segment, whatever it covers (RFC 2581; the papers' sender).
+//! One segment of credit per new ACK (RFC 2581; the papers' sender).
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "per_ack",
-        summary: "each new ACK is worth one segment, whatever it covers",
+        summary: "credits one segment per new ACK, regardless of its bytes",
         source: "RFC 2581 §3.1; hasegawa §2.3",
         ..Info::PLAIN
     },

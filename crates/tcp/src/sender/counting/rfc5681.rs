@@ -1,14 +1,13 @@
-//! Bytes in slow start, ACKs after it (RFC 5681 §3.1, Eq. 2 and 3).
+//! Byte counting in slow start, ACK counting in avoidance (RFC 5681 §3.1, Eq. 2 and 3).
 
 use super::{AckCounting, Build, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rfc5681",
-        summary: "slow start adds min(N, SMSS) for N acknowledged bytes, avoidance counts ACKs",
+        summary: "adds min(N, SMSS) for N acknowledged bytes in slow start, counts ACKs in avoidance",
         source: "RFC 5681 §3.1, Eq. 2 and 3",
         ..Info::PLAIN
     },

@@ -1,26 +1,25 @@
-//! Congestion coherence at the sender, for a mobile that sends: a loss among ACKs that echo no mark was the air's (Liu and Jain,
-//! HICSS 2003). Routers that mark mark before they drop, and congestion does not come and go within a packet.
+//! Congestion coherence at a mobile sender (Liu and Jain, HICSS 2003). A loss is wireless if the ACKs around the loss
+//! echo no mark: marking routers mark before they drop, and congestion lasts longer than a packet.
 //!
-//! # What is ours
-//! Abstracts were at hand, the rule is from memory. The neighbourhood is the last ACKs before the duplicates, and those. An
-//! echo lasts until CWR answers it, for a whole round trip: so the rule is coarse. Where the bottleneck does not mark, every
-//! congestion loss is taken for the air's.
+//! # Our choices
+//! Known from abstracts and from memory. The neighbourhood is the last ACKs before the duplicates, and the duplicates.
+//! An echo lasts a round trip, until CWR, so the rule is coarse. Without marks at the bottleneck, every congestion loss
+//! counts as wireless.
 
 use super::{Build, Cause, Heard, LossJudge};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "coherence",
-        summary: "a loss among ACKs without echoed marks was the air's: it is repaired, and the window stays",
+        summary: "wireless if the ACKs around the loss echo no mark; the window then stays",
         source: "Liu and Jain, HICSS 2003 (abstracts; rules from memory)",
         parameters: &[Parameter {
             name: "before",
             unit: Unit::Bytes(0, 1 << 30),
             default: Some("1500 B"),
-            doc: "so much that was acknowledged with an echo before the hole makes its loss congestion",
+            doc: "distance from the last ACK with an echo to the hole up to which the loss is congestion",
         }],
         ..Info::PLAIN
     },
@@ -31,7 +30,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Coherence {
     before: u64,
-    /// What the last ACK with an echo acknowledged.
+    /// Offset acknowledged by the last ACK with an echo.
     echoed: Option<u64>,
     duplicates_echo: bool,
 }

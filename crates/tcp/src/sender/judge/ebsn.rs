@@ -1,32 +1,31 @@
-//! Explicit bad state notification, the sender's half: while the base station says that it is still trying, the
-//! retransmission timer starts anew (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). A loss is congestion as always. The
-//! other half is the middlebox of the same name.
+//! Explicit bad state notification, sender side (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). A notice from the
+//! base station that its link retries restarts the retransmission timer; every loss is congestion. The middlebox `ebsn`
+//! sends the notices.
 //!
-//! # What is ours
-//! The paper was not at hand; the rule is from memory. `limit` is ours: anybody can write a notice, and a peer that is
-//! silent for so long is not waited for any longer.
+//! # Our choices
+//! The rule is from memory. `limit` is ours: a notice can be forged, so a long silence of the receiver overrides
+//! notices.
 
 use super::{Build, LossJudge};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ebsn",
-        summary: "every loss is congestion, but a base station's notice that it still tries restarts the timer",
+        summary: "restarts the timer on a base station's notice of link retries; every loss is congestion",
         source: "Bakshi et al., ICDCS 1997 (from memory)",
         parameters: &[
             Parameter {
                 name: "undo",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "whether a notice is heeded after the timer has expired already",
+                doc: "accept a notice after the timer has expired",
             },
             Parameter {
                 name: "limit",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(3600)),
                 default: Some("10 s"),
-                doc: "silence of the receiver after which notices are not heeded",
+                doc: "silence of the receiver after which notices are ignored",
             },
         ],
         ..Info::PLAIN

@@ -1,32 +1,29 @@
-//! ECN at the third duplicate: duplicate ACKs that echo a mark report congestion, duplicate ACKs without an echo report
-//! corruption (Ramani and Karandikar, ICPWC 2000).
-//!
-//! huang §2: "if a sender receives three duplicate ACKs with the CE (Congestion Experienced) bit set, the sender infers that a
-//! segment loss due to congestion has occurred". After corruption the segment is retransmitted and cwnd stays.
+//! ECN at the third duplicate (Ramani and Karandikar, ICPWC 2000). huang §2: "if a sender receives three duplicate ACKs
+//! with the CE (Congestion Experienced) bit set, the sender infers that a segment loss due to congestion has occurred".
+//! Without an echo the loss is corruption: the segment is retransmitted and cwnd stays.
 //!
 //! # Our choices
-//! The paper was not at hand: huang's sentence and the abstract were. A recovery that begins with fewer duplicates than
-//! `duplicates` asks for an echo in each of them. Marks themselves reduce cwnd by RFC 3168 in any case. A timeout is congestion.
+//! Known from huang's sentence and the abstract. A recovery that begins with fewer duplicates needs an echo in each
+//! duplicate. Marks always reduce cwnd (RFC 3168). A timeout is congestion.
 //!
 //! # Limits
-//! Where the bottleneck drops without marking, every congestion loss is judged corruption. ECE stays on until CWR answers: a
-//! corruption within that round trip is judged congestion.
+//! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR: a corruption
+//! within that round trip counts as congestion.
 
 use super::{Build, Cause, Heard, LossJudge};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ecn",
-        summary: "congestion if the three duplicate ACKs echo a mark, else the loss is repaired and the window stays",
+        summary: "congestion if the three duplicate ACKs echo a mark, else corruption and the window stays",
         source: "Ramani and Karandikar, ICPWC 2000, by huang §2 and the abstract",
         parameters: &[Parameter {
             name: "duplicates",
             unit: Unit::Count(1, 3),
             default: Some("3"),
-            doc: "duplicate ACKs that have to echo a mark (huang §2: three)",
+            doc: "duplicate ACKs with an echo required for congestion (huang §2: three)",
         }],
         ..Info::PLAIN
     },
@@ -37,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ecn {
     needed: u32,
-    /// Duplicates of the last new ACK, and those of them that echo a mark.
+    /// Duplicates of the last new ACK, and the number of them with an echo.
     duplicates: u32,
     marked: u32,
 }
@@ -73,7 +70,7 @@ mod tests {
     fn verdict(needed: u64, marks: &[bool]) -> Option<Cause> {
         let mut values = MECHANISM.info.defaults();
         values.set("duplicates", Value::Count(needed));
-        let mut judge = (MECHANISM.build)(&values).expect("a judge");
+        let mut judge = (MECHANISM.build)(&values).expect("a discriminator");
         let ack = |advanced, marked| Heard {
             now: Time::ZERO,
             una: 1001,
@@ -82,7 +79,6 @@ mod tests {
             hint: LossHint::None,
             marked,
         };
-        // Echoes of a duplicate before the last new ACK do not count.
         judge.on_ack(&ack(false, true));
         judge.on_ack(&ack(true, true));
         marks.iter().for_each(|marked| {

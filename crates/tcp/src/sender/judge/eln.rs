@@ -1,38 +1,36 @@
-//! Explicit loss notification, the sender's half: an ACK says of the loss that it tells of whether the air or congestion was to
-//! blame. Somebody on the way has put that there: the middlebox `eln`, in either polarity.
+//! Explicit loss notification, sender side: ACKs name the cause of a loss, wireless or congestion (middlebox `eln`).
 //!
-//! Balakrishnan and Katz (GLOBECOM 1998) have the mobile send and the base station set a bit: the first duplicate with it
-//! brings the retransmission, and the window stays (ns-2's `tcp-eln`). The opposite polarity, a bit that says congestion, is
-//! what huang §2 describes (ACK_ELN, Ding and Jamalipour 2001): what is not marked is the air's. That is unsafe where ACKs are
-//! lost or nobody marks.
+//! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender. The first duplicate
+//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). huang §2: the bit means
+//! congestion (ACK_ELN, Ding and Jamalipour 2001), losses without the bit are wireless. That polarity is unsafe if ACKs
+//! are lost or no node marks.
 //!
-//! # What is ours
-//! A loss that some duplicates call the air's and others congestion is congestion. The recovery that repairs is the
-//! sender's own: its window does not grow meanwhile. A timeout is congestion, whatever was said.
+//! # Our choices
+//! Contradicting duplicates mean congestion, and so does a timeout. The sender's own recovery repairs the loss, without
+//! growth of the window.
 
 use super::{Build, Cause, Heard, LossJudge};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use lasthop_wire::LossHint;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "eln",
-        summary: "what ACKs say: a loss on the air is repaired, and the window stays",
+        summary: "cause named by ACKs (ELN): the window stays after a wireless loss",
         source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp-eln; huang §2 (the other polarity, our construction)",
         parameters: &[
             Parameter {
                 name: "threshold",
                 unit: Unit::Count(1, 100),
                 default: Some("1"),
-                doc: "duplicate with the hint that brings the retransmission; from the third on the recovery's own count does",
+                doc: "number of duplicates with the hint that trigger the retransmission; from 3 on, recovery's own threshold decides",
             },
             Parameter {
                 name: "says",
                 unit: Unit::Word(&["wireless", "congestion"]),
                 default: Some("wireless"),
-                doc: "what the hint says; with `congestion`, three duplicates without one are a loss on the air",
+                doc: "meaning of the hint; with `congestion`, three duplicates without a hint mean a wireless loss",
             },
         ],
         ..Info::PLAIN
@@ -52,7 +50,6 @@ struct Eln {
     heard: Count,
 }
 
-/// What the duplicates of the last new ACK have said.
 #[derive(Clone, Copy, Default)]
 struct Count {
     wireless: u32,

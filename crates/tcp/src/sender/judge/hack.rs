@@ -1,9 +1,9 @@
-//! HACK, the sender's half: what the receiver calls damaged goes again at once, and nothing else happens (Balan et al.,
-//! INFOCOM 2001; Computer Networks 39, 2002). The receiver's half is its cause of the same name.
+//! HACK, sender side (Balan et al., INFOCOM 2001; Computer Networks 39, 2002): segments reported damaged are
+//! retransmitted at once, without another effect. The receiver side is the `cause` mechanism `hack`.
 //!
-//! # What is ours
-//! The paper was not at hand. Duplicates that follow tell of the same hole: if they begin a recovery, the window stays, and
-//! what has gone already does not go twice. Its loss is found by the usual means.
+//! # Our choices
+//! Known from the abstract and memory. A recovery entered for a damaged segment keeps the window and does not
+//! retransmit that segment twice. Loss of the retransmission is detected as usual.
 
 use super::{Build, Cause, LossJudge};
 use crate::ranges::{Range, RangeSet};
@@ -11,11 +11,10 @@ use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
 use lasthop_wire::Priority;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hack",
-        summary: "segments that the receiver got damaged go again at once, and the window stays",
+        summary: "retransmits segments reported damaged at once, and the window stays",
         source: "Balan et al., INFOCOM 2001 (abstract; rules partly from memory)",
         ..Info::PLAIN
     },

@@ -1,11 +1,10 @@
-//! Last-hop acknowledgements, the sender's half: what has reached the last hop, by the notices of the middlebox `lhack`, and is
-//! lost all the same, the air has lost (Cobb and Agrawal, ISCC 1995, as huang §2 has it).
+//! Last-hop acknowledgements, sender side (Cobb and Agrawal, ISCC 1995, by huang §2). A lost segment that had reached
+//! the last hop, by notices of the middlebox `lhack`, was lost on the wireless link.
 //!
-//! # What is ours
-//! The paper was not at hand: huang's two sentences, and memory, were. What the sender makes of it is ours: the recovery
-//! repairs and the window stays; a first timeout of a segment that has reached the last hop is no congestion either. A lost
-//! notice leaves congestion. Of a segment that went again nobody can tell which copy a notice is about: it counts as not
-//! there.
+//! # Our choices
+//! Known from two sentences in huang and from memory. After a wireless loss, recovery repairs and the window stays. The
+//! first timeout of a segment that reached the last hop is not congestion, either. A lost notice means congestion. A
+//! retransmitted segment counts as not reached: a notice does not identify the copy.
 
 use super::{Build, Cause, LossJudge};
 use crate::ranges::{Range, RangeSet};
@@ -13,17 +12,16 @@ use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use lasthop_wire::Priority;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "lhack",
-        summary: "what has reached the last hop was lost on the air: it is repaired, and the window stays",
+        summary: "wireless if the lost segment had reached the last hop; the window then stays",
         source: "Cobb and Agrawal, ISCC 1995, by huang §2 (the sender's rule is our construction)",
         parameters: &[Parameter {
             name: "timeouts",
             unit: Unit::Count(0, 100),
             default: Some("1"),
-            doc: "timeouts in a row that change neither window nor timeout if the segment has reached the last hop",
+            doc: "consecutive timeouts that keep window and RTO if the segment has reached the last hop",
         }],
         ..Info::PLAIN
     },
@@ -39,12 +37,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Lhack {
-    /// Outstanding bytes that have reached the last hop, as sent last.
+    /// Outstanding bytes that have reached the last hop.
     reached: RangeSet,
-    /// What has gone again.
     resent: RangeSet,
     most: u32,
-    /// Timeouts spared in a row for the segment at this offset.
+    /// Consecutive timeouts spared for the segment at `spared_at`.
     spared: u32,
     spared_at: u64,
 }

@@ -1,27 +1,26 @@
-//! Round trips for judges that ask for them, and windows counted in round trips.
+//! Round-trip samples for loss discrimination, and rounds.
 
 use lasthop_base::{Duration, Time};
 
-/// A measured round trip.
+/// Round-trip sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// When its ACK came.
+    /// Arrival of the ACK.
     pub now: Time,
-    /// The round-trip time.
+    /// Round-trip time.
     pub rtt: Duration,
-    /// The receiver's clock when it sent the ACK, without its wraps, if timestamps are in use; only differences mean something.
+    /// Receiver's timestamp of the ACK, unwrapped, if timestamps are in use. Only differences are meaningful.
     pub clock: Option<Time>,
-    /// The first byte not acknowledged after the ACK.
+    /// First byte not acknowledged after the ACK.
     pub una: u64,
     /// Bytes outstanding after the ACK.
     pub outstanding: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub mss: u64,
 }
 
 impl Measured {
-    /// Time from the departure of the segment to the receiver's ACK, ns, plus a constant of the two clocks; the round trip if
-    /// timestamps are off.
+    /// Forward delay, ns, plus a constant offset of the clocks; without timestamps the round trip.
     pub fn forward_delay(&self) -> i64 {
         let sent = self.now.as_nanos() as i64 - self.rtt.as_nanos() as i64;
         match self.clock {
@@ -31,11 +30,10 @@ impl Measured {
     }
 }
 
-/// A round: from an ACK until the ACK of the next segment sent after it.
+/// Round: from an ACK until the ACK of the next segment sent after that ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     end: u64,
-    /// Bytes outstanding at its start.
     pub(super) window: u64,
 }
 
@@ -49,7 +47,6 @@ impl Round {
     }
 }
 
-/// Samples of a path for the tests of judges.
 #[cfg(test)]
 pub(super) mod samples {
     use super::*;
@@ -59,7 +56,6 @@ pub(super) mod samples {
     const MSS: u64 = 1000;
     pub(in crate::sender::judge) const LOST: Range = Range { start: 1, end: 1001 };
 
-    /// Where the last sample was taken.
     pub(in crate::sender::judge) struct Path {
         pub(in crate::sender::judge) stamps: bool,
         pub(in crate::sender::judge) now: Time,
@@ -73,8 +69,7 @@ pub(super) mod samples {
     }
 
     impl Path {
-        /// A window of so many segments is acknowledged, the ACKs spread over its round trip, ms, of which the way back lasts `back`
-        /// ms longer than the shortest one.
+        /// Acknowledges a window of `segments` over a round trip, ms. `back`: excess delay of the return path, ms.
         pub(in crate::sender::judge) fn round(
             &mut self,
             judge: &mut dyn LossJudge,

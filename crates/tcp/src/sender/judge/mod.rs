@@ -1,8 +1,8 @@
-//! Loss differentiation: was it congestion, after all?
+//! Loss discrimination at the sender.
 //!
-//! Asked by the sender when fast recovery begins ([`LossJudge::on_loss`]): a verdict "wireless" then leaves cwnd and ssthresh
-//! as they are, and the recovery repairs as always. And again when it is over, after a reduction ([`LossJudge::review`]). A
-//! judge also hears what ACKs and nodes say of losses. A sender that asks nobody has no judge, and pays nothing for it.
+//! [`LossJudge::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the loss, and
+//! cwnd and ssthresh stay. [`LossJudge::review`] attributes the loss after a recovery with reduction; "wireless"
+//! restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender holds no judge.
 
 mod always;
 mod coherence;
@@ -25,118 +25,116 @@ use lasthop_wire::{LossHint, Priority};
 pub use measured::Measured;
 use measured::Round;
 
-/// A sender's judge of losses.
+/// Loss discrimination of a sender.
 pub trait LossJudge: Send {
-    /// New data goes out under this congestion window (bytes); the board has what was acknowledged and reported by now.
+    /// New data is sent under congestion window `window`, bytes. Returns the packet's priority.
     fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
         let _ = (range, window, board);
         Priority::Normal
     }
 
-    /// A segment goes out again.
+    /// A segment is retransmitted. Returns the packet's priority.
     fn on_sent_again(&mut self, range: Range) -> Priority {
         let _ = range;
         Priority::Normal
     }
 
-    /// An ACK came that is a duplicate, or new while something is repaired. Whether it makes the loss of the first outstanding
-    /// segment certain: then recovery waits for no further duplicate.
+    /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is certainly lost.
     fn on_ack(&mut self, heard: &Heard) -> bool {
         let _ = heard;
         false
     }
 
-    /// An ACK measured a round trip; called before the ACK has any other effect. Only if [`LossJudge::measures`].
+    /// Handles a round-trip sample, before any other effect of the ACK. Only if [`LossJudge::measures`].
     fn on_measured(&mut self, sample: &Measured) {
         let _ = sample;
     }
 
-    /// Fast recovery begins with the loss of this segment. `None`: as congestion, reviewed once it is repaired.
+    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossJudge::review) after the repair.
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let _ = lost;
         None
     }
 
-    /// Fast recovery begins and reduces the window, which may be reviewed; `recover` is the byte behind the last one outstanding.
+    /// Fast recovery begins and reduces the window, subject to review. `recover`: byte after the last outstanding.
     fn on_entered(&mut self, recover: u64) {
         let _ = recover;
     }
 
-    /// Fast recovery is over: were there congestion losses in the window in which it was entered?
+    /// Attributes the losses of the window in which the completed recovery began.
     fn review(&mut self) -> Cause {
         Cause::Congestion
     }
 
-    /// The retransmission timer expired for this segment, which goes again. Whether cwnd, ssthresh and the timeout stay.
+    /// Whether a timeout that retransmits this segment keeps cwnd, ssthresh and RTO.
     fn spares_timeout(&mut self, first: Range) -> bool {
         let _ = first;
         false
     }
 
-    /// Everything outstanding is to be sent again: nothing that is known of it counts any more.
+    /// A timeout will retransmit all outstanding data: discard all state.
     fn on_timeout(&mut self) {}
 
-    /// The receiver says that this outstanding segment arrived damaged. Whether it is to go again at once, without any effect
-    /// on the window.
+    /// The receiver reports an outstanding segment damaged. `true`: retransmit now, without an effect on the window.
     fn on_damaged(&mut self, segment: Range) -> bool {
         let _ = segment;
         false
     }
 
-    /// A node says that these outstanding bytes have reached the last hop.
+    /// A node reports that these outstanding bytes reached the last hop.
     fn on_last_hop(&mut self, range: Range) {
         let _ = range;
     }
 
-    /// A node says that the link behind it fails, and tries again. Whether the retransmission timer starts anew; `backed_off`:
-    /// it has expired for what is outstanding. `heard_at`: when the peer was heard last.
+    /// A node reports that its link fails and retries. `true`: restart the retransmission timer. `backed_off`: the
+    /// timer has expired for the outstanding data. `heard_at`: last arrival from the peer.
     fn on_bad_state(&mut self, now: Time, backed_off: bool, heard_at: Time) -> bool {
         let _ = (now, backed_off, heard_at);
         false
     }
 
-    /// Whether it judges losses at all: its judgements are accounted.
+    /// Whether losses are attributed at all, and counted.
     fn judges(&self) -> bool {
         true
     }
 
-    /// Whether [`LossJudge::on_loss`] has its verdicts, one for each loss that is found.
+    /// Whether [`LossJudge::on_loss`] attributes each loss.
     fn judges_losses(&self) -> bool {
         false
     }
 
-    /// Whether it wants [`LossJudge::on_measured`]; read once.
+    /// Whether [`LossJudge::on_measured`] is called; read once.
     fn measures(&self) -> bool {
         false
     }
 
-    /// Whether ssthresh is restored together with the window.
+    /// Whether a restored window restores ssthresh, too.
     fn restores_ssthresh(&self) -> bool {
         false
     }
 }
 
-/// What an ACK says that is a duplicate, or new while something is repaired.
+/// Duplicate ACK, or new ACK during a repair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heard {
-    /// When it came.
+    /// Arrival of the ACK.
     pub now: Time,
-    /// The first byte that it does not acknowledge.
+    /// First byte not acknowledged.
     pub una: u64,
-    /// It acknowledges something new.
+    /// Whether the ACK advances.
     pub advanced: bool,
-    /// It is a duplicate: of data behind a hole.
+    /// Whether the ACK is a duplicate caused by data after a hole.
     pub duplicate: bool,
-    /// What it says about the loss that it tells of.
+    /// Hint about the cause of the reported loss.
     pub hint: LossHint,
-    /// It echoes a congestion mark.
+    /// Whether the ACK echoes a congestion mark.
     pub marked: bool,
 }
 
-/// How a judge is built; `None`: every loss is congestion, and nobody is asked.
+/// Builds a discriminator; `None`: every loss is congestion.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn LossJudge>> + Send + Sync;
 
-/// All judges of a sender.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] = &[
     always::MECHANISM,
     tagged::MECHANISM,
@@ -151,5 +149,5 @@ pub const ALL: &[Mechanism<Build>] = &[
     ebsn::MECHANISM,
 ];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

@@ -1,30 +1,26 @@
-//! NCPLD, non-congestion packet loss detection: a loss is corruption if the round trip is not longer than at the knee of the
-//! throughput-load curve (Samaraweera, IEE Proc. Commun. 146(4), 1999).
-//!
-//! The knee is the load with the largest power, throughput / delay. In a window w with the round trip r that is w / r².
-//! The threshold is the round trip of the largest power so far. Up to a full pipe r stays and power grows with w; beyond a full
-//! pipe r grows with w and power falls.
+//! NCPLD, non-congestion packet loss detection (Samaraweera, IEE Proc. Commun. 146(4), 1999): a loss is corruption if
+//! the round trip is no longer than at the knee of the throughput-load curve. The knee maximises power, throughput /
+//! delay: w / r² for window w and round trip r. The threshold is the round trip of the largest power so far.
 //!
 //! # Our choices
-//! The paper was not at hand: huang §2 and abstracts of papers that cite it have the principle. Ours are the estimator (one
-//! sample a round: outstanding bytes at its start, round trip of the first segment sent in it), the memory (no power is
-//! forgotten) and `margin`. The round trip at a loss is the last one measured. A timeout is congestion.
+//! Known from huang §2 and abstracts of citing papers. Ours: the estimator (one sample a round: outstanding bytes at
+//! its start, round trip of the first segment sent in the round), unlimited memory, and `margin`. The last RTT sample
+//! counts at a loss. A timeout is congestion.
 
 use super::{Build, Cause, LossJudge, Measured, Round};
 use crate::ranges::Range;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ncpld",
-        summary: "corruption if the round trip is not longer than at the knee of throughput over load",
+        summary: "corruption if the round trip is no longer than at the knee of throughput over load (NCPLD)",
         source: "Samaraweera, IEE Proc. Commun. 146(4), 1999, by huang §2 (the estimate of the knee is our construction)",
         parameters: &[Parameter {
             name: "margin",
             unit: Unit::Number(0.0, 10.0),
             default: Some("0.05"),
-            doc: "share by which a round trip may exceed the knee's and still mean corruption (ours)",
+            doc: "tolerance: relative excess over the knee's round trip that still means corruption (ours)",
         }],
         ..Info::PLAIN
     },
@@ -41,7 +37,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Ncpld {
     margin: f64,
     round: Option<Round>,
-    /// The largest power so far and its round trip.
+    /// Largest power so far, and its round trip.
     knee: Option<(f64, Duration)>,
     latest: Duration,
 }
@@ -91,10 +87,10 @@ mod tests {
     fn judge(margin: f64) -> Box<dyn LossJudge> {
         let mut values = MECHANISM.info.defaults();
         values.set("margin", Value::Number(margin));
-        (MECHANISM.build)(&values).expect("a judge")
+        (MECHANISM.build)(&values).expect("a discriminator")
     }
 
-    /// A pipe of ten segments and 100 ms: with ten in flight power is 10 / 0.1² = 1000, with twelve 12 / 0.12² = 833.
+    /// Pipe of ten segments and 100 ms: power 10 / 0.1² = 1000 with ten in flight, 12 / 0.12² = 833 with twelve.
     #[test]
     fn the_knee_is_the_full_pipe() {
         for (margin, last, cause) in [

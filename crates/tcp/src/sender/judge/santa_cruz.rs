@@ -1,37 +1,35 @@
-//! Queue growth by relative delays, as TCP Santa Cruz measures it: a loss behind a growing queue is congestion, any other loss
-//! is random (Parsa and Garcia-Luna-Aceves, WCNC 2000).
+//! Queue growth by relative delays, as in TCP Santa Cruz (Parsa and Garcia-Luna-Aceves, WCNC 2000): a loss after queue
+//! growth is congestion, any other loss is random.
 //!
-//! The relative delay of two segments is the difference of their arrivals less the difference of their departures. Its sum over
-//! the time of one window is how much longer the queue has become; divided by the mean time between arrivals, in segments.
+//! The relative delay of two segments is the difference of arrivals less the difference of departures. The sum over one
+//! window, divided by the mean arrival interval, is the queue growth in segments.
 //!
 //! # Our choices
-//! The paper was not at hand: huang §2 ("observation of an increasing RTT") and the authors' page on TCP Santa Cruz have the
-//! measure. The rule on whole intervals is from memory; `intervals` and `growth` are ours. TCP Santa Cruz has an option of its
-//! own for the arrivals: here the receiver's timestamps stand for them, and round trips where timestamps are off (the way back
-//! enters then). A timeout is congestion.
+//! Known from huang §2 ("observation of an increasing RTT") and the authors' page on TCP Santa Cruz; the rule on whole
+//! intervals is from memory. `intervals` and `growth` are ours. Receiver timestamps replace Santa Cruz's own option;
+//! without timestamps round trips do, which include the return path. A timeout is congestion.
 
 use super::{Build, Cause, LossJudge, Measured, Round};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "santa_cruz",
-        summary: "congestion if the queue grew over the last windows by relative delays, else the window stays",
+        summary: "congestion if relative delays show queue growth over the last windows, else the window stays",
         source: "Parsa and Garcia-Luna-Aceves, WCNC 2000, by huang §2 and TCP Santa Cruz (rule from memory)",
         parameters: &[
             Parameter {
                 name: "intervals",
                 unit: Unit::Count(1, 100),
                 default: Some("2"),
-                doc: "windows in a row over which the queue has to grow (ours)",
+                doc: "consecutive windows with queue growth required for congestion (ours)",
             },
             Parameter {
                 name: "growth",
                 unit: Unit::Number(0.0, 1000.0),
                 default: Some("0.25"),
-                doc: "segments by which the queue has to grow in each of them (ours)",
+                doc: "queue growth required in each window, segments (ours)",
             },
         ],
         ..Info::PLAIN
@@ -49,14 +47,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct SantaCruz {
     intervals: u64,
     growth: f64,
-    /// The interval that is under way and the sample that it began with.
     began: Option<(Round, Measured)>,
-    /// Intervals in a row in which the queue grew.
+    /// Consecutive intervals with queue growth.
     growing: u64,
 }
 
 impl SantaCruz {
-    /// Growth of the queue between two samples, segments.
+    /// Queue growth between two samples, segments.
     fn grown(first: &Measured, last: &Measured) -> f64 {
         let segments = (last.una - first.una) as f64 / last.mss.max(1) as f64;
         let spacing = last.now.since(first.now).as_secs() / segments.max(1.0);
@@ -101,7 +98,7 @@ mod tests {
     use super::*;
     use crate::sender::judge::measured::samples::{LOST, Path};
 
-    /// Ten segments in flight, one arrives every 10 ms; 10 ms more of delay are a segment more in the queue.
+    /// Ten segments in flight, one arrival every 10 ms: 10 ms of extra delay is one more queued segment.
     #[test]
     fn two_windows_of_growth_are_congestion() {
         for (rtts, cause) in [
@@ -112,17 +109,17 @@ mod tests {
             (&[130, 120, 110, 100], Cause::Wireless),
             (&[], Cause::Wireless),
         ] {
-            let mut judge = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a judge");
+            let mut judge = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a discriminator");
             let mut path = Path::default();
             rtts.iter().for_each(|rtt| path.round(&mut *judge, 10, *rtt, 0));
             assert_eq!(judge.on_loss(LOST), Some(cause), "{rtts:?}");
         }
     }
 
-    /// The same round trips, but for the way back: by the receiver's clock the queue of the data does not grow.
+    /// Growth of the return delay only: by the receiver's clock the forward queue does not grow.
     #[test]
     fn a_longer_way_back_is_no_growth() {
-        let mut judge = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a judge");
+        let mut judge = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a discriminator");
         let mut path = Path { stamps: true, ..Path::default() };
         for back in [0, 10, 20, 30, 40] {
             path.round(&mut *judge, 10, 100 + back, back);

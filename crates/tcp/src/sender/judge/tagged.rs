@@ -1,8 +1,8 @@
-//! Tagged segments (huang §3): one segment per window has a low priority, and routers tell of their congestion losses
-//! by dropping it. If it survives, what was lost around it was corrupted, and the window is restored.
+//! Tagged segments (huang §3): one segment per window has low priority, which congested routers drop first. If the tag
+//! survives, losses around it were corruption, and the window is restored.
 //!
-//! A tag is known to be lost when its segment goes out again. It belongs to the review of the first recovery that is
-//! entered after it was first sent, even if it was sent again in the recovery before (§3.D.1, case 2).
+//! A retransmitted tag counts as lost. A lost tag belongs to the review of the first recovery entered after the tag was
+//! first sent, even if the tag was retransmitted in the recovery before (§3.D.1, case 2).
 
 use super::{Build, Cause, LossJudge};
 use crate::ranges::Range;
@@ -10,38 +10,37 @@ use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use lasthop_wire::Priority;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tagged",
-        summary: "congestion if a tagged segment was lost too, else the window is restored",
+        summary: "congestion if a tagged low-priority segment was lost too, else the window is restored",
         source: "huang §3",
         parameters: &[
             Parameter {
                 name: "per_window",
                 unit: Unit::Count(1, 64),
                 default: Some("1"),
-                doc: "tagged segments per window; more lie a window's n-th part apart at least",
+                doc: "tagged segments per window, at least a window divided by this number apart",
             },
             Parameter {
                 name: "after_loss",
                 unit: Unit::Word(&["hole", "recovery", "retransmission"]),
                 default: Some("hole"),
-                doc: "what is tagged after a tag was lost: the next new segment once its hole is closed, or once \
+                doc: "segment tagged after a lost tag: the next new segment once its hole is closed, or once \
                       recovery is over; or its own retransmission",
             },
             Parameter {
                 name: "counts",
                 unit: Unit::Word(&["window", "any"]),
                 default: Some("window"),
-                doc: "which lost tags a review counts: those first sent before recovery was entered (later ones in the \
-                      next review), or every one sent again in this recovery",
+                doc: "lost tags counted by a review: those first sent before recovery was entered (later ones in the \
+                      next review), or every tag retransmitted in this recovery",
             },
             Parameter {
                 name: "restores",
                 unit: Unit::Word(&["window", "window_and_ssthresh"]),
                 default: Some("window"),
-                doc: "what is restored when nothing was congestion",
+                doc: "state restored if no loss was congestion",
             },
         ],
         ..Info::PLAIN
@@ -70,13 +69,13 @@ struct Tagged {
     after_loss: AfterLoss,
     counts_any: bool,
     restores_ssthresh: bool,
-    /// Where the tagged segments begin that are not known to have arrived.
+    /// First bytes of tagged segments not known to have arrived.
     tags: Vec<u64>,
-    /// Those that went out again and have not been in a review.
+    /// Retransmitted tags not yet reviewed.
     lost: Vec<u64>,
-    /// With several tags per window: no tag before this offset.
+    /// Smallest offset of the next tag, with several tags per window.
     next_at: u64,
-    /// The byte behind the window in which the last recovery was entered.
+    /// Byte after the window in which the last recovery was entered.
     recover: u64,
     recovering: bool,
 }
@@ -147,7 +146,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A judge and a board, fed segment by segment; segment n begins at byte 1000 n + 1.
+    /// Discriminator and scoreboard; segment n begins at byte 1000 n + 1.
     struct Host {
         judge: Box<dyn LossJudge>,
         board: Scoreboard,
@@ -157,10 +156,12 @@ mod tests {
         fn with(settings: &[(&'static str, Value)]) -> Host {
             let mut values = MECHANISM.info.defaults();
             settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
-            Host { judge: (MECHANISM.build)(&values).expect("a judge"), board: Scoreboard::starting_at(1) }
+            Host {
+                judge: (MECHANISM.build)(&values).expect("a discriminator"),
+                board: Scoreboard::starting_at(1),
+            }
         }
 
-        /// Sends a window of segments; says which ones are tagged, by number.
         fn send(&mut self, segments: u64) -> Vec<u64> {
             let mut tagged = Vec::new();
             for _ in 0..segments {
@@ -214,7 +215,7 @@ mod tests {
     #[test]
     fn several_lie_a_part_of_the_window_apart() {
         let mut host = Host::with(&[("per_window", Value::Count(2))]);
-        // The window is ten segments: five between the two.
+        // Window of ten segments: tags five apart.
         assert_eq!(host.send(10), [0, 5]);
         host.acknowledge_below(1);
         assert_eq!(host.send(3), [10]);
@@ -232,7 +233,7 @@ mod tests {
         host.enter();
         host.again(0);
         assert_eq!(host.judge.review(), Cause::Congestion);
-        // It has been heard.
+        // A reviewed tag does not count again.
         host.enter();
         assert_eq!(host.judge.review(), Cause::Wireless);
     }

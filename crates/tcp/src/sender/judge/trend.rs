@@ -1,45 +1,44 @@
-//! Loss prediction from the variation of the delay: a long delay that still rises means congestion (Roychoudhuri and Al-Shaer,
-//! IEEE TNSM 2(1), 2005, hasegawa's reference 31).
+//! Loss prediction by delay trends (Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, hasegawa's reference 31): a long
+//! and rising delay means congestion.
 //!
-//! hasegawa §4: "the change in packet transmission delay is divided into two types, one reflecting a short-term trend and the
-//! other a long-term trend, and packet loss (congestion loss) is predicted with a weighting function dependent on the
-//! congestion level".
+//! hasegawa §4: "the change in packet transmission delay is divided into two types, one reflecting a short-term trend
+//! and the other a long-term trend, and packet loss (congestion loss) is predicted with a weighting function dependent
+//! on the congestion level".
 //!
 //! # Our choices
-//! That sentence is all that was at hand. Ours are the trend (last less first delay, over the sum of all changes: -1 falls, 1
-//! rises), the level `c` (the last delay between the smallest and the largest so far), the weights
-//! (`c` for the short-term trend, `1 - c` for the long-term one), the prediction `c (1 + trend) / 2`, and all four
-//! parameters. The delay is the forward delay where timestamps are on, else the round trip. A timeout is congestion.
+//! Known from that sentence only; formula and parameters are ours. Trend: last less first delay, over the sum of all
+//! absolute changes (-1 falls, 1 rises). Level `c`: position of the last delay between the smallest and the largest.
+//! Weights: `c` for the short-term trend, `1 - c` for the long-term trend. Prediction: `c (1 + trend) / 2`. The delay
+//! is the forward delay with timestamps, else the round trip. A timeout is congestion.
 
 use super::{Build, Cause, LossJudge, Measured};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "trend",
-        summary: "congestion if a loss was predicted by level, short-term and long-term trend of the delay",
+        summary: "congestion if level, short-term and long-term trend of the delay predicted a loss",
         source: "Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, by hasegawa §4 (formula and constants are ours)",
         parameters: &[
             Parameter {
                 name: "short",
                 unit: Unit::Count(2, 1000),
                 default: Some("16"),
-                doc: "delays of the short-term trend (ours)",
+                doc: "number of delays in the short-term trend (ours)",
             },
             Parameter {
                 name: "long",
                 unit: Unit::Count(2, 10_000),
                 default: Some("64"),
-                doc: "delays of the long-term trend (ours)",
+                doc: "number of delays in the long-term trend (ours)",
             },
             Parameter {
                 name: "threshold",
                 unit: Unit::Number(0.0, 1.0),
                 default: Some("0.4"),
-                doc: "prediction from which on a loss is congestion (ours)",
+                doc: "smallest prediction that means congestion (ours)",
             },
         ],
         ..Info::PLAIN
@@ -59,9 +58,9 @@ struct Trend {
     short: usize,
     long: usize,
     threshold: f64,
-    /// The last delays, ns, as many as the longer trend has.
+    /// Last delays, ns, for the longer trend.
     delays: VecDeque<i64>,
-    /// The smallest and the largest delay so far, ns.
+    /// Smallest and largest delay so far, ns.
     bounds: Option<(i64, i64)>,
 }
 
@@ -116,20 +115,20 @@ mod tests {
     use crate::sender::judge::measured::samples::{LOST, Path};
     use lasthop_base::Value;
 
-    /// Prediction after these round trips, ms, with trends over two and four delays: by the thresholds that it reaches.
+    /// Whether the prediction reaches `threshold` after these round trips, ms, with trends over two and four delays.
     fn reaches(rtts: &[u64], threshold: f64) -> bool {
         let mut values = MECHANISM.info.defaults();
         values.set("short", Value::Count(2));
         values.set("long", Value::Count(4));
         values.set("threshold", Value::Number(threshold));
-        let mut judge = (MECHANISM.build)(&values).expect("a judge");
+        let mut judge = (MECHANISM.build)(&values).expect("a discriminator");
         let mut path = Path::default();
         rtts.iter().for_each(|rtt| path.round(&mut *judge, 1, *rtt, 0));
         judge.on_loss(LOST) == Some(Cause::Congestion)
     }
 
-    /// Level 1, both trends 1: 1. Level 1/2, short trend -1, long trend (0 + 50 - 50) / 100 = 0: (1 - 1/2) / 4 = 1/8. Level
-    /// 0: 0.
+    /// Level 1, both trends 1: 1. Level 1/2, short trend -1, long trend (0 + 50 - 50) / 100 = 0: (1 - 1/2) / 4 = 1/8.
+    /// Level 0: 0.
     #[test]
     fn level_and_trends() {
         assert!(reaches(&[100, 120, 140, 200], 1.0));

@@ -1,33 +1,33 @@
-//! One sample of the delivery rate for each ACK (draft-ietf-ccwg-bbr §4.1, "Delivery Rate Samples").
+//! Delivery rate samples, one per ACK (draft-ietf-ccwg-bbr §4.1, "Delivery Rate Samples").
 //!
-//! For the segment sent last of those that an ACK delivers: how much was delivered between its sending and now, and how
-//! long that took, or how long it took to send if that was longer.
+//! A sample covers the interval that begins when the most recently sent delivered segment left. Rate: bytes delivered
+//! over the longer of send and ACK interval.
 
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What one ACK says of the rate at which the path delivers.
+/// Delivery rate sample of one ACK.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
     /// Bytes delivered over `interval`.
     pub delivered: u64,
-    /// The longer of the times in which they were sent and acknowledged.
+    /// Longer of the send interval and the ACK interval.
     pub interval: Duration,
-    /// Whether that is the smallest round-trip time at least: else it says nothing of the rate.
+    /// Whether `interval` is at least the smallest RTT; else the rate is invalid.
     pub reliable: bool,
-    /// All bytes delivered when the segment was sent: a round trip has gone by when that reaches `total` of the round's begin.
+    /// Total delivered when the segment was sent, bytes; a round ends once `prior` reaches `total` of its start.
     pub prior: u64,
-    /// All bytes delivered so far, this ACK's included.
+    /// Total delivered so far, with this ACK, bytes.
     pub total: u64,
-    /// The application had too little to send then: the path may be faster.
+    /// Sent while application-limited: the path may be faster.
     pub app_limited: bool,
-    /// Bytes in the network when the segment was sent, itself included.
+    /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,
-    /// Bytes found lost since then.
+    /// Bytes found lost since the segment was sent.
     pub lost: u64,
-    /// The segment's round-trip time, unless it was sent again.
+    /// Round-trip time of the segment; `None` if retransmitted.
     pub rtt: Option<Duration>,
 }
 
@@ -38,52 +38,47 @@ impl RateSample {
     }
 }
 
-/// A segment that is found lost, and what was known when it was sent (draft-ietf-ccwg-bbr §5.5.10.2, HandleLostPacket).
+/// Segment found lost, with the state at its sending (draft-ietf-ccwg-bbr §5.5.10.2, HandleLostPacket).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LostSegment {
-    /// Its bytes.
+    /// Bytes of the segment.
     pub range: Range,
-    /// Bytes in the network when it was sent, itself included.
+    /// Bytes in flight when the segment was sent, the segment included.
     pub in_flight: u64,
-    /// Bytes found lost since then, itself included.
+    /// Bytes found lost since the segment was sent, the segment included.
     pub lost: u64,
-    /// All bytes delivered so far.
+    /// Total delivered so far, bytes.
     pub delivered: u64,
-    /// The application had too little to send then.
+    /// Sent while application-limited.
     pub app_limited: bool,
 }
 
-/// What was known when a segment was sent.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
-    /// The byte behind the segment.
     end: u64,
-    /// Bytes delivered by then, and when the last of them were.
+    /// Total delivered, and the time of the last delivery.
     delivered: u64,
     delivered_at: Time,
-    /// When the segment was sent that was the newest delivered one then: the interval of sending begins there.
+    /// Sending time of the newest segment delivered by then: start of the send interval.
     first_sent_at: Time,
     app_limited: bool,
-    /// Bytes in the network with it, and all bytes found lost by then.
     in_flight: u64,
     lost: u64,
 }
 
-/// Takes the samples.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
-    /// Of what is outstanding, in the order of the stream.
+    /// Stamps of outstanding segments, in stream order.
     stamps: VecDeque<Stamp>,
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// The total at which the last silence of the application has left the pipe; 0: there is none in it.
+    /// Total delivered at which the last application-limited data has left the path; 0: not limited.
     limited_until: u64,
 }
 
 impl Sampler {
-    /// A segment goes out, new or again, and `in_flight` bytes are in the network with it; so many bytes were found lost
-    /// so far. `begins`: nothing was outstanding before.
+    /// Records a sent segment, included in `in_flight`. `begins`: nothing was outstanding. `lost`: total lost.
     pub(super) fn on_sent(&mut self, now: Time, range: Range, begins: bool, in_flight: u64, lost: u64) {
         if begins {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -103,18 +98,16 @@ impl Sampler {
         }
     }
 
-    /// The application has nothing to send, and the window has room beside `in_flight` bytes: samples of what is sent until
-    /// these have left the pipe say less than the path can.
+    /// Marks samples as application-limited until `in_flight` bytes are delivered.
     pub(super) fn on_silence(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// Whether the application had too little to send, and what was in the network then has not left it yet.
     pub(super) fn is_limited(&self) -> bool {
         self.limited_until > 0
     }
 
-    /// A segment is found lost; with it `lost` bytes in all.
+    /// State at the sending of a lost segment. `lost`: total found lost, the segment included.
     pub(super) fn on_lost(&self, range: Range, lost: u64) -> Option<LostSegment> {
         let stamp = self.stamps[self.place_of(range.end)?];
         Some(LostSegment {
@@ -126,7 +119,7 @@ impl Sampler {
         })
     }
 
-    /// The board has taken an ACK in that delivers so many bytes.
+    /// Samples at an ACK that the scoreboard has processed and that delivers `delivered` bytes.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -162,7 +155,7 @@ impl Sampler {
         })
     }
 
-    /// The stamp of the segment that ends there, or of which it is a part (the path's MTU has shrunk since).
+    /// Index of the stamp of the segment that ends at `end`, or contains it after the path MTU shrank.
     fn place_of(&self, end: u64) -> Option<usize> {
         let place = self.stamps.partition_point(|stamp| stamp.end < end);
         (place < self.stamps.len()).then_some(place)
@@ -177,7 +170,7 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// Segments of 1000 bytes, sent and acknowledged one by one at given times; the last sample.
+    /// Last sample for segments of 1000 bytes, sent and acknowledged at these times.
     fn last_sample(sent: &[u64], acked: &[u64], silence_before: Option<usize>) -> Option<RateSample> {
         let (mut sampler, mut board) = (Sampler::default(), Scoreboard::starting_at(0));
         board.keep_times();
@@ -204,7 +197,7 @@ mod tests {
         sample
     }
 
-    /// Sent every 10 ms, acknowledged every 20 ms from 100 ms on: 50 kB/s, the slower of the two.
+    /// Sent every 10 ms, acknowledged every 20 ms from 100 ms on: 50 kB/s, the slower rate.
     #[test]
     fn the_bottleneck_shows() {
         let sent: Vec<u64> = (0..20).map(|k| 10 * k).collect();
@@ -214,17 +207,16 @@ mod tests {
         assert_eq!((sample.total, sample.app_limited), (20_000, false));
     }
 
-    /// ACKs that were held back and come at once: sending took longer than acknowledging, and is the measure.
+    /// Compressed ACKs: sending took longer than acknowledging and sets the interval.
     #[test]
     fn compressed_acks_do_not_raise_it() {
         let sent: Vec<u64> = (0..10).map(|k| 10 * k).collect();
         let acked: Vec<u64> = (0..10).map(|k| 200 + k).collect();
         let sample = last_sample(&sent, &acked, None).expect("a sample");
-        // Ten segments: 90 ms of sending; without it, 9 in 9 ms.
+        // Ten segments: 90 ms of sending; by ACKs alone, 9 in 9 ms.
         assert!(sample.bytes_per_sec() <= 10_000.0 / 0.09, "{sample:?}");
     }
 
-    /// What is sent after a silence says less than the path can, and says so.
     #[test]
     fn silence_is_told() {
         let sample = last_sample(&[0, 10, 50], &[100, 110, 150], Some(2)).expect("a sample");

@@ -1,47 +1,44 @@
-//! Rate reduction: how does the window come down while a loss is repaired?
-//!
-//! The congestion control says what it comes down to; what may be in flight until it is there is this seam's answer.
+//! Window reduction in recovery: a limit on the bytes in flight until they reach the congestion control's target.
 
 mod at_once;
 mod prr;
 
 use lasthop_base::{Mechanism, Values};
 
-/// What an ACK in recovery did, after the scoreboard and the recovery have taken it in.
+/// Effect of an ACK in recovery, after scoreboard and recovery have processed the ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Bytes that it delivered; without SACK a duplicate stands for a segment.
+    /// Bytes delivered; without SACK, a duplicate ACK counts as one segment.
     pub delivered: u64,
-    /// Bytes found lost by it.
+    /// Bytes found lost by the ACK.
     pub lost: u64,
     /// Whether `una` advanced.
     pub advanced: bool,
-    /// Bytes in the network now.
+    /// Bytes in flight now.
     pub in_flight: u64,
-    /// What the window comes down to, bytes.
+    /// Target window, bytes.
     pub target: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub mss: u64,
 }
 
-/// Stands between the congestion control's window and what may go out while recovery lasts.
+/// Limit on the bytes in flight during recovery.
 pub trait Reduction: Send {
-    /// Fast recovery begins. `flight`: bytes that this ACK and later ones can still deliver (RFC 9937 §6, RecoverFS).
+    /// Starts fast recovery. `flight`: bytes that this ACK and later ones can still deliver (RFC 9937 §6, RecoverFS).
     fn on_entered(&mut self, flight: u64);
 
-    /// An ACK in recovery, the one that begins it included, and not the one that ends it. Returns how much may be in flight
-    /// now, bytes.
+    /// Handles an ACK in recovery, the first included, the last excluded. Returns the limit on bytes in flight.
     fn on_ack(&mut self, progress: &Progress) -> u64;
 
-    /// So many bytes go out during recovery, new or again.
+    /// Records `bytes` sent in recovery, retransmissions included.
     fn on_sent(&mut self, bytes: u64);
 }
 
-/// How a reduction is built; `None`: at once, and nobody is asked.
+/// Builds a reduction; `None`: immediate reduction.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn Reduction>> + Send + Sync;
 
 /// All reductions.
 pub const ALL: &[Mechanism<Build>] = &[at_once::MECHANISM, prr::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = at_once::MECHANISM;

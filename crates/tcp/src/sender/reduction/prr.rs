@@ -1,14 +1,12 @@
-//! Proportional rate reduction (RFC 9937): what goes out is in proportion to what arrives, until what is in flight is the
-//! reduced window.
+//! Proportional rate reduction (RFC 9937).
 
 use super::{Build, Progress, Reduction};
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "prr",
-        summary: "in proportion to what arrives, until what is in flight is the reduced window",
+        summary: "sends in proportion to the bytes delivered until the bytes in flight reach the reduced window (PRR)",
         source: "RFC 9937 §6",
         ..Info::PLAIN
     },
@@ -35,13 +33,13 @@ impl Reduction for Prr {
             let share = u128::from(self.delivered) * u128::from(target);
             (share.div_ceil(u128::from(self.recover_flight)) as u64).saturating_sub(self.out)
         } else {
-            // As much as arrives; a segment more if the ACK is safe: it advances and tells no further loss (SafeACK).
+            // As much as was delivered, plus a segment if the ACK advances and reports no further loss (SafeACK).
             let bound = self.delivered.saturating_sub(self.out).max(delivered);
             let safe = if advanced && lost == 0 { mss } else { 0 };
             (bound + safe).min(target - in_flight)
         };
         if self.out == 0 {
-            // The first retransmission goes out in any case.
+            // The first retransmission is always sent.
             send = send.max(mss);
         }
         in_flight + send
@@ -58,7 +56,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Recovery from `flight` segments with the first `lost` of them lost, to `target` in flight: what goes out with each ACK.
+    /// Segments sent per ACK in a recovery from `flight` segments, the first `lost` lost, to `target` in flight.
     fn sent(flight: u64, lost: u64, target: u64) -> (Vec<u64>, u64) {
         let mut prr = Prr { recover_flight: 1, delivered: 0, out: 0 };
         prr.on_entered(flight * MSS);
@@ -83,19 +81,19 @@ mod tests {
         (sent, in_flight / MSS)
     }
 
-    /// Half of what arrives goes out, spread over the recovery: never three ACKs in a row without a segment, and no two
-    /// segments in a row until the target is reached; then one for each that leaves (RFC 9937 §6).
+    /// RFC 9937 §6: half of the delivered segments are sent, evenly: in three ACKs at least one, in two at most one; at
+    /// the target one for each delivered.
     #[test]
     fn a_light_loss_halves_the_rate() {
         let (sent, in_flight) = sent(20, 1, 10);
         assert!(sent.iter().all(|goes| *goes <= 1), "{sent:?}");
         assert!(sent.windows(3).all(|three| three.contains(&1)), "{sent:?}");
-        // 19 in flight come down to 10 while 19 are delivered: ten go out, whatever the order.
+        // 19 in flight fall to 10 while 19 are delivered: ten segments are sent in any order.
         assert_eq!((sent.iter().sum::<u64>(), in_flight), (10, 10));
         assert!(sent[..15].windows(2).all(|pair| pair.contains(&0)), "{sent:?}");
     }
 
-    /// After a heavy loss less is in flight than the target: as much goes out as arrives, no burst (the conservative bound).
+    /// Heavy loss leaves less in flight than the target: one segment sent per delivered segment.
     #[test]
     fn a_heavy_loss_conserves_packets() {
         let (sent, in_flight) = sent(20, 15, 10);

@@ -1,38 +1,35 @@
-//! HyStart as Linux's CUBIC has it (Ha and Rhee 2011): slow start ends where the ACKs of a round come in one long train, or
-//! where its round-trip times have grown.
+//! HyStart of Linux's CUBIC (Ha and Rhee 2011): slow start ends on a long ACK train or on a grown round-trip time.
 //!
-//! # As in Linux, not as in the paper
-//! The train need not be longer than the forward delay, estimated as half of the smallest round-trip time, but is compared
-//! with that half directly. The threshold of the delay is at most 16 ms. Nothing is asked below a window of 16 segments.
+//! As in Linux, not as in the paper, the train is compared with half of the smallest round-trip time. The delay
+//! threshold is at most 16 ms, and neither test runs below 16 segments.
 
 use super::round::{Round, threshold};
 use super::{Build, Growth, Sample, SlowStart};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hystart",
-        summary: "a long train of ACKs, or a longer round trip (Linux's CUBIC)",
+        summary: "ends at a long train of ACKs or a longer round trip (HyStart of Linux's CUBIC)",
         source: "Ha, Rhee: Taming the elephants, Computer Networks 55 (2011); Linux tcp_cubic's parameters",
         parameters: &[
             Parameter {
                 name: "train",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether a train of ACKs as long as half of the smallest round trip ends it",
+                doc: "ACK train test: ends slow start after a train of half the smallest round trip",
             },
             Parameter {
                 name: "delay",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether a round trip longer than the smallest by an eighth (4 to 16 ms) ends it",
+                doc: "delay test: ends slow start if the round trip exceeds the smallest by an eighth (4 to 16 ms)",
             },
             Parameter {
                 name: "from_window",
                 unit: Unit::Count(1, 10_000),
                 default: Some("16"),
-                doc: "window from which it is asked, segments (hystart_low_window)",
+                doc: "smallest window for both tests, segments (hystart_low_window)",
             },
         ],
         as_linux: true,
@@ -50,24 +47,23 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// ACKs closer than this belong to one train (hystart_ack_delta_us).
+/// Largest gap between ACKs of one train (hystart_ack_delta_us).
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// Samples after which a round's smallest round-trip time counts.
+/// A round's smallest RTT counts after this number of samples.
 const SAMPLES: u32 = 8;
 
 struct HyStart {
     train: bool,
     delay: bool,
     from_window: u64,
-    /// The smallest round-trip time of the connection, or since the last timeout.
+    /// Smallest RTT of the connection, or since the last timeout.
     shortest: Option<Duration>,
     round: Option<Round>,
-    /// The last ACK of the train that began with the round.
+    /// Latest ACK of the train that began with the round.
     last: Time,
 }
 
 impl HyStart {
-    /// Whether the ACKs since the round began form a train that fills half of the smallest round trip.
     fn has_long_train(&mut self, now: Time, began: Time, shortest: Duration) -> bool {
         if now.since(self.last) > TRAIN_GAP {
             return false;
@@ -114,7 +110,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// The threshold is an eighth of the smallest round trip, here 100 ms: 12 ms more do not end slow start, 13 do.
+    /// Threshold 1/8 of 100 ms: a round trip 12 ms longer continues slow start, 13 ms longer ends it.
     #[test]
     fn a_round_trip_longer_by_an_eighth_ends_it() {
         for (more, ends) in [(12, false), (13, true)] {
@@ -124,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Eight samples find a round's smallest round trip; the ninth is the first to be judged (Linux, HYSTART_MIN_SAMPLES).
+    /// Eight samples find a round's smallest RTT; the ninth is the first compared (Linux, HYSTART_MIN_SAMPLES).
     #[test]
     fn the_ninth_sample_of_a_round_is_the_first_to_be_judged() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));
@@ -133,7 +129,7 @@ mod tests {
         assert_eq!(grown.iter().position(|growth| *growth == Growth::Over), Some(8));
     }
 
-    /// At least 4 ms and at most 16 ms more, whatever the path (Linux; RFC 9406 §4.2 has the same bounds).
+    /// Threshold between 4 ms and 16 ms on every path (Linux; RFC 9406 §4.2).
     #[test]
     fn the_threshold_has_bounds() {
         assert_eq!(threshold(MS * 8), MS * 4);
@@ -141,19 +137,18 @@ mod tests {
         assert_eq!(threshold(MS * 600), MS * 16);
     }
 
-    /// ACKs 1 ms apart are one train; it is too long once it fills more than half of 40 ms. 3 ms apart they are none.
+    /// ACKs 1 ms apart form a train, too long beyond half of 40 ms; ACKs 3 ms apart form none.
     #[test]
     fn a_train_as_long_as_half_a_round_trip_ends_it() {
         for (gap, ends) in [(1, true), (3, false)] {
             let mut rounds = Rounds::new(built("hystart", &[("delay", Value::Flag(false))]));
             let grown = rounds.play(39, MS * 40, MS * gap);
             let over = grown.iter().position(|growth| *growth == Growth::Over);
-            // The round begins with the first ACK: 21 gaps of 1 ms are more than 20 ms.
+            // From the round's first ACK on, 21 gaps of 1 ms exceed 20 ms.
             assert_eq!(over, ends.then_some(21), "{gap}");
         }
     }
 
-    /// Nothing is asked below 16 segments.
     #[test]
     fn a_small_window_is_left_alone() {
         let mut rounds = Rounds::new(built("hystart", &[]));
@@ -162,7 +157,6 @@ mod tests {
         assert!(!rounds.play(39, MS * 80, MS).contains(&Growth::Over));
     }
 
-    /// A timeout begins everything anew: what was the smallest round trip before it is forgotten.
     #[test]
     fn a_timeout_forgets_the_smallest_round_trip() {
         let mut rounds = Rounds::new(built("hystart", &[("train", Value::Flag(false))]));

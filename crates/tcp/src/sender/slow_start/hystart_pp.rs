@@ -1,31 +1,29 @@
-//! HyStart++ (RFC 9406): where round-trip times grow, slow start goes on at a quarter of its pace; it ends if they stay long
-//! for five rounds, and goes on as before if they do not.
+//! HyStart++ (RFC 9406). A longer round trip slows slow start to a quarter (CSS); five long rounds end slow start, a
+//! shorter round trip resumes the full pace.
 //!
-//! # Limited slow start growth is the counting's
-//! L, the most segments that one ACK may add (RFC 9406 §4.3: 8), is a parameter of `counting`.
+//! L, the growth limit for one ACK (RFC 9406 §4.3: 8 segments), is a parameter of `counting`.
 
 use super::round::{Round, threshold};
 use super::{Build, Growth, Sample, SlowStart};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "hystart_pp",
-        summary: "a longer round trip slows it down for five rounds, then ends it (HyStart++)",
+        summary: "a longer round trip slows slow start for five rounds, then ends slow start (HyStart++)",
         source: "RFC 9406 §4.2, §4.3",
         parameters: &[
             Parameter {
                 name: "divisor",
                 unit: Unit::Count(2, 100),
                 default: Some("4"),
-                doc: "by what growth is divided meanwhile (CSS_GROWTH_DIVISOR)",
+                doc: "divisor of the growth during conservative slow start (CSS_GROWTH_DIVISOR)",
             },
             Parameter {
                 name: "rounds",
                 unit: Unit::Count(1, 100),
                 default: Some("5"),
-                doc: "rounds of slower growth before it ends (CSS_ROUNDS)",
+                doc: "rounds of conservative slow start before avoidance (CSS_ROUNDS)",
             },
         ],
         ..Info::PLAIN
@@ -42,27 +40,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Samples after which a round's smallest round-trip time counts (N_RTT_SAMPLE).
+/// A round's smallest RTT counts after this number of samples (N_RTT_SAMPLE).
 const SAMPLES: u32 = 8;
 
 struct HyStartPp {
     divisor: u64,
     most_rounds: u64,
     round: Option<Round>,
-    /// lastRoundMinRTT: once a round is over that had a sample.
+    /// lastRoundMinRTT, of the last round with a sample.
     before: Option<Duration>,
-    /// Conservative slow start is under way.
+    /// Conservative slow start, if active.
     slowed: Option<Slowed>,
-    /// It serves the first slow start alone (RFC 9406 §4.3).
+    /// Initial slow start over: HyStart++ applies only there (RFC 9406 §4.3).
     is_done: bool,
 }
 
-/// Conservative slow start (CSS).
 #[derive(Clone, Copy)]
 struct Slowed {
     /// cssBaselineMinRtt.
     baseline: Duration,
-    /// Rounds of it that began.
     rounds: u64,
 }
 
@@ -96,7 +92,7 @@ impl SlowStart for HyStartPp {
                 (None, Some(before)) if least >= before + threshold(before) => {
                     Some(Slowed { baseline: least, rounds: 1 })
                 }
-                // The round trip has become shorter again: what was seen was no queue.
+                // A shorter round trip: the longer one was not caused by a queue.
                 (Some(slowed), _) if least < slowed.baseline => None,
                 (slowed, _) => slowed,
             };
@@ -123,8 +119,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// RFC 9406 §4.2: a round whose smallest is 1/8 longer than that of the round before slows it down, from the eighth
-    /// sample on; after five such rounds it is over.
+    /// RFC 9406 §4.2: an RTT 1/8 longer than in the previous round slows growth; five such rounds end slow start.
     #[test]
     fn five_long_rounds_end_it() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));
@@ -138,7 +133,7 @@ mod tests {
         assert_eq!(rounds.play(20, MS * 90, MS)[0], Growth::Over);
     }
 
-    /// RFC 9406 §4.2: a smaller round trip than the baseline's during the slower rounds resumes slow start.
+    /// RFC 9406 §4.2: an RTT below the baseline during CSS resumes slow start.
     #[test]
     fn a_shorter_round_trip_resumes_it() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));
@@ -148,7 +143,7 @@ mod tests {
         assert_eq!((resumed[0], resumed[19]), (Growth::Divided(4), Growth::Full));
     }
 
-    /// 9 ms more than 80 are less than an eighth: nothing happens.
+    /// 9 ms above 80 ms are less than an eighth.
     #[test]
     fn a_little_longer_is_no_sign() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));
@@ -156,7 +151,6 @@ mod tests {
         assert_eq!(rounds.play(20, MS * 89, MS), [Growth::Full; 20]);
     }
 
-    /// RFC 9406 §4.3: it serves the first slow start alone.
     #[test]
     fn a_slow_start_after_a_timeout_is_left_alone() {
         let mut rounds = Rounds::new(built("hystart_pp", &[]));

@@ -1,7 +1,7 @@
-//! Leaving slow start: what ends it, beside a loss?
+//! End of slow start other than by loss.
 //!
-//! A slow start that only a loss ends overshoots by up to a whole window. What is asked here sees the queue build and ends
-//! it before that. The congestion control is told and goes on in avoidance from where it is.
+//! Slow start that ends only by loss overshoots by up to a whole window. These mechanisms detect the growing queue and
+//! end slow start earlier; the congestion control then continues in congestion avoidance.
 
 mod hystart;
 mod hystart_pp;
@@ -12,53 +12,53 @@ use super::counting::{AckCounting, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 
-/// A new ACK in slow start, before the window grows by it.
+/// New ACK in slow start, before the window grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// When it came.
+    /// Arrival of the ACK.
     pub now: Time,
-    /// First byte not acknowledged, and first byte not sent: what ends a round and where the next one will end.
+    /// First unacknowledged byte (SND.UNA).
     pub una: u64,
-    /// See `una`.
+    /// Next byte to send (SND.NXT); a round ends when `una` passes `nxt` of the round's start.
     pub nxt: u64,
-    /// The round-trip time that it measured, if it did.
+    /// Round-trip time measured by the ACK.
     pub rtt: Option<Duration>,
     /// cwnd, bytes.
     pub window: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     pub mss: u64,
 }
 
-/// How slow start goes on.
+/// Growth of the window in slow start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
-    /// As it is.
+    /// Full growth.
     Full,
-    /// By so many times less.
+    /// Growth divided by this factor.
     Divided(u64),
-    /// Not at all: avoidance begins.
+    /// No growth: avoidance begins.
     Over,
 }
 
-/// Watches slow start for signs that the path is full.
+/// Detector of a full path during slow start.
 pub trait SlowStart: Send {
-    /// A new ACK in slow start, no loss being repaired.
+    /// Handles a new ACK in slow start outside of recovery.
     fn on_ack(&mut self, sample: &Sample) -> Growth;
 
-    /// The retransmission timer expired: what follows is another slow start.
+    /// Handles an expiry of the retransmission timer, which begins another slow start.
     fn on_timeout(&mut self);
 }
 
-/// How one is built; `None`: a loss alone ends slow start, and nobody is asked.
+/// Builds a detector; `None`: slow start ends only by loss, mark or ssthresh.
 pub type Build = dyn Fn(&Values) -> Option<Box<dyn SlowStart>> + Send + Sync;
 
-/// All ways of leaving slow start.
+/// All mechanisms.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, hystart::MECHANISM, hystart_pp::MECHANISM];
 
-/// What holds if nobody says.
+/// Default mechanism.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-/// An ACK is worth so many times less while slow start lasts.
+/// Divides the credit for an ACK in slow start by `by`.
 pub(super) struct Divided<'a> {
     pub(super) counting: &'a mut dyn AckCounting,
     pub(super) by: u64,
@@ -84,17 +84,14 @@ mod tests {
     use super::*;
     use lasthop_base::{Choice, Value};
 
-    /// One of the list with some of its parameters set.
     pub(super) fn built(name: &str, values: &[(&'static str, Value)]) -> Box<dyn SlowStart> {
         let mut choice = Choice::named(ALL, name);
         values.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
-        (choice.build)(&choice.values).expect("it watches")
+        (choice.build)(&choice.values).expect("the mechanism has a detector")
     }
 
-    /// Rounds of a slow start, in segments of 1000 bytes.
     pub(super) struct Rounds {
         pub(super) watch: Box<dyn SlowStart>,
-        /// cwnd, segments.
         pub(super) window: u64,
         now: Time,
         una: u64,
@@ -105,10 +102,9 @@ mod tests {
             Rounds { watch, window: 100, now: Time::ZERO, una: 1 }
         }
 
-        /// A round of so many ACKs, each with this round-trip time, `gap` apart.
         pub(super) fn play(&mut self, acks: u64, rtt: Duration, gap: Duration) -> Vec<Growth> {
             self.now += rtt;
-            // By the round's first ACK all of it is acknowledged but what the others acknowledge.
+            // The round's first ACK acknowledges all but the bytes of the later ACKs.
             let first = self.una + 1000;
             let one = |number: u64| {
                 self.una += 1000;

@@ -1,13 +1,12 @@
-//! None: slow start goes on until something is lost or marked, or cwnd reaches ssthresh.
+//! No detector: slow start ends by loss, mark or ssthresh.
 
 use super::Build;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "none",
-        summary: "a loss, a mark or ssthresh, nothing else",
+        summary: "ends only by a loss, a mark or ssthresh",
         source: "RFC 5681 §3.1",
         ..Info::PLAIN
     },

@@ -1,4 +1,4 @@
-//! Paths that are very slow, or become faster or slower, or have a policer.
+//! Very slow paths, paths that become faster or slower, and policers.
 
 use super::{Seen, check, mbps};
 use crate::lab::{Lab, Policer, SEGMENT};
@@ -30,7 +30,7 @@ pub fn ten_times(lab: &mut Lab) -> Seen {
         belief.max_bandwidth > 0.95 * lab.payload_rate()
     })?;
     let took = lab.now.since(begun).as_secs();
-    // log(10) / log(1.2375) = 10.8 rounds at the gain of PROBE_UP, and some that are spent to see that it goes on.
+    // log(10) / log(1.2375) = 10.8 rounds at the gain of PROBE_UP, and some rounds to detect the growth.
     check(rounds <= 30, || format!("{rounds} rounds of PROBE_UP, {took:.1} s"))?;
     Ok(format!(
         "{:.0} Mbit/s after {rounds} rounds of PROBE_UP, {took:.1} s",
@@ -82,14 +82,14 @@ pub fn policer(lab: &mut Lab) -> Seen {
     Ok(format!("{share:.2} of the tokens used, {:.1} % lost", 100.0 * lost))
 }
 
-/// A new path with a product of some packets, in a queue of many: a round takes more than half a second.
+/// Exception: a bandwidth-delay product of a few packets, in a queue of many: a round takes more than half a second.
 pub fn no_tenth(rate: f64, _: f64) -> Option<&'static str> {
     (rate < 5e6).then_some(
         "PROBE_RTT, every 5 s, ends PROBE_UP or the round behind it, so that the filter of max_bw never advances (§5.3.3.9)",
     )
 }
 
-/// Tokens for a segment in a round-trip time.
+/// Exception: tokens for less than the minimum of packets in flight per round-trip time.
 pub fn no_policer(rate: f64, rtt: f64) -> Option<&'static str> {
     (rate * rtt < 5e4)
         .then_some("four segments are always in flight, and the tokens of a round trip are for one")

@@ -1,6 +1,6 @@
 //! The draft's example test cases (its appendix "BBR Example Test Cases"), each on any path.
 //!
-//! A case answers with what it saw: that it holds, that it does not, or that the path is none for it.
+//! A case holds, does not hold, or does not apply to the path.
 
 mod bandwidth;
 mod probe_bw;
@@ -12,11 +12,10 @@ use crate::lab::{Lab, SEGMENT};
 use lasthop_base::{Duration, Value};
 use lasthop_tcp::sender::congestion::bbr3::State;
 
-/// What came out.
+/// Reason why a case was not shown.
 pub enum Why {
-    /// It does not hold.
     Not(String),
-    /// This path cannot show it.
+    /// The path cannot show the case.
     NotHere(&'static str),
 }
 
@@ -26,30 +25,29 @@ impl From<String> for Why {
     }
 }
 
-/// What was seen where it holds, or why it does not.
+/// Observation if the case holds, or the reason why not.
 pub type Seen = Result<String, Why>;
 
-/// A case.
+/// A test case of the draft.
 pub struct Case {
     /// The draft's title.
     pub title: &'static str,
-    /// The name of its picture.
+    /// File name of the picture.
     pub name: &'static str,
-    /// What the draft expects, in short.
+    /// Summary of the draft's expectation.
     pub expects: &'static str,
-    /// Rates in bit/s and round-trip times in s, one of each.
+    /// Rates, bit/s, and round-trip times, s.
     pub paths: [[f64; 3]; 2],
-    /// Bandwidth-delay products that the queue holds.
+    /// Queue length, bandwidth-delay products.
     pub queue: f64,
-    /// Constants that are others, so that what is to be seen is alone.
+    /// Constants changed to isolate the effect.
     pub constants: &'static [(&'static str, Value)],
     pub run: fn(&mut Lab) -> Seen,
-    /// Why it does not hold at this rate and RTT: by the draft's own rules.
+    /// Reason why the draft's own rules exclude this rate and RTT, if they do.
     pub except: fn(f64, f64) -> Option<&'static str>,
 }
 
 impl Case {
-    /// The path of this rate and RTT.
     pub fn lab(&self, rate: f64, rtt: f64) -> Lab {
         Lab::new(rate, rtt, self.queue, self.constants)
     }
@@ -63,20 +61,18 @@ fn nowhere(_: f64, _: f64) -> Option<&'static str> {
     None
 }
 
-/// So much or else.
 fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), Why> {
     if holds { Ok(()) } else { Err(Why::Not(what())) }
 }
 
-/// PROBE_RTT is far, so that it does not come between.
+/// Keeps PROBE_RTT out of the way.
 const LONE: &[(&str, Value)] = &[("probe_rtt_interval", Value::Duration(Duration::from_secs(60)))];
 
-/// Bandwidth times delay in segments.
 fn product(lab: &Lab) -> f64 {
     lab.payload_rate() * lab.rtt.as_secs() / SEGMENT as f64
 }
 
-/// Where the product is less than three bundles of two segments, as much is always in flight.
+/// Rejects paths whose product is below three bundles of two segments, which are always in flight.
 fn needs_a_product(lab: &Lab) -> Result<(), Why> {
     match product(lab) < 8.0 {
         true => Err(Why::NotHere("three bundles of segments are more than the bandwidth-delay product")),
@@ -97,12 +93,11 @@ pub fn name(state: State) -> &'static str {
     }
 }
 
-/// Mbit/s, for a reader.
 fn mbps(bytes_per_sec: f64) -> f64 {
     bytes_per_sec * 8.0 / 1e6
 }
 
-/// All of them, in the draft's order.
+/// All cases, in the draft's order.
 pub const CASES: &[Case] = &[
     Case {
         title: "Exiting STARTUP on Bandwidth Plateau",

@@ -5,7 +5,7 @@ use crate::lab::{Application, Lab, SEGMENT};
 use lasthop_base::{Duration, Rate};
 use lasthop_tcp::sender::congestion::bbr3::State;
 
-/// Goes on until the state is another, and says which.
+/// Runs until the state changes; returns the new state.
 fn leave(lab: &mut Lab, state: State, longest_s: f64) -> Result<State, Why> {
     let begun = lab.now;
     lab.run_until(&format!("the end of {state:?}"), longest_s, |lab| lab.state() != state)?;
@@ -14,7 +14,6 @@ fn leave(lab: &mut Lab, state: State, longest_s: f64) -> Result<State, Why> {
     Ok(next.copied().unwrap_or(lab.state()))
 }
 
-/// Goes on to the first PROBE_DOWN behind a PROBE_UP.
 fn run_to_down(lab: &mut Lab) -> Result<(), Why> {
     lab.run_to(State::Up)?;
     Ok(lab.run_to(State::Down)?)
@@ -76,7 +75,7 @@ pub fn down_by_inflight(lab: &mut Lab) -> Seen {
     ))
 }
 
-/// With a tenth less, as the draft says, the queue drains still where it is short: the rate is 0.9 less the margin of 1 %.
+/// With a tenth less, as in the draft, a short queue still drains: the rate is 0.9 minus the margin of 1 %.
 pub fn down_by_time(lab: &mut Lab) -> Seen {
     needs_a_product(lab)?;
     run_to_down(lab)?;

@@ -39,7 +39,7 @@ pub fn skipped_after_silence(lab: &mut Lab) -> Seen {
     Ok("no PROBE_RTT in the 4.5 s after the silence".to_owned())
 }
 
-/// An application so slow that each of its packets restarts from idle needs no ProbeRTT.
+/// An application so slow that each packet restarts from idle needs no PROBE_RTT.
 pub fn in_startup(lab: &mut Lab) -> Seen {
     needs_a_product(lab)?;
     lab.application = Application::Writes(0.2 * lab.payload_rate());

@@ -1,4 +1,4 @@
-//! Losses that were none.
+//! Spurious losses.
 
 use super::{Seen, Why, check, name};
 use crate::lab::Lab;
@@ -19,10 +19,10 @@ fn restored(before: &Belief, after: &Belief) -> Result<(), Why> {
         format!("bw_shortterm {}, then {}", before.bandwidth_short_term, after.bandwidth_short_term)
     })?;
     let goes_on = matches!(after.state, State::Up | State::Refill);
-    check(goes_on, || format!("{:?} once it is undone", after.state))
+    check(goes_on, || format!("{:?} after the undo", after.state))
 }
 
-/// A packet comes half a round trip late, beyond RACK's window of a quarter.
+/// A packet arrives half a round trip late, beyond RACK's window of a quarter.
 pub fn fast_recovery(lab: &mut Lab) -> Seen {
     lab.run_to(State::Up)?;
     let before = lab.belief();
@@ -34,26 +34,26 @@ pub fn fast_recovery(lab: &mut Lab) -> Seen {
     let during = lab.state();
     lab.run_until("the undoing", 5.0, |lab| lab.counters().recoveries_undone > 0)?;
     restored(&before, &lab.belief())?;
-    Ok(format!("{} in the recovery, {} once it is undone", name(during), name(lab.state())))
+    Ok(format!("{} in the recovery, {} after the undo", name(during), name(lab.state())))
 }
 
-/// The bottleneck stands still for longer than the timeout, once.
+/// The bottleneck pauses for longer than the RTO, once.
 pub fn timeout(lab: &mut Lab) -> Seen {
     lab.run_to(State::Up)?;
     let before = lab.belief();
-    // A probe of the tail goes out first; a second timeout, at twice the time, would say that something is lost.
+    // A tail loss probe goes out first. A second timeout, at twice the RTO, would indicate a real loss.
     let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
     lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
     lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;
     let during = lab.state();
     lab.run_until("the undoing", 10.0, |lab| lab.counters().timeouts_undone > 0)?;
     restored(&before, &lab.belief())?;
-    Ok(format!("{} after the timeout, {} once it is undone", name(during), name(lab.state())))
+    Ok(format!("{} after the timeout, {} after the undo", name(during), name(lab.state())))
 }
 
-/// StartProbeBW_DOWN calls ResetCongestionSignals.
+/// Exception: StartProbeBW_DOWN calls ResetCongestionSignals.
 pub fn no_undoing(_: f64, _: f64) -> Option<&'static str> {
     Some(
-        "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next one saves the state again: what is restored is what was already lowered",
+        "the lost packet that ends PROBE_UP clears is_loss_in_round, so that the next loss saves the state again: the restored values are the lowered ones",
     )
 }

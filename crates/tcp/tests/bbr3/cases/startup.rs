@@ -4,7 +4,6 @@ use super::{Seen, Why, check, mbps, name, needs_a_product, product};
 use crate::lab::{Application, Lab, Row, SEGMENT};
 use lasthop_tcp::sender::congestion::bbr3::State;
 
-/// The first ACK after which the state was another than Startup.
 fn end_of_startup(lab: &mut Lab) -> Result<Row, Why> {
     lab.run_until("the end of STARTUP", 60.0, |lab| lab.state() != State::Startup)?;
     Ok(lab.last())
@@ -27,7 +26,7 @@ pub fn plateau(lab: &mut Lab) -> Seen {
 }
 
 pub fn loss(lab: &mut Lab) -> Seen {
-    // The application fills half of it, and each fifth packet is lost; a recovery makes a round longer than a round trip.
+    // The application uses half the rate, and each fifth packet is lost; recoveries lengthen rounds.
     if product(lab) < 40.0 {
         return Err(Why::NotHere("too few packets in a round for six separate losses"));
     }
@@ -62,8 +61,8 @@ pub fn drain_by_inflight(lab: &mut Lab) -> Seen {
     Ok(format!("drained in round {}", row.belief.rounds - begun))
 }
 
-/// With a tenth less, as the draft says, DRAIN ends by what is in flight on all paths: it sends at 0.5, so that the queue
-/// drains at 0.4 of the bandwidth still. Three quarters less keep the queue.
+/// With a tenth less, as in the draft, DRAIN ends by the data in flight on all paths: sending at 0.5, the queue still
+/// drains at 0.4 of the bandwidth. Three quarters less keep the queue.
 pub fn drain_by_time(lab: &mut Lab) -> Seen {
     needs_a_product(lab)?;
     let row = end_of_startup(lab)?;

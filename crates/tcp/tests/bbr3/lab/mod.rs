@@ -1,4 +1,4 @@
-//! One BBRv3 connection over a path that a test can change while it runs: rate, losses, delays, a policer, ACKs in lumps.
+//! One BBRv3 connection over a path that changes during the run: rate, losses, delays, a policer, aggregated ACKs.
 
 mod path;
 mod spy;
@@ -19,23 +19,20 @@ pub const SEGMENT: u64 = 1448;
 /// Headers of IPv4 and TCP with timestamps, bytes.
 pub const HEADERS: u64 = 52;
 
-/// What the application does.
+/// Behaviour of the application.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Application {
-    /// Always has more to send.
     Bulk,
-    /// Writes a segment at a time, so many bytes per second.
+    /// Writes one segment at a time, at this rate, bytes/s.
     Writes(f64),
-    /// Has nothing.
     Silent,
 }
 
-/// The connection and its path.
 pub struct Lab {
     pub now: Time,
     pub path: Path,
     pub application: Application,
-    /// Round-trip time without queues or sending times.
+    /// Round-trip time without queueing and transmission.
     pub rtt: Duration,
     ends: [Endpoint; 2],
     written: u64,
@@ -44,8 +41,8 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// A path of so many bit/s and seconds, its queue of so many bandwidth-delay products and ten packets; some of BBR's
-    /// constants are others.
+    /// A path of `rate` bit/s and `rtt_s` s; its queue holds `queue_bdp` bandwidth-delay products and ten packets.
+    /// `constants` replace BBR's own.
     pub fn new(rate: f64, rtt_s: f64, queue_bdp: f64, constants: &[(&'static str, Value)]) -> Lab {
         let seen = Arc::new(Mutex::new(Seen::default()));
         let rtt = Duration::from_secs_f64(rtt_s);
@@ -63,7 +60,7 @@ impl Lab {
         lab
     }
 
-    /// What BBR believes.
+    /// BBR's present estimates.
     pub fn belief(&self) -> Belief {
         self.seen().belief.expect("an ACK has come")
     }
@@ -72,33 +69,33 @@ impl Lab {
         self.seen().belief.map_or(State::Startup, |belief| belief.state)
     }
 
-    /// What was seen at each ACK.
+    /// Observations at each ACK.
     pub fn rows(&self) -> Vec<Row> {
         self.seen().rows.clone()
     }
 
-    /// States since then, the one at that time first.
+    /// The state at `then` and all later states.
     pub fn states_since(&self, then: Time) -> Vec<State> {
         let states = &self.seen().states;
         let from = states.partition_point(|(at, _)| *at <= then).saturating_sub(1);
         states[from..].iter().map(|(_, state)| *state).collect()
     }
 
-    /// The last of them.
+    /// The last observation.
     pub fn last(&self) -> Row {
         *self.seen().rows.last().expect("an ACK has come")
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().expect("no test panics while it looks")
+        self.seen.lock().expect("no test panics while holding the lock")
     }
 
-    /// Payload that the path delivers, bytes per second.
+    /// Payload capacity of the path, bytes per second.
     pub fn payload_rate(&self) -> f64 {
         self.path.rate.bps() as f64 / 8.0 * SEGMENT as f64 / (SEGMENT + HEADERS) as f64
     }
 
-    /// Bytes that have arrived.
+    /// Bytes delivered.
     pub fn delivered(&self) -> u64 {
         self.ends[1].delivered()
     }
@@ -111,7 +108,7 @@ impl Lab {
         self.ends[0].counters()
     }
 
-    /// Goes on until `is_there`; an error that says what was waited for if that takes longer than so many seconds.
+    /// Runs until `is_there` is true; an error if that takes longer than `longest_s`.
     pub fn run_until(
         &mut self,
         what: &str,
@@ -128,7 +125,6 @@ impl Lab {
         Ok(())
     }
 
-    /// Goes on for so many seconds.
     pub fn run_for(&mut self, seconds: f64) {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
@@ -136,18 +132,17 @@ impl Lab {
         }
     }
 
-    /// Goes on until this state is entered.
+    /// Runs until this state is entered.
     pub fn run_to(&mut self, state: State) -> Result<(), String> {
         self.run_until(&format!("{state:?}"), 60.0, |lab| lab.state() == state)
     }
 
-    /// The next thing that happens.
     fn step(&mut self) {
         self.send();
         let ends = self.ends.iter().map(Endpoint::poll_timeout).min().unwrap_or(Time::NEVER);
         let writes =
             if matches!(self.application, Application::Writes(_)) { self.next_write } else { Time::NEVER };
-        // Nothing at all happens: time goes by in pieces.
+        // Without events, time advances in pieces.
         let piece = self.now + Duration::from_millis(10);
         self.now = ends.min(self.path.next()).min(writes).min(piece).max(self.now);
         while let Some((side, segment)) = self.path.arrived(self.now) {
@@ -193,7 +188,7 @@ impl Lab {
     }
 }
 
-/// Two hosts of today: RACK-TLP, F-RTO and D-SACK undo, delayed ACKs; the sender's control is watched.
+/// Two hosts with RACK-TLP, F-RTO, D-SACK undo and delayed ACKs; the sender's control is observed.
 fn ends(seen: &Arc<Mutex<Seen>>, constants: &[(&'static str, Value)]) -> [Endpoint; 2] {
     let shared = Arc::clone(seen);
     let build = move |values: &lasthop_base::Values, start: congestion::Start| {

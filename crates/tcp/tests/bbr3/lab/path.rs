@@ -1,15 +1,15 @@
-//! A bottleneck with a queue that drops, the way there and back.
+//! A bottleneck with a drop-tail queue, and the path in both directions.
 
 use super::HEADERS;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::Segment;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A token bucket that drops what it has no tokens for.
+/// A token bucket that drops packets without tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Policer {
     pub rate: Rate,
-    /// Bytes that the bucket holds, and those in it.
+    /// Capacity, and content, bytes.
     pub bucket: f64,
     tokens: f64,
     filled_at: Time,
@@ -30,28 +30,28 @@ impl Policer {
     }
 }
 
-/// What a test may change.
+/// Path properties that a test may change.
 pub struct Path {
-    /// The bottleneck's.
+    /// Bottleneck rate.
     pub rate: Rate,
-    /// Bytes that wait at most.
+    /// Queue limit, bytes.
     pub queue: u64,
     pub policer: Option<Policer>,
-    /// Every so manieth data packet is lost; 0: none.
+    /// Period of losses, data packets; 0: none.
     pub drop_every: u64,
-    /// What leaves the bottleneck from now on takes so much longer, and may be overtaken.
+    /// Additional delay of packets leaving the bottleneck; later packets may overtake them.
     pub late_by: Duration,
-    /// ACKs wait for the next multiple of this time.
+    /// Period at which waiting ACKs are released.
     pub ack_lumps: Option<Duration>,
     /// Data packets lost so far, in the queue, by the policer or by `drop_every`, and those offered.
     pub dropped: u64,
     pub offered: u64,
     one_way: Duration,
-    /// Wire bytes of what waits or is being sent, and when each is through.
+    /// Packets waiting or in transmission: end of transmission, and wire bytes.
     waiting: VecDeque<(Time, u64)>,
     waiting_bytes: u64,
     free_at: Time,
-    /// By arrival and in the order of sending: to which end, and what.
+    /// Segments in flight by arrival time and sending order: destination end, segment.
     under_way: BTreeMap<(Time, u64), (usize, Segment)>,
     number: u64,
 }
@@ -77,23 +77,23 @@ impl Path {
         }
     }
 
-    /// When the next segment arrives somewhere.
+    /// Time of the next arrival.
     pub fn next(&self) -> Time {
         self.under_way.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at)
     }
 
-    /// The next segment that has arrived by now, and at which end.
+    /// The next segment that has arrived by `now`, and its end.
     pub fn arrived(&mut self, now: Time) -> Option<(usize, Segment)> {
         let entry = self.under_way.first_entry().filter(|entry| entry.key().0 <= now)?;
         Some(entry.remove())
     }
 
-    /// The bottleneck stands still for so long.
+    /// Pauses the bottleneck.
     pub fn pause(&mut self, now: Time, length: Duration) {
         self.free_at = self.free_at.max(now) + length;
     }
 
-    /// From the sender.
+    /// Sends a data segment.
     pub fn send(&mut self, now: Time, segment: Segment) {
         let bytes = u64::from(segment.len) + HEADERS;
         if segment.len > 0 {
@@ -101,7 +101,7 @@ impl Path {
             let is_unlucky = self.drop_every > 0 && self.offered.is_multiple_of(self.drop_every);
             let is_policed = self.policer.as_mut().is_some_and(|policer| !policer.passes(now, bytes as f64));
             while self.waiting.front().is_some_and(|(through, _)| *through <= now) {
-                let (_, gone) = self.waiting.pop_front().expect("it was seen");
+                let (_, gone) = self.waiting.pop_front().expect("the queue is not empty");
                 self.waiting_bytes -= gone;
             }
             if is_unlucky || is_policed || self.waiting_bytes + bytes > self.queue {
@@ -115,7 +115,7 @@ impl Path {
         self.put(self.free_at + self.one_way + self.late_by, 1, segment);
     }
 
-    /// From the receiver.
+    /// Sends an ACK.
     pub fn answer(&mut self, now: Time, segment: Segment) {
         let leaves = match self.ack_lumps {
             Some(lump) if segment.len == 0 => now.round_up(lump),

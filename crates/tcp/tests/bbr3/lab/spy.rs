@@ -1,4 +1,4 @@
-//! A control that does what BBRv3 does, and notes what it believes.
+//! A control that delegates to BBRv3 and records its state.
 
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, State};
@@ -8,28 +8,28 @@ use lasthop_tcp::sender::congestion::{
 use lasthop_tcp::sender::counting::AckCounting;
 use std::sync::{Arc, Mutex};
 
-/// What was true after an ACK.
+/// State after an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub at: Time,
     pub belief: Belief,
-    /// Bytes.
+    /// Bytes in flight.
     pub in_flight: u64,
     pub cwnd: u64,
-    /// Bytes per second, and whether the application limited it.
+    /// Delivery rate, bytes per second, and whether the application limited it.
     pub delivery_rate: Option<f64>,
     pub app_limited: bool,
     pub rtt: Option<Duration>,
-    /// Bytes found lost so far.
+    /// Bytes detected as lost so far.
     pub lost: u64,
 }
 
-/// What the test looks at.
+/// Records of the run.
 #[derive(Default)]
 pub struct Seen {
     pub belief: Option<Belief>,
     pub rows: Vec<Row>,
-    /// When each state was entered.
+    /// Entry times of the states.
     pub states: Vec<(Time, State)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Spy {
 impl Spy {
     fn note(&mut self, now: Time) {
         self.now = now;
-        self.seen.lock().expect("no test panics while it looks").note(now, self.inner.belief());
+        self.seen.lock().expect("no test panics while holding the lock").note(now, self.inner.belief());
     }
 }
 
@@ -79,7 +79,7 @@ impl CongestionControl for Spy {
             rtt: ack.rtt,
             lost: self.lost,
         };
-        let mut seen = self.seen.lock().expect("no test panics while it looks");
+        let mut seen = self.seen.lock().expect("no test panics while holding the lock");
         seen.note(row.at, row.belief);
         seen.rows.push(row);
     }

@@ -1,33 +1,30 @@
-//! How many more bytes than the bandwidth accounts for are acknowledged at once, where radio links or receivers hold ACKs
-//! back: so much more may be in flight, or the sender stalls between them ("ACK aggregation", Cardwell et al., IETF 102, 2018).
+//! ACK aggregation (Cardwell et al., IETF 102, 2018): bytes acknowledged in bursts beyond the bandwidth, where radio
+//! links or receivers delay ACKs. The window grows by these bytes, or the sender would stall between bursts.
 
 use lasthop_base::{Duration, Time};
 
-/// Rounds for which each of the two memories counts, in turn: an excess is known for five to ten rounds.
+/// Rounds per half of the memory: an excess counts for five to ten rounds.
 const ROUNDS: u32 = 5;
-/// An excess of more than what the bandwidth delivers in this time is not believed.
+/// Limit of the allowance, as time at the bandwidth.
 const LONGEST: Duration = Duration::from_millis(100);
-/// An epoch does not count more segments than this.
 const MOST_SEGMENTS: u64 = 1 << 20;
 
-/// The largest excess of late.
 #[derive(Default)]
 pub(super) struct Aggregation {
-    /// Bytes, of this stretch of rounds and the one before it.
+    /// Bytes, in the current and the previous half of the memory.
     largest: [u64; 2],
     rounds: u32,
-    /// When the ACKs ran ahead of the bandwidth, and bytes acknowledged since.
+    /// Start of the epoch, and bytes acknowledged since.
     since: Option<Time>,
     acked: u64,
 }
 
 impl Aggregation {
-    /// After idle time nothing is ahead.
     pub(super) fn start_anew(&mut self, now: Time) {
         (self.since, self.acked) = (Some(now), 0);
     }
 
-    /// An ACK delivers so many bytes, `bandwidth` is in bytes per second. `begins`: a round begins with it.
+    /// Adds `delivered` bytes of an ACK; `bandwidth` in bytes per second. `begins`: the ACK begins a round.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -54,7 +51,7 @@ impl Aggregation {
         self.largest[0] = self.largest[0].max(excess.min(cwnd));
     }
 
-    /// Bytes that may be in flight beyond what the bandwidth-delay product says.
+    /// Bytes allowed in flight above the bandwidth-delay product.
     pub(super) fn allowance(&self, bandwidth: f64) -> u64 {
         let believed = (bandwidth * LONGEST.as_secs()) as u64;
         self.largest[0].max(self.largest[1]).min(believed)
@@ -65,8 +62,7 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// 1 MB/s, acknowledged in lumps of 30 kB every 30 ms: each lump is 30 kB ahead of the bandwidth at first, and the
-    /// allowance forgets it when lumps end, after ten rounds at the latest.
+    /// 1 MB/s in bursts of 30 kB every 30 ms: each exceeds the bandwidth by 30 kB, for at most ten rounds.
     #[test]
     fn lumps_are_allowed_for_and_forgotten() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
@@ -75,7 +71,7 @@ mod tests {
             aggregation.on_ack(at(30 * lump), 30_000, 1e6, 200_000, 1000, true);
         }
         assert_eq!(aggregation.allowance(1e6), 30_000);
-        // No more than 100 ms of a slower path is believed.
+        // At most 100 ms of a slower path.
         assert_eq!(aggregation.allowance(1e5), 10_000);
         for round in 0..10 {
             for ack in 0..30 {

@@ -1,45 +1,43 @@
-//! Whether a policer drops what is above its rate: then packets are sent at what it lets through, without probing (Flach et
-//! al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016; "long-term sampling" of BBR's talk at IETF 97, 2016).
+//! Detection of a policer, and sending at its rate without probing (Flach et al., "An Internet-Wide Analysis of Traffic
+//! Policing", SIGCOMM 2016; "long-term sampling" of BBR's talk at IETF 97, 2016).
 //!
-//! Two stretches in a row, each from loss to loss, over four rounds at least and with a fifth of the packets lost, in which as
-//! much comes through: that is a token bucket. After 48 rounds it is asked anew.
+//! Sign of a token bucket: two consecutive intervals, each from loss to loss over at least four rounds with a fifth of
+//! the packets lost, at the same delivery rate. The rate holds for 48 rounds.
 
 use super::RateSample;
 use lasthop_base::{Duration, Time};
 
-/// Rounds of a stretch: so many at least, and four times as many at most.
+/// Shortest interval, rounds; the longest is four times as long.
 const ROUNDS: u32 = 4;
-/// The share of what was delivered that is lost besides: 50/256.
+/// Lost bytes over delivered bytes that indicate a policer: 50/256.
 const SHARE_LOST: f64 = 50.0 / 256.0;
-/// Two rates are the same if they differ by an eighth at most, or by 4 kbit/s.
+/// Two rates are equal up to an eighth, or up to 4 kbit/s (bytes per second here).
 const RATIO: f64 = 0.125;
 const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the rate holds.
 const HOLDS: u32 = 48;
-/// A stretch is this long at least.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The policer's rate, if there is one.
 #[derive(Default)]
 pub(super) struct LongTerm {
-    /// The rate of the last stretch, bytes per second; 0: none is known.
+    /// Rate of the last interval, bytes per second; 0: unknown.
     rate: f64,
     pub(super) holds: bool,
     samples: bool,
     rounds: u32,
-    /// Bytes delivered and lost, and the time, when the stretch began.
+    /// Bytes delivered and lost, and the time, at the start of the interval.
     delivered: u64,
     lost: u64,
     since: Time,
 }
 
 impl LongTerm {
-    /// The policer's rate, bytes per second, while it holds.
+    /// Policer's rate, bytes per second, while in effect.
     pub(super) fn rate(&self) -> Option<f64> {
         self.holds.then_some(self.rate)
     }
 
-    /// Nothing is known, and the next loss begins a stretch.
+    /// Discards all state; the next loss begins an interval.
     pub(super) fn start_anew(&mut self) {
         *self = LongTerm::default();
     }
@@ -48,8 +46,8 @@ impl LongTerm {
         (self.rounds, self.delivered, self.lost, self.since) = (0, delivered, lost, now);
     }
 
-    /// A sample; `begins`: a round begins with it; `losses`: it tells some, of `lost` bytes in all; `probes`: the state is
-    /// ProbeBW. Whether the rate holds no more, and probing begins anew.
+    /// Adds a sample. `begins`: a round begins; `losses`: the sample reports losses; `lost`: total lost; `probes`: in
+    /// ProbeBW. Returns `true` if the rate expires, so that probing restarts.
     pub(super) fn on_sample(
         &mut self,
         now: Time,
@@ -105,7 +103,7 @@ impl LongTerm {
 mod tests {
     use super::*;
 
-    /// A policer lets 100 kB/s through of what is sent: a third is lost, in each round of 100 ms.
+    /// Rounds until a policer is detected, for rounds of 100 ms with these bytes delivered.
     fn rounds_until_it_holds(delivered_in_round: &[u64], share_lost: f64) -> Option<usize> {
         let mut long_term = LongTerm::default();
         let (mut total, mut lost) = (0, 0);
@@ -133,13 +131,12 @@ mod tests {
         None
     }
 
-    /// The first loss begins a stretch; four rounds later the first ends, and after four more the second of the same rate.
+    /// The first loss begins an interval; four rounds later it ends, after four more the second with the same rate.
     #[test]
     fn two_like_stretches_tell_a_policer() {
         assert_eq!(rounds_until_it_holds(&[10_000; 20], 0.33), Some(8));
     }
 
-    /// A tenth lost is no policer; nor are rates that differ by more than an eighth.
     #[test]
     fn few_losses_and_other_rates_do_not() {
         assert_eq!(rounds_until_it_holds(&[10_000; 40], 0.1), None);
@@ -147,7 +144,6 @@ mod tests {
         assert_eq!(rounds_until_it_holds(&doubling, 0.33), None);
     }
 
-    /// It holds for 48 rounds of ProbeBW.
     #[test]
     fn it_is_asked_anew() {
         let mut long_term = LongTerm { rate: 1000.0, holds: true, ..LongTerm::default() };

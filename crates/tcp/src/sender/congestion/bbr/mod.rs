@@ -1,14 +1,10 @@
-//! BBR version 1: packets are paced at the bandwidth that the path was seen to deliver, and twice the pipe is in flight at
-//! most (draft-cardwell-iccrg-bbr-congestion-control-00), with what Linux 6.18 has beside the draft.
+//! BBR version 1: paces at the delivery rate of the path, with at most twice the bandwidth-delay product in flight
+//! (draft-cardwell-iccrg-bbr-congestion-control-00), with Linux 6.18's additions.
 //!
-//! * `model.rs`: the largest delivery rate, rounds, and when the pipe is full.
-//! * `aggregation.rs`: ACKs that come in lumps.
-//! * `long_term.rs`: policers.
-//!
-//! # Not the kernel's
-//! The largest rate of ten rounds is exact; Linux keeps the three best samples (Nichols). Segments are paced one by one, so
-//! that none waits below TCP: what Linux subtracts for those (packets in the queueing discipline) is nothing here. Whether an
-//! RTT was taken of a delayed ACK is not known: where the smallest is out of date, any takes its place.
+//! # Differences from the kernel
+//! The maximum over ten rounds is exact; Linux keeps the three best samples (Nichols). Segments are paced singly, so no
+//! packets wait in a queueing discipline below TCP. Delayed ACKs are not recognised: any RTT replaces an expired
+//! smallest RTT.
 
 mod aggregation;
 mod long_term;
@@ -24,11 +20,10 @@ use lasthop_base::{Duration, Info, Mechanism, Rate, Stream, Time};
 use long_term::LongTerm;
 use model::{Bandwidth, FullPipe, Rounds};
 
-/// See the file.
 pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bbr",
-        summary: "paced at the largest delivery rate of late, with twice the pipe in flight at most; losses are repaired, not answered",
+        summary: "BBRv1: paces at the largest recent delivery rate, at most two bandwidth-delay products in flight; losses cause no reduction",
         source: "draft-cardwell-iccrg-bbr-congestion-control-00",
         linux_name: Some("bbr"),
         ..Info::PLAIN
@@ -40,19 +35,18 @@ pub(super) const MECHANISM: Mechanism<Build> = Mechanism {
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
 /// Gains of ProbeBW, one after the other, each for a round-trip time.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// How long the smallest RTT counts (RTpropFilterLen), and how long it is looked for anew (ProbeRTTDuration).
+/// Lifetime of the smallest RTT (RTpropFilterLen), and duration of ProbeRTT (ProbeRTTDuration).
 const RTT_COUNTS: Duration = Duration::from_secs(10);
 const PROBE_RTT: Duration = Duration::from_millis(200);
-/// Segments that are always in flight (BBRMinPipeCwnd).
+/// Smallest window, segments (BBRMinPipeCwnd).
 const FEWEST: u64 = 4;
-/// A share of the rate that is left for queues to drain (BBRPacingMarginPercent).
+/// Share of the rate left to drain queues (BBRPacingMarginPercent).
 const MARGIN: f64 = 0.01;
-/// The largest bundle, bytes: an IP packet's length with room for headers.
+/// Largest bundle, bytes: an IP packet less headers.
 const LARGEST_QUANTUM: u64 = 65_000;
-/// No more is ever useful: the largest window that a scaled field can advertise (RFC 7323 §2.3).
+/// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
 const LARGEST: u64 = 1 << 30;
 
-/// The states of draft §4.3.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
     Startup,
@@ -61,7 +55,7 @@ enum State {
         slot: usize,
         since: Time,
     },
-    /// Until when, once little enough is in flight, and whether a round has gone by since.
+    /// End of ProbeRTT, set once few segments are in flight, and the round then.
     ProbeRtt {
         until: Option<Time>,
         round: u64,
@@ -73,26 +67,25 @@ struct Bbr {
     initial_window: u64,
     random: Stream,
     cwnd: u64,
-    /// Bytes per second at which packets leave; `None` before the first round-trip time.
+    /// Pacing rate, bytes per second; `None` before the first RTT sample.
     rate: Option<f64>,
     state: State,
     bandwidth: Bandwidth,
     rounds: Rounds,
-    /// RTprop, and when it was measured.
+    /// RTprop, and the time of its measurement.
     shortest: Option<(Duration, Time)>,
     pipe: FullPipe,
     aggregation: Aggregation,
     long_term: LongTerm,
-    /// Bytes found lost so far.
     lost: u64,
-    /// Data goes out again after a silence, and nothing of it has arrived yet: that was rest enough for the queue.
+    /// Sending restarted after idle time, and nothing has arrived since: the queue has drained.
     restarts: bool,
-    /// cwnd before it was lowered for a repair or a ProbeRTT (prior_cwnd).
+    /// cwnd before a repair or ProbeRTT (prior_cwnd).
     prior: u64,
     phase: Phase,
-    /// A recovery has begun of which no ACK has come yet.
+    /// Recovery entered, and no ACK handled since.
     enters: bool,
-    /// As much goes out as is delivered, until this round ends.
+    /// Round in which packets are conserved: one sent per delivered.
     conserves_in: Option<u64>,
 }
 
@@ -138,12 +131,12 @@ impl Bbr {
         }
     }
 
-    /// The bandwidth that is used: a policer's rate, or the largest of late; bytes per second.
+    /// Bandwidth in use: a policer's rate or the largest recent rate, bytes per second.
     fn bandwidth(&self) -> f64 {
         self.long_term.rate().unwrap_or(self.bandwidth.largest)
     }
 
-    /// So many times the bandwidth-delay product (BBRInflight).
+    /// `gain` times the bandwidth-delay product, with allowances (BBRInflight).
     fn inflight(&self, bandwidth: f64, gain: f64) -> u64 {
         self.quantized(self.product(bandwidth, gain))
     }
@@ -155,16 +148,15 @@ impl Bbr {
         }
     }
 
-    /// With three bundles for what hosts hold back, in even segments, so that a receiver that acknowledges every second one
-    /// waits for none; two more where the gain shall be seen also in a small window.
+    /// Adds three bundles for offloads. Rounds to an even number of segments, for receivers that acknowledge every
+    /// second one. Adds two more at a gain above one, effective also in a small window.
     fn quantized(&self, window: u64) -> u64 {
         let pairs = (window + 3 * self.quantum()).div_ceil(2 * self.mss);
         let probes = matches!(self.state, State::ProbeBw { slot: 0, .. });
         2 * self.mss * (pairs + u64::from(probes))
     }
 
-    /// What leaves in one go: a millisecond's worth, but a segment, or two above 1.2 Mbit/s (BBRSetSendQuantum). The pacer
-    /// spaces single segments; the window leaves room for bundles all the same.
+    /// Bytes of a bundle: 1 ms at the rate, at least a segment, two above 1.2 Mbit/s (BBRSetSendQuantum).
     fn quantum(&self) -> u64 {
         let rate = self.rate.unwrap_or(0.0);
         let fewest = if rate < 1.2e6 / 8.0 { 1 } else { 2 };
@@ -172,7 +164,7 @@ impl Bbr {
         whole.clamp(fewest, 127) * self.mss
     }
 
-    /// Startup never paces slower than before.
+    /// Sets the pacing rate, which never falls in Startup.
     fn set_rate(&mut self, gain: f64, srtt: Option<Duration>) {
         let wanted = match (self.bandwidth(), srtt) {
             (bandwidth, _) if bandwidth > 0.0 => (1.0 - MARGIN) * gain * bandwidth,
@@ -185,7 +177,7 @@ impl Bbr {
     }
 
     fn probe_bandwidth(&mut self, now: Time) {
-        // Any phase but the one that drains (BBREnterProbeBW): flows that share a queue shall not probe in step.
+        // Random phase except the draining one (BBREnterProbeBW), so that flows at one queue do not probe in step.
         let slot = [0, 2, 3, 4, 5, 6, 7][(self.random.draw() % 7) as usize];
         self.state = State::ProbeBw { slot, since: now };
     }
@@ -211,7 +203,7 @@ impl Bbr {
         }
     }
 
-    /// The next phase of ProbeBW, if this one is over (BBRCheckCyclePhase).
+    /// Enters the next phase of ProbeBW if due (BBRCheckCyclePhase).
     fn advance_cycle(&mut self, ack: &AckEvent) {
         let State::ProbeBw { slot, since } = self.state else { return };
         let before = ack.in_flight + ack.delivered + ack.lost;
@@ -236,8 +228,8 @@ impl Bbr {
         }
     }
 
-    /// The smallest RTT, and the time in which it is looked for anew (draft §4.3.5). Only a smaller one puts that off (netdev,
-    /// November 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
+    /// Updates the smallest RTT, and ProbeRTT (draft §4.3.5). Only a smaller RTT postpones ProbeRTT (netdev, November
+    /// 2020, "only postpone PROBE_RTT if RTT is < current min_rtt estimate").
     fn advance_rtt(&mut self, ack: &AckEvent) {
         let expired = self.shortest.is_some_and(|(_, at)| ack.now.since(at) > RTT_COUNTS);
         let rtt = ack.rate.and_then(|rate| rate.rtt).or(ack.rtt);
@@ -266,7 +258,7 @@ impl Bbr {
         }
     }
 
-    /// ProbeRTT is over if its time has passed (BBRCheckProbeRTTDone).
+    /// Leaves ProbeRTT if due (BBRCheckProbeRTTDone).
     fn end_probe_rtt(&mut self, now: Time) {
         let State::ProbeRtt { until: Some(until), .. } = self.state else { return };
         if now <= until {
@@ -305,7 +297,7 @@ impl Bbr {
             self.conserves_in = None;
         }
         let bandwidth = self.bandwidth();
-        // Lumps are allowed for once the pipe was full.
+        // Aggregation counts once the pipe was full.
         let lumps = if self.pipe.is_full { self.aggregation.allowance(bandwidth) } else { 0 };
         let target = self.quantized(self.product(bandwidth, self.cwnd_gain()) + lumps);
         if self.conserves_in.is_some() {
@@ -327,7 +319,6 @@ impl CongestionControl for Bbr {
         self.cwnd
     }
 
-    /// It knows none.
     fn ssthresh(&self) -> u64 {
         LARGEST
     }
@@ -364,10 +355,8 @@ impl CongestionControl for Bbr {
         self.pipe.look_again();
     }
 
-    /// Marks say nothing to it.
     fn on_mark(&mut self, _: &LossEvent) {}
 
-    /// The bandwidth that was seen still counts.
     fn on_idle(&mut self, _: u64) {}
 
     fn on_segment(&mut self, mss: u64) {
@@ -376,12 +365,12 @@ impl CongestionControl for Bbr {
 
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
-        // A tail probe repairs a loss without an ACK in between.
+        // A tail loss probe repairs a loss without an ACK in between.
         self.enters = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept => self.restore_window(),
-            // Nothing was lost: neither the pipe nor a policer was seen.
+            // Spurious loss: neither a full pipe nor a policer was detected.
             Recovered::Revised { .. } => {
                 self.restore_window();
                 self.pipe.look_again();
@@ -400,7 +389,7 @@ impl RateHooks for Bbr {
         self.set_rate(HIGH_GAIN, rtt);
     }
 
-    /// After a silence of the application: at the bandwidth, whatever the phase (BBRHandleRestartFromIdle).
+    /// Restart from idle: pace at the bandwidth in any phase (BBRHandleRestartFromIdle).
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
@@ -428,7 +417,7 @@ mod tests {
         Bbr::new(Start { window: 10_000, ssthresh: LARGEST, mss: 1000, selective: true, random })
     }
 
-    /// Ten segments in the handshake's 100 ms, times the gain of Startup: 288,539 bytes per second.
+    /// Ten segments per handshake RTT of 100 ms, times Startup's gain: 288,539 bytes per second.
     #[test]
     fn the_first_window_is_paced_by_the_handshake() {
         let mut bbr = bbr();
@@ -436,8 +425,7 @@ mod tests {
         assert_eq!(bbr.pacing_rate(), Some(Rate::from_bps(8 * 288_539)));
     }
 
-    /// 1 MB/s and 50 ms make 50 segments, and three bundles of two 56; of an odd number one more, and two more while the gain
-    /// is above one.
+    /// 1 MB/s x 50 ms: 50 segments, 56 with three bundles of two. Odd: one more; gain above one: two more.
     #[test]
     fn windows_are_even() {
         let mut bbr = bbr();
@@ -451,7 +439,7 @@ mod tests {
         assert_eq!(bbr.inflight(1e6, 1.0), 58_000);
     }
 
-    /// A recovery that is over before an ACK tells of it, as where a tail probe was the repair, leaves the window alone.
+    /// Recovery that ends without an ACK (tail loss probe) leaves the window unchanged.
     #[test]
     fn what_is_repaired_at_once_costs_nothing() {
         let random = Stream::named(1, "sender");

@@ -1,14 +1,13 @@
-//! What BBR knows of the path: the largest delivery rate of late, and whether it was ever reached.
+//! BBR's model of the path: largest recent delivery rate, rounds, and detection of a full pipe.
 
 use super::RateSample;
 
 /// Rounds for which a delivery rate counts (BtlBwFilterLen).
 const ROUNDS: usize = 10;
 
-/// The largest delivery rate of the last rounds: BtlBw.
 #[derive(Default)]
 pub(super) struct Bandwidth {
-    /// The largest of each round, bytes per second.
+    /// Maximum of each round, bytes per second.
     of_rounds: [f64; ROUNDS],
     pub(super) largest: f64,
 }
@@ -25,17 +24,15 @@ impl Bandwidth {
     }
 }
 
-/// A round ends when data is delivered that was sent in it.
+/// Round: ends when data sent in the round is delivered.
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
     pub(super) ends_at: u64,
-    /// All bytes delivered.
     pub(super) total: u64,
 }
 
 impl Rounds {
-    /// Takes a sample in; whether it begins a round.
     pub(super) fn advance(&mut self, rate: &RateSample) -> bool {
         self.total = rate.total;
         let begins = rate.prior >= self.ends_at;
@@ -47,7 +44,7 @@ impl Rounds {
     }
 }
 
-/// Whether Startup has found the bandwidth: three rounds without a quarter more (draft §4.3.2.2).
+/// Detector of a full pipe in Startup: three rounds without 25 % growth (draft §4.3.2.2).
 #[derive(Default)]
 pub(super) struct FullPipe {
     seen: f64,
@@ -68,7 +65,7 @@ impl FullPipe {
         }
     }
 
-    /// What was seen counts no more: after a timeout, or one that was none.
+    /// Restarts detection, after a timeout or a spurious timeout.
     pub(super) fn look_again(&mut self) {
         (self.seen, self.flat_rounds) = (0.0, 0);
     }
@@ -79,7 +76,7 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// Draft §4.3.2.2: three rounds in a row without a quarter more, and a quarter more begins anew.
+    /// Draft §4.3.2.2: three consecutive rounds without 25 % growth; such growth restarts the count.
     #[test]
     fn the_pipe_is_full_after_three_flat_rounds() {
         let mut pipe = FullPipe::default();
@@ -89,11 +86,9 @@ mod tests {
         };
         assert_eq!([100.0, 200.0, 240.0, 240.0, 250.0].map(&mut after), [false; 5]);
         assert_eq!([300.0, 312.0, 200.0].map(&mut after), [false, false, true]);
-        // What was found stays found.
         assert!(after(1000.0));
     }
 
-    /// The largest rate counts for ten rounds, its own included.
     #[test]
     fn a_rate_counts_for_ten_rounds() {
         let mut bandwidth = Bandwidth::default();
@@ -108,7 +103,6 @@ mod tests {
         assert_eq!(bandwidth.largest, 100.0);
     }
 
-    /// A round lasts until data arrives that was sent in it.
     #[test]
     fn rounds_are_counted_by_what_is_delivered() {
         let mut rounds = Rounds::default();

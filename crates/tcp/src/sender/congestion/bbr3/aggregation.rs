@@ -1,10 +1,10 @@
-//! How many more bytes than the bandwidth accounts for are acknowledged at once (BBR.extra_acked, draft §5.5.9).
+//! ACK aggregation: bytes acknowledged in bursts beyond the bandwidth (BBR.extra_acked, draft §5.5.9).
 
 use lasthop_base::Time;
 
-/// BBR.extra_acked_filter and what it is fed with.
+/// BBR.extra_acked_filter with its interval.
 pub(super) struct Aggregation {
-    /// The largest excess of each round, bytes.
+    /// Largest excess of each round, bytes.
     of_rounds: Vec<u64>,
     round: u64,
     since: Option<Time>,
@@ -18,12 +18,12 @@ impl Aggregation {
         Aggregation { of_rounds: vec![0; rounds as usize], round: 0, since: None, delivered: 0, extra: 0 }
     }
 
-    /// Data goes out after idle time: the interval begins then.
+    /// Starts the interval after idle time.
     pub(super) fn begin(&mut self, now: Time) {
         self.since = Some(now);
     }
 
-    /// UpdateACKAggregation. `all_rounds`: the whole filter counts, and not the last round alone.
+    /// UpdateACKAggregation. `all_rounds`: use the whole filter instead of the last round.
     pub(super) fn on_ack(
         &mut self,
         now: Time,
@@ -56,8 +56,7 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// 1 MB/s in lumps of 30 kB every 30 ms: each is 30 kB ahead; ten rounds without lumps later that is forgotten, in
-    /// Startup one round later.
+    /// 1 MB/s in bursts of 30 kB every 30 ms: the excess of 30 kB counts for ten rounds, in Startup for one.
     #[test]
     fn lumps_count_for_ten_rounds() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

@@ -1,9 +1,9 @@
-//! How fast the path is: the largest delivery rate of two cycles, and whether it still grows.
+//! Largest delivery rate of two cycles, and detection of a full pipe.
 
 use super::Sample;
 use super::constants::Constants;
 
-/// BBR.max_bw_filter: the largest rate of this cycle of ProbeBW and of the one before (draft §5.5.5).
+/// BBR.max_bw_filter: largest rate of the current and the previous ProbeBW cycle (draft §5.5.5).
 #[derive(Default)]
 pub(super) struct MaxBandwidth {
     this_cycle: f64,
@@ -11,19 +11,17 @@ pub(super) struct MaxBandwidth {
 }
 
 impl MaxBandwidth {
-    /// BBR.max_bw, bytes per second.
     pub(super) fn largest(&self) -> f64 {
         self.this_cycle.max(self.last_cycle)
     }
 
-    /// UpdateMaxBw.
     pub(super) fn update(&mut self, sample: &Sample) {
         if sample.rate > 0.0 && (sample.rate >= self.largest() || !sample.app_limited) {
             self.this_cycle = self.this_cycle.max(sample.rate);
         }
     }
 
-    /// AdvanceMaxBwFilter: a cycle is over. One without samples leaves what was known.
+    /// AdvanceMaxBwFilter: ends a cycle. A cycle without samples changes nothing.
     pub(super) fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             self.last_cycle = std::mem::take(&mut self.this_cycle);
@@ -31,7 +29,7 @@ impl MaxBandwidth {
     }
 }
 
-/// Whether sending faster makes anything arrive faster (draft §5.3.1.2).
+/// Detector of a full pipe: no growth of the delivery rate (draft §5.3.1.2).
 #[derive(Default)]
 pub(super) struct FullPipe {
     /// BBR.full_bw, bytes per second.
@@ -40,17 +38,17 @@ pub(super) struct FullPipe {
     pub(super) flat_rounds: u64,
     /// BBR.full_bw_now.
     pub(super) is_full: bool,
-    /// BBR.full_bw_reached: it was full once.
+    /// BBR.full_bw_reached: the pipe was full at some time.
     pub(super) was_full: bool,
 }
 
 impl FullPipe {
-    /// ResetFullBW; `seen` is what a further rate is compared with.
+    /// ResetFullBW; `seen` is the reference for further rates.
     pub(super) fn look_again(&mut self, seen: f64) {
         (self.seen, self.flat_rounds, self.is_full) = (seen, 0, false);
     }
 
-    /// CheckFullBWReached, for the ACK that begins a round.
+    /// CheckFullBWReached, for an ACK that begins a round.
     pub(super) fn look(&mut self, sample: &Sample, set: &Constants) {
         if self.is_full || sample.app_limited {
             return;
@@ -72,8 +70,7 @@ mod tests {
         Sample { rate, app_limited, ..Sample::default() }
     }
 
-    /// Draft §5.5.5: what an application that was limited reached counts only where it is the most; a rate counts for the
-    /// rest of its cycle and the next one.
+    /// Draft §5.5.5: an application-limited rate counts only if largest; a rate lasts until the end of the next cycle.
     #[test]
     fn a_rate_counts_for_two_cycles() {
         let mut bandwidth = MaxBandwidth::default();

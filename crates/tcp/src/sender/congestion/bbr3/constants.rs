@@ -1,8 +1,7 @@
-//! The draft's constants, each a parameter.
+//! Constants of the draft, each a parameter.
 
 use lasthop_base::{Duration, Parameter, Unit, Values};
 
-/// See [`PARAMETERS`].
 pub(super) struct Constants {
     pub(super) startup_gain: f64,
     pub(super) drain_gain: f64,
@@ -80,7 +79,6 @@ const fn time(name: &'static str, default: &'static str, doc: &'static str) -> P
     }
 }
 
-/// All of them, with the draft's names and sections.
 pub(super) const PARAMETERS: &[Parameter] = &[
     gain("startup_gain", (1.0, 10.0), "2.77", "pacing gain of Startup (BBR.StartupPacingGain, 4 ln 2; §2.5)"),
     gain("drain_gain", (0.01, 1.0), "0.5", "pacing gain of Drain (BBR.DrainPacingGain, §2.5)"),
@@ -90,19 +88,25 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "window_gain",
         (1.0, 10.0),
         "2",
-        "bandwidth-delay products in flight at most (BBR.DefaultCwndGain, §2.6)",
+        "largest number of bandwidth-delay products in flight (BBR.DefaultCwndGain, §2.6)",
     ),
-    gain("up_window_gain", (1.0, 10.0), "2.25", "the same in ProbeBW_UP (§5.3.3.5)"),
-    gain("probe_rtt_gain", (0.0, 1.0), "0.5", "the same in ProbeRTT (BBR.ProbeRTTCwndGain, §2.16.2)"),
-    share(
-        "margin",
-        "0.01",
-        "share of the rate that is left for queues to drain (BBR.PacingMarginPercent, §2.5)",
+    gain(
+        "up_window_gain",
+        (1.0, 10.0),
+        "2.25",
+        "largest number of bandwidth-delay products in flight in ProbeBW_UP (§5.3.3.5)",
     ),
+    gain(
+        "probe_rtt_gain",
+        (0.0, 1.0),
+        "0.5",
+        "largest number of bandwidth-delay products in flight in ProbeRTT (BBR.ProbeRTTCwndGain, §2.16.2)",
+    ),
+    share("margin", "0.01", "share of the rate left to drain queues (BBR.PacingMarginPercent, §2.5)"),
     share(
         "most_lost",
         "0.02",
-        "share that may be lost in a round while bandwidth is probed for (BBR.LossThresh, §2.8)",
+        "largest share lost in a round while probing for bandwidth (BBR.LossThresh, §2.8)",
     ),
     count(
         "most_holes",
@@ -110,32 +114,41 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "6",
         "separate losses in a round that end Startup (BBRStartupFullLossCnt, §5.3.1.3)",
     ),
-    share("beta", "0.7", "what a round with losses leaves of the short-term model at least (BBR.Beta, §2.8)"),
-    share("headroom", "0.15", "share of inflight_longterm that is left to others (BBR.Headroom, §2.8)"),
-    count("fewest", (1, 100), "4", "segments that may always be in flight (BBR.MinPipeCwnd, §2.8)"),
+    share(
+        "beta",
+        "0.7",
+        "smallest share of the short-term model that remains after a round with losses (BBR.Beta, §2.8)",
+    ),
+    share("headroom", "0.15", "share of inflight_longterm left to other flows (BBR.Headroom, §2.8)"),
+    count("fewest", (1, 100), "4", "smallest window, segments (BBR.MinPipeCwnd, §2.8)"),
     gain(
         "growth",
         (1.0, 10.0),
         "1.25",
-        "a rate grows in a round if it is so many times the rate before (§5.3.1.2)",
+        "ratio to the earlier rate that counts as growth in a round (§5.3.1.2)",
     ),
     count("flat_rounds", (1, 100), "3", "rounds without growth after which the pipe is full (§5.3.1.2)"),
     count(
         "extra_acked_rounds",
         (1, 100),
         "10",
-        "rounds for which lumps of ACKs count (BBR.ExtraAckedFilterLen, §2.12)",
+        "rounds for which ACK aggregation counts (BBR.ExtraAckedFilterLen, §2.12)",
     ),
-    time("min_rtt_counts", "10 s", "how long a smallest RTT counts (BBR.MinRTTFilterLen, §2.16.1)"),
-    time("probe_rtt_interval", "5 s", "time between two ProbeRTT (BBR.ProbeRTTInterval, §2.16.2)"),
-    time("probe_rtt_lasts", "200 ms", "how long ProbeRTT lasts at least (BBR.ProbeRTTDuration, §2.16.2)"),
-    time("wait", "2 s", "time between two probes for bandwidth at least (§5.3.3.8)"),
-    time("wait_spread", "1 s", "a random part of this time is added (§5.3.3.8)"),
-    count("reno_rounds", (1, 100_000), "63", "rounds between two probes at most, beside Reno (§5.3.3.8)"),
+    time("min_rtt_counts", "10 s", "lifetime of the smallest RTT (BBR.MinRTTFilterLen, §2.16.1)"),
+    time("probe_rtt_interval", "5 s", "time between two ProbeRTT states (BBR.ProbeRTTInterval, §2.16.2)"),
+    time("probe_rtt_lasts", "200 ms", "shortest duration of ProbeRTT (BBR.ProbeRTTDuration, §2.16.2)"),
+    time("wait", "2 s", "shortest time between two probes for bandwidth (§5.3.3.8)"),
+    time("wait_spread", "1 s", "largest random addition to `wait` (§5.3.3.8)"),
+    count(
+        "reno_rounds",
+        (1, 100_000),
+        "63",
+        "largest number of rounds between two probes, for coexistence with Reno (§5.3.3.8)",
+    ),
     Parameter {
         name: "saves",
         unit: Unit::Word(&["round", "episode"]),
         default: Some("round"),
-        doc: "what can be undone is saved in each round with losses (§5.5.10.2, NoteLoss), or once a recovery (§5.5.11.1)",
+        doc: "saving of the state for undo: in each round with losses (§5.5.10.2, NoteLoss), or once per recovery (§5.5.11.1)",
     },
 ];

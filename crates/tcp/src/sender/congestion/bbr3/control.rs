@@ -1,25 +1,23 @@
-//! What the model comes to: pacing rate, quantum and window (draft §5.6).
+//! Control output of the model: pacing rate, quantum and window (draft §5.6).
 
 use super::{Bbr3, State};
 use lasthop_base::Duration;
 
-/// The largest bundle, bytes.
+/// Largest bundle, bytes.
 const LARGEST_QUANTUM: u64 = 64_000;
-/// No more is ever useful: the largest window that a scaled field can advertise (RFC 7323 §2.3).
+/// Largest useful window: the limit of a scaled field (RFC 7323 §2.3).
 pub(super) const LARGEST: u64 = 1 << 30;
 
 impl Bbr3 {
-    /// BBR.bw, bytes per second: the largest bandwidth of late, bounded by what losses say.
+    /// BBR.bw, bytes per second: the largest recent bandwidth, bounded by losses.
     pub(super) fn bandwidth(&self) -> f64 {
         self.bw
     }
 
-    /// BBR.MinPipeCwnd, bytes.
     pub(super) fn fewest(&self) -> u64 {
         self.set.fewest * self.mss
     }
 
-    /// BBR.pacing_gain.
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
             State::Startup => self.set.startup_gain,
@@ -30,7 +28,6 @@ impl Bbr3 {
         }
     }
 
-    /// BBR.cwnd_gain.
     fn window_gain(&self) -> f64 {
         match self.state {
             State::Up => self.set.up_window_gain,
@@ -47,30 +44,29 @@ impl Bbr3 {
         }
     }
 
-    /// Inflight, bytes.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> u64 {
         self.with_budget(self.product(bandwidth, gain))
     }
 
-    /// QuantizationBudget: three bundles of segments at least, for what hosts hold back (TCP's offload budget).
+    /// QuantizationBudget: at least three bundles of segments (TCP's offload budget).
     fn with_budget(&self, window: u64) -> u64 {
         let window = window.max(3 * self.quantum).max(self.fewest());
         if self.state == State::Up { window + 2 * self.mss } else { window }
     }
 
-    /// TargetInflight: the bandwidth-delay product, unless the window is smaller.
+    /// TargetInflight: the bandwidth-delay product, at most cwnd.
     pub(super) fn target_inflight(&self) -> u64 {
         self.product(self.bandwidth(), 1.0).min(self.cwnd)
     }
 
-    /// InitPacingRate: the initial window in a round-trip time, in a millisecond where none is known.
+    /// InitPacingRate: the initial window per RTT, or per millisecond without an RTT sample.
     pub(super) fn open_pacing(&mut self, srtt: Option<Duration>) {
         let rtt = srtt.map_or(0.001, Duration::as_secs).max(1e-9);
         self.has_rtt = srtt.is_some();
         self.rate = Some(self.set.startup_gain * self.initial_window as f64 / rtt);
     }
 
-    /// SetPacingRateWithGain: never slower than before until the pipe was full.
+    /// SetPacingRateWithGain: the rate never falls before the pipe was full.
     pub(super) fn pace(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * (1.0 - self.set.margin);
         if rate > 0.0 && (self.pipe.was_full || self.rate.is_none_or(|known| rate > known)) {
@@ -78,13 +74,12 @@ impl Bbr3 {
         }
     }
 
-    /// SetSendQuantum. Segments are paced one by one; the window leaves room for bundles all the same.
+    /// SetSendQuantum. Pacing is by segment; only the window uses bundles.
     pub(super) fn set_quantum(&mut self) {
         let of_a_millisecond = (self.rate.unwrap_or(0.0) / 1000.0) as u64;
         self.quantum = of_a_millisecond.min(LARGEST_QUANTUM).max(2 * self.mss);
     }
 
-    /// SetCwnd.
     pub(super) fn set_window(&mut self, newly_acked: u64) {
         let most = self.with_budget(
             self.product(self.bandwidth(), self.window_gain()).saturating_add(self.aggregation.extra),
@@ -101,7 +96,6 @@ impl Bbr3 {
         self.bound_window();
     }
 
-    /// BoundCwndForModel.
     fn bound_window(&mut self) {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.long_term,

@@ -1,9 +1,9 @@
-//! ProbeBW: down, cruise, refill, up (draft §5.3.3), and when the next probe is due.
+//! ProbeBW: down, cruise, refill, up (draft §5.3.3), and the time of the next probe.
 
 use super::{Bbr3, Sample, State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.ack_phase: what ACKs tell of the probe.
+/// BBR.ack_phase: feedback of ACKs on the probe.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Feedback {
     #[default]
@@ -14,10 +14,9 @@ enum Feedback {
     Stopping,
 }
 
-/// Where ProbeBW stands.
 pub(super) struct Cycle {
     feedback: Feedback,
-    /// BBR.is_bw_probe_sample: what arrives now was sent to probe.
+    /// BBR.is_bw_probe_sample: arriving data was sent to probe.
     pub(super) is_probe: bool,
     /// BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
     pub(super) was_too_high: bool,
@@ -26,7 +25,6 @@ pub(super) struct Cycle {
     up_acked: u64,
     acked_per_step: u64,
     up_rounds: u32,
-    /// BBR.rounds_since_probe_up.
     rounds: u64,
     /// BBR.cycle_stamp and BBR.bw_probe_wait.
     since: Time,
@@ -51,7 +49,7 @@ impl Cycle {
         self.rounds += 1;
     }
 
-    /// What arrives from now on was not sent to probe.
+    /// Ends the probe feedback.
     pub(super) fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }
@@ -94,7 +92,6 @@ impl Bbr3 {
         self.enter(State::Down);
     }
 
-    /// StartProbeBW_REFILL.
     pub(super) fn start_refill(&mut self) {
         self.short.reset();
         let cycle = &mut self.cycle;
@@ -105,7 +102,6 @@ impl Bbr3 {
         self.enter(State::Refill);
     }
 
-    /// StartProbeBW_UP.
     fn start_up(&mut self, sample: &Sample) {
         self.cycle.feedback = Feedback::Starting;
         self.rounds.start();
@@ -114,19 +110,17 @@ impl Bbr3 {
         self.raise_slope();
     }
 
-    /// IsTimeToProbeBW: after the wait, or after as many rounds as Reno would need for a window like this.
+    /// IsTimeToProbeBW: after the wait, or after the rounds that Reno would need for such a window.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
         now > self.cycle.since + self.cycle.wait || self.cycle.rounds >= reno_rounds.min(self.set.reno_rounds)
     }
 
-    /// IsTimeToCruise.
     fn is_time_to_cruise(&self, in_flight: u64) -> bool {
         in_flight <= self.long_term_with_headroom()
             && in_flight <= self.inflight(self.max_bandwidth.largest(), 1.0)
     }
 
-    /// IsTimeToGoDown.
     fn is_time_to_go_down(&mut self, in_flight: u64, sample: &Sample) -> bool {
         if self.cycle.was_too_high && in_flight >= self.long_term {
             self.cycle.was_careful = true;
@@ -140,7 +134,7 @@ impl Bbr3 {
         self.pipe.is_full
     }
 
-    /// AdaptLongTermModel; whether it has changed the state.
+    /// AdaptLongTermModel. Returns whether the state changed.
     fn adapt_long_term(&mut self, sample: &Sample) -> bool {
         if self.rounds.begins {
             let feedback = self.cycle.feedback;
@@ -159,7 +153,7 @@ impl Bbr3 {
         false
     }
 
-    /// The probe's last ACKs have come. Whether the next probe begins at once: this one was careful, and nothing was lost.
+    /// Ends the probe's feedback. Returns whether the next probe begins now (precautionary end, little loss).
     fn end_feedback(&mut self, sample: &Sample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
@@ -205,8 +199,7 @@ mod tests {
     use crate::sender::congestion::Start;
     use lasthop_base::Stream;
 
-    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments in each round in which the window was used up, a window of 64 being
-    /// acknowledged; and not at all where it was not.
+    /// §5.3.3.5: the bound grows by 1, 2, 4, 8 … segments per round with a full window of 64, otherwise not at all.
     #[test]
     fn the_bound_grows_twice_as_fast_in_each_round() {
         let random = Stream::named(1, "sender");
@@ -216,7 +209,7 @@ mod tests {
         bbr.raise_slope();
         let sample = |newly_acked| Sample { newly_acked, ..Sample::default() };
         bbr.raise_long_term(&sample(64_000));
-        assert_eq!(bbr.long_term, 20_000, "the window was not used up");
+        assert_eq!(bbr.long_term, 20_000, "the window was not full");
         bbr.rounds.note_full_window();
         let in_round = |bbr: &mut Bbr3| {
             let before = bbr.long_term;

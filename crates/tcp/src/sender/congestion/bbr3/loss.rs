@@ -1,10 +1,10 @@
-//! What losses say of the path (draft §5.5.10), and how that is taken back when they were none (§5.5.11).
+//! Reaction of the model to losses (draft §5.5.10), and undo after spurious losses (§5.5.11).
 
 use super::{Bbr3, Sample, State};
 use crate::sender::congestion::{LostSegment, Phase};
 use lasthop_base::Time;
 
-/// What is safe for now: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
+/// Short-term bounds: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
 #[derive(Clone, Copy)]
 pub(super) struct ShortTerm {
     pub(super) bandwidth: f64,
@@ -14,15 +14,13 @@ pub(super) struct ShortTerm {
 impl ShortTerm {
     pub(super) const UNBOUND: ShortTerm = ShortTerm { bandwidth: f64::INFINITY, inflight: u64::MAX };
 
-    /// ResetShortTermModel.
     pub(super) fn reset(&mut self) {
         *self = ShortTerm::UNBOUND;
     }
 }
 
-/// What was known before the losses of this round.
+/// Model before the losses of this round.
 pub(super) struct Undo {
-    /// The state that they ended.
     state: Option<State>,
     short: ShortTerm,
     long_term: u64,
@@ -34,7 +32,6 @@ impl Undo {
 }
 
 impl Bbr3 {
-    /// HandleLostPacket.
     pub(super) fn handle_lost(&mut self, now: Time, lost: &LostSegment) {
         let is_first = self.last.note_loss(lost.delivered);
         if is_first && (!self.set.saves_once || self.phase == Phase::Open) {
@@ -53,13 +50,12 @@ impl Bbr3 {
         }
     }
 
-    /// IsInflightTooHigh.
     pub(super) fn is_too_high(&self, sample: &Sample) -> bool {
         sample.lost as f64 > sample.in_flight as f64 * self.set.most_lost
             || (sample.lost > 0 && !self.selective)
     }
 
-    /// InflightAtLoss: what was in flight when too much was lost, somewhere in a segment of `size` bytes.
+    /// InflightAtLoss: bytes in flight when the loss exceeded its threshold, within a segment of `size` bytes.
     fn inflight_at_loss(&self, sample: &Sample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
@@ -67,7 +63,6 @@ impl Bbr3 {
         (in_flight + (most * in_flight - lost) / (1.0 - most)).max(0.0) as u64
     }
 
-    /// HandleInflightTooHigh.
     fn handle_too_high(&mut self, now: Time, sample: &Sample) {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
@@ -81,8 +76,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round of its own: where such a round ends in recovery,
-    /// recovery has lasted for one.
+    /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round; its end in recovery shows a round of recovery.
     pub(super) fn check_startup_loss(&mut self, sample: &Sample) {
         if self.state != State::Startup || self.phase != Phase::Recovery || self.pipe.was_full {
             return;
@@ -93,14 +87,13 @@ impl Bbr3 {
         };
         if is_much {
             self.undo.state = Some(State::Startup);
-            // §5.3.1.3 sets the first alone, the test case "Exiting STARTUP on Loss" both.
+            // §5.3.1.3 sets only the first, the test case "Exiting STARTUP on Loss" both.
             (self.pipe.was_full, self.pipe.is_full) = (true, true);
             self.long_term = self.product(self.bandwidth(), 1.0).max(self.last.delivered);
         }
     }
 
-    /// UpdateCongestionSignals, once the largest bandwidth is known: a round with losses lowers the short-term model, unless
-    /// it was probing.
+    /// UpdateCongestionSignals: a round with losses lowers the short-term model unless probing.
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.last.begins {
             return;
@@ -120,7 +113,6 @@ impl Bbr3 {
         short.inflight = self.last.delivered.max((self.set.beta * short.inflight as f64) as u64);
     }
 
-    /// InflightWithHeadroom.
     pub(super) fn long_term_with_headroom(&self) -> u64 {
         if self.long_term == u64::MAX {
             return u64::MAX;
@@ -129,13 +121,11 @@ impl Bbr3 {
         self.long_term.saturating_sub(headroom).max(self.fewest())
     }
 
-    /// SaveStateUponLoss.
     pub(super) fn save_state(&mut self) {
         self.save_window();
         self.undo = Undo { state: None, short: self.short, long_term: self.long_term };
     }
 
-    /// HandleSpuriousLossDetection.
     pub(super) fn handle_spurious_loss(&mut self) {
         self.restore_window();
         self.last.has_loss = false;

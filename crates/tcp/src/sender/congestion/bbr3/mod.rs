@@ -1,22 +1,13 @@
-//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026): a model of the path's bandwidth and delay, and
-//! of how much in flight loses too much, sets rate and window.
+//! BBR version 3 (draft-ietf-ccwg-bbr-06, in the editors' copy of 3 August 2026): rate and window follow a model of the
+//! path's bandwidth, delay, and inflight level with too much loss.
 //!
-//! * `rounds.rs`: round trips, and what the last one brought.
-//! * `bandwidth.rs`: the largest bandwidth, and whether it still grows.
-//! * `probe_rtt.rs`: the smallest RTT.
-//! * `aggregation.rs`: ACKs that come in lumps.
-//! * `loss.rs`: what losses say, and how that is taken back.
-//! * `cycle.rs`: the states of ProbeBW.
-//! * `control.rs`: rate and window.
-//! * `constants.rs`: the draft's constants.
+//! Section numbers are the draft's. Names in capitals or with the prefix `BBR.` are from its pseudocode. A function
+//! without a comment implements the pseudocode function of a similar name.
 //!
-//! Section numbers are the draft's; names in capitals or with `BBR.` in front are those of its pseudocode.
-//!
-//! # What is left open, or is otherwise
-//! * Marks of congestion say nothing to it, as in the draft (§3.7).
-//! * At a timeout the draft's window is what is in flight and a segment; here it is a segment, and the one that must go goes.
-//! * A segment is paced for itself, whatever the quantum.
-//! * The two filters by rounds and cycles are exact, not Nichols's estimate.
+//! # Differences and open points
+//! * Congestion marks are ignored, as in the draft (§3.7).
+//! * Segments are paced singly, for any quantum.
+//! * The filters by rounds and cycles are exact, not Nichols's estimate.
 
 mod aggregation;
 mod bandwidth;
@@ -42,11 +33,10 @@ use loss::{ShortTerm, Undo};
 use probe_rtt::MinRtt;
 use rounds::{LastRound, Rounds};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bbr3",
-        summary: "BBRv3: paced at the bandwidth of two cycles of probing, with as much in flight as loses little",
+        summary: "BBRv3: paces at the largest bandwidth of two probing cycles; losses limit the bytes in flight",
         source: "draft-ietf-ccwg-bbr-06",
         parameters: PARAMETERS,
         ..Info::PLAIN
@@ -54,38 +44,36 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, start| Box::new(Bbr3::new(values, start)),
 };
 
-/// The states of draft §5.1; the four of ProbeBW each for itself.
+/// States of draft §5.1, with the four of ProbeBW.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Looks for the bandwidth, twice as fast in each round.
+    /// Search for the bandwidth: the rate doubles each round.
     Startup,
-    /// Lets the queue that Startup built run empty.
+    /// Drains the queue built by Startup.
     Drain,
-    /// ProbeBW_DOWN: lets the queue run empty, and room for others come.
+    /// ProbeBW_DOWN: drains the queue and leaves headroom to other flows.
     Down,
-    /// ProbeBW_CRUISE: sends as fast as the path delivers.
+    /// ProbeBW_CRUISE: sends at the delivery rate.
     Cruise,
     /// ProbeBW_REFILL: fills the pipe for a round.
     Refill,
-    /// ProbeBW_UP: sends faster, to see if more comes through.
+    /// ProbeBW_UP: sends faster to probe for bandwidth.
     Up,
-    /// Keeps little in flight, to see how short the path is.
+    /// Few bytes in flight, to measure the smallest RTT.
     ProbeRtt,
 }
 
 impl State {
-    /// IsInAProbeBWState.
     fn probes_bandwidth(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// IsProbingBW.
     fn accelerates(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 }
 
-/// What an ACK says: the draft's RS.
+/// Data of an ACK: the draft's RS.
 #[derive(Clone, Copy, Default)]
 struct Sample {
     /// RS.delivery_rate, bytes per second; 0: none.
@@ -95,7 +83,7 @@ struct Sample {
     newly_acked: u64,
     in_flight: u64,
     lost: u64,
-    /// RS.prior_delivered, if something was delivered.
+    /// RS.prior_delivered, if the ACK delivered data.
     prior: Option<u64>,
     rtt: Option<Duration>,
     app_limited: bool,
@@ -118,7 +106,7 @@ impl Sample {
     }
 }
 
-/// See the file.
+/// BBR version 3.
 pub struct Bbr3 {
     set: Constants,
     mss: u64,
@@ -128,7 +116,7 @@ pub struct Bbr3 {
     cwnd: u64,
     /// BBR.prior_cwnd.
     prior: u64,
-    /// C.pacing_rate, bytes per second, and whether a round-trip time was known when it was first set.
+    /// C.pacing_rate, bytes per second, and whether an RTT was known when the rate was first set.
     rate: Option<f64>,
     has_rtt: bool,
     quantum: u64,
@@ -145,7 +133,7 @@ pub struct Bbr3 {
     max_bandwidth: MaxBandwidth,
     pipe: FullPipe,
     short: ShortTerm,
-    /// BBR.inflight_longterm; the largest number: infinite.
+    /// BBR.inflight_longterm; `u64::MAX`: infinite.
     long_term: u64,
     cycle: Cycle,
     rtt: MinRtt,
@@ -153,10 +141,10 @@ pub struct Bbr3 {
     undo: Undo,
 }
 
-/// What it believes at one time, for those who look on.
+/// Snapshot of the model, for observers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Belief {
-    /// Where it stands.
+    /// State.
     pub state: State,
     /// BBR.max_bw, BBR.bw_shortterm (infinite: none) and C.pacing_rate, bytes per second.
     pub max_bandwidth: f64,
@@ -191,7 +179,7 @@ pub struct Belief {
 }
 
 impl Bbr3 {
-    /// One that begins a connection.
+    /// Control of a new connection.
     pub fn new(values: &Values, start: Start) -> Bbr3 {
         let set = Constants::of(values);
         Bbr3 {
@@ -223,7 +211,7 @@ impl Bbr3 {
         }
     }
 
-    /// What it believes now.
+    /// Current snapshot of the model.
     pub fn belief(&self) -> Belief {
         let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
         Belief {
@@ -263,18 +251,15 @@ impl Bbr3 {
         }
     }
 
-    /// SaveCwnd.
     fn save_window(&mut self) {
         let is_whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
         self.prior = if is_whole { self.cwnd } else { self.prior.max(self.cwnd) };
     }
 
-    /// RestoreCwnd.
     fn restore_window(&mut self) {
         self.cwnd = self.cwnd.max(self.prior);
     }
 
-    /// UpdateModelAndState.
     fn update_model(&mut self, ack: &AckEvent, sample: &Sample) {
         self.last.begin_ack(sample, self.rounds.delivered);
         self.rounds.advance(sample);
@@ -308,7 +293,6 @@ impl CongestionControl for Bbr3 {
         self.cwnd
     }
 
-    /// It knows none.
     fn ssthresh(&self) -> u64 {
         LARGEST
     }
@@ -344,17 +328,15 @@ impl CongestionControl for Bbr3 {
         self.on_timeout(loss, true);
     }
 
-    /// OnEnterRTO: one segment may leave beside what is in flight (draft §5.6.4.4).
+    /// OnEnterRTO: one segment above the bytes in flight (draft §5.6.4.4).
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_state();
         self.phase = Phase::Restart;
         self.cwnd = loss.spared + self.mss;
     }
 
-    /// Marks say nothing to it.
     fn on_mark(&mut self, _: &LossEvent) {}
 
-    /// What was learnt of the path still counts.
     fn on_idle(&mut self, _: u64) {}
 
     fn on_segment(&mut self, mss: u64) {
@@ -381,7 +363,7 @@ impl RateHooks for Bbr3 {
         self.open_pacing(rtt);
     }
 
-    /// HandleRestartFromIdle; and whether the window is used up.
+    /// HandleRestartFromIdle, and note of a full window.
     fn on_sent(&mut self, sent: &SentEvent) {
         if sent.in_flight + self.mss > self.cwnd {
             self.rounds.note_full_window();

@@ -1,9 +1,9 @@
-//! How short the path is, and the time in which it is looked at with little in flight (draft §5.3.4, §5.5.7).
+//! Smallest RTT, and ProbeRTT (draft §5.3.4, §5.5.7).
 
 use super::{Bbr3, Sample, State};
 use lasthop_base::{Duration, Time};
 
-/// BBR.min_rtt, and the smallest RTT of late by which ProbeRTT is scheduled.
+/// BBR.min_rtt, and the smallest recent RTT that schedules ProbeRTT.
 #[derive(Default)]
 pub(super) struct MinRtt {
     /// BBR.min_rtt and BBR.min_rtt_stamp; `None`: infinite.
@@ -18,12 +18,12 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// The handshake's RTT is the first (OnInit).
+    /// OnInit: the handshake's RTT is the first sample.
     pub(super) fn open(&mut self, rtt: Option<Duration>) {
         self.smallest = rtt.map(|rtt| (rtt, Time::ZERO));
     }
 
-    /// The clock begins: the handshake knows no time of day.
+    /// Sets the time of the handshake's sample.
     pub(super) fn begin(&mut self, now: Time) {
         if let Some((_, at)) = self.smallest.as_mut().filter(|(_, at)| *at == Time::ZERO) {
             *at = now;
@@ -32,7 +32,6 @@ impl MinRtt {
 }
 
 impl Bbr3 {
-    /// UpdateMinRTT.
     pub(super) fn update_min_rtt(&mut self, now: Time, sample: &Sample) {
         let known = &mut self.rtt;
         known.begin(now);
@@ -51,7 +50,6 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTT.
     pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &Sample) {
         if self.state != State::ProbeRtt && self.rtt.expired && !self.restarts {
             self.enter(State::ProbeRtt);
@@ -88,7 +86,7 @@ impl Bbr3 {
         if self.rtt.done_at.is_none_or(|done_at| now <= done_at) {
             return;
         }
-        // The next one is an interval from now.
+        // The next ProbeRTT is an interval from now.
         self.rtt.of_late = self.rtt.of_late.map(|(delay, _)| (delay, now));
         self.restore_window();
         self.short.reset();
@@ -101,7 +99,6 @@ impl Bbr3 {
         }
     }
 
-    /// ProbeRTTCwnd.
     pub(super) fn probe_rtt_window(&self) -> u64 {
         self.product(self.bandwidth(), self.set.probe_rtt_gain).max(self.fewest())
     }

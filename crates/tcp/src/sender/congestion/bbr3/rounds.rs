@@ -1,24 +1,23 @@
-//! Time in round trips that packets measure (draft §5.5.1), and what came through in the last of them.
+//! Packet-timed round trips (draft §5.5.1), and signals of the last round.
 
 use super::Sample;
 
-/// BBR.round_count and what belongs to it.
+/// BBR.round_count and its state.
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
-    /// BBR.round_start: a round begins with this ACK.
+    /// BBR.round_start: this ACK begins a round.
     pub(super) begins: bool,
     /// BBR.next_round_delivered.
     ends_at: u64,
     /// C.delivered.
     pub(super) delivered: u64,
-    /// The window was used up in this round, and in the one before.
+    /// Whether the window was full in this round, and in the one before.
     fills: bool,
     filled: bool,
 }
 
 impl Rounds {
-    /// UpdateRound.
     pub(super) fn advance(&mut self, sample: &Sample) {
         self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
         if self.begins {
@@ -28,23 +27,21 @@ impl Rounds {
         }
     }
 
-    /// StartRound.
     pub(super) fn start(&mut self) {
         self.ends_at = self.delivered;
     }
 
-    /// Nothing more fits into the window.
     pub(super) fn note_full_window(&mut self) {
         self.fills = true;
     }
 
-    /// C.is_cwnd_limited: at some time in the last round trip the window was used up.
+    /// C.is_cwnd_limited: the window was full at some time in the last round trip.
     pub(super) fn is_window_limited(&self) -> bool {
         self.fills || self.filled
     }
 }
 
-/// What the last round brought, and whether something was lost in it (draft §5.5.10.3).
+/// Signals of the last round, and its losses (draft §5.5.10.3).
 #[derive(Default)]
 pub(super) struct LastRound {
     /// BBR.bw_latest, bytes per second, and BBR.inflight_latest, bytes.
@@ -55,7 +52,7 @@ pub(super) struct LastRound {
     pub(super) begins: bool,
     /// BBR.is_loss_in_round.
     pub(super) has_loss: bool,
-    /// Separate stretches that were lost in it, and where the last one ends.
+    /// Separate runs of lost bytes in the round, and the end of the last one.
     pub(super) holes: u64,
     hole_ends_at: u64,
 }
@@ -84,7 +81,7 @@ impl LastRound {
         (self.has_loss, self.bandwidth, self.delivered) = (false, 0.0, 0);
     }
 
-    /// NoteLoss, but for what is saved: whether it is the first loss of the round.
+    /// NoteLoss without saving state. Returns whether this is the first loss of the round.
     pub(super) fn note_loss(&mut self, delivered: u64) -> bool {
         let is_first = !self.has_loss;
         if is_first {
@@ -94,7 +91,6 @@ impl LastRound {
         is_first
     }
 
-    /// A segment between these bytes is lost.
     pub(super) fn note_hole(&mut self, start: u64, end: u64) {
         self.holes += u64::from(start != self.hole_ends_at);
         self.hole_ends_at = end;

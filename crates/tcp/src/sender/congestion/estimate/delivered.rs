@@ -1,14 +1,12 @@
-//! What an ACK says was delivered (Mascolo et al. 2001 §2.3, procedure AckedCount).
+//! Bytes delivered by an ACK (Mascolo et al. 2001 §2.3, procedure AckedCount).
 
 use crate::sender::recovery::AckNews;
 
-/// Counts each byte once: a duplicate stands for a segment, and the ACK that closes the hole for what is left.
-///
-/// As published: an ACK of one segment counts whole even if duplicates were counted before it.
+/// Counts each byte once, through duplicates or the cumulative ACK. As published, an ACK of one segment counts in full.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct Delivered {
     mss: u64,
-    /// Counted through duplicates, and not yet covered by a cumulative ACK.
+    /// Bytes counted by duplicates, not yet covered by a cumulative ACK.
     accounted: u64,
 }
 
@@ -17,12 +15,10 @@ impl Delivered {
         Delivered { mss, accounted: 0 }
     }
 
-    /// A full segment has so much payload from now on, bytes.
     pub(in crate::sender::congestion) fn on_segment(&mut self, mss: u64) {
         self.mss = mss;
     }
 
-    /// Bytes that this ACK adds.
     pub(in crate::sender::congestion) fn count(&mut self, ack: &AckNews) -> u64 {
         if ack.is_pure_duplicate() {
             self.accounted += self.mss;
@@ -47,17 +43,16 @@ mod tests {
         AckNews { acked, duplicate: acked == 0, ..AckNews::default() }
     }
 
-    /// Segments 2 to 5 arrive behind a hole, then its repair: five segments in all.
+    /// Segments 2 to 5 arrive after a hole, then the repair: five segments in all.
     #[test]
     fn each_segment_counts_once() {
         let mut delivered = Delivered::new(1000);
         let acks = [0, 0, 0, 0, 5000].map(|acked| delivered.count(&ack(acked)));
         assert_eq!(acks, [1000, 1000, 1000, 1000, 1000]);
-        // A delayed ACK of two segments.
         assert_eq!(delivered.count(&ack(2000)), 2000);
     }
 
-    /// A partial ACK covers less than the duplicates accounted for: one segment, the rest stays accounted.
+    /// A partial ACK covers less than the counted duplicates: one segment, the rest remains.
     #[test]
     fn a_partial_ack() {
         let mut delivered = Delivered::new(1000);

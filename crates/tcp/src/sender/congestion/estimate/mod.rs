@@ -1,9 +1,4 @@
-//! How much bandwidth does the path give this connection? From the returning ACKs.
-//!
-//! * `delivered.rs`: how many bytes an ACK says were delivered, duplicates included.
-//! * `tustin.rs`: a sample per ACK, Westwood's filter.
-//! * `sliding.rs`: a sample per ACK, Jersey's window of a round-trip time.
-//! * `per_rtt.rs`: a sample per round-trip time, Westwood+'s filter.
+//! Bandwidth estimates from ACKs: Westwood's filter (`tustin`), Jersey's (`sliding`), Westwood+'s (`per_rtt`).
 
 mod delivered;
 mod per_rtt;

@@ -1,14 +1,11 @@
-//! Westwood+'s filter: a sample per round-trip time, and an exponentially weighted mean of them.
-//!
-//! ACKs that come in bunches make a sample per ACK too large; over a whole round-trip time they do not (Grieco and
-//! Mascolo 2004).
+//! Westwood+'s filter: exponentially weighted mean of one sample per RTT. Bunched ACKs inflate samples per ACK, but not
+//! samples per RTT (Grieco and Mascolo 2004).
 
 use lasthop_base::{Duration, Time};
 
-/// The filter and its state; rates in bytes per second.
+/// Westwood+'s filter; rates in bytes per second.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct PerRtt {
-    /// Weight of a new sample.
     weight: f64,
     began: Option<Time>,
     rtt: Duration,
@@ -17,12 +14,10 @@ pub(in crate::sender::congestion) struct PerRtt {
 }
 
 impl PerRtt {
-    /// A filter in which a new sample has this weight.
     pub(in crate::sender::congestion) fn new(weight: f64) -> PerRtt {
         PerRtt { weight, began: None, rtt: Duration::ZERO, bytes: 0, estimate: 0.0 }
     }
 
-    /// An ACK says that so many bytes were delivered, and perhaps how long a round trip takes.
     pub(in crate::sender::congestion) fn on_delivered(
         &mut self,
         now: Time,
@@ -43,7 +38,6 @@ impl PerRtt {
         }
     }
 
-    /// The estimate, bytes per second.
     pub(in crate::sender::congestion) fn estimate(&self) -> f64 {
         self.estimate
     }
@@ -53,7 +47,7 @@ impl PerRtt {
 mod tests {
     use super::*;
 
-    /// At a constant rate b each RTT gives the sample b: after n of them, b (1 - 0.9^n).
+    /// Constant rate b: each RTT gives the sample b; b (1 - 0.9^n) after n samples.
     #[test]
     fn a_step() {
         let mut filter = PerRtt::new(0.1);

@@ -1,15 +1,14 @@
-//! Jersey's filter: a window of one round-trip time that slides over what is delivered.
+//! Jersey's filter: window of one RTT that slides over the bytes delivered.
 //!
-//! `R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT)` (Xu, Tian, Ansari 2004, available bandwidth estimate, after the time
-//! sliding window of Clark and Fang 1998; the equation from memory). RTT is the latest one, not the smallest.
+//! `R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT)` (Xu, Tian, Ansari 2004, available bandwidth estimate, after
+//! the time sliding window of Clark and Fang 1998; the equation from memory). RTT is the latest, not the smallest.
 //!
-//! # The first ACK
-//! It starts the clock and gives no sample; the estimate begins at zero. What is delivered at one instant of the clock, or
-//! before an earlier one, joins the next sample.
+//! The first ACK starts the clock without a sample; the estimate begins at zero. Bytes delivered without progress of
+//! the clock join the next sample.
 
 use lasthop_base::{Duration, Time};
 
-/// The filter and its state; rates in bytes per second.
+/// Jersey's filter; rates in bytes per second.
 #[derive(Debug, Default)]
 pub(in crate::sender::congestion) struct Sliding {
     last: Option<Time>,
@@ -18,7 +17,7 @@ pub(in crate::sender::congestion) struct Sliding {
 }
 
 impl Sliding {
-    /// Something says, by a clock that shows `at`, that so many bytes were delivered; a round trip takes `rtt` now.
+    /// Adds `bytes` delivered at `at` by the chosen clock; `rtt` is the current round trip.
     pub(in crate::sender::congestion) fn on_delivered(&mut self, at: Time, bytes: u64, rtt: Duration) {
         let Some(last) = self.last else {
             self.last = Some(at);
@@ -34,7 +33,6 @@ impl Sliding {
         self.last = Some(at);
     }
 
-    /// The estimate, bytes per second.
     pub(in crate::sender::congestion) fn estimate(&self) -> f64 {
         self.estimate
     }
@@ -50,8 +48,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// At a constant rate b each sample takes RTT / (RTT + dt) of what is missing: b (1 - (1 / 1.1)^n) after n of 10 ms, within
-    /// 1 % after five round trips; and 5.7 % of the step are left three round trips after the rate halved.
+    /// Constant rate b: each sample closes RTT / (RTT + dt) of the gap: b (1 - (1 / 1.1)^n) after n samples 10 ms
+    /// apart, within 1 % after five RTT. Three RTT after the rate halved, 5.7 % of the step remain.
     #[test]
     fn a_step_up_and_one_down() {
         let mut filter = Sliding::default();
@@ -67,7 +65,7 @@ mod tests {
         assert!((filter.estimate() / 125_000.0 - 1.0).abs() < 0.07, "{}", filter.estimate());
     }
 
-    /// A coarse clock, here of 10 ms under segments every 2.5 ms: samples join until it moves.
+    /// Coarse clock of 10 ms, segments every 2.5 ms: samples join until the clock advances.
     #[test]
     fn a_clock_that_stands_still() {
         let mut filter = Sliding::default();

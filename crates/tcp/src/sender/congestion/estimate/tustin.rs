@@ -1,30 +1,29 @@
-//! Westwood's filter: a low-pass of first order, discretised by the bilinear (Tustin) rule, a sample per ACK.
+//! Westwood's filter: first-order low-pass, discretised by the bilinear (Tustin) rule, one sample per ACK.
 //!
-//! `b_k = d_k / Δ_k`, `B_k = α B_{k-1} + (1 - α) (b_k + b_{k-1}) / 2`, `α = (2τ - Δ_k) / (2τ + Δ_k)` (Mascolo et al. 2001
-//! §2.2, Eq. 2). When nothing has come for `τ/m`, a sample of zero is assumed.
+//! `b_k = d_k / Δ_k`, `B_k = α B_{k-1} + (1 - α) (b_k + b_{k-1}) / 2`, `α = (2τ - Δ_k) / (2τ + Δ_k)` (Mascolo et al.
+//! 2001 §2.2, Eq. 2). A silence of `τ/m` counts as a sample of zero.
 //!
-//! # The first ACK
-//! It starts the clock and gives no sample; the estimate begins at zero.
+//! The first ACK starts the clock without a sample; the estimate begins at zero.
 
 use lasthop_base::{Duration, Time};
 
-/// The filter and its state; rates in bytes per second.
+/// Westwood's filter; rates in bytes per second.
 #[derive(Debug)]
 pub(in crate::sender::congestion) struct Tustin {
     /// τ, s.
     time_constant: f64,
-    /// τ/m: the longest time without a sample.
+    /// τ/m: longest time without a sample.
     longest: Duration,
-    /// When the last sample was taken, assumed ones included.
+    /// Time of the last sample, assumed ones included.
     last: Option<Time>,
     sample: f64,
     estimate: f64,
-    /// Delivered at the same instant as the last sample: part of the next.
+    /// Bytes delivered at the instant of the last sample: part of the next.
     pending: u64,
 }
 
 impl Tustin {
-    /// A filter with time constant τ that assumes a sample of zero after τ/m.
+    /// Filter with time constant τ that assumes a zero sample after a silence of τ/m.
     pub(in crate::sender::congestion) fn new(time_constant: Duration, m: u64) -> Tustin {
         Tustin {
             time_constant: time_constant.as_secs(),
@@ -36,7 +35,6 @@ impl Tustin {
         }
     }
 
-    /// An ACK says that so many bytes were delivered.
     pub(in crate::sender::congestion) fn on_delivered(&mut self, now: Time, bytes: u64) {
         let Some(last) = self.idle_until(now) else {
             self.last = Some(now);
@@ -52,17 +50,16 @@ impl Tustin {
         self.last = Some(now);
     }
 
-    /// The estimate at `now`, bytes per second.
     pub(in crate::sender::congestion) fn estimate(&mut self, now: Time) -> f64 {
         self.idle_until(now);
         self.estimate
     }
 
-    /// Assumes a sample of zero for every τ/m without an ACK; when the last sample was.
+    /// Adds a zero sample for every τ/m without an ACK. Returns the time of the last sample.
     fn idle_until(&mut self, now: Time) -> Option<Time> {
         let mut last = self.last?;
         let longest = self.longest;
-        // After some thousand of them nothing is left of the estimate.
+        // Some thousand zero samples erase the estimate.
         for _ in 0..4096 {
             if now.since(last) <= longest {
                 break;
@@ -98,7 +95,7 @@ mod tests {
     /// α for 10 ms: (1 - 0.01) / (1 + 0.01).
     const ALPHA: f64 = 0.99 / 1.01;
 
-    /// The step response: for a constant rate b from rest, B_k = b (1 - α^(k-1) (1 + α) / 2).
+    /// Step response to a constant rate b from rest: B_k = b (1 - α^(k-1) (1 + α) / 2).
     #[test]
     fn a_step() {
         let mut filter = Tustin::new(TAU, 2);
@@ -120,7 +117,7 @@ mod tests {
         assert!((share - 0.632).abs() < 0.002, "{share}");
     }
 
-    /// Two ACKs at one instant are one sample with the next.
+    /// Two ACKs at one instant form one sample with the next.
     #[test]
     fn acks_at_one_instant() {
         let (mut one, mut two) = (Tustin::new(TAU, 2), Tustin::new(TAU, 2));
@@ -130,12 +127,12 @@ mod tests {
                 two.on_delivered(at(20 * k), 1000);
             }
         }
-        // All that comes at one instant but its first ACK joins the next sample.
+        // All ACKs at an instant but the first join the next sample.
         let (one, two) = (one.estimate(at(980)), two.estimate(at(980)));
         assert!((one - two).abs() / one < 1e-9, "{one} and {two}");
     }
 
-    /// Silence: a zero after each τ/m. With m = 2, α = (2 - 1/2) / (2 + 1/2) = 0.6: the first zero still averages with
+    /// Silence: a zero sample per τ/m. With m = 2, α = (2 - 1/2) / (2 + 1/2) = 0.6: the first zero sample averages with
     /// the last sample, the others only shrink.
     #[test]
     fn silence() {
