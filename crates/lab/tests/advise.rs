@@ -53,9 +53,9 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let bbr = live(find("BBRv1")).unwrap();
     assert_eq!(bbr, format!("{emulated} --congestion bbr {iperf}"));
     // The sender is the path's own: one-line paths are between hosts of today, with CUBIC (RFC 9438).
-    let queue = live(find("a managed queue (CoDel)")).unwrap();
+    let queue = live(find("active queue management (CoDel)")).unwrap();
     assert_eq!(queue, format!("{emulated} --set 'link.path.down.queue=codel' --congestion cubic {iperf}"));
-    let window = find("a receive window that follows the path");
+    let window = find("dynamic receive window");
     let measured = "sudo lasthop agent measure 'rate=10Mbit/s,rtt=20ms,queue=500packets'";
     assert_eq!(live(window).unwrap(), format!("{measured} --senders cubic --window dynamic"));
     assert_eq!(Advice::deploy(window).unwrap(), "sudo lasthop agent run --window dynamic");
@@ -102,7 +102,7 @@ fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     ];
     let advice = advice("lte-am", &without, 2);
     let find = |name: &str| advice.rows.iter().position(|row| row.candidate.name == name);
-    let [am, harq] = ["RLC's acknowledged mode", "2 transmissions on the link, not 1"].map(find);
+    let [am, harq] = ["RLC acknowledged mode", "2 link transmissions instead of 1"].map(find);
     assert!(am.is_some_and(|rank| rank < 6) && harq.is_some_and(|rank| rank < 6), "{am:?} {harq:?}");
     for row in [am, harq].into_iter().flatten().map(|rank| &advice.rows[rank]) {
         assert!(row.goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{row:?}");
