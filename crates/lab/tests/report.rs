@@ -131,8 +131,8 @@ fn the_forest_has_a_row_for_each_number() {
     let rows: Vec<&str> = forest.split("<tr><th").skip(1).collect();
     assert_eq!(rows.len(), 40);
     assert!(
-        after.starts_with("\n<p>3 further numbers are in the chapters&#39; tables.</p>")
-            || after.starts_with("\n<p>3 further numbers are in the chapters' tables.</p>")
+        after.starts_with("\n<p>The chapters&#39; tables list 3 further numbers.</p>")
+            || after.starts_with("\n<p>The chapters' tables list 3 further numbers.</p>")
     );
     // 4.84 of 8.8 margins from the left.
     assert!(rows[0].contains("<use href=\"#f0\" x=\"55%\" y=\"45%\"/>"), "{}", rows[0]);

@@ -1,8 +1,8 @@
-//! The papers' files, within the program.
+//! Built-in files of the papers.
 
 macro_rules! papers {
     ($($paper:literal: $($file:literal)+;)+) => {
-        /// By paper: its files with their texts.
+        /// Files with their texts, by paper.
         pub(super) const ALL: &[(&str, &[(&str, &str)])] = &[$(
             ($paper, &[$(($file, include_str!(concat!("../../../../papers/", $paper, "/", $file)))),+]),
         )+];
