@@ -459,7 +459,7 @@ fn a_grid_without_runs_and_an_unknown_computation_are_mistakes() {
         (problem.message().to_owned(), problem.advice().unwrap_or_default().to_owned())
     };
     let (message, _) = said("computed = true, ", "");
-    assert_eq!(message, "nothing of the grid `squares` is run");
+    assert_eq!(message, "the grid `squares` has no runs");
     let (message, advice) = said("formula = \"n * n\"", "by = \"miyoshi::los\"");
     assert!(message.contains("no computation `miyoshi::los`"), "{message}");
     assert!(advice.contains("`miyoshi::loss`"), "{advice}");
