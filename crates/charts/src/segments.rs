@@ -13,7 +13,6 @@ use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
 const ARRIVED: f64 = -1.0;
 const UNFINISHED: f64 = -2.0;
 
-/// Reason of a first transmission.
 const FIRST_TIME: f64 = -1.0;
 
 /// Reasons of retransmissions, indexed by their numbers in columns.
@@ -122,7 +121,6 @@ pub struct Taker {
     window: Window,
     stories: Stories,
     seen: Segments,
-    /// Retransmissions: time, first byte, reason.
     again: Vec<(Time, u64, Reason)>,
     /// Sequence number of the first data byte.
     first: Option<u32>,
@@ -296,7 +294,6 @@ mod tests {
     use lasthop_sim::Watch;
     use std::any::Any;
 
-    /// Records of the first TCP flow.
     pub(crate) fn seen(path: &str, window: Window) -> Segments {
         let scenario = Draft::load(path).unwrap().check().unwrap();
         let taker = Taker::new(&scenario, watched(&scenario), window);
@@ -306,7 +303,6 @@ mod tests {
         taker.finish()
     }
 
-    /// Numbers of reasons match their list indices.
     #[test]
     fn reasons_stand_at_their_numbers() {
         for (number, reason) in REASONS.into_iter().enumerate() {

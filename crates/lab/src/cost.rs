@@ -18,7 +18,6 @@ pub const PACKETS_PER_S: f64 = 4e6;
 /// Memory of one flow of a run in progress, bytes: two endpoints with scoreboards and timers. Measured with 10,000
 /// and 50,000 flows on one link.
 const FLOW_BYTES: f64 = 10.7e3;
-/// Headers of a data packet, bytes.
 const HEADERS: f64 = 52.0;
 
 /// Cost of all runs of a command.
@@ -159,7 +158,6 @@ mod tests {
         assert!(sent <= 1.05 * most && sent > 0.5 * most, "{sent} of {most}");
     }
 
-    /// Memory grows only with kept data.
     #[test]
     fn memory_is_what_is_kept() {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=10s,sample=10ms";

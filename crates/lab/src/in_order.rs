@@ -16,7 +16,6 @@ pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
     /// Results that arrived before an earlier one.
     early: BTreeMap<usize, T>,
-    /// Index of the next result.
     next: usize,
     count: usize,
     finished: usize,
@@ -117,7 +116,6 @@ impl<T> Drop for InOrder<T> {
     }
 }
 
-/// Loop of a thread: runs jobs until none is left.
 fn take<T>(
     count: usize,
     work: &impl Fn(usize) -> T,

@@ -31,7 +31,6 @@ impl Axes {
         let points = figure.curves.iter().flat_map(|curve| &curve.points);
         let shown: Vec<&Point> =
             points.filter(|point| is_log(point.x, figure.x_log) && is_log(point.y, figure.y_log)).collect();
-        // Bounds that a point violates are ignored.
         let holds = |[least, most]: &[f64; 2]| {
             least < most && shown.iter().all(|point| (*least..=*most).contains(&point.y))
         };

@@ -129,7 +129,6 @@ impl Sight<'_> {
         (x * WIDTH, y * HEIGHT)
     }
 
-    /// Sections without gaps.
     fn stretches(&self, points: &[Point]) -> Vec<Vec<Place>> {
         let runs = points.chunk_by(|one, next| self.axes.shows(one) == self.axes.shows(next));
         runs.filter(|run| self.axes.shows(&run[0]))

@@ -64,7 +64,6 @@ const STROKES: [&str; 5] = [
     "M-9-9-3-3M9 9 3 3M-9 9-3 3M9-9 3-3",
 ];
 
-/// Arrows for points outside of the plot, and for intervals that continue outside.
 const ARROWS: &str = "<path id=\"to-left\" d=\"M-8 0l10-6v12z\"/><path id=\"to-right\" d=\"M8 0l-10-6v12z\"/>\
     <path id=\"on-left\" d=\"M-3-5l-5 5 5 5\"/><path id=\"on-right\" d=\"M3-5l5 5-5 5\"/>";
 

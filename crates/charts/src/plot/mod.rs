@@ -259,7 +259,6 @@ mod tests {
             ]
         );
         let (plot, data) = html(&figure, &Looks::of([&figure].into_iter()));
-        // The legend has one marker.
         assert_eq!(plot.matches("<use").count(), 2, "{plot}");
         assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data have all: {data}");
     }

@@ -79,7 +79,6 @@ impl Pen {
         self.move_to(*first);
         let mut before = first.1;
         for (index, (x, y)) in places.iter().enumerate().skip(1) {
-            // One line covers a level section.
             if *y != before || index + 1 == places.len() {
                 self.line_to((*x, before));
                 self.line_to((*x, *y));
@@ -136,7 +135,6 @@ fn simplified(places: &[Place]) -> Vec<Place> {
     places.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
 }
 
-/// Distance of `place` from the line segment between two others.
 fn distance(place: Place, from: Place, to: Place) -> f64 {
     let (along, down) = (to.0 - from.0, to.1 - from.1);
     let (right, below) = (place.0 - from.0, place.1 - from.1);

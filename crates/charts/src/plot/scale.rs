@@ -241,9 +241,7 @@ mod tests {
         assert_eq!(labels(0.5, 2000.0, true, 8), ["1", "10", "100", "1,000"]);
         assert_eq!(labels(8e-6, 2e-4, true, 8), ["^-5", "2^-5", "5^-5", "^-4", "2^-4"]);
         assert_eq!(labels(3.0, 4.0, true, 5), ["3.0", "3.2", "3.4", "3.6", "3.8", "4.0"]);
-        // Four decades with five labels.
         assert_eq!(labels(0.005, 300.0, true, 5), ["0.01", "0.1", "1", "10", "100"]);
-        // Twenty decades with eight labels: every second power.
         assert_eq!(labels(1e-20, 1.0, true, 8)[..2], ["^-20", "^-18"]);
     }
 

@@ -184,7 +184,6 @@ impl List<'_> {
         });
     }
 
-    /// Adds a cure that the agent supports, too.
     fn add_live(&mut self, name: &str, set: Vec<(String, String)>, agent: &'static str) {
         self.found.push(Candidate {
             name: name.into(),

@@ -54,7 +54,6 @@ impl World {
         Ok(World { beside_short, beside_neighbour, short, neighbour, own })
     }
 
-    /// Congestion control of the user's first flow.
     pub(super) fn congestion(&self) -> &'static str {
         let flows = self.beside_short.flows.iter();
         let mut sources = flows.filter_map(|flow| match &flow.traffic {
@@ -97,20 +96,14 @@ impl World {
     }
 }
 
-/// Owner of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// The user.
     Own,
-    /// A short transfer.
     Short,
-    /// The unmodified neighbour.
     Neighbour,
-    /// Datagram flows of the scenario.
     Other,
 }
 
-/// Names of the TCP flows in a document.
 pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
     let table = shown(draft)?;
     let flows = table.get("flow").and_then(Value::as_table);
@@ -154,7 +147,6 @@ fn add(table: &mut Table, name: &str, flow: Table) {
     }
 }
 
-/// A TOML number with its unit.
 fn quantity(number: f64, unit: &str) -> Value {
     Value::String(format!("{number:.6} {unit}"))
 }

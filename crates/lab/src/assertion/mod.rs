@@ -25,7 +25,6 @@ pub struct Assertion {
     what: What,
 }
 
-/// The bounded number.
 #[derive(Clone, Copy)]
 enum What {
     Quantity(Quantity),

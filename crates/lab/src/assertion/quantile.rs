@@ -4,7 +4,6 @@ use crate::runs::completion::Completion;
 use lasthop_base::Time;
 use lasthop_sim::{Outcome, Samples};
 
-/// A percentile of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quantile {
     of: Of,
@@ -12,7 +11,6 @@ pub(super) struct Quantile {
     percent: f64,
 }
 
-/// The quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
     /// Smoothed RTT at the sender, sampled at equal intervals (`sample`), ms.
@@ -23,7 +21,6 @@ enum Of {
     Completion,
 }
 
-/// Names of the quantities.
 pub(super) const NAMES: [&str; 3] = ["rtt", "queue_delay", "completion"];
 
 impl Quantile {
@@ -41,7 +38,6 @@ impl Quantile {
         Some(Quantile { of, percent })
     }
 
-    /// `p95(rtt)_ms`.
     pub(super) fn name(self) -> String {
         let (name, unit) = match self.of {
             Of::Rtt => ("rtt", "ms"),

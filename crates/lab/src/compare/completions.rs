@@ -25,7 +25,6 @@ impl Comparison {
         Completion::of(flows.filter(|it| flow.is_none_or(|name| it.name == name)))
     }
 
-    /// Whether all transfers of all cases finished.
     pub(super) fn is_whole(&self) -> bool {
         (0..self.cases.len()).filter_map(|case| self.completion(case, None)).all(|it| it.is_whole())
     }

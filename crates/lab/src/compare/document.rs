@@ -73,7 +73,6 @@ impl Comparison {
         cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
     }
 
-    /// Of all flows together.
     fn goodput(&self, seen: &[Seen]) -> Figure {
         let amounts = self.overlay(seen, |_, name, samples| {
             let mut delivered: Vec<(f64, u64)> = Vec::new();
@@ -98,7 +97,6 @@ impl Comparison {
         distribution::figure(named.collect())
     }
 
-    /// First TCP flow of each value.
     fn sequence(&self, seen: &[Seen]) -> Option<Block> {
         let cases = self.cases.iter().zip(seen);
         let runs = cases.filter_map(|(case, seen)| {
@@ -119,7 +117,6 @@ impl Comparison {
         }
     }
 
-    /// Queue length of each link direction in which a packet ever waited.
     fn queues(&self, seen: &[Seen]) -> Vec<Figure> {
         let Some(first) = self.cases.first() else { return Vec::new() };
         let mut figures = Vec::new();

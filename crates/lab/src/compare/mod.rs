@@ -186,7 +186,6 @@ impl Comparison {
     }
 }
 
-/// A number of a case compared with the first case.
 struct Compared {
     mean: Option<Estimate>,
     /// Paired by repetition.

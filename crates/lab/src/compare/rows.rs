@@ -82,7 +82,6 @@ impl Comparison {
     }
 }
 
-/// Leading fields of a row.
 fn place(case: &Case, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
     let place = [flow.to_owned(), run.to_string(), outcome.seed.to_string()];
     case.values.iter().cloned().chain(place).collect()

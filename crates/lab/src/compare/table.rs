@@ -27,7 +27,6 @@ impl Subject<'_> {
         }
     }
 
-    /// Label of the flows.
     fn whose(&self) -> &str {
         match (self.flow, self.quantity) {
             (Some(flow), _) => flow,

@@ -2,7 +2,6 @@
 
 macro_rules! papers {
     ($($paper:literal: $($file:literal)+;)+) => {
-        /// Files with their texts, by paper.
         pub(super) const ALL: &[(&str, &[(&str, &str)])] = &[$(
             ($paper, &[$(($file, include_str!(concat!("../../../../papers/", $paper, "/", $file)))),+]),
         )+];

@@ -5,7 +5,6 @@ use crate::overview::{Distance, Forest, ForestRow};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
-/// Largest number of rows.
 const MOST: usize = 40;
 /// Half width of the plot in margins, without and with space for arrows.
 const FARTHEST: f64 = 4.0;
@@ -61,7 +60,6 @@ fn mark(distance: &Distance, class: &str, marker: &str, height: &str) -> String 
     if let Some([low, high]) = distance.ci95 {
         mark +=
             &format!("<line x1=\"{}\" x2=\"{}\" y1=\"{height}\" y2=\"{height}\"/>", place(low), place(high));
-        // Arrow: the interval continues outside of the plot.
         if low < -FARTHEST && distance.margins >= -FARTHEST {
             mark += &format!("<use href=\"#on-left\" x=\"{}\" y=\"{height}\"/>", place(low));
         }
@@ -77,7 +75,6 @@ fn mark(distance: &Distance, class: &str, marker: &str, height: &str) -> String 
     mark + &format!("<use href=\"#{marker}\" x=\"{}\" y=\"{height}\"/></g>", place(distance.margins))
 }
 
-/// Position in the lane, limited to the edges.
 fn place(margins: f64) -> String {
     percent((margins.clamp(-FARTHEST, FARTHEST) + EDGE) / (2.0 * EDGE))
 }

@@ -89,7 +89,6 @@ fn script(document: &Document) -> String {
     scripts
 }
 
-/// HTML of a chapter, and its entries in the contents.
 struct Section {
     anchor: String,
     title: String,
@@ -200,7 +199,6 @@ fn paragraphs(text: &str) -> String {
         .collect()
 }
 
-/// Whether any block uses markers.
 fn has_plots(document: &Document) -> bool {
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
     blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_) | Block::Ranking(_)))

@@ -96,7 +96,6 @@ enum Kind {
     Mixed,
 }
 
-/// Number of columns in the style sheet.
 const MOST_KINDS: usize = 16;
 /// Largest length of a short word, and of text that is not a long note, characters.
 const SHORT: usize = 20;
@@ -175,7 +174,6 @@ mod tests {
         let cells = vec![(0, 1, verdict(Verdict::Agrees))];
         let settings = [Setting { label: "\"ACKs\": on".into(), cells }];
         let html = switched(&table, &settings);
-        // The default setting is visible without scripts.
         assert!(html.contains("<td class=\"differs\">differs\n"), "{html}");
         assert!(html.contains(r#"data-settings='[["\"ACKs\": on",[[0,1,"agrees"]]]]'"#), "{html}");
     }

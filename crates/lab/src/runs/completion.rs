@@ -11,7 +11,6 @@ pub const COMPLETED: &str = "completed_s";
 /// Parmar, BMC Med. Res. Methodol. 13:152, 2013).
 pub const RESTRICTED: &str = "restricted_completed_s";
 
-/// Names and shares of the quantiles.
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p95", 0.95), ("p99", 0.99)];
 
 /// Completed transfers and their times.
@@ -122,7 +121,6 @@ fn quantile(times: &[(f64, bool)], share: f64) -> Option<f64> {
             let watched = (times.len() - at) as f64;
             left *= (watched - 1.0) / watched;
         }
-        // Tolerance for the rounding of the product.
         if left <= 1.0 - share + 1e-9 {
             return Some(*seconds);
         }

@@ -5,7 +5,6 @@ use super::csv::line;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowOutcome, Outcome};
 
-/// Largest number of curves in a figure.
 const MOST_CURVES: usize = 8;
 /// Points of a curve in JSON, at equal shares.
 pub const POINTS: usize = 100;

@@ -11,7 +11,6 @@ use lasthop_wire::LossReason;
 
 /// Number of leading flows with their own figures.
 const MOST_FLOWS: usize = 4;
-/// Largest number of curves in a figure.
 const MOST_CURVES: usize = 8;
 
 /// The report: means of all repetitions; windows, round trips, queues, goodput and losses of the first.

@@ -13,7 +13,6 @@ const FIRST: &[(&str, &str)] = &[
     ("seed", "seed of the repetition; equal seeds give equal losses"),
 ];
 
-/// Fields of JSON that are not metrics.
 const OBJECTS: &[(&str, &str)] = &[
     ("flow", "name of the flow; null for all flows together"),
     ("flows", "all flows together: number of flows"),
@@ -108,7 +107,6 @@ mod tests {
     use lasthop_scenario::Scenario;
     use lasthop_sim::Watch;
 
-    /// All output fields have a description.
     #[test]
     fn every_column_and_field_is_described() {
         let described: Vec<String> =

@@ -35,7 +35,6 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
 
 type Of = fn(&FlowOutcome) -> Option<f64>;
 
-/// Limiting factors, %.
 const LIMITS: [(&str, Of); 3] = [
     ("cwnd", FlowOutcome::cwnd_limited_pct),
     ("receive window", FlowOutcome::rwnd_limited_pct),
@@ -73,7 +72,6 @@ fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String>
     })
 }
 
-/// Mean and smallest RTT, s.
 fn round_trips(outcomes: &[Outcome], index: usize) -> Option<(f64, f64)> {
     Some((mean(outcomes, index, |flow| flow.mean_rtt_s)?, mean(outcomes, index, |flow| flow.smallest_rtt_s)?))
 }

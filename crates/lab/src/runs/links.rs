@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 /// With more link directions a table shows the busiest.
 const MOST_COLUMNS: usize = 4;
 
-/// A number of one direction in one outcome.
 type Of<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 
 /// Metrics as rows, link directions as columns: traffic, then RLC counters if any link has RLC.
@@ -69,7 +68,6 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     directions(first).iter().map(object).collect()
 }
 
-/// A link direction, by its indices in an outcome.
 struct Direction {
     name: String,
     link: usize,

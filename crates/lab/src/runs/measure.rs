@@ -86,7 +86,6 @@ mod tests {
     fn the_total_is_per_unit_of_time_and_never_more_than_the_links_carry() {
         let outcome = run(&short_flows());
         assert!(outcome.flows.iter().all(|flow| flow.account.completed.is_some()));
-        // 78 transfers of 300,000 bytes in 20 s.
         let total = total_goodput_kbps(&outcome).unwrap();
         assert!((total - 78.0 * 300_000.0 * 8.0 / 20.0 / 1e3).abs() < 1e-6, "{total}");
         // Goodputs over single lifetimes add up to a multiple of the links' rates.

@@ -8,7 +8,6 @@ use std::any::Any;
 
 /// Largest number of segments and ACKs in a report, about 0.4 MB.
 const MOST: usize = 50_000;
-/// Largest number of flows with graphs.
 const MOST_FLOWS: usize = 4;
 
 /// Observers that record a run's first TCP flows, for a report of `runs` runs.

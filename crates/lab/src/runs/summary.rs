@@ -74,7 +74,6 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     Table { caption: String::new(), columns, rows }
 }
 
-/// Rows of completed transfers and of their quantiles.
 fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     let Some(any) = completions.iter().flatten().next() else { return Vec::new() };
     let row = |name: &str, doc: &str, of: &dyn Fn(&Completion) -> String| {

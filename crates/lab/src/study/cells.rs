@@ -79,7 +79,6 @@ pub struct Cell<'a> {
 struct Assignment {
     key: String,
     value: String,
-    /// Key as written in the file.
     written: String,
 }
 

@@ -28,14 +28,12 @@ pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     Some(item.said(&words, share, points.len(), verdict))
 }
 
-/// A condition with the results to test.
 struct Tried<'a> {
     view: &'a View<'a>,
     condition: &'a Condition,
 }
 
 impl Tried<'_> {
-    /// Places at which the condition is tested.
     fn places(&self) -> Option<Vec<Place>> {
         let mut axes = Vec::new();
         for written in self.condition.at_each.all() {
@@ -164,7 +162,6 @@ impl Tried<'_> {
         Some(sample.times(other.times.unwrap_or(1.0)))
     }
 
-    /// Samples along the axis, with their values.
     fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
         let (axis, only) = split(self.condition.along.as_deref()?);
         let values = self.view.results(self.condition.asked())?.axis(axis);

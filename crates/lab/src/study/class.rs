@@ -335,7 +335,6 @@ mod tests {
 
     #[test]
     fn a_wide_interval_buys_nothing() {
-        // The band is 95 to 105.
         assert_eq!(verdict(Class::Quantity, 100.0, 102.0, 2.0), Verdict::Agrees);
         assert_eq!(verdict(Class::Quantity, 100.0, 102.0, 4.0), Verdict::Inconclusive);
         assert_eq!(verdict(Class::Quantity, 100.0, 108.0, 2.0), Verdict::Differs);
@@ -461,7 +460,6 @@ mod tests {
         assert_eq!(edge.verdict, Verdict::Undecidable);
         assert_eq!(edge.note, "no number of repetitions decides: the margin is the paper's own spread");
         assert_eq!((of(80.05, 0.1).verdict, of(80.35, 0.1).verdict), (Verdict::Agrees, Verdict::Differs));
-        // Far from the edge our interval is too wide.
         assert_eq!(
             (of(80.05, 0.3).verdict, of(81.0, 1.0).verdict),
             (Verdict::Inconclusive, Verdict::Inconclusive)

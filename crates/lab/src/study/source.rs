@@ -15,7 +15,6 @@ pub enum Source {
     Folder(PathBuf),
 }
 
-/// Largest file, bytes.
 const LARGEST: u64 = 4 << 20;
 
 impl Source {

@@ -33,9 +33,7 @@ pub struct Study {
     pub deviations: Vec<Deviation>,
     /// `chapter.md`.
     pub prose: Option<String>,
-    /// Formulas of metrics.
     formulas: BTreeMap<String, Expression>,
-    /// Metrics that each grid measures.
     measured: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -109,14 +107,12 @@ impl Study {
         Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Changes of the axes and grids.
     fn changes(&self) -> impl Iterator<Item = &Changes> {
         let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
         let grids = self.file.grid.values();
         of_axes.chain(grids.flat_map(|grid| grid.case.iter().map(|case| &case.changes).chain([&grid.set])))
     }
 
-    /// Scenario files, without duplicates.
     fn paths(&self) -> BTreeSet<&str> {
         let answers = self.file.question.values().flat_map(|answers| answers.values());
         let of_answers = answers.flat_map(|answer| answer.0.iter().map(|part| &part.changes));

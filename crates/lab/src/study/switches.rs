@@ -5,7 +5,6 @@ use super::reproduce::Done;
 use crate::document::{Block, Cell, Setting, Table};
 use crate::item::{Item, Verdict};
 
-/// Columns that an answer changes, by their headings.
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
 /// A table with a choice of the readings and answers that change a verdict; a plain table without any. `row` gives

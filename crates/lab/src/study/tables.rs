@@ -57,7 +57,6 @@ fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -
     }
 }
 
-/// Ranking of rows, the largest first.
 fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     let mut axis = String::new();
     let mut rows = Vec::new();
@@ -104,7 +103,6 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
 /// Index of ns-2's column, if a row has its number.
 const NS2_AT: usize = 3;
 
-/// Remarks on a row, the cause first.
 fn what(item: &Item) -> String {
     match (&item.cause, &item.experiment) {
         (None, _) => item.note.clone(),
@@ -129,7 +127,6 @@ fn row(item: &Item) -> Vec<Cell> {
     let mut cells = vec![Cell::Text(words(item))];
     match item.margin {
         None => {
-            // A claim shows the number of points at which it holds.
             let holds = item.measured.map(|share| (share * item.runs as f64).round());
             let ours = holds.map(|holds| Cell::Number(format!("{holds} of {} points", item.runs)));
             cells.extend([Cell::Empty, ours.unwrap_or(Cell::Empty), Cell::Empty, Cell::Empty]);
@@ -148,7 +145,6 @@ fn row(item: &Item) -> Vec<Cell> {
     cells
 }
 
-/// One row for each answer of a try.
 fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
     let tried = || done.tried.iter().filter(|tried| tried.number == number);
     let mut rows = Vec::new();

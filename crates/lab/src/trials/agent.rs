@@ -33,7 +33,6 @@ pub struct Setup<'a> {
     pub runs: u32,
 }
 
-/// Names of both conditions, and of the change.
 const NAMES: [&str; 3] = ["without", "with", "change_percent"];
 const METRICS: [Metric; 4] = [GOODPUT, SRTT, RETRANSMISSIONS, COMPLETED];
 
@@ -60,7 +59,6 @@ impl Results {
         Value::Object(object)
     }
 
-    /// Round-trip times of the first repetition.
     fn round_trips(&self, number: usize) -> Option<Figure> {
         let ways = ["without the agent", "with the agent"].into_iter().zip(self.pairs.first()?);
         Some(Figure {
@@ -163,7 +161,6 @@ mod tests {
         assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "retransmissions"], "none is complete");
         let object = results.object();
         assert_eq!(object["goodput_kbps"]["without"]["mean"], json!(8.0));
-        // 300 ms to 60 ms in every pair.
         assert_eq!(object["srtt_ms"]["change_percent"]["mean"], json!(-80.0));
         assert_eq!(object["completed_s"]["with"], Value::Null);
         assert_eq!(csv(&[results]).lines().count(), 1 + 2 * 2);

@@ -50,7 +50,6 @@ pub struct Results {
     pub beside_others: u32,
 }
 
-/// Names of both conditions, and of the difference.
 const NAMES: [&str; 3] = ["simulated", "emulated", "difference_percent"];
 const METRICS: [Metric; 4] = [GOODPUT, RETRANSMISSIONS, TIMEOUTS, SRTT];
 
@@ -61,7 +60,6 @@ enum Of {
 }
 
 impl Results {
-    /// Rows: every flow, and all flows together if there are several.
     fn rows(&self) -> impl Iterator<Item = (&str, Of)> {
         let flows = self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), Of::One(flow)));
         flows.chain((self.flows.len() > 1).then_some(("all", Of::All)))
@@ -159,7 +157,6 @@ fn number(metric: &Metric, of: Of, streams: &[StreamOutcome]) -> Option<f64> {
     }
 }
 
-/// Three digits, at most one decimal.
 fn rounded(mean: f64) -> String {
     if mean < 100.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }

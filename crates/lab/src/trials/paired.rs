@@ -53,7 +53,6 @@ mod tests {
         let paired = Paired::of([[2.0, 4.0], [3.0, 6.0]].map(|way| way.into_iter().map(Some)));
         let [first, second] = paired.means.map(|mean| mean.expect("two values").mean);
         assert_eq!((first, second), (3.0, 4.5));
-        // Every pair has the ratio 3 to 2: the interval is a point.
         let change = paired.change.expect("a base above zero");
         assert!((change.percent - 50.0).abs() < 1e-9);
         assert!(change.ci95.is_some_and(|[low, high]| (high - low).abs() < 1e-9));

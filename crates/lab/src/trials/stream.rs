@@ -36,7 +36,6 @@ impl StreamOutcome {
         }
     }
 
-    /// Round-trip times over time.
     pub(super) fn srtt_curve(&self, name: &str) -> Curve {
         let points = self.srtts_ms.iter().map(|(time, srtt)| Point::exact(time.as_secs(), *srtt));
         Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
