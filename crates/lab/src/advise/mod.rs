@@ -95,10 +95,7 @@ impl Direction {
 }
 
 /// Tries and ranks cures; `None` if the user cancels. `name` is the scenario file's: traces are searched beside
-/// the file.
-///
-/// # Errors
-/// If the scenario is invalid or has no TCP flow.
+/// the file; fails if the scenario is invalid or has no TCP flow.
 pub fn advise(
     draft: &Draft,
     name: &str,

@@ -16,10 +16,7 @@ pub const SENDERS: [(&str, &str); 8] = [
 ];
 
 /// Gives this sender to all TCP flows; the scenario's own `sender` keys are removed. Returns the changed keys in
-/// order, as `--set` takes them.
-///
-/// # Errors
-/// If the scenario is invalid.
+/// order, as `--set` takes them; fails if the scenario is invalid.
 pub fn give(draft: &mut Draft, control: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut done = Vec::new();
     for flow in tcp_flows(draft)? {

@@ -63,10 +63,7 @@ impl World {
         sources.next().map_or("", |source| source.congestion.info.name)
     }
 
-    /// Runs one repetition of both scenarios.
-    ///
-    /// # Errors
-    /// If a run gets stuck.
+    /// Runs one repetition of both scenarios; fails if a run gets stuck.
     pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
         let watch = Watch { probes: true, ..Watch::default() };
         let (mut short, samples, _) = run_watched(&self.beside_short, seed, watch);

@@ -32,10 +32,7 @@ pub struct Counted {
 pub const COLUMNS: [&str; 6] =
     ["case", "from_s", "to_s", "data_packets", "instructions_per_packet", "compiler"];
 
-/// Parses a stored table.
-///
-/// # Errors
-/// If a line is not valid CSV.
+/// Parses a stored table; fails if a line is not valid CSV.
 pub fn read(text: &str) -> Result<Vec<Counted>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
@@ -54,10 +51,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Compares a new count with the table's row of the same case.
-    ///
-    /// # Errors
-    /// If the table has no comparable row.
+    /// Compares a new count with the table's row of the same case; fails if the table has no comparable row.
     pub fn of(table: &[Counted], now: &Counted) -> Result<Growth, Incomparable> {
         let row = table.iter().find(|row| row.case == now.case).ok_or(Incomparable::Absent)?;
         if (row.from_s, row.to_s) != (now.from_s, now.to_s) {

@@ -50,10 +50,7 @@ pub const CASES: &[Case] = &[
 ];
 
 impl Case {
-    /// The case's scenario.
-    ///
-    /// # Errors
-    /// If the scenario language has changed and no longer accepts the case.
+    /// The case's scenario; fails if the scenario language has changed and no longer accepts the case.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         self.draft()?.check()
     }

@@ -53,10 +53,7 @@ pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Probl
     drafts.map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
 }
 
-/// Every combination before validation, with its values.
-///
-/// # Errors
-/// If the scenario has no such key.
+/// Every combination before validation, with its values; fails if the scenario has no such key.
 pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String>, Draft)>, Problem> {
     let mut drafts = vec![(Vec::new(), draft.clone())];
     for variation in variations {
@@ -96,10 +93,7 @@ impl Comparison {
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
     /// core). The first repetition of all cases runs first, then the second … First repetitions are sampled if
-    /// `is_drawn`.
-    ///
-    /// # Errors
-    /// If the system provides no thread.
+    /// `is_drawn`; fails if the system provides no thread.
     pub fn begin(
         &self,
         runs: u32,

@@ -23,10 +23,7 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// Reads a paper from a folder.
-    ///
-    /// # Errors
-    /// If the files are invalid.
+    /// Reads a paper from a folder; fails if the files are invalid.
     pub fn in_folder(folder: &Path) -> Result<Paper, Problem> {
         Study::read(Source::Folder(folder.to_owned())).map(|study| Paper { study })
     }
@@ -55,10 +52,7 @@ impl Paper {
         self.study.file.effort
     }
 
-    /// Runs the experiments.
-    ///
-    /// # Errors
-    /// If a scenario is invalid.
+    /// Runs the experiments; fails if a scenario is invalid.
     pub fn reproduce(
         &self,
         settings: &Settings,

@@ -107,10 +107,7 @@ impl<'a> Cell<'a> {
         self.parts.iter().filter(is_meant).copied()
     }
 
-    /// Scenario file.
-    ///
-    /// # Errors
-    /// If neither the grid nor a change names a file.
+    /// Scenario file; fails if neither the grid nor a change names a file.
     pub fn path(&self) -> Result<&'a str, Problem> {
         let answers = self.applying().map(|part| &part.changes);
         let named =
@@ -123,10 +120,7 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// Scenario of the repetition with this seed.
-    ///
-    /// # Errors
-    /// If the path has no such key, or rejects a value.
+    /// Scenario of the repetition with this seed; fails if the path has no such key, or rejects a value.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
         let about = |message: String| self.study.text.about(&[], path, message);

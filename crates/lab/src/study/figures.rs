@@ -13,10 +13,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
 
-/// Draws a picture.
-///
-/// # Errors
-/// If a run of the picture's own has no valid scenario.
+/// Draws a picture; fails if a run of the picture's own has no valid scenario.
 pub fn figure(
     study: &Study,
     done: &Done<'_>,

@@ -16,10 +16,7 @@ use crate::item::Verdict;
 use crate::papers::cells::short;
 use lasthop_scenario::Problem;
 
-/// Chapter of a paper.
-///
-/// # Errors
-/// If a directive is invalid, or a figure's run fails.
+/// Chapter of a paper; fails if a directive is invalid, or a figure's run fails.
 pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Problem> {
     let default = written_by_default(study);
     let text = study.prose.as_deref().unwrap_or(&default);
@@ -36,10 +33,7 @@ pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Pro
     Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
 }
 
-/// The paper's answer in a sentence, with values filled in.
-///
-/// # Errors
-/// If a placeholder is invalid.
+/// The paper's answer in a sentence, with values filled in; fails if a placeholder is invalid.
 pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();

@@ -10,10 +10,7 @@ use crate::item::Item;
 use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
-/// Parts of a reading's answers, in order.
-///
-/// # Errors
-/// If an answer does not exist in the paper's questions.
+/// Parts of a reading's answers, in order; fails if an answer does not exist in the paper's questions.
 pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a Part>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {

@@ -12,10 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Measured = BTreeMap<String, BTreeSet<String>>;
 
-/// Gathers the metrics of each grid.
-///
-/// # Errors
-/// If a name does not exist.
+/// Gathers the metrics of each grid; fails if a name does not exist.
 pub fn measured(study: &Study) -> Result<Measured, Problem> {
     let mut measured = Measured::new();
     let file = &study.file;

@@ -51,10 +51,7 @@ impl Done<'_> {
     }
 }
 
-/// Runs a paper.
-///
-/// # Errors
-/// If its files are invalid.
+/// Runs a paper; fails if its files are invalid.
 pub fn run<'a>(
     study: &'a Study,
     settings: &Settings,

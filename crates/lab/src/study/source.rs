@@ -92,10 +92,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Parses TOML.
-    ///
-    /// # Errors
-    /// If the TOML is invalid, with the position.
+    /// Parses TOML; fails if the TOML is invalid, with the position.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
             .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))

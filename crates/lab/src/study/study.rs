@@ -38,10 +38,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a paper.
-    ///
-    /// # Errors
-    /// If its files are invalid.
+    /// Reads a paper; fails if its files are invalid.
     pub fn read(source: Source) -> Result<Study, Problem> {
         let name = source.path("study.toml");
         let text = source.file("study.toml")?.ok_or_else(|| {
@@ -91,10 +88,7 @@ impl Study {
     }
 
     /// Digest of the files that decide results (study.toml, published.csv, ns2.csv, causes.toml, scenarios): first 16
-    /// digits of SHA-256.
-    ///
-    /// # Errors
-    /// If a file cannot be read.
+    /// digits of SHA-256; fails if a file cannot be read.
     pub fn digest(&self) -> Result<String, Problem> {
         let mut digest = Sha256::new();
         digest.update(&self.text.text);
@@ -134,10 +128,7 @@ impl Study {
         self.file.question.iter().flat_map(of).collect()
     }
 
-    /// The named grid, or the only one.
-    ///
-    /// # Errors
-    /// If the name is unknown, or missing with several grids.
+    /// The named grid, or the only one; fails if the name is unknown, or missing with several grids.
     pub fn grid<'a>(&'a self, named: Option<&'a str>, context: &[&str]) -> Result<&'a str, Problem> {
         let names: Vec<&str> = self.file.grid.keys().map(String::as_str).collect();
         match (named, &names[..]) {
@@ -196,10 +187,7 @@ impl Study {
         own.chain(self.gone_over(measure.asked())).collect()
     }
 
-    /// Checks that a name is known.
-    ///
-    /// # Errors
-    /// If the name is unknown.
+    /// Checks that a name is known; fails if the name is unknown.
     pub fn known<'n>(
         &self,
         context: &[&str],
@@ -221,10 +209,7 @@ impl Study {
         self.text.about(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
-    /// Resolves a metric or a measure.
-    ///
-    /// # Errors
-    /// If the name is unknown, or not exactly one of both is given.
+    /// Resolves a metric or a measure; fails if the name is unknown, or not exactly one of both is given.
     pub fn wanted<'a>(&'a self, asked: Asked<'a>, context: &[&str]) -> Result<Wanted<'a>, Problem> {
         match (asked.metric, asked.measure) {
             (Some(metric), None) => {

@@ -13,10 +13,7 @@ use crate::papers::deviation::Deviation;
 use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
-/// A table of `study.toml`.
-///
-/// # Errors
-/// If the table uses an unknown axis.
+/// A table of `study.toml`; fails if the table uses an unknown axis.
 pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
     if let Some(ranked) = &table.ranks {
         return Ok(Block::Ranking(ranking(done, table, ranked)));

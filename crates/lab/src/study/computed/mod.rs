@@ -34,10 +34,7 @@ pub fn number(name: &str, place: &Place) -> Option<f64> {
     NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(place))
 }
 
-/// The computation of curves with this name.
-///
-/// # Errors
-/// If the name is unknown.
+/// The computation of curves with this name; fails if the name is unknown.
 pub fn curves(study: &Study, name: &str) -> Result<Curves, Problem> {
     let known: Vec<&str> = CURVES.iter().map(|(name, _)| *name).collect();
     let found = CURVES.iter().find(|(known, _)| *known == name);
