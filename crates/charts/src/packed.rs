@@ -1,4 +1,4 @@
-//! Text encoding of segments for a page (decoded by `unpackedSegments` in the report's `sequence.js`): differences as numbers of variable length.
+//! Text encoding of segments for a page; `unpackedSegments` in the report's `sequence.js` decodes the text.
 //!
 //! Times are whole microseconds, bytes are exact. Each value is the difference to its prediction (the previous value,
 //! or the end of the previous segment), zigzag-encoded, seven bits per byte, lowest first, in base64. A segment with
@@ -9,8 +9,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 /// Encodes: number of segments, segments, number of ACKs, ACKs, number of events, events.
-/// | Segment: send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none), reason +
-/// 1. ACK: arrival time, acknowledged byte, distance to the first SACK block's end or -1. Event: time, kind.
+///
+/// Segment: send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none),
+/// reason + 1. ACK: arrival time, acknowledged byte, distance to the first SACK block's end or -1. Event: time, kind.
 pub fn packed(segments: &Segments) -> String {
     let mut out = Bytes(Vec::new());
     let [sent, start, length, arrived, fate, pipe, reason] = &segments.data;

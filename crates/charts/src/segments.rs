@@ -79,8 +79,7 @@ impl Segments {
         Curve { name, kind: CurveKind::Dots, points }
     }
 
-    /// First view as points: segments sent, retransmitted and lost at their first byte, ACKs at the acknowledged
-    /// byte, kB.
+    /// First view as points: segments sent, retransmitted and lost at their first byte, ACKs, kB.
     pub fn figure(&self, title: &str) -> Figure {
         let [from, to] = self.first_view();
         let [sent, start, _, _, fate, _, reason] = &self.data;
@@ -312,8 +311,8 @@ mod tests {
 
     const ALL: Window = Window { from_s: 0.0, to_s: 1e9, most: 100_000 };
 
-    /// The scenario drops segments 14, 24, 26 and 28 (Fall and Floyd 1996, four drops); SACK retransmits exactly
-    /// those. docs/drop-patterns.md: 232 segments are acknowledged 5 s after the start.
+    /// The scenario drops segments 14, 24, 26, 28 (Fall and Floyd 1996). docs/drop-patterns.md: 232 segments after 5
+    /// s.
     #[test]
     fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
         let segments = seen("drop-patterns", ALL);

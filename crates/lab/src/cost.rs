@@ -11,12 +11,10 @@ use lasthop_scenario::{Flow, Route, Scenario, Traffic, Transfer};
 use lasthop_sim::{FlowOutcome, FlowSample, LinkOutcome, QueueSample};
 use std::collections::BTreeMap;
 
-/// Simulated data packets (each with its ACK) per second and core. `lasthop bench` reaches 4.9 million without an
-/// observer on a server of 2023.
+/// Simulated data packets (each with its ACK) per second and core; `lasthop bench` reaches 4.9 million.
 pub const PACKETS_PER_S: f64 = 4e6;
 
-/// Memory of one flow of a run in progress, bytes: two endpoints with scoreboards and timers. Measured with 10,000
-/// and 50,000 flows on one link.
+/// Memory of a running flow, bytes: endpoints with scoreboards and timers (measured with 10,000 and 50,000).
 const FLOW_BYTES: f64 = 10.7e3;
 const HEADERS: f64 = 52.0;
 
@@ -65,7 +63,6 @@ pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: Plan) -
 }
 
 fn outcome_bytes(scenario: &Scenario) -> f64 {
-    // Names are separate strings.
     let (flow, link) = (size_of::<FlowOutcome>() + 32, size_of::<LinkOutcome>() + 32);
     (scenario.flows.len() * flow + scenario.links.len() * link) as f64
 }
@@ -98,7 +95,6 @@ fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     carried.min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Bits that a link carries within `duration`.
 fn carried(service: &Service, duration: Duration) -> f64 {
     let end = Time::ZERO + duration;
     let (mut at, mut bits) = (Time::ZERO, 0.0);

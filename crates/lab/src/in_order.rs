@@ -11,7 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 /// Jobs in progress.
-/// | Dropping starts no further job; jobs in progress finish in the background.
+///
+/// Dropping starts no further job; jobs in progress finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
     /// Results that arrived before an earlier one.

@@ -109,7 +109,6 @@ fn the_matrix_counts_and_links() {
         "4\u{a0}✓ 5\u{a0}?</td>",
     ];
     assert!(matrix.contains(&row.concat()), "{matrix}");
-    // Missing cells of the second chapter are filled.
     assert_eq!(count(matrix, "<td class=\"none\">–</td>"), 1 + 4);
     for link in matrix.split("href=\"#").skip(1) {
         let (name, _) = link.split_once('"').expect("a name");
@@ -130,7 +129,6 @@ fn the_forest_has_a_row_for_each_number() {
         after.starts_with("\n<p>The chapters&#39; tables list 3 further numbers.</p>")
             || after.starts_with("\n<p>The chapters' tables list 3 further numbers.</p>")
     );
-    // 4.84 of 8.8 margins from the left.
     assert!(rows[0].contains("<use href=\"#f0\" x=\"55%\" y=\"45%\"/>"), "{}", rows[0]);
     assert!(
         rows[0].contains("first: largest gain of &lt;split&gt;</a>") && rows[0].contains("0.4 (−0.1 to 1.0)")

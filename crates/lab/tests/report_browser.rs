@@ -72,7 +72,6 @@ fn the_script_names_points_and_saves_pictures() {
 /// Phone width without scripts: all content is present, and the page does not scroll sideways.
 #[test]
 fn a_narrow_page_without_scripts_has_all() {
-    // The only script measures the page.
     let measure = "<script>document.documentElement.dataset.sideways = document.documentElement.scrollWidth - \
                    document.documentElement.clientWidth;</script></body>";
     let page = html(&document());
@@ -124,7 +123,6 @@ fn another_answer_can_be_chosen_above_a_table_and_the_default_again() {
         eprintln!("skipped: no Chromium to draw the page with");
         return;
     };
-    // The first answer's changes are undone.
     assert!(second.contains("data-seen=\",differs,,inconclusive switched\""), "{second}");
     assert!(second.contains("delayed ACKs: \"on\"</option>"), "{second}");
     let again = chosen("[2, 0]").expect("the same browser");

@@ -121,7 +121,6 @@ fn a_published_number_is_judged_by_its_class() {
     let items = reproduced(first.path(), &Store::none());
     let ours =
         items.iter().find(|item| item.series == "reno" && item.x["loss"] == 0.001).unwrap().measured.unwrap();
-    // Printed numbers at our value, and at twice our value.
     let csv = format!(
         "item,series,x,metric,unit,value,source\ntable,reno,loss=0.001,goodput,kbit/s,{ours:.1},here\n\
          table,reno,loss=0.001,goodput,kbit/s,{:.1},there\n",
@@ -310,7 +309,6 @@ fn a_picture_of_a_measure_keeps_to_the_measures_place() {
         "\n[figure.gain]\ntitle = \"gain\"\nmeasure = \"gain\"\nx = \"loss\"\ny_label = \"gain, %\"\n";
     let folder = folder(&(shown() + measure), "");
     let done = reproduction(folder.path()).unwrap();
-    // Westwood+ against Reno; not Reno against Reno.
     let gains = figures(&done).filter(|figure| figure.id == "gain");
     let curves: Vec<usize> = gains.map(|figure| figure.curves.len()).collect();
     assert_eq!(curves, [1]);
@@ -486,6 +484,5 @@ class  = "exact"
                      goodput,reno,loss=0.01,goodput,kbit/s,1000,Fig. 1\n";
     let items = reproduced(folder(&study, published).path(), &Store::none());
     let margins: Vec<f64> = items.iter().filter_map(|item| item.margin).collect();
-    // 5 % of 1000, and half of the last digit.
     assert_eq!(margins, [50.0, 0.5]);
 }

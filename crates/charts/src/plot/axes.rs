@@ -8,16 +8,13 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 const SPARSE: usize = 40;
 /// Padding for the outermost markers, as a share of the axis.
 const ROOM: f64 = 0.04;
-/// Largest offset between two series of a category, and of all series together, as shares of the distance of
-/// categories.
+/// Largest offset between two series of a category, and of all series, as shares of the distance of categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
 
 /// The axes of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes {
-    /// Horizontal axis.
     pub x: Scale,
-    /// Vertical axis.
     pub y: Scale,
     bounds: Option<[f64; 2]>,
     /// Horizontal offset of each curve within its categories.
@@ -40,7 +37,6 @@ impl Axes {
         Some(Axes { x, y, bounds, shifts: shifts(figure) })
     }
 
-    /// Whether a point has a position (a logarithmic axis has none for 0 or less).
     pub fn shows(&self, point: &Point) -> bool {
         self.x.has(point.x) && self.y.has(point.y)
     }

@@ -12,7 +12,6 @@ const DASHED: usize = 1000;
 /// Largest number of events with marker shapes; more become round dots in one path.
 const FORMS: usize = 1000;
 
-/// SVG of some curves.
 #[derive(Debug, Default)]
 pub struct Drawn {
     /// Paths in [`WIDTH`] by [`HEIGHT`] units.
@@ -21,9 +20,7 @@ pub struct Drawn {
     pub markers: String,
 }
 
-/// A curve to draw.
 pub struct Part<'a> {
-    /// Index in the figure.
     pub index: usize,
     pub curve: &'a Curve,
     pub look: &'a Look,

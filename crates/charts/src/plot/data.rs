@@ -8,12 +8,10 @@ use crate::figure::{Figure, Point};
 /// Figures with more points give only every second, third, … point of each series.
 const MOST: usize = 600;
 
-/// A figure's data.
 #[derive(Debug)]
 pub struct Data {
     csv: String,
-    /// Row (from 0, after the header) of each curve's first marker; its other points follow. `None` if rows are left
-    /// out.
+    /// Row (from 0, after the header) of each curve's first marker; `None` if rows are left out.
     pub rows: Vec<Option<usize>>,
     points: usize,
     /// Step between given points.
@@ -51,7 +49,6 @@ impl Data {
         Data { csv: lines.join("\n"), rows: first, points, every }
     }
 
-    /// Collapsed CSV; empty without points.
     pub fn html(&self) -> String {
         if self.points == 0 {
             return String::new();

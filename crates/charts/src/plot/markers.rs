@@ -7,8 +7,7 @@ const TINY: f64 = 2.5;
 const FILLED: f64 = 4.0;
 const HOLLOW: f64 = 6.5;
 
-/// Definitions of the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`… (strokes) and arrows, in an
-/// invisible SVG.
+/// Invisible SVG with the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`… (strokes) and arrows.
 pub fn definitions() -> String {
     let mut out = String::from("<svg class=\"markers\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (name, size) in [("t", TINY), ("f", FILLED), ("h", HOLLOW)] {

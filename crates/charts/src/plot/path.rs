@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 /// Width of a plot in path units; the page stretches a unit to about one pixel.
 pub const WIDTH: f64 = 1000.0;
-/// Height of a plot in path units.
 pub const HEIGHT: f64 = 500.0;
 
 /// Largest distance of an omitted point from the line, units.
@@ -13,7 +12,6 @@ const SLACK: f64 = 0.5;
 /// Position: units to the right, units down.
 pub type Place = (f64, f64);
 
-/// Builder of path data.
 pub struct Pen {
     data: String,
     /// Steps per unit: 1 for long lines, 10 for lines with markers.
@@ -24,24 +22,20 @@ pub struct Pen {
 }
 
 impl Pen {
-    /// A pen that rounds to 1/`fine` of a unit.
     pub fn new(fine: u8) -> Pen {
         Pen { data: String::new(), fine: f64::from(fine.max(1)), at: (0, 0), start: (0, 0), command: ' ' }
     }
 
-    /// The path data.
     pub fn data(self) -> String {
         self.data
     }
 
-    /// Moves to a position without drawing.
     pub fn move_to(&mut self, place: Place) {
         let (x, y) = self.steps(place);
         self.put('m', &[x - self.at.0, y - self.at.1]);
         (self.at, self.start) = ((x, y), (x, y));
     }
 
-    /// Draws a line to a position.
     pub fn line_to(&mut self, place: Place) {
         let (x, y) = self.steps(place);
         match (x - self.at.0, y - self.at.1) {
@@ -59,7 +53,6 @@ impl Pen {
         self.put('h', &[0]);
     }
 
-    /// Closes the current subpath.
     pub fn close(&mut self) {
         self.data.push('z');
         self.at = self.start;

@@ -13,7 +13,8 @@ const ABSENT: &str =
     "ns-2 is not installed: there is no `ns` on the path\n  help: `apt install ns2` on Debian";
 
 /// Runs a script; the last line of name-number pairs counts, because wireless modules print others after it.
-/// | # Errors
+///
+/// # Errors
 /// If `ns` is missing or fails, or if no line consists of such pairs.
 pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<Numbers, String> {
     let mut command = Command::new("ns");

@@ -1,5 +1,4 @@
-//! Table and picture of docs/routers.md: effect of routers on a bulk flow, on a call beside bulk flows, and on flows
-//! of different round trips.
+//! Table and picture of docs/routers.md: effect of routers on bulk flows, a call, and flows of different round trips.
 //!
 //!     cargo run --release -p lasthop-lab --example routers -- [--runs N] [--report FILE.html]
 

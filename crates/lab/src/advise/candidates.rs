@@ -93,8 +93,7 @@ const ROUTERS: [(&str, &str); 4] = [
     ("cake", "per-flow active queue management (CAKE)"),
 ];
 
-/// Single cures that could matter on this path. `rwnd_limited_pct`: share of time in which the receive window
-/// limits the user's flow, %.
+/// Single cures for this path. `rwnd_limited_pct`: share of time limited by the receive window, %.
 pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<Candidate> {
     let mut list = List { path, found: Vec::new() };
     let air: Vec<Air<'_>> = airs(scenario);
@@ -194,7 +193,6 @@ impl List<'_> {
         });
     }
 
-    /// Sets the same key in each of the user's flows.
     fn of_flows(&self, key: &str, value: &str) -> Vec<(String, String)> {
         self.path.flows.iter().map(|flow| (format!("flow.{flow}.{key}"), value.to_owned())).collect()
     }

@@ -67,8 +67,7 @@ impl Measured {
 /// Ranking criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aim {
-    /// Geometric mean of three ratios: goodput, speed-up of short transfers (95th percentile), and goodput of the
-    /// unmodified neighbour.
+    /// Geometric mean of the gains in goodput, short transfers (95th percentile) and the neighbour's goodput.
     #[default]
     All,
     /// Goodput.
@@ -100,7 +99,6 @@ fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {
     if outcome.duration_s > 0.0 { bytes as f64 * 8.0 / outcome.duration_s / 1e3 } else { 0.0 }
 }
 
-/// Nearest-rank percentiles.
 fn percentiles(mut values: Vec<f64>) -> Option<[f64; 3]> {
     if values.is_empty() {
         return None;

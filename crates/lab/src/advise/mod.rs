@@ -33,8 +33,7 @@ use world::World;
 const BLOCK: usize = 4;
 /// Largest number of repetitions of a candidate.
 const MOST_RUNS: usize = 40;
-/// Work limit: data packets of 1500 bytes at the link's full rate, over all repetitions. A packet count instead of a
-/// clock gives the same advice on every machine.
+/// Work limit: data packets of 1500 bytes over all repetitions. No clock: the advice is the same on every machine.
 const BUDGET: f64 = 100e6;
 /// Longest run: packets at the bottleneck's rate, but at least [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
@@ -94,8 +93,10 @@ impl Direction {
     }
 }
 
-/// Tries and ranks cures; `None` if the user cancels. `name` is the scenario file's: traces are searched beside
-/// the file; fails if the scenario is invalid or has no TCP flow.
+/// Tries and ranks cures; `None` if cancelled. Traces are searched beside the file `name`.
+///
+/// # Errors
+/// If the scenario is invalid or has no TCP flow.
 pub fn advise(
     draft: &Draft,
     name: &str,
@@ -183,10 +184,7 @@ impl Tried {
     }
 }
 
-/// Runs these repetitions of all candidates that are not behind; false if the user cancels.
-///
-/// # Errors
-/// If a run gets stuck.
+/// Runs repetitions of the remaining candidates; false if cancelled, an error if a run gets stuck.
 fn run(
     tried: &mut [Tried],
     repetitions: std::ops::Range<usize>,

@@ -1,7 +1,8 @@
 //! Order of the candidates, and its certainty.
 //!
 //! All candidates meet the same losses and are compared repetition by repetition.
-//! | The order of two neighbours is certain in two cases: the 95 % interval of their difference excludes zero, or
+//!
+//! The order of two neighbours is certain in two cases: the 95 % interval of their difference excludes zero, or
 //! lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1), 1954). Four repetitions at a time are
 //! added until the order of the first three is certain or the work limit is reached. A pair that is not surely better
 //! than each of its two cures is not ranked. A candidate surely behind the third gets no further runs (screening:

@@ -15,7 +15,6 @@ const SHARE: f64 = 0.05;
 /// Smallest and largest short transfer, bytes.
 const SMALLEST: f64 = 10e3;
 const LARGEST: f64 = 100e3;
-/// Largest number of short transfers in a run.
 const MOST: f64 = 40.0;
 /// Shares of a run, at the begin and at the end, in which no short transfer starts.
 const BEFORE: f64 = 0.1;
@@ -123,7 +122,6 @@ fn is_of(flow: &str, name: &str) -> bool {
     })
 }
 
-/// A name that no flow uses.
 fn free(table: &Table, wanted: &str) -> String {
     let taken = |name: &str| table.get("flow").and_then(|flows| flows.get(name)).is_some();
     let mut name = wanted.to_owned();

@@ -76,7 +76,6 @@ impl Quantile {
     }
 }
 
-/// Nearest-rank percentile.
 fn nearest_rank(mut values: Vec<f64>, percent: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let rank = libm::ceil(percent / 100.0 * values.len() as f64) as usize;

@@ -115,8 +115,7 @@ fn target(compiler: &str) -> &str {
 }
 
 impl Case {
-    /// Cost from two runs, each given as data packets and instructions. `None` if the longer run sent no more
-    /// packets.
+    /// Cost from two runs (data packets, instructions); `None` if the longer run sent no more packets.
     pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<Counted> {
         let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
         let instructions = long.1.checked_sub(short.1)? as f64;

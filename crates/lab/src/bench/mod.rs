@@ -55,10 +55,7 @@ impl Case {
         self.draft()?.check()
     }
 
-    /// The scenario with another duration.
-    ///
-    /// # Errors
-    /// As [`Case::scenario`].
+    /// The scenario with another duration; fails as [`Case::scenario`].
     pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
         let mut draft = self.draft()?;
         draft.set("duration", &format!("{duration_s} s"))?;

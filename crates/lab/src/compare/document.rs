@@ -26,9 +26,7 @@ impl From<Watched> for Seen {
 
 /// Largest number of curves in a figure.
 pub const MOST_CASES: usize = 8;
-/// Number of leading flows with their own figures.
 const MOST_FLOWS: usize = 4;
-/// Largest number of queue figures.
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {

@@ -44,10 +44,7 @@ pub struct Case {
     pub scenario: Scenario,
 }
 
-/// Every combination of the values; the last key's value changes fastest.
-///
-/// # Errors
-/// If the scenario rejects a value.
+/// Combinations of the values, the last key's fastest; fails if the scenario rejects a value.
 pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Problem> {
     let drafts = drafts(draft, variations)?.into_iter();
     drafts.map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
@@ -92,8 +89,7 @@ impl Comparison {
     }
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
-    /// core). The first repetition of all cases runs first, then the second … First repetitions are sampled if
-    /// `is_drawn`; fails if the system provides no thread.
+    /// core), repetition by repetition. First repetitions are sampled if `is_drawn`. Fails without any thread.
     pub fn begin(
         &self,
         runs: u32,
@@ -125,8 +121,7 @@ impl Comparison {
         self.outcomes[case].push(outcome);
     }
 
-    /// Discards repetitions that not every case has, after a cancellation. Returns the number of complete
-    /// repetitions.
+    /// Discards repetitions that not every case has; returns the number of complete ones.
     pub fn keep_whole(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
@@ -308,8 +303,7 @@ mod tests {
         assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
         assert_eq!(none["completed_s"]["completed"], 0, "the object exists without a completed transfer");
         assert_eq!(none["completed_s"]["watched_s"], 5.0);
-        // All eight pairs count. If no transfer completes, the difference is the run's end less the first case's
-        // time.
+        // All eight pairs count; without a completed transfer the difference uses the run's end.
         for case in [some, none] {
             assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);
             assert_eq!(case["completed_s"].get("difference"), None);

@@ -12,8 +12,7 @@ impl Comparison {
         line(self.paths.iter().map(String::as_str).chain(["flow", "run", "seed"]).chain(names))
     }
 
-    /// One row per flow of a repetition (numbered from 1), the varied values first. Numbers of all flows together
-    /// appear in each row.
+    /// One row per flow of a repetition (from 1), the varied values first; common numbers appear in each row.
     pub fn rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let quantities = self.quantities();
         let row = |flow: &FlowOutcome| {
@@ -73,7 +72,6 @@ impl Comparison {
         }
     }
 
-    /// Numbers in samples: all, unless the user has chosen.
     fn sampled(&self) -> Vec<Quantity> {
         match self.chosen.is_empty() {
             true if self.has_several_flows() => Quantity::all().collect(),

@@ -125,8 +125,7 @@ impl Comparison {
         row
     }
 
-    /// One object for each case and flow, one for all flows (`flow` is null) if there are several, then one for each
-    /// note.
+    /// One object per case and flow, one for all of several flows (`flow` is null), then one per note.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {

@@ -18,7 +18,6 @@ pub(crate) fn measured(item: &Item) -> Cell {
                 false => format!("{mean:.decimals$} ({low:.decimals$} to {high:.decimals$})"),
             })
         }
-        // Powers of ten are shorter below a thousandth.
         (Some(mean), Some(_)) if mean.abs() >= 1e-3 => {
             Cell::Number(with_interval(&Estimate { mean, ci95: item.ci95, runs: item.runs }))
         }

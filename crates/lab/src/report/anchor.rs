@@ -3,7 +3,6 @@
 use lasthop_charts::plot::escape::escaped;
 use std::collections::BTreeSet;
 
-/// Anchor names in use on a page.
 #[derive(Debug, Default)]
 pub struct Anchors {
     taken: BTreeSet<String>,

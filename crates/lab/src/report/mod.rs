@@ -7,7 +7,8 @@
 //!
 //! `lasthop-charts` draws figures as SVG that works without scripts, prints, and takes the page's colours. The page's
 //! script adds tooltips, a save button, a choice of settings above tables, and interactive time-sequence graphs.
-//! | Equal documents give equal bytes. The content security policy forbids network access.
+//!
+//! Equal documents give equal bytes. The content security policy forbids network access.
 
 mod anchor;
 mod forest;

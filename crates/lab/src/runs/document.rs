@@ -9,7 +9,6 @@ use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::QueueSample;
 use lasthop_wire::LossReason;
 
-/// Number of leading flows with their own figures.
 const MOST_FLOWS: usize = 4;
 const MOST_CURVES: usize = 8;
 
@@ -66,7 +65,6 @@ pub(crate) fn of_flow(number: usize, flow: &str, courses: &[Course]) -> [Figure;
     })
 }
 
-/// Title with a lower-case first letter: `round-trip time`.
 fn lowered(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
@@ -106,7 +104,6 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-/// Goodput of each flow unless there are too many, and of all together.
 fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
     let each: Vec<(String, Vec<(f64, u64)>)> = courses
         .iter()

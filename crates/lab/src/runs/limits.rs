@@ -5,7 +5,6 @@ use crate::repeat::estimate_by;
 use lasthop_scenario::{Flow, Scenario, Traffic};
 use lasthop_sim::{FlowOutcome, Outcome};
 
-/// With more flows one line describes all.
 const MOST_LINES: usize = 4;
 /// Ratio of mean to smallest RTT that gives a hint.
 const BLOATED: f64 = 5.0;
@@ -58,7 +57,6 @@ fn line(name: &str, of_flow: impl Fn(Of) -> Option<f64>) -> Option<String> {
     (!shares.is_empty()).then(|| format!("{name} is limited by: {}", shares.join(", ")))
 }
 
-/// Hint if the mean RTT is a multiple of the smallest.
 fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String> {
     let (long, short) = round_trips(outcomes, index)?;
     let millis = |seconds: f64| plain((seconds * 1e4).round() / 10.0);

@@ -91,7 +91,6 @@ fn directions(outcome: &Outcome) -> Vec<Direction> {
     outcome.links.iter().enumerate().flat_map(sides).collect()
 }
 
-/// The most utilised directions, in their original order.
 fn busiest(outcomes: &[Outcome]) -> Vec<Direction> {
     let mut ranked: Vec<(f64, usize, Direction)> = outcomes
         .first()

@@ -11,7 +11,8 @@ pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
 
 /// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all have equal
 /// parts, 1/n if one of n has everything.
-/// | A flow's allocation is its bytes while others were active, relative to its fair share of that time
+///
+/// A flow's allocation is its bytes while others were active, relative to its fair share of that time
 /// ([`lasthop_sim::Share`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
 /// of their goodputs. `None` if no two flows overlap or none delivers.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {

@@ -83,7 +83,8 @@ impl Repetition {
 
 /// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one per core); the first is observed. Link
 /// delays are measured in each.
-/// | # Errors
+///
+/// # Errors
 /// If the system provides no thread.
 pub fn begin(
     scenario: &Arc<Scenario>,

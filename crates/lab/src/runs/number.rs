@@ -64,7 +64,6 @@ pub fn plain(value: f64) -> String {
     }
 }
 
-/// Decimal exponent of the leading digit.
 fn magnitude(value: f64) -> i32 {
     value.abs().log10().floor() as i32
 }

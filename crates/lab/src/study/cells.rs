@@ -99,7 +99,6 @@ impl<'a> Cell<'a> {
         changes
     }
 
-    /// Parts of the answers that apply to this cell.
     fn applying(&self) -> impl Iterator<Item = &'a Part> + use<'a, '_> {
         let is_meant = |part: &&&Part| {
             (part.grids.all().is_empty() || part.grids.matches(self.name)) && is_at(&part.when, &self.place)
@@ -153,7 +152,6 @@ impl<'a> Cell<'a> {
         self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.place))
     }
 
-    /// All keys with their values, in setting order.
     fn assignments(&self, draft: &Draft, seed: u64) -> Result<Vec<Assignment>, Problem> {
         let mut names = self.grid.names.clone();
         let answers = self.applying().map(|part| &part.changes);

@@ -70,7 +70,6 @@ impl Tried<'_> {
             .collect()
     }
 
-    /// The values that were run; all values if the axis is not varied.
     fn run(&self, axis: &str, values: &[Value]) -> Vec<Value> {
         let run =
             self.view.results(self.condition.asked()).map(|results| results.axis(axis)).unwrap_or_default();
@@ -150,7 +149,6 @@ impl Tried<'_> {
         })
     }
 
-    /// Sample to compare with: the same quantity elsewhere, or another quantity.
     fn other(&self, other: &Quantity, place: &Place) -> Option<Sample> {
         let mut there = place.clone();
         for (axis, pick) in &other.at {
@@ -220,7 +218,6 @@ impl Tried<'_> {
     }
 }
 
-/// Whether the last sample is above the first; with `sign` -1, below.
 fn end(samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
     let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
     above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)

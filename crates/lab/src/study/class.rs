@@ -1,17 +1,20 @@
 //! Verdicts on numbers: an equivalence test, the same for all papers.
 //!
 //! The band is the published number ± the larger of its class's margin and half of its last printed digit.
-//! | *Mean*: a row *agrees* if the whole 95 % interval lies within the band, *differs* if the interval lies outside,
+//!
+//! *Mean*: a row *agrees* if the whole 95 % interval lies within the band, *differs* if the interval lies outside,
 //! and is *inconclusive* otherwise. A wide interval never gives an agreement (two one-sided tests: Schuirmann, J.
 //! Pharmacokinet. Biopharm. 15(6), 1987).
-//! | *One run*: the published number is one draw. Its reference is the 95 % prediction interval of one more run,
+//!
+//! *One run*: the published number is one draw. Its reference is the 95 % prediction interval of one more run,
 //! Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). The rule holds for
 //! `one_run` and `one_run_quantity`, and if the paper's number of runs is unknown and single runs vary by more than
 //! the margin. A prediction interval is informative if its half is at most five margins and at most half of the
 //! number. The row *agrees* if the number lies in an informative interval or the mean agrees. The row *differs* if
 //! the number lies outside and the mean differs. The row is *undecidable* if no number of repetitions makes the
 //! interval informative.
-//! | *The paper's own spread*: a margin from the spread of two runs (`undecidable` in the binding) is known to a
+//!
+//! *The paper's own spread*: a margin from the spread of two runs (`undecidable` in the binding) is known to a
 //! factor of two at best. An inconclusive row is *undecidable* if the mean's distance is between half of and twice
 //! the margin.
 
@@ -67,7 +70,6 @@ impl Class {
         matches!(self, Class::OneRun | Class::OneRunQuantity)
     }
 
-    /// Whether the number varies from run to run.
     const fn is_of_runs(self) -> bool {
         !matches!(self, Class::Place | Class::Exact)
     }

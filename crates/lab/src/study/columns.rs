@@ -106,8 +106,7 @@ impl Scope for Run<'_> {
     }
 }
 
-/// Whether a flow belongs to a group; without a group every flow does. Replicas of a `count` are named `bulk.1`,
-/// `bulk.2` ….
+/// Whether a flow belongs to a group, if any is given. Replicas of a `count` are named `bulk.1`, `bulk.2` ….
 pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bool {
     let Some(group) = group else { return true };
     let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);
@@ -132,10 +131,7 @@ impl Scope for OfFlow<'_> {
     }
 }
 
-/// Checks that all names of a formula exist in a scenario.
-///
-/// # Errors
-/// Message and hint for the first unknown name.
+/// Checks the names of a formula; the error is a message and a hint for the first unknown name.
 pub fn check(
     formula: &Expression,
     scenario: &Scenario,

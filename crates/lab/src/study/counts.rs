@@ -35,8 +35,7 @@ pub struct Chance {
     pub expected: f64,
     /// Numbers that differ.
     pub differ: usize,
-    /// Differing numbers that remain at a false discovery rate of 5 % (Benjamini, Hochberg, J. R. Stat. Soc. B 57(1),
-    /// 1995).
+    /// Differing numbers kept at a false discovery rate of 5 % (Benjamini, Hochberg, J. R. Stat. Soc. B 57(1), 1995).
     pub kept: usize,
 }
 

@@ -20,10 +20,8 @@ pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Cur
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-/// Cell and scenario of a picture's own run at a place; axes without a coordinate take their first value.
-///
-/// # Errors
-/// If the grid does not exist, or the scenario is invalid.
+/// Cell and scenario of a picture's own run; axes without a coordinate take their first value. Fails if the grid is
+/// unknown or the scenario invalid.
 pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,
@@ -83,7 +81,6 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
 }
 
-/// All flows at one instant.
 struct Instant<'a> {
     flows: &'a [FlowSample],
     scenario: &'a Scenario,

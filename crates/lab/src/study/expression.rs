@@ -92,10 +92,7 @@ impl Scope for Place {
 }
 
 impl Expression {
-    /// Parses a formula.
-    ///
-    /// # Errors
-    /// Error message.
+    /// Parses a formula; the error is a message.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Reader { rest: text };
         let expression = reader.sum()?;

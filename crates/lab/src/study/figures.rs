@@ -64,7 +64,6 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Common bounds of all curves' quantities.
     fn bounds(&self) -> Option<[f64; 2]> {
         let own = |curve: &&file::Curve| curve.published.all().is_empty();
         let mut each: Vec<Asked<'_>> =
@@ -106,7 +105,6 @@ impl Drawing<'_> {
         self.view.results(asked).map(|results| results.axis(x).to_vec()).unwrap_or_default()
     }
 
-    /// Abscissa of an axis value.
     fn abscissa(&self, x: &str, value: &Value) -> Option<f64> {
         let place = || self.values(x).iter().position(|one| one.same(value)).map(|at| at as f64 + 1.0);
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))

@@ -63,7 +63,6 @@ impl Reader {
 struct Job {
     scenario: Arc<Scenario>,
     seed: u64,
-    /// Readers by the keys of their numbers.
     readers: BTreeMap<String, Reader>,
 }
 
@@ -72,7 +71,6 @@ struct Job {
 pub struct Jobs {
     /// Requested runs, by scenario digest and seed.
     open: BTreeMap<(String, u64), Job>,
-    /// Numbers, by key.
     done: BTreeMap<String, Values>,
 }
 
@@ -93,10 +91,7 @@ impl Jobs {
         self.open.len()
     }
 
-    /// Runs all unfinished jobs on all cores; cancelled jobs have no values.
-    ///
-    /// # Errors
-    /// If a run gets stuck.
+    /// Runs all unfinished jobs on all cores; fails if a run gets stuck. Cancelled jobs have no values.
     pub fn run(&mut self, store: &Store, progress: &dyn Progress) -> Result<(), Stuck> {
         let open: Vec<Job> = std::mem::take(&mut self.open).into_values().collect();
         // Jobs are handed out singly: a thread with the last bundle would run it alone.
@@ -113,7 +108,6 @@ impl Jobs {
 }
 
 impl Job {
-    /// Numbers of all readers, by key.
     fn run(self, store: &Store, progress: &dyn Progress) -> Result<Vec<(String, Values)>, Stuck> {
         let Job { scenario, seed, readers } = self;
         if progress.is_cancelled() {

@@ -81,7 +81,6 @@ impl Sample {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
         }
-        // A place times a factor is not a place.
         self.place = self.place.filter(|_| factor == 1.0);
         self
     }
@@ -134,7 +133,6 @@ impl<'a> View<'a> {
             return super::computed::number(by, place).map(Sample::exactly);
         }
         let asked = measure.asked().or_in(grid);
-        // The row's place overrides the measure's own.
         let row = place;
         let mut place = over_laid(&Place::new(), &measure.at);
         place.extend(row.clone());
@@ -161,8 +159,7 @@ impl<'a> View<'a> {
                 Self::place(name, values, &along?, of)
             }
             _ => {
-                // The first half of the repetitions chooses the place, the second half measures there: the largest of
-                // several means is biased upwards.
+                // Separate halves choose and measure the place: the largest of several means is biased upwards.
                 let samples = values.iter().filter_map(|value| {
                     let (chooses, measured) = compared(&with_value(&place, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
@@ -206,7 +203,6 @@ impl<'a> View<'a> {
         Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
     }
 
-    /// Place on an axis, found from the samples along the axis.
     fn place(axis: &str, values: &[Value], along: &[Sample], of: place::Place) -> Option<Sample> {
         let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
         let (at, estimate) = place::found(&numbers?, along, of)?;

@@ -60,18 +60,12 @@ impl Ns2 {
     }
 }
 
-/// Results of a paper; empty without the file.
-///
-/// # Errors
-/// If a line cannot be read.
+/// Results of a paper; empty without the file, an error if a line cannot be read.
 pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
 /// Checks that every result belongs to a row, and to an answer that is tried.
-///
-/// # Errors
-/// For the first result that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();

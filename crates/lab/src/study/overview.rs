@@ -13,7 +13,6 @@ use crate::papers::cells::words;
 /// Themes of claims and numbers.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
 
-/// Largest number of headline numbers of a paper.
 const HEADLINES: usize = 4;
 
 /// A paper on the first screen.
@@ -81,7 +80,6 @@ fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     binding_of(study, item).and_then(|binding| binding.theme.as_deref()).unwrap_or("tables")
 }
 
-/// Binding of a row's published number.
 fn binding_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Binding> {
     binding(study, published_of(study, item)?)
 }

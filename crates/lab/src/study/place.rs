@@ -21,7 +21,6 @@ pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
     (first < means.len()).then_some(first)
 }
 
-/// Number of bootstrap draws.
 const DRAWS: usize = 1000;
 /// Draws outside of the interval at each end: 2.5 %.
 const OUTSIDE: usize = DRAWS / 40;

@@ -40,7 +40,6 @@ pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
     Writer { study, done, text, file, seed: 0 }.filled(text)
 }
 
-/// Default text of a chapter.
 fn written_by_default(study: &Study) -> String {
     let mut text = String::from("{verdicts}\n\n");
     for name in study.file.table.keys() {
@@ -63,7 +62,6 @@ struct Writer<'a> {
     study: &'a Study,
     done: &'a Done<'a>,
     text: &'a str,
-    /// File name for messages.
     file: String,
     seed: u64,
 }
@@ -143,7 +141,6 @@ impl Writer<'_> {
         )
     }
 
-    /// Fills in values.
     fn filled(&self, text: &str) -> Result<String, Problem> {
         let mut filled = String::new();
         let mut rest = text;
@@ -211,7 +208,6 @@ fn with_unit(number: String, unit: &str) -> String {
     if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
-/// Joins the lines of a paragraph.
 fn joined(paragraph: &str) -> String {
     paragraph.lines().map(str::trim).collect::<Vec<&str>>().join(" ").trim().to_owned()
 }

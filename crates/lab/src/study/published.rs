@@ -1,6 +1,6 @@
 //! `published.csv`: numbers of a paper.
 //!
-//! Columns: item, series, x (`name=number` or `name=word`, several with `;`), metric, unit, value, source (section and words).
+//! Columns: item, series, x (`name=number` or `name=word`, separated by `;`), metric, unit, value, source.
 
 use super::class::half_digit;
 use super::selector::Row;
@@ -57,10 +57,7 @@ impl Published {
     }
 }
 
-/// All numbers of a paper, in file order; empty without the file.
-///
-/// # Errors
-/// If a line is invalid.
+/// All numbers of a paper, in file order; empty without the file, an error if a line is invalid.
 pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
@@ -72,10 +69,7 @@ pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
     }
 }
 
-/// Rows of a file with these columns; empty without the file.
-///
-/// # Errors
-/// If a line cannot be read.
+/// Rows of a file with these columns; empty without the file, an error if a line cannot be read.
 pub fn rows<T: DeserializeOwned>(source: &Source, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
     let Some(text) = source.text(file)? else { return Ok(Vec::new()) };
     let mut reader = csv::Reader::from_reader(text.as_bytes());

@@ -39,8 +39,7 @@ pub struct Read<'a> {
     pub items: Vec<Item>,
 }
 
-/// Blocks of the chapter for each reading: its answers, its search, and all numbers compared with the default
-/// reading.
+/// Blocks of the chapter for each reading: answers, search, and numbers compared with the default reading.
 pub fn blocks(study: &Study, done: &Done<'_>) -> Vec<Block> {
     done.readings.iter().flat_map(|read| of(study, done, read)).collect()
 }
@@ -92,7 +91,6 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Whether our mean lies within the margin.
 fn is_near(item: &Item) -> bool {
     match (item.published, item.measured, item.margin) {
         (Some(published), Some(ours), Some(margin)) => (ours - published).abs() <= margin,

@@ -78,8 +78,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     Ok(measured)
 }
 
-/// Checks that a condition's axes belong to its grid, and its values to their axes; otherwise the condition has no
-/// point.
+/// Checks that a condition's axes belong to its grid, and its values to their axes.
 fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
     for (name, pick) in &condition.at {
         let Some(axis) = study.file.axis.get(name) else { continue };

@@ -86,15 +86,11 @@ pub fn run<'a>(
     Ok(Done { frame, items, tried, readings })
 }
 
-/// Makes every scenario of a paper, in full or quick, without running any. Returns the number of cells.
-///
-/// # Errors
-/// If its files are invalid.
+/// Makes every scenario of a paper without runs; returns the number of cells, or an error if its files are invalid.
 pub fn check(study: &Study, settings: &Settings) -> Result<usize, Problem> {
     runs::check(study, &orders(study, &tries(study), settings.quick)?, settings.seed)
 }
 
-/// Runs to do: the default reading, other readings, and every answer of every try.
 fn orders<'a>(study: &'a Study, tried: &[Tried<'a>], quick: bool) -> Result<Vec<Order<'a>>, Problem> {
     let grids = || study.file.grid.keys().map(String::as_str).collect();
     let once = Mode { quick, tries: false };
@@ -113,10 +109,7 @@ fn orders<'a>(study: &'a Study, tried: &[Tried<'a>], quick: bool) -> Result<Vec<
     Ok(orders)
 }
 
-/// Runs a paper and writes its chapter.
-///
-/// # Errors
-/// As [`run`], or if the chapter's text is invalid.
+/// Runs a paper and writes its chapter; fails as [`run`], or if the chapter's text is invalid.
 pub fn chapter(
     study: &Study,
     settings: &Settings,

@@ -159,8 +159,7 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// Margin around a published number, at least half of its last printed digit. A grid value is exact whatever its
-/// digits.
+/// Margin around a published number, at least half of its last digit; a grid value is exact whatever its digits.
 fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     let (class, value) = (binding.class, published.value());
     let within = match &binding.within {
@@ -223,7 +222,6 @@ pub fn filled(template: &str, place: &Place) -> String {
     text
 }
 
-/// Points of a figure without printed numbers.
 fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
     let study = view.study;
     let Some(results) = view.results(points.asked()) else { return Vec::new() };

@@ -33,7 +33,6 @@ pub struct Results {
 #[derive(Clone, Debug)]
 struct CellResults {
     place: Place,
-    /// Values by metric and repetition.
     values: BTreeMap<String, Vec<Option<f64>>>,
 }
 
@@ -74,7 +73,6 @@ pub struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// Grids with runs.
     fn run(&self, study: &'a Study) -> impl Iterator<Item = (&'a String, &'a Grid)> {
         let grids = self.grids.iter().filter_map(|name| study.file.grid.get_key_value(*name));
         grids.filter(|(_, grid)| !grid.computed && self.mode.runs(grid) > 0)
@@ -109,19 +107,15 @@ pub fn with_value(place: &Place, axis: &str, value: &Value) -> Place {
     place
 }
 
-/// A cell to run, with its state.
 struct Asked<'a> {
     cell: Cell<'a>,
-    /// Index of the order.
     order: usize,
-    /// Index among the grid's places.
     number: usize,
     reader: Reader,
     /// Scenario of all repetitions, if the cell draws no values.
     fixed: Option<Resolved>,
     /// Requested repetitions.
     runs: u32,
-    /// Keys of the repetitions requested so far.
     keys: Vec<String>,
 }
 
@@ -165,7 +159,6 @@ pub fn run(
     }
 }
 
-/// Every cell of every order, with its first repetitions.
 fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec<Asked<'a>>, Problem> {
     let mut asked = Vec::new();
     for (number, order) in orders.iter().enumerate() {
@@ -212,10 +205,7 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
     has_grown
 }
 
-/// Makes the scenario of every cell and checks every formula, without runs. Returns the number of cells.
-///
-/// # Errors
-/// If a scenario or formula is invalid.
+/// Checks scenarios and formulas of all cells without runs; returns the number of cells.
 pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Problem> {
     asked(study, orders, seed).map(|asked| asked.len())
 }
@@ -240,7 +230,6 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
     Ok(scenario)
 }
 
-/// One frame of results per order.
 fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
     let of = |order: &Order<'_>| {
         let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);

@@ -34,10 +34,7 @@ impl Source {
         }
     }
 
-    /// Text of a file; `None` if missing.
-    ///
-    /// # Errors
-    /// If the file exists and cannot be read.
+    /// Text of a file; `None` if missing, an error if unreadable.
     pub fn text(&self, file: &str) -> Result<Option<String>, Problem> {
         match self {
             Source::Within(_, files) => {
@@ -47,18 +44,12 @@ impl Source {
         }
     }
 
-    /// A file with its name for messages; `None` if missing.
-    ///
-    /// # Errors
-    /// If the file exists and cannot be read.
+    /// A file with its name for messages; `None` if missing, an error if unreadable.
     pub fn file(&self, file: &str) -> Result<Option<Text>, Problem> {
         Ok(self.text(file)?.map(|text| Text { name: self.path(file), text }))
     }
 
-    /// Scenario of a path file.
-    ///
-    /// # Errors
-    /// If the file is missing or unreadable; `wanted` makes the error of a missing file.
+    /// Scenario of a path file; fails if the file is unreadable, with `wanted`'s error if missing.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),

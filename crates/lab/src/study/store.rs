@@ -11,7 +11,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Number of builds whose runs are kept.
 const KEPT: usize = 6;
 
 /// Metrics of a run.
@@ -92,7 +91,6 @@ fn engine() -> Option<String> {
     Some(crate::digest::key(&[program]))
 }
 
-/// Removes the files of the least recently used builds.
 fn prune(folder: &Path, own: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let files = entries.flatten().map(|entry| entry.path());

@@ -87,8 +87,7 @@ impl Study {
         names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
     }
 
-    /// Digest of the files that decide results (study.toml, published.csv, ns2.csv, causes.toml, scenarios): first 16
-    /// digits of SHA-256; fails if a file cannot be read.
+    /// First 16 digits of the SHA-256 of all files that decide results; fails if a file cannot be read.
     pub fn digest(&self) -> Result<String, Problem> {
         let mut digest = Sha256::new();
         digest.update(&self.text.text);

@@ -7,8 +7,7 @@ use crate::item::{Item, Verdict};
 
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
-/// A table with a choice of the readings and answers that change a verdict; a plain table without any. `row` gives
-/// the cells of an item, as in `table`.
+/// A table with a choice of readings and answers that change a verdict, if any; `row` gives an item's cells.
 pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
     let readings = done.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
     let tried = done.tried.iter().filter(|tried| !tried.question.is_empty());

@@ -29,7 +29,6 @@ pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)
     })
 }
 
-/// One column per value of an axis; each line is a row of the results at all values.
 fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
     let coordinate = axis.column.as_deref().unwrap_or(name);
     let is_at =

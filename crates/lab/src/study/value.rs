@@ -36,7 +36,6 @@ impl Value {
     /// Value as a row's coordinate.
     pub fn json(&self) -> serde_json::Value {
         match self {
-            // Integers are counts: 3, not 3.0.
             Value::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => (*number as i64).into(),
             Value::Number(number) => (*number).into(),
             Value::Text(text) => text.as_str().into(),

@@ -8,8 +8,7 @@ use super::class::Class;
 use super::measure::{Reads, View};
 use super::rows;
 
-/// Largest half width as a share of the margin: such an interval lies within the band unless the mean is near its
-/// edge.
+/// Largest half width as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
 /// Cells of each row whose interval is too wide.

@@ -92,7 +92,6 @@ impl Results {
         ]
     }
 
-    /// Round-trip times of the first repetition, one figure per flow.
     fn round_trips(&self, number: usize) -> Vec<Figure> {
         let Some(pair) = self.pairs.first() else { return Vec::new() };
         let figure = |(flow, name): (usize, &String)| {

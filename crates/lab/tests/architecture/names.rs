@@ -3,8 +3,7 @@
 use lasthop_scenario::Catalogue;
 use std::path::{Path, PathBuf};
 
-/// Literals that equal a mechanism's name, but are compared with something else: file, literal, and the other
-/// meaning.
+/// Literals that equal a mechanism's name but mean something else: file, literal, meaning.
 const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("import/src/ping.rs", "rtt", "a column"),
     ("lab/src/assertion/quantile.rs", "rtt", "a quantity"),

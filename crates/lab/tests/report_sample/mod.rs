@@ -189,7 +189,6 @@ fn gain() -> Figure {
     }
 }
 
-/// Time series too long to embed unthinned.
 fn long() -> Figure {
     let series = |name: &str, base: f64| Curve {
         name: name.to_string(),

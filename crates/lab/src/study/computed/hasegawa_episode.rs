@@ -46,7 +46,6 @@ struct Shapes {
 
 /// Number of consecutive single ACKs that ends an episode.
 const END: usize = 20;
-/// Largest number of packets in the picture.
 const MOST: usize = 60;
 
 impl Shapes {

@@ -24,7 +24,6 @@ pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
     ]
 }
 
-/// Segments sent and triple duplicate ACKs, by second.
 #[derive(Default)]
 struct Losses {
     seconds: Vec<(u64, u64)>,

@@ -53,7 +53,6 @@ fn watched<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T
 mod tests {
     use super::*;
 
-    /// Papers should be data: computations in Rust stay few.
     #[test]
     fn the_list_is_short() {
         assert_eq!((NUMBERS.len(), CURVES.len()), (5, 2));

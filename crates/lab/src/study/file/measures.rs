@@ -15,8 +15,7 @@ pub struct Metric {
     /// Unit.
     #[serde(default)]
     pub unit: String,
-    /// Bounds of the value, such as 0 and 1, or 0 and `inf`: intervals end there. Default: 0 and `inf` if the formula
-    /// cannot be negative.
+    /// Bounds of the value, where intervals end; by default 0 and `inf` if the formula cannot be negative.
     pub bounds: Option<[f64; 2]>,
 }
 

@@ -144,8 +144,7 @@ pub struct Runs {
     /// Full run; initial number if `most` is set.
     #[serde(default)]
     pub full: u32,
-    /// Largest number in a full run: cells of published numbers are repeated until the interval is narrow compared
-    /// with the margin.
+    /// Largest number in a full run, if intervals stay wide compared with the margin of published numbers.
     pub most: Option<u32>,
     /// Quick run.
     #[serde(default)]
