@@ -78,6 +78,7 @@ pub fn window(courses: &[Course]) -> Figure {
     figure("window", "Congestion window", caption, "kB", curves)
 }
 
+/// Smoothed RTT and retransmission timeout.
 pub fn round_trips(courses: &[Course]) -> Figure {
     let curves = pairs(courses, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
         ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
@@ -170,7 +171,6 @@ mod tests {
     fn rates_come_from_amounts() {
         let amounts = [(0.0, 0), (0.1, 1000), (0.2, 3000), (0.3, 3000), (0.4, 4000)];
         let found: Vec<(f64, f64)> = rates(&amounts, 0.2).iter().map(|point| (point.x, point.y)).collect();
-        // 1000 bytes in 0.1 s are 80 kbit/s, 3000 in 0.2 s 120, 2000 in 0.2 s 80, 1000 in 0.2 s 40.
         let expected = [(0.1, 80.0), (0.2, 120.0), (0.3, 80.0), (0.4, 40.0)];
         for ((x, y), (at, rate)) in found.iter().zip(expected) {
             assert!(*x == at && (y - rate).abs() < 1e-9, "{found:?}");

@@ -11,7 +11,6 @@ const ROOM: f64 = 0.04;
 /// Largest offset between two series of a category, and of all series, as shares of the distance of categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
 
-/// The axes of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes {
     pub x: Scale,
@@ -164,12 +163,10 @@ mod tests {
         let axes = Axes::of(&shares).unwrap();
         assert_eq!((axes.y.low, axes.y.high), (0.0, 1.0));
         assert_eq!(axes.interval(&shares.curves[0].points[0]), Some((1.0, 0.0)));
-        // Indices near 1 use the whole height, up to 1.
         shares.curves[0].points =
             [0.97, 0.999].map(|y| Point { x: y, y, ci95: Some([y - 0.01, y + 0.01]) }).to_vec();
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low > 0.95 && axes.y.high == 1.0, "{axes:?}");
-        // With a single bound an interval is limited at that end only.
         shares.y_bounds = Some([0.0, f64::INFINITY]);
         shares.curves[0].points = vec![Point { x: 1.0, y: 2.0, ci95: Some([-3.0, 7.0]) }];
         let axes = Axes::of(&shares).unwrap();

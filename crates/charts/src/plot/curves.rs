@@ -93,7 +93,6 @@ pub fn note(figure: &Figure) -> Option<String> {
     })
 }
 
-/// Whether the legend shows a line for the curve.
 pub fn has_line(figure: &Figure, curve: &Curve) -> bool {
     figure.x_categories.is_empty()
         && matches!(curve.kind, CurveKind::Measured | CurveKind::Line | CurveKind::Steps | CurveKind::Bound)
@@ -256,7 +255,6 @@ mod tests {
         }
     }
 
-    /// Noise with at most four levels per span bounds the size.
     #[test]
     fn a_long_course_stays_small() {
         let noise = |index: u32| f64::from(index.wrapping_mul(2_654_435_761) >> 20);

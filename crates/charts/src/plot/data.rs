@@ -14,7 +14,6 @@ pub struct Data {
     /// Row (from 0, after the header) of each curve's first marker; `None` if rows are left out.
     pub rows: Vec<Option<usize>>,
     points: usize,
-    /// Step between given points.
     every: usize,
 }
 

@@ -9,7 +9,6 @@ pub const HEIGHT: f64 = 500.0;
 /// Largest distance of an omitted point from the line, units.
 const SLACK: f64 = 0.5;
 
-/// Position: units to the right, units down.
 pub type Place = (f64, f64);
 
 pub struct Pen {

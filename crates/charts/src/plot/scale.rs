@@ -142,7 +142,6 @@ impl Scale {
             .collect()
     }
 
-    /// Powers of ten around the axis' ends.
     fn decades(&self) -> (i32, i32) {
         (libm::floor(libm::log10(self.low)) as i32, libm::ceil(libm::log10(self.high)) as i32)
     }

@@ -3,9 +3,7 @@
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 
-/// One row: the same experiment in both simulators.
 pub(crate) struct Case {
-    /// Paper, and name of the script.
     pub(crate) paper: &'static str,
     pub(crate) label: String,
     pub(crate) draft: Draft,

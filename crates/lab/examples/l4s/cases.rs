@@ -27,7 +27,6 @@ fn case(label: &str, path: &str, settings: &[Setting]) -> Case {
     Case { label: label.to_owned(), path: path.to_owned(), settings: settings.to_vec(), from_s: 20 }
 }
 
-/// A path given on the command line.
 pub fn own(path: &str) -> Case {
     case(path, path, &[])
 }

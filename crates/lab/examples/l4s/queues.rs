@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 pub struct Measured {
     /// Payload that left the link, bit/s, by flow.
     pub goodputs: Vec<f64>,
-    /// Share of the link's capacity.
     pub utilisation: f64,
     /// Queueing delays of L4S packets and of others: time on the link less the shortest, ms.
     pub low: Waits,
@@ -22,7 +21,6 @@ pub struct Measured {
     marked: u64,
 }
 
-/// Delays in ascending order, ms.
 pub struct Waits(Vec<f64>);
 
 impl Waits {

@@ -163,7 +163,6 @@ fn scenario(text: &str, queue: &str) -> Result<Scenario, String> {
 
 struct Run {
     waits: Vec<f64>,
-    /// Goodputs by flow, kbit/s.
     goodputs: Vec<f64>,
 }
 

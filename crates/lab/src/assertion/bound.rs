@@ -175,7 +175,6 @@ impl Judged {
             Standing::Fails => Value::Bool(false),
             Standing::Open => Value::Null,
         };
-        // Both ends are null without an interval.
         let ends = |estimate: &Estimate| estimate.ci95.map_or([None; 2], |ends| ends.map(Some));
         let measured =
             self.measured.as_ref().map(|it| json!({ "mean": it.mean, "ci95": ends(it), "runs": it.runs }));

@@ -75,7 +75,6 @@ impl Assertion {
     }
 }
 
-/// The metric of this name, with or without its unit.
 fn named(name: &str) -> Option<Quantity> {
     Quantity::named(name).or_else(|| Quantity::all().find(|quantity| stem(quantity.name()) == name))
 }

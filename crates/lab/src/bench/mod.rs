@@ -12,7 +12,6 @@ pub struct Case {
     /// Virtual times between which instructions are counted, s; the case is steady from the first on.
     pub counted_s: [u32; 2],
     text: &'static str,
-    /// Key and value that replace those of `text`.
     change: Option<(&'static str, &'static str)>,
 }
 

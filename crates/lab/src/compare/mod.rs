@@ -73,7 +73,6 @@ pub struct Comparison {
     pub paths: Vec<String>,
     /// Compared cases; the first is the baseline.
     pub cases: Arc<[Case]>,
-    /// Numbers that the user has chosen; empty: the defaults.
     chosen: Vec<Quantity>,
     /// Repetitions of each case.
     pub outcomes: Vec<Vec<Outcome>>,
@@ -292,7 +291,6 @@ mod tests {
             (&whole["completed_s"]["completed"], &whole["completed_s"]["transfers"]),
             (&json!(8), &json!(8))
         );
-        // Nothing is random without losses: every quantile is the mean.
         assert!(
             (whole["completed_s"]["p99"].as_f64().unwrap() - whole["completed_s"]["mean"].as_f64().unwrap())
                 .abs()

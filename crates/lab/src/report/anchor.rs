@@ -9,7 +9,6 @@ pub struct Anchors {
 }
 
 impl Anchors {
-    /// Anchors with `names` already in use.
     pub fn beside(names: impl IntoIterator<Item = String>) -> Anchors {
         Anchors { taken: names.into_iter().collect() }
     }

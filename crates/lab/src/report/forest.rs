@@ -10,7 +10,6 @@ const MOST: usize = 40;
 const FARTHEST: f64 = 4.0;
 const EDGE: f64 = 4.4;
 
-/// The plot as a table with names, lanes and numbers.
 pub fn html(forest: &Forest) -> String {
     let caption = escaped(&forest.caption);
     let has_best = forest.rows.iter().any(|row| row.best.is_some());
@@ -105,7 +104,6 @@ mod tests {
     #[test]
     fn the_lane_ends_at_four_margins() {
         assert_eq!(place(0.0), "50%");
-        // 0.4 of 8.8 margins are reserved for the arrow.
         assert_eq!((place(-4.0), place(-70.0)), ("4.55%".to_string(), "4.55%".to_string()));
         let far = mark(&Distance { margins: 9.0, ci95: Some([3.0, 15.0]) }, "c1", "f0", "45%");
         assert!(far.contains("#to-right") && far.contains("x2=\"95.45%\""), "{far}");

@@ -6,7 +6,6 @@ use crate::overview::{Counts, Matrix, MatrixCell};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
-/// The matrix in a scrollable box, with a key of its symbols.
 pub fn html(matrix: &Matrix) -> String {
     let caption = escaped(&matrix.caption);
     let mut html = format!(

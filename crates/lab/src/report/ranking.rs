@@ -5,7 +5,6 @@ use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 use lasthop_charts::plot::scale::{Scale, Tick};
 
-/// The ranking as a table with names, lanes, numbers and remarks.
 pub fn html(ranking: &Ranking) -> String {
     let scale = scale(ranking);
     let has_words = !ranking.says.is_empty();

@@ -11,7 +11,6 @@ use lasthop_tcp::event::Reason;
 use lasthop_wire::LossReason;
 use serde_json::{Value, json};
 
-/// Figure with this anchor.
 pub fn html(sequence: &Sequence, anchor: &str) -> String {
     let (title, caption) = (escaped(&sequence.title), escaped(&sequence.caption));
     let first = still(sequence);

@@ -16,7 +16,6 @@ wide distribution, or the margin is the paper's own spread.</dd></div>\n\
 <div><dt class=\"shape\">shape</dt><dd>Claims only: the mean holds at all points, but not significantly at every point.</dd></div>\n\
 </dl>\n";
 
-/// Whether `document` shows verdicts.
 pub fn has_verdicts(document: &Document) -> bool {
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
     blocks.any(|block| match block {
@@ -88,7 +87,6 @@ fn within(table: &Table, attribute: &str) -> String {
 /// Kind of a column's cells; named once per table instead of in each cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Numbers and gaps only.
     Numbers,
     /// Words too short to wrap, and gaps.
     Words,

@@ -144,7 +144,6 @@ mod tests {
 
     #[test]
     fn a_quantile_exists_if_so_many_finished() {
-        // 94 of 100 transfers finish, the others are cut off at 60 s.
         let time = |index: u32| if index < 94 { (f64::from(index) / 2.0, true) } else { (60.0, false) };
         let times: Vec<(f64, bool)> = (0..100).map(time).collect();
         assert_eq!([0.5, 0.95].map(|share| quantile(&times, share)), [Some(24.5), None]);

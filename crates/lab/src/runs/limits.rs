@@ -94,7 +94,6 @@ mod tests {
         let lines = of("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
         // Handshake 0.5 %; cwnd limits one or two round trips.
         assert!(lines[0].starts_with("bulk is limited by: receive window 99 %, cwnd 1 %"), "{lines:?}");
-        // A window set by the user gets no hint.
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 

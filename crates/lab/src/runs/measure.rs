@@ -40,9 +40,8 @@ pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of finite transfers, s, of all flows or of this name. Each transfer is cut at its run's end
-/// or, if earlier, at the end of the same transfer in `other`. Of request flows each request up to the run's end
-/// counts.
+/// Mean completion time of finite transfers, s, of all flows or of this name. Each transfer is limited to its run's end
+/// or, if earlier, the end of the same transfer in `other`; requests only to their run's end.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times
@@ -148,7 +147,6 @@ mod tests {
         let late = run(&(path.to_owned() + &flow("one", "0 s", "") + &flow("two", "16 s", "")));
         let shares: Vec<f64> = late.flows.iter().map(|flow| flow.share.bytes as f64).collect();
         assert!((fairness(&late).unwrap() - jain(&shares)).abs() < 1e-9);
-        // 4 s at 8 Mbit/s, less headers.
         let together: f64 = shares.iter().sum();
         assert!(together > 0.9 * 4e6 && together < 4e6, "{together}");
         let fair: f64 = late.flows.iter().map(|flow| flow.share.fair_bytes).sum();

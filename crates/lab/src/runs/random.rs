@@ -60,7 +60,6 @@ mod tests {
         assert_eq!(of(&[lossy]).note(), None);
     }
 
-    /// BBR draws its first probing phase.
     #[test]
     fn a_sender_that_draws_is_repeated() {
         assert_eq!(

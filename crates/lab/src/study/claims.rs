@@ -297,7 +297,6 @@ mod tests {
         assert_eq!(kept("awnd >= 4"), of("4 10 13 15"));
         assert_eq!(kept("awnd > 3 and awnd <= 13"), of("4 10 13"));
         assert_eq!(kept("awnd < 3"), of(""));
-        // A word does not match numeric bounds.
         assert!(!takes(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
     }
 }

@@ -187,6 +187,7 @@ pub struct Judgement {
 }
 
 impl Judged<'_> {
+    /// Verdict by the rules of this module.
     pub fn verdict(&self) -> Judgement {
         let of = |verdict, note: &str| Judgement { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
@@ -346,7 +347,6 @@ mod tests {
 
     #[test]
     fn a_gain_is_on_its_side_of_zero() {
-        // At most half of 2.2: the band is -3.3 to -1.1, without 0.
         assert_eq!(verdict(Class::Gain, -2.2, 0.0, 0.0), Verdict::Differs);
         assert_eq!(verdict(Class::Gain, -2.2, -2.0, 0.5), Verdict::Agrees);
         assert_eq!(verdict(Class::Gain, 83.0, 77.8, 8.2), Verdict::Inconclusive);
@@ -488,7 +488,6 @@ mod tests {
         // One event falls into the ninth of nine runs with probability 1/9; two do with 1/81, below 2.5 %.
         assert_eq!(of(8, 1.0), Verdict::Inconclusive);
         assert_eq!(of(8, 3.0), Verdict::Differs);
-        // 1/40 is 2.5 %, 1/41 is less.
         assert_eq!(of(38, 1.0), Verdict::Inconclusive);
         assert_eq!(of(40, 1.0), Verdict::Differs);
     }

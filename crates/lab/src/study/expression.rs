@@ -355,7 +355,6 @@ mod tests {
     fn totals_by_hand() {
         assert_eq!(Total::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(Total::Jain.of(&[1.0; 3]), Some(1.0));
-        // Mean 5, standard deviation 2: the textbook example.
         let cv = Total::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
         assert!((cv - 0.4).abs() < 1e-12);
         assert_eq!(Total::Mean.of(&[]), None);

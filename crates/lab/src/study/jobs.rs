@@ -69,7 +69,6 @@ struct Job {
 /// Requested runs without duplicates, and numbers of finished runs.
 #[derive(Default)]
 pub struct Jobs {
-    /// Requested runs, by scenario digest and seed.
     open: BTreeMap<(String, u64), Job>,
     done: BTreeMap<String, Values>,
 }

@@ -101,6 +101,7 @@ pub struct View<'a> {
 pub type Reads = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
+    /// A view without a log.
     pub fn of(study: &'a Study, frame: &'a Frame) -> View<'a> {
         View { study, frame, reads: None }
     }
@@ -170,7 +171,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// `at` compared with `against`, each first reduced over the axis `before`.
     fn compared(
         &self,
         measure: &Measure,

@@ -5,33 +5,29 @@
 //! huang prints a gain of 83 % at a bad period of 1 ms. These steps compute the same row from `papers/huang`.
 //!
 //! 1. [`source`] finds the folder's files. serde reads `study.toml` ([`mod@file`]) with its axis values ([`value`]).
-//! `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
+//!    `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
 //! 2. [`study::Study::read`] resolves all names. `[[published]] rows = "gain-*"` refers to the measure `gain`, which
-//! refers to the metric `throughput` in `[grid.wireless]`. `references` records that this grid must measure the
-//! metric.
+//!    refers to the metric `throughput` in `[grid.wireless]`. `references` records this need of the grid.
 //! 3. [`reproduce`] lists the runs as one [`runs::Order`] each: the default reading, other readings, and each answer
-//! of each `[[try]]`.
+//!    of each `[[try]]`.
 //! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. [`cells`] makes a scenario of
-//! each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
+//!    each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
 //! 5. [`jobs`] runs each distinct scenario once per seed. [`store`] holds runs of earlier starts.
-//! 6. After a run, [`expression`] evaluates `[metric.throughput]`, `goodput_kbps`, on the outcome's [`columns`]. Only
-//! metrics are stored.
+//! 6. [`expression`] evaluates `[metric.throughput]`, `goodput_kbps`, on the outcome's [`columns`], for storage.
 //! 7. A [`runs::Frame`] holds the numbers by grid, place, metric and repetition. If an interval is too wide for its
-//! row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
+//!    row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
 //! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the place:
-//! link "low delay", bad period 1.
+//!    link "low delay", bad period 1.
 //! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, by `as =
-//! "change of means, %"`.
+//!    "change of means, %"`.
 //! 10. [`class`] gives the interval, the margin (`class = "gain"`: 5 points) and the verdict. The row is an
-//! [`Item`](crate::item::Item).
+//!     [`Item`](crate::item::Item).
 //!
 //! # Other modules
 //!
-//! * [`place`]: places on an axis, such as where two curves cross. [`computed`]: measures computed in Rust without
-//!   runs.
+//! * [`place`]: places on an axis, such as a crossing of curves. [`computed`]: measures computed in Rust.
 //! * [`claims`]: tests of claims at points; [`order`]: their verdicts.
-//! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes of differing rows. [`counts`]:
-//!   verdicts in total.
+//! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes. [`counts`]: verdicts in total.
 //! * [`selector`]: selection of rows by tables, causes and placeholders.
 //! * [`prose`]: the chapter, with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time).
 //!   [`overview`]: the report's first screen.

@@ -38,7 +38,6 @@ pub struct Ns2 {
 impl Ns2 {
     /// 95 % interval.
     pub fn ci95(&self) -> Option<[f64; 2]> {
-        // Removes rounding errors: value and half width are short decimals.
         let decimal = |end: f64| libm::round(end * 1e9) / 1e9;
         self.half_width.map(|half| [self.value - half, self.value + half].map(decimal))
     }

@@ -114,7 +114,6 @@ mod tests {
         assert_eq!(verdict(&[sure, sure]), Some(Verdict::Agrees));
         assert_eq!(verdict(&[sure, open]), Some(Verdict::Shape));
         assert_eq!(verdict(&[failed]), Some(Verdict::Differs));
-        // The same failure at one of ten points happens by chance.
         assert_eq!(
             verdict(&[sure, sure, sure, sure, sure, sure, sure, sure, sure, failed]),
             Some(Verdict::Inconclusive)

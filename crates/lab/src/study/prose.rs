@@ -67,7 +67,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Blocks of a paragraph: directives, headings and text.
     fn blocks(&self, paragraph: &str) -> Result<Vec<Block>, Problem> {
         let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
         let first = first.trim();
@@ -187,7 +186,6 @@ impl Writer<'_> {
                 None => Err(self.wrong(directive, format!("no row `{wanted}` has a verdict"))),
             };
         }
-        // A quick run has fewer points: a missing value is a dash.
         let Some(item) = item else { return Ok("–".into()) };
         Ok(with_unit(crate::papers::cells::measured(item).text().to_owned(), &item.unit))
     }

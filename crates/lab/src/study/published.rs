@@ -32,6 +32,7 @@ pub struct Published {
 }
 
 impl Published {
+    /// The number; NaN if unreadable.
     pub fn value(&self) -> f64 {
         self.value.parse().unwrap_or(f64::NAN)
     }

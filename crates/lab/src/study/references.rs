@@ -105,7 +105,6 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
     Ok(())
 }
 
-/// Grid of a metric or measure.
 pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
     match study.wanted(asked, &[]).ok()? {
         Wanted::Metric { grid, .. } => Some(grid),

@@ -95,7 +95,6 @@ mod tests {
 
     #[test]
     fn rates_of_streams_of_different_length() {
-        // 8 kbit in 2 s and 8 kbit in 8 s: 4 and 1 kbit/s separately, but 16 kbit in 8 s together.
         let streams = [stream(1000, 2, true, &[]), stream(1000, 8, true, &[])];
         assert_eq!((GOODPUT.of)(&streams), Some(5.0));
         assert_eq!((GOODPUT_TOGETHER.of)(&streams), Some(2.0));

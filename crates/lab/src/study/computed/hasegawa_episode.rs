@@ -44,7 +44,6 @@ struct Shapes {
     longest: Vec<Shaped>,
 }
 
-/// Number of consecutive single ACKs that ends an episode.
 const END: usize = 20;
 const MOST: usize = 60;
 

@@ -41,7 +41,6 @@ pub fn curves(study: &Study, name: &str) -> Result<Curves, Problem> {
     found.map(|(_, of)| *of).ok_or_else(|| study.unknown(&["by"], "computation", name, &known))
 }
 
-/// Runs the scenario with a new observer, and returns the observer.
 fn watched<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T {
     let watch = Watch { observers: vec![Box::new(T::default())], ..Watch::default() };
     let (_, _, observers) = run_watched(scenario, seed, watch);
