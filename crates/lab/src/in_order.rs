@@ -10,9 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Jobs in progress.
-///
-/// Dropping starts no further job; jobs in progress finish in the background.
+/// Jobs in progress. Dropping starts no further job; running jobs finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
     /// Results that arrived before an earlier one.
@@ -42,10 +40,7 @@ pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
 }
 
 impl<T: Send + 'static> InOrder<T> {
-    /// Starts to call `work` with 0, 1, … `count` - 1, in this order, on [`threads`] threads.
-    ///
-    /// # Errors
-    /// If the system provides no thread.
+    /// Starts to call `work` with 0, 1, … `count` - 1 in order, on [`threads`] threads; fails without any thread.
     pub fn begin(
         count: usize,
         wanted: Option<usize>,

@@ -53,8 +53,7 @@ pub struct Item {
     pub experiment: Option<String>,
     /// Note for the reader.
     pub note: String,
-    /// Probability of a deviation at least this large if the paper is right; only if its number is compared with
-    /// single runs.
+    /// Probability of such a deviation if the paper is right; only if its number is compared with single runs.
     #[serde(skip)]
     pub chance: Option<f64>,
 }
@@ -140,14 +139,14 @@ impl Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The whole 95 % interval lies within the margin of the published number; a claim significantly holds at all of
-    /// its points.
+    /// The whole 95 % interval lies within the margin of the published number; a claim holds significantly
+    /// everywhere.
     Agrees,
     /// Claims only: the mean holds at all points, but not significantly at every point.
     Shape,
     /// The interval lies outside of the margin; a claim significantly fails at a point.
     Differs,
-    /// No number of repetitions decides: the published number is one run of a wide distribution, or the margin is its
+    /// No number of repetitions decides: the published number is one run that varies too much, or the margin is its
     /// spread.
     Undecidable,
     /// More repetitions are needed.

@@ -120,8 +120,8 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Distance of `ours` from `published`; `None` unless all values are finite and `margin` is positive. An infinite
-    /// interval becomes `None`.
+    /// Distance of `ours`; `None` unless all values are finite and `margin` is positive. Infinite intervals are
+    /// dropped.
     pub fn of(ours: f64, ci95: Option<[f64; 2]>, published: f64, margin: f64) -> Option<Distance> {
         let margins = |value: f64| (value - published) / margin;
         let ci95 = ci95.map(|ends| ends.map(margins)).filter(|ends| ends.iter().all(|end| end.is_finite()));

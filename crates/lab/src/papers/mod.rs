@@ -28,10 +28,7 @@ impl Paper {
         Study::read(Source::Folder(folder.to_owned())).map(|study| Paper { study })
     }
 
-    /// The built-in paper of this name (see [`NAMES`]); `None` if unknown.
-    ///
-    /// # Errors
-    /// If the files are invalid (a test reads all of them).
+    /// The built-in paper of this name (see [`NAMES`]); `None` if unknown, an error if its files are invalid.
     pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
         let (name, files) = files::ALL.iter().find(|(known, _)| *known == name)?;
         Some(Study::read(Source::Within(name, files)).map(|study| Paper { study }))

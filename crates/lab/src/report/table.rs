@@ -32,8 +32,7 @@ pub fn html(table: &Table) -> String {
     within(table, "")
 }
 
-/// `table` with the data that a script needs for other settings. A cell's class is omitted if it equals the text
-/// (verdicts) or is empty.
+/// `table` with data for other settings; a cell's class is omitted if empty or equal to the text.
 pub fn switched(table: &Table, settings: &[Setting]) -> String {
     let kinds = kinds(table);
     let cell = |(row, column, cell): &(usize, usize, Cell)| match name(&kinds, *column, cell) {

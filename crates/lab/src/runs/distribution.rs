@@ -45,8 +45,7 @@ pub(super) fn thinned(course: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Distribution by flow name over all repetitions; `web.1`, `web.2` … are one name. `None` with fewer than two
-/// transfers.
+/// Distribution by flow name over all repetitions; `web.1`, `web.2` … are one name. `None` below two transfers.
 pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     let first = outcomes.first()?;
     let mut names: Vec<&str> = Vec::new();
@@ -169,8 +168,7 @@ mod tests {
         assert_eq!(course.len(), 3);
     }
 
-    /// Worked by hand. The second of four is cut off at 2: 1/4 are complete at 1; one of the two left at 3: 1 - 3/4 ·
-    /// 1/2.
+    /// Worked by hand: 1/4 of four are complete at 1; the second is cut off at 2; one of two at 3: 1 - 3/4 · 1/2.
     #[test]
     fn what_is_cut_off_counts_as_later() {
         let course = course(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);

@@ -40,8 +40,8 @@ pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
     }
 }
 
-/// Mean completion time of finite transfers, s, of all flows or of this name. Each transfer is limited to its run's end
-/// or, if earlier, the end of the same transfer in `other`; requests only to their run's end.
+/// Mean completion time of finite transfers (of this flow), s. Transfers are limited to their run's end or, if
+/// earlier, the end of the same transfer in `other`; requests only to their run's end.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times

@@ -97,9 +97,6 @@ pub fn begin(
 }
 
 /// As [`begin`]; with `samples_all` every repetition is sampled.
-///
-/// # Errors
-/// As [`begin`].
 pub fn begin_sampled(
     scenario: &Arc<Scenario>,
     runs: u32,

@@ -91,8 +91,7 @@ fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// One object for each flow, and one for all flows (`flow` is null) if there are several. Lazy: objects of many flows
-/// take much more memory than outcomes.
+/// One object per flow, and one for all of several flows (`flow` is null); lazy, because objects need much memory.
 pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();

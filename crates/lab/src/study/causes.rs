@@ -79,19 +79,13 @@ struct Written {
     cause: Vec<Cause>,
 }
 
-/// Causes of a paper, in file order; empty without the file.
-///
-/// # Errors
-/// If the file is invalid.
+/// Causes of a paper, in file order; empty without the file, an error if the file is invalid.
 pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
     let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
     Ok(written.unwrap_or_default().cause)
 }
 
 /// Checks that each cause matches a published number or a claim, in existing readings.
-///
-/// # Errors
-/// For the first cause that does not.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let Some(text) = study.source.file(FILE)? else { return Ok(()) };
     let named = study.file.reading.keys().cloned();

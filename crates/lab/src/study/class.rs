@@ -91,8 +91,7 @@ impl Class {
     }
 }
 
-/// Margin of a place: half of the distance to the nearer neighbour in the grid. Between two grid values: half of
-/// their step.
+/// Margin of a place: half of the distance to the nearer grid value, or half of the step between two values.
 pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     let slack = 1e-9 * published.abs();
     let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
@@ -238,8 +237,7 @@ impl Judged<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number is compared with single runs: it is one, or it may be one and single runs vary
-    /// too much.
+    /// Whether the published number counts as one run: by its class, or if unknown and single runs vary too much.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
         self.class.is_one_run() || may_be
