@@ -59,7 +59,10 @@ fn the_script_names_points_and_saves_pictures() {
     {
         assert!(saved.contains(part), "{part}: {saved}");
     }
-    assert!(!saved.contains("var(") && !saved.contains("class="), "it needs no style sheet: {saved}");
+    assert!(
+        !saved.contains("var(") && !saved.contains("class="),
+        "the picture needs no style sheet: {saved}"
+    );
     let (_, tip) = page.split_once("class=\"tip\"").expect("a tip");
     let (tip, _) = tip.split_once("</div>").expect("its end");
     // First point of the first curve, with its interval in the sample.

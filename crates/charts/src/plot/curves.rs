@@ -87,7 +87,7 @@ pub fn note(figure: &Figure) -> Option<String> {
     let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
     (longest > LONGEST).then(|| {
         format!(
-            "Long series (up to {longest} points) are drawn by the first, lowest, highest and last point in each of \
+            "Long series (up to {longest} points) show only the first, lowest, highest and last point in each of \
              {SPANS} spans."
         )
     })

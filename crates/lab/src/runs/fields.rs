@@ -116,7 +116,7 @@ mod tests {
             .expect("a valid scenario");
         let run = |seed| Repetition::run(&scenario, seed, Watch { probes: true, ..Watch::default() });
         let (first, second) = (run(1), run(2));
-        let samples = csv::samples(&scenario, &first.watched.expect("it was sampled").samples);
+        let samples = csv::samples(&scenario, &first.watched.expect("samples").samples);
         for header in [csv::header(&[]), samples.lines().next().unwrap_or_default().to_owned()] {
             for column in header.trim_end().split(',') {
                 let column = column.replace("path.down.", "LINK.down.").replace("path.up.", "LINK.down.");
