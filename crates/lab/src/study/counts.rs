@@ -56,11 +56,11 @@ impl Chance {
     /// Summary sentence.
     pub fn words(&self) -> String {
         let still = match self.differ {
-            0 => "no number does".to_owned(),
-            all => format!("{} of {all} numbers still do", self.kept.min(all)),
+            0 => "no number still differs".to_owned(),
+            all => format!("{} of {all} numbers still differ", self.kept.min(all)),
         };
         format!(
-            "By chance alone at most {} of these rows would differ; at a false discovery rate of 5 %, {still}.",
+            "Chance alone would make at most {} of these rows differ; at a false discovery rate of 5 %, {still}.",
             libm::ceil(self.expected),
         )
     }
