@@ -129,7 +129,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("transfer", "number of the request in its flow, from 1; 1 for a transfer"),
     ("began_s", "start of the transfer, or time of the request, from the run's beginning, s"),
     ("took_s", "duration from `began_s` to the last byte, or to the run's end, s"),
-    ("complete", "1; 0 if the run's end cut it off"),
+    ("complete", "1; 0 if cut off by the run's end"),
 ];
 
 /// One row for each transfer and each request of a repetition; `run` is the repetition's number, from 1.

@@ -245,7 +245,7 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found
         (None, true) => ("open: with a full run's repetitions the row does not differ".into(), None),
         (None, false) => {
             let verdict = own.verdict.map_or("has no verdict", Verdict::sentence);
-            (format!("answer: this one itself; without it the row {verdict}"), None)
+            (format!("answer: the tried answer itself; in the default reading the row {verdict}"), None)
         }
     })
 }

@@ -16,7 +16,7 @@ pub struct Results {
     pub sender: String,
     /// Streams of each repetition, without and with the agent.
     pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
-    /// Repetitions discarded because they were not in time.
+    /// Repetitions discarded because they missed real time.
     pub thrown_away: u32,
 }
 
@@ -100,7 +100,7 @@ pub fn heading(setup: &Setup<'_>) -> String {
 pub fn notes(all: &[Results]) -> String {
     let again = all.iter().filter(|results| results.thrown_away > 0);
     let note = |results: &Results| {
-        format!("{}: {} pairs were not in time and ran again\n", results.sender, results.thrown_away)
+        format!("{}: {} pairs missed real time and ran again\n", results.sender, results.thrown_away)
     };
     again.map(note).collect()
 }

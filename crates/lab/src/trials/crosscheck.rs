@@ -44,7 +44,7 @@ pub struct Results {
     pub seed: u64,
     /// Finished repetitions.
     pub pairs: Vec<Pair>,
-    /// Repetitions discarded because they were not in time.
+    /// Repetitions discarded because they missed real time.
     pub thrown_away: u32,
     /// Number of these that ran concurrently with others.
     pub beside_others: u32,
@@ -220,14 +220,14 @@ pub fn notes(all: &[Results]) -> String {
             notes.push(format!("{who}: the simulator does not model this congestion control"));
         }
         for untold in &results.untold {
-            notes.push(format!("{who}: the kernel cannot set {untold}"));
+            notes.push(format!("{who}: not set in the kernel: {untold}"));
         }
         let missing = (results.runs as usize).saturating_sub(results.pairs.len());
         if missing > 0 {
             notes.push(format!("{who}: {missing} of {} runs are missing", results.runs));
         }
         if results.thrown_away > 0 {
-            notes.push(format!("{who}: {} runs were not in time and ran again", results.thrown_away));
+            notes.push(format!("{who}: {} runs missed real time and ran again", results.thrown_away));
         }
         if results.beside_others > 0 {
             let count = results.beside_others;
