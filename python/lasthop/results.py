@@ -143,7 +143,7 @@ class Results(_Numbers):
                 rows.append(
                     f"<tr><td>{escape(name)}</td>{cells}<td style='text-align:left'>{about}</td></tr>"
                 )
-        return f"<table><tr><th>metric</th>{head}<th>what it is</th></tr>{''.join(rows)}</table>"
+        return f"<table><tr><th>metric</th>{head}<th>meaning</th></tr>{''.join(rows)}</table>"
 
 
 class Comparison(_Numbers):

@@ -1,27 +1,27 @@
-//! Figures over time, of one run or of several in one picture.
+//! Figures over time, for one run or several in one picture.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowSample, QueueSample};
 
-/// More runs than this have no second, dotted curve: nobody reads sixteen.
+/// Largest number of runs with a second, dotted curve.
 const MOST_PAIRS: usize = 4;
-/// A slow start threshold so many times above the highest window stands for none yet.
+/// Ratio to the highest window above which a slow start threshold counts as unset.
 const FAR_ABOVE: u64 = 4;
-/// Goodput is averaged over this time, s, but over no more than a share of a short run and no less than one of a long one.
+/// Averaging time of goodput, s, and its limits as shares of the run's duration.
 const AVERAGED_S: f64 = 1.0;
 const SHARES: [f64; 2] = [0.01, 0.05];
 
-/// What one run's probes saw of a flow.
+/// Samples of a flow in one run.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// The run's name, where there are several in a picture.
+    /// Name of the run, for pictures of several.
     pub name: String,
-    /// In order.
+    /// Samples in time order.
     pub samples: Vec<FlowSample>,
 }
 
 impl Course {
-    /// Of the flow with this number, among the samples of all flows.
+    /// Course of the flow with this index, from the samples of all flows.
     pub fn of(name: &str, samples: &[FlowSample], flow: usize) -> Course {
         let its = samples.iter().filter(|sample| sample.flow == flow);
         Course { name: name.to_owned(), samples: its.copied().collect() }
@@ -33,24 +33,24 @@ impl Course {
     }
 }
 
-/// How long goodput is averaged in a run of `duration_s`.
+/// Averaging time of goodput in a run of `duration_s`, s.
 pub fn averaged_s(duration_s: f64) -> f64 {
     let [least, most] = SHARES.map(|share| share * duration_s);
     AVERAGED_S.clamp(least, most.max(least))
 }
 
-/// Goodput: amounts (s, bytes) that only grow, each with its name, averaged over `span_s` before each moment.
+/// Goodput figure from named cumulative amounts (s, bytes), averaged over the preceding `span_s`.
 pub fn goodput(amounts: &[(String, Vec<(f64, u64)>)], span_s: f64) -> Figure {
     let curve = |(name, amounts): &(String, Vec<(f64, u64)>)| Curve {
         name: name.clone(),
         kind: CurveKind::Line,
         points: rates(amounts, span_s),
     };
-    let caption = format!("Payload delivered in order, averaged over the {span_s:.3} s before.");
+    let caption = format!("Payload delivered in order, averaged over the preceding {span_s:.3} s.");
     figure("goodput", "Goodput", &caption, "kbit/s", amounts.iter().map(curve).collect())
 }
 
-/// The mean rate (kbit/s) over the last `span_s`, from amounts (s, bytes); over less at the beginning.
+/// Mean rates (kbit/s) over the preceding `span_s` (less at the beginning), from amounts (s, bytes).
 fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     let mut from = 0;
     let mut points = Vec::with_capacity(amounts.len());
@@ -64,7 +64,7 @@ fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
     points
 }
 
-/// cwnd, and ssthresh once it is near.
+/// Congestion window, and ssthresh where it is near.
 pub fn window(courses: &[Course]) -> Figure {
     let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
     let curves = pairs(courses, ("cwnd", cwnd), |course| {
@@ -74,45 +74,43 @@ pub fn window(courses: &[Course]) -> Figure {
         };
         ("ssthresh", ssthresh)
     });
-    let caption =
-        "What the sender allows itself (cwnd); dotted: where slow start ends (ssthresh), once that is near.";
+    let caption = "Congestion window of the sender (cwnd); dotted: slow start threshold (ssthresh), where it is near cwnd.";
     figure("window", "Congestion window", caption, "kB", curves)
 }
 
-/// Smoothed RTT and RTO.
+/// Smoothed RTT and retransmission timeout.
 pub fn round_trips(courses: &[Course]) -> Figure {
     let curves = pairs(courses, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
         ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
     });
-    let caption =
-        "The sender's smoothed round-trip time (SRTT); dotted: after how long it gives a segment up (RTO).";
+    let caption = "Smoothed round-trip time at the sender (SRTT); dotted: retransmission timeout (RTO).";
     figure("rtt", "Round-trip time", caption, "ms", curves)
 }
 
-/// What is in the network by the sender's account.
+/// Bytes in flight as the sender counts them.
 pub fn in_flight(courses: &[Course]) -> Figure {
     let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
     let curve = |course: &Course| {
         let name = if courses.len() == 1 { "in flight" } else { &course.name };
         curve(name, CurveKind::Line, &course.samples, of)
     };
-    let caption = "What is in the network by the sender's own account.";
+    let caption = "Bytes in flight as the sender counts them.";
     figure("flight", "In flight", caption, "kB", courses.iter().map(curve).collect())
 }
 
-/// How many packets wait in one direction of a link, as points.
+/// Packets waiting in one direction of a link, as points.
 pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point> {
     let of_this = samples.iter().filter(|sample| sample.link == link && sample.down == is_down);
     of_this.map(|sample| Point::exact(sample.time.as_secs(), f64::from(sample.packets))).collect()
 }
 
-/// Queue lengths, each with its name.
+/// Queue lengths by name.
 pub fn queue(courses: Vec<(String, Vec<Point>)>) -> Figure {
     let curves = courses.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
-    figure("queue", "Queue at the last hop", "Packets that wait.", "packets", curves.collect())
+    figure("queue", "Queue at the last hop", "Packets waiting.", "packets", curves.collect())
 }
 
-/// The figure from one time to another, s, alone.
+/// Restricts a figure to times between `from` and `to`, s.
 pub fn cut(mut figure: Figure, [from, to]: [f64; 2]) -> Figure {
     figure.curves.iter_mut().for_each(|curve| curve.points.retain(|point| (from..=to).contains(&point.x)));
     figure.x_range = Some([from, to]);
@@ -132,7 +130,7 @@ pub fn figure(id: &str, title: &str, caption: &str, y_label: &str, curves: Vec<C
     }
 }
 
-/// A curve of a flow's samples where they have a value.
+/// Curve of a flow's samples that have a value.
 pub fn curve(
     name: &str,
     kind: CurveKind,
@@ -143,7 +141,7 @@ pub fn curve(
     Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
-/// Two curves for each course, the second dotted; by the course's name if there are several.
+/// Two curves for each course, the second dotted; named after the course if there are several.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
     courses: &[Course],
     (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),
@@ -173,7 +171,6 @@ mod tests {
     fn rates_come_from_amounts() {
         let amounts = [(0.0, 0), (0.1, 1000), (0.2, 3000), (0.3, 3000), (0.4, 4000)];
         let found: Vec<(f64, f64)> = rates(&amounts, 0.2).iter().map(|point| (point.x, point.y)).collect();
-        // 8 bits a byte: 1000 bytes in 0.1 s are 80 kbit/s, 3000 in 0.2 s 120, 2000 in 0.2 s 80, 1000 in 0.2 s 40.
         let expected = [(0.1, 80.0), (0.2, 120.0), (0.3, 80.0), (0.4, 40.0)];
         for ((x, y), (at, rate)) in found.iter().zip(expected) {
             assert!(*x == at && (y - rate).abs() < 1e-9, "{found:?}");

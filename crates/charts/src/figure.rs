@@ -1,4 +1,4 @@
-//! What a report draws.
+//! Content of a report's figures.
 
 use lasthop_stats::Estimate;
 
@@ -9,7 +9,7 @@ pub struct Figure {
     pub id: String,
     /// Title above the plot.
     pub title: String,
-    /// A sentence or two below it: what is seen, what the paper says.
+    /// Sentences below the plot.
     pub caption: String,
     /// Label of the x axis with its unit.
     pub x_label: String,
@@ -19,18 +19,17 @@ pub struct Figure {
     pub x_log: bool,
     /// Whether the y axis is logarithmic.
     pub y_log: bool,
-    /// Names of the places 1, 2, … on the x axis, where x is no quantity: each is drawn by itself, never joined by a line.
+    /// Names of the places 1, 2, … on a categorical x axis; points are then never joined by lines.
     pub x_categories: Vec<String>,
-    /// The ends of the x axis, if they are not to be those of the points; no point lies beyond them.
+    /// Ends of the x axis, instead of the points'; no point lies outside.
     pub x_range: Option<[f64; 2]>,
-    /// The ends of what the quantity can be (0 and 1 for a share, 0 and infinity for a rate): neither the axis nor an interval goes beyond.
+    /// Bounds of the quantity (0 and 1 for a share, 0 and infinity for a rate): limits of the axis and of intervals.
     pub y_bounds: Option<[f64; 2]>,
-    /// Whether each curve has a panel of its own, one above the other on the same axes: for courses that would cover
-    /// each other.
+    /// Whether each curve has its own panel, for courses that overlap.
     pub panels: bool,
-    /// The command that gives it: `lasthop reproduce saad`; empty if there is none.
+    /// Command that computes the figure: `lasthop reproduce saad`; may be empty.
     pub source: String,
-    /// The curves.
+    /// Curves.
     pub curves: Vec<Curve>,
 }
 
@@ -39,44 +38,44 @@ pub struct Figure {
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// What it is.
+    /// Kind of the curve.
     pub kind: CurveKind,
-    /// Its points, by ascending x.
+    /// Points, by ascending x.
     pub points: Vec<Point>,
 }
 
-/// How a curve is drawn.
+/// Kind of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveKind {
-    /// Ours, with intervals where there are any.
+    /// Our measurements, with intervals.
     Measured,
-    /// A time series: a line without markers or intervals.
+    /// Time series: a line without markers or intervals.
     Line,
-    /// A step function of time.
+    /// Step function of time.
     Steps,
-    /// What belongs to the series before it, as ssthresh to cwnd: a dotted line of its colour.
+    /// Companion of the preceding series, as ssthresh of cwnd: a dotted line of the same colour.
     Bound,
-    /// Single events: small markers alone.
+    /// Single events: small markers.
     Dots,
-    /// The paper's numbers: markers alone.
+    /// The paper's numbers: markers.
     Published,
-    /// Another program's numbers: markers with their intervals.
+    /// Another program's numbers: markers with intervals.
     Other,
 }
 
 impl CurveKind {
-    /// Whether it is a series of ours, and not numbers of somebody else beside one.
+    /// Whether the curve is ours, not published or from another program.
     pub const fn is_ours(self) -> bool {
         !matches!(self, CurveKind::Published | CurveKind::Other)
     }
 
-    /// Whether it is a series by itself, with a colour of its own.
+    /// Whether the curve is a series with a colour of its own.
     pub const fn is_series(self) -> bool {
         self.is_ours() && !matches!(self, CurveKind::Bound)
     }
 }
 
-/// A point, with its interval if it has one.
+/// A point with an optional interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Abscissa.

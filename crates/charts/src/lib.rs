@@ -1,15 +1,12 @@
-//! What is drawn of runs: one room for the page and for all reports.
+//! Drawing of figures, shared by the lab page and all reports.
 //!
-//! * [`figure`]: what a plot shows, apart from how it looks; [`courses`]: a run's figures over time, of several runs in one
-//!   picture.
-//! * [`plot`]: a figure as SVG that is there without a script, is light or dark with its page, and is printed.
-//! * [`segments`]: a flow's segments and ACKs for the time-sequence graph; [`packed`]: the same as letters that a page holds.
-//! * [`STYLE`], [`SCRIPTS`]: colours and widths; what a pointer says, pictures to save, the time-sequence graph.
+//! * [`figure`]: content of a plot; [`courses`]: figures over time, of one run or several.
+//! * [`plot`]: SVG of a figure; works without scripts, in light and dark pages, and in print.
+//! * [`segments`]: a flow's segments and ACKs for the time-sequence graph; [`packed`]: their text encoding.
+//! * [`STYLE`], [`SCRIPTS`]: style sheet; scripts for saved pictures and the time-sequence graph.
 //!
-//! Plots are not drawn by a library: `plotters` gives each element its colour (a page that is light or dark needs
-//! classes of a style sheet), fixes text and width (a page of 360 pixels needs text of the same size), and takes 22 kB
-//! for four curves of eight points where these files take 4; those of the web (uPlot, ECharts) draw nothing without a
-//! script, and print bitmaps.
+//! No plot library is used. `plotters` fixes colours, text sizes and widths, and takes 22 kB for four curves of eight
+//! points instead of 4 kB. Web libraries (uPlot, ECharts) need scripts and print bitmaps.
 
 pub mod courses;
 pub mod figure;
@@ -17,15 +14,15 @@ pub mod packed;
 pub mod plot;
 pub mod segments;
 
-/// How plots look; the page around it says what `--paper`, `--ink`, `--muted`, `--grid` and `--c1` to `--c6` are.
+/// Style sheet of plots; the page defines `--paper`, `--ink`, `--muted`, `--grid` and `--c1` to `--c6`.
 pub const STYLE: &str = include_str!("../web/plot.css");
 
-/// For a page's script: plots as pictures to be saved.
+/// Script that saves plots as pictures.
 pub const PICTURE: &str = include_str!("../web/picture.js");
 
-/// For that of a page with time-sequence graphs, in this order: elements, pens, the graph.
+/// Scripts of time-sequence graphs, in loading order: elements, pens, graph.
 pub const SEQUENCE: [&str; 3] =
     [include_str!("../web/elements.js"), include_str!("../web/pen.js"), include_str!("../web/sequence.js")];
 
-/// All of them, in their order.
+/// All scripts, in loading order.
 pub const SCRIPTS: [&str; 4] = [SEQUENCE[0], SEQUENCE[1], PICTURE, SEQUENCE[2]];

@@ -1,18 +1,17 @@
-//! Segments as letters that a page holds (`packed.js` reads them again): differences as numbers of variable length.
+//! Text encoding of segments for a page; `unpackedSegments` in the report's `sequence.js` decodes the text.
 //!
-//! Times are whole microseconds and bytes are exact. A value is written as its difference from what is expected (the value
-//! before it, the end of the segment before it), with its sign in the lowest bit, seven bits to a byte, the lowest first;
-//! all in base64. A segment with its ACK takes some 15 letters, where columns of f64 would take 107.
+//! Times are whole microseconds, bytes are exact. Each value is the difference to its prediction (the previous value,
+//! or the end of the previous segment), zigzag-encoded, seven bits per byte, lowest first, in base64. A segment with
+//! its ACK takes about 15 letters; columns of f64 would take 107.
 
 use crate::segments::Segments;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// The columns: number of segments, segments, number of ACKs, ACKs, number of events, events.
+/// Encodes: number of segments, segments, number of ACKs, ACKs, number of events, events.
 ///
-/// A segment: when it set out, its first byte, its length, its delay + 1 or 0 if it did not arrive, fate + 2, pipe + 1 or 0,
-/// reason + 1. An ACK: when it arrives, what it acknowledges, how far beyond that SACK reaches, or -1. An event: when,
-/// and what.
+/// Segment: send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none),
+/// reason + 1. ACK: arrival time, acknowledged byte, distance to the first SACK block's end or -1. Event: time, kind.
 pub fn packed(segments: &Segments) -> String {
     let mut out = Bytes(Vec::new());
     let [sent, start, length, arrived, fate, pipe, reason] = &segments.data;
@@ -69,7 +68,8 @@ mod tests {
 
     #[test]
     fn numbers_are_as_protocol_buffers_write_them() {
-        // Protocol Buffers, Encoding, "Signed integers": 0, -1, 1, -2 become 0, 1, 2, 3; "Base 128 varints": 150 is 96 01.
+        // Protocol Buffers, Encoding, "Signed integers": 0, -1, 1, -2 become 0, 1, 2, 3; "Base 128 varints": 150 is
+        // 96 01.
         let mut out = Bytes(Vec::new());
         [0, -1, 1, -2, 75].into_iter().for_each(|value| out.put(value));
         assert_eq!(out.0, [0, 1, 2, 3, 0x96, 0x01]);
@@ -84,7 +84,7 @@ mod tests {
             segments.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
         let letters = packed(&segments).len();
-        // Seven numbers a segment, four letters for three bytes; the first segment and the counts take a few more.
+        // Seven bytes per segment, four letters per three bytes; the first segment and the counts take a few more.
         assert!((934..960).contains(&letters), "{letters}");
     }
 }

@@ -1,4 +1,4 @@
-//! A flow's segments and ACKs for the time-sequence graph: what tcptrace draws from a capture at the sender.
+//! A flow's segments and ACKs for the time-sequence graph, as tcptrace draws a capture at the sender.
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
@@ -9,14 +9,13 @@ use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
 
-/// Fates that are no reason of a loss, as a column has them.
+/// Fates other than a loss.
 const ARRIVED: f64 = -1.0;
 const UNFINISHED: f64 = -2.0;
 
-/// The reason of a segment that was not sent again.
 const FIRST_TIME: f64 = -1.0;
 
-/// Why something is sent again, by the numbers that columns have.
+/// Reasons of retransmissions, indexed by their numbers in columns.
 pub const REASONS: [Reason; 11] = [
     Reason::FastRetransmit,
     Reason::Hole,
@@ -31,48 +30,48 @@ pub const REASONS: [Reason; 11] = [
     Reason::Handshake,
 ];
 
-/// A part of a run: what sets out from one time to another, and not more than so much of it.
+/// Recorded part of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// From here, s.
+    /// Start, s.
     pub from_s: f64,
-    /// To here, s.
+    /// End, s.
     pub to_s: f64,
-    /// Segments and ACKs at most.
+    /// Largest number of segments and ACKs.
     pub most: usize,
 }
 
-/// What was seen of a flow, in columns.
+/// Records of a flow, in columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segments {
-    /// Segments in the order in which they set out ([`Segments::DATA`]).
+    /// Segments in sending order ([`Segments::DATA`]).
     pub data: [Vec<f64>; 7],
-    /// ACKs in the order in which they set out ([`Segments::ACKS`]).
+    /// ACKs in sending order ([`Segments::ACKS`]).
     pub acks: [Vec<f64>; 3],
     /// Recoveries and timeouts ([`Segments::EVENTS`]).
     pub events: [Vec<f64>; 2],
-    /// To which time all is there, s: the window's end, or where the first thing had no room.
+    /// End of the complete record, s: the window's end, or the first omitted item.
     pub to_s: f64,
 }
 
 impl Segments {
-    /// When they set out (s), first byte, length (bytes), when they arrived (s) or NaN, fate (-1 arrived, -2 neither, else
-    /// the number of the `LossReason`), on which pipe they were lost or NaN, why they were sent again (the number of the
+    /// Send time (s), first byte, length (bytes), arrival time (s) or NaN, fate (-1 arrived, -2 neither arrived nor
+    /// lost, else number of the `LossReason`), pipe of the loss or NaN, reason of the retransmission (number of the
     /// [`Reason`]) or -1.
     pub const DATA: [&'static str; 7] = ["sent_s", "start", "length", "arrived_s", "fate", "pipe", "reason"];
-    /// When they arrive (s), what they acknowledge (bytes), and the end of their first SACK block or NaN.
+    /// Arrival time (s), acknowledged byte, end of the first SACK block or NaN.
     pub const ACKS: [&'static str; 3] = ["time_s", "acked", "sacked"];
-    /// When (s), and what: 0 a recovery begins, 1 it ends, 2 a timeout.
+    /// Time (s) and kind: 0 recovery begins, 1 recovery ends, 2 timeout.
     pub const EVENTS: [&'static str; 2] = ["time_s", "kind"];
 
-    /// Around the first loss, else the beginning: what is shown first, s.
+    /// Initially shown interval, s: around the first loss, or the beginning.
     pub fn first_view(&self) -> [f64; 2] {
         let lost = self.data[4].iter().position(|fate| *fate >= 0.0);
         let middle = lost.map_or(0.5, |at| self.data[0][at]);
         [(middle - 0.4).max(0.0), middle + 1.1]
     }
 
-    /// What was sent for the first time in a stretch of time, as points at the first bytes, kB.
+    /// First transmissions in an interval, as points at the first bytes, kB.
     pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
         let [sent, start, .., reason] = &self.data;
         let seen = (0..sent.len()).filter(|at| (from..=to).contains(&sent[*at]) && reason[*at] < 0.0);
@@ -80,7 +79,7 @@ impl Segments {
         Curve { name, kind: CurveKind::Dots, points }
     }
 
-    /// The first view as points: segments sent, sent again and lost at their first byte, ACKs at what they cover, kB.
+    /// First view as points: segments sent, retransmitted and lost at their first byte, ACKs, kB.
     pub fn figure(&self, title: &str) -> Figure {
         let [from, to] = self.first_view();
         let [sent, start, _, _, fate, _, reason] = &self.data;
@@ -91,7 +90,7 @@ impl Segments {
         let [acked_at, acked, _] = &self.acks;
         let curves = [
             ("sent", points(sent, start, &|at| reason[at] < 0.0)),
-            ("sent again", points(sent, start, &|at| reason[at] >= 0.0)),
+            ("retransmitted", points(sent, start, &|at| reason[at] >= 0.0)),
             ("ACK", points(acked_at, acked, &|at| acked[at] > 0.0)),
             ("lost", points(sent, start, &|at| fate[at] >= 0.0)),
         ];
@@ -107,32 +106,31 @@ impl Segments {
     }
 }
 
-/// The flow that pictures follow: the first one of TCP, or the first one.
+/// Index of the flow to observe: the first TCP flow, or the first flow.
 pub fn watched(scenario: &Scenario) -> usize {
     let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
     scenario.flows.iter().position(is_tcp).unwrap_or(0)
 }
 
-/// Takes notes of one flow's segments.
+/// Recorder of one flow's segments.
 pub struct Taker {
     flow: FlowId,
-    /// Links on each flow's way there and back.
+    /// Numbers of links on each flow's forward and return routes.
     hops: Vec<[usize; 2]>,
     window: Window,
     stories: Stories,
     seen: Segments,
-    /// When something was sent again, its first byte, and why.
     again: Vec<(Time, u64, Reason)>,
-    /// The number of the first byte of data.
+    /// Sequence number of the first data byte.
     first: Option<u32>,
     high: u64,
     acked: u64,
-    /// Where the first thing was left out because there was too much, s.
+    /// Time of the first item omitted for lack of space, s.
     full: Option<f64>,
 }
 
 impl Taker {
-    /// For the flow of this number.
+    /// Recorder of the flow with this index.
     pub fn new(scenario: &Scenario, flow: usize, window: Window) -> Taker {
         Taker {
             flow: FlowId(flow as u32),
@@ -148,12 +146,12 @@ impl Taker {
         }
     }
 
-    /// What was seen, once the run has ended.
+    /// The records, after the run's end.
     pub fn finish(mut self) -> Segments {
         while let Some(story) = self.stories.next_of_all() {
             self.take(&story);
         }
-        // Sent again at this time from this byte on: told at the same instant as the segment itself.
+        // Retransmission events carry the send time and first byte of their segment.
         let reason = |sent: f64, start: f64| {
             let from = self.again.partition_point(|(at, ..)| at.as_secs() < sent);
             let same = self.again[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
@@ -255,7 +253,7 @@ impl Observer for Taker {
         }
     }
 
-    /// The source does not see what becomes two behind it.
+    /// The source does not see copies of its segments: only copied ACKs count.
     fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
             self.stories.on_copied(now, pipe, copy);
@@ -282,7 +280,7 @@ impl Observer for Taker {
     }
 }
 
-/// The offset in the stream whose number is `number`, near `around`; `first` is the number of offset 0.
+/// Stream offset of sequence number `number`, near offset `around`; `first` is the sequence number of offset 0.
 pub fn offset(first: u32, around: u64, number: u32) -> u64 {
     let difference = number.wrapping_sub(first).wrapping_sub(around as u32) as i32;
     around.saturating_add_signed(i64::from(difference))
@@ -295,7 +293,6 @@ mod tests {
     use lasthop_sim::Watch;
     use std::any::Any;
 
-    /// What was seen of the first flow of TCP.
     pub(crate) fn seen(path: &str, window: Window) -> Segments {
         let scenario = Draft::load(path).unwrap().check().unwrap();
         let taker = Taker::new(&scenario, watched(&scenario), window);
@@ -305,7 +302,6 @@ mod tests {
         taker.finish()
     }
 
-    /// A column has a reason's number, and this list its name.
     #[test]
     fn reasons_stand_at_their_numbers() {
         for (number, reason) in REASONS.into_iter().enumerate() {
@@ -315,8 +311,8 @@ mod tests {
 
     const ALL: Window = Window { from_s: 0.0, to_s: 1e9, most: 100_000 };
 
-    /// The ready path drops segments 14, 24, 26 and 28 (Fall and Floyd 1996, four drops), and SACK sends again exactly
-    /// those that were lost. docs/drop-patterns.md: 232 segments are acknowledged 5 s after the start.
+    /// The scenario drops segments 14, 24, 26, 28 (Fall and Floyd 1996). docs/drop-patterns.md: 232 segments after 5
+    /// s.
     #[test]
     fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
         let segments = seen("drop-patterns", ALL);

@@ -1,4 +1,4 @@
-// Elements by their names, and made of words.
+// Element helpers.
 function byId(id) { return document.getElementById(id); }
 
 function made(tag, attributes = {}, ...children) {
@@ -30,7 +30,7 @@ function save(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// A number with three figures or so.
+// Formats a number with about three significant digits.
 function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   const size = Math.abs(value);

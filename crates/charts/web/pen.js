@@ -1,4 +1,4 @@
-// A pen that writes SVG: of a canvas' context what pictures here use of it.
+// SVG writer with the part of a canvas context's interface that is used here.
 let clips = 0;
 
 function svgPen(width, height) {
@@ -28,7 +28,7 @@ function svgPen(width, height) {
       open += 1;
     },
     restore: () => { for (const before = groups.pop(); open > before; open -= 1) parts.push('</g>'); },
-    // A picture that is whole by itself, put into this one.
+    // Embeds a complete SVG picture.
     put: (svg, x, y) => parts.push(svg.replace('<svg ', `<svg x="${short(x)}" y="${short(y)}" `)),
     svg: (title = '') => `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"${title ? ` role="img" aria-label="${attribute(title)}"` : ''}>${parts.join('\n')}</svg>`,
   };

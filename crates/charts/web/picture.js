@@ -1,4 +1,4 @@
-// A plot as a picture by itself: what the style sheet says stands in its elements.
+// A plot as a standalone SVG: computed styles become attributes.
 function plotPicture(plot) {
   const name = 'http://www.w3.org/2000/svg';
   const frame = plot.getBoundingClientRect();

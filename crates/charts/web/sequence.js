@@ -1,26 +1,26 @@
-// The time-sequence graph of a run, or of several in one picture: what tcptrace draws, with reasons and causes.
+// Time-sequence graph of one run or several, as in tcptrace, with reasons of retransmissions and causes of losses.
 const LEFT = 70, BOTTOM = 24, TOP = 8, RIGHT = 8;
-const SEQUENCE_KEY = 'blue: sent; orange: sent again; green: the ACK line; pink: SACK; × lost on the air; ◇ lost in a queue; red line: timeout';
-const TOGETHER_KEY = 'a colour and a dash for each run; bars: sent; squares: sent again; lines: ACKs; dots: SACK; × lost on the air; ◇ lost in a queue; vertical lines: timeouts';
+const SEQUENCE_KEY = 'blue: sent; orange: retransmitted; green: ACK line; pink: SACK; × lost on the air; ◇ lost in a queue; red line: timeout';
+const TOGETHER_KEY = 'colour and dashes by run; bars: sent; squares: retransmitted; lines: ACKs; dots: SACK; × lost on the air; ◇ lost in a queue; vertical lines: timeouts';
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-const SEQUENCE_HELP = '+ and − zoom, dragging or arrow keys move, 0 shows all, n goes to the next loss, a click or Enter tells a segment\'s story.';
+const SEQUENCE_HELP = '+ and − zoom, dragging or arrow keys move, 0 shows all, n goes to the next loss, a click or Enter shows a segment\'s story.';
 
-// The first place in a row that grows whose value is not below a bound.
+// First index in an ascending row whose value is at least `bound`.
 const lowest = (values, bound) => { let from = 0, to = values.length; while (from < to) { const middle = from + to >> 1; if (values[middle] < bound) from = middle + 1; else to = middle; } return from; };
 
-// Of columns by their names in the engine.
+// Renames the engine's columns.
 const segmentsOf = (c, to) => ({
   sent: c['data.sent_s'], start: c['data.start'], length: c['data.length'], arrived: c['data.arrived_s'], fate: c['data.fate'], pipe: c['data.pipe'], reason: c['data.reason'],
   at: c['ack.time_s'], acked: c['ack.acked'], sacked: c['ack.sacked'], eventAt: c['event.time_s'], event: c['event.kind'], to,
 });
 
-// On a canvas. `losses()`: names of reasons; what is told: `viewed(view)` when it is moved, `pointed(time)`,
-// `picked(index)` of a segment, `said(words)`. Where wheels scroll the page, one zooms after a click alone.
+// Graph on a canvas. `losses()`: names of loss reasons. Callbacks: `viewed(view)` after a move, `pointed(time)`,
+// `picked(index)` of a segment, `said(words)`. Unless `wheelsAlways`, the wheel zooms only after a click.
 function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, picked = () => {}, said = () => {}, wheelsAlways = false }) {
   let graph = null, layers = [], view = null, cursor = 0, duration = 1, dragged = null, painting = false;
 
-  // Another run's segments; the view stays, if there is one. `look`: its name, tone and number among the `others` in the same
-  // picture, which are drawn below it: { segments, name, tone, dash } each.
+  // Shows a run's segments and keeps the view, if any. `look`: name, tone and order among the `others` of the same
+  // picture, which are drawn below: { segments, name, tone, dash } each.
   function show(segments, seconds, look = {}, others = []) {
     graph = segments;
     layers = graph ? [...others.filter(other => other.segments), { segments: graph, ...look }] : [];
@@ -29,7 +29,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     draw();
   }
 
-  // Around the first loss, else the beginning.
+  // Around the first loss, otherwise the beginning.
   function firstView() {
     const lost = graph.fate.findIndex(fate => fate >= 0);
     const middle = lost < 0 ? 0.5 : graph.sent[lost];
@@ -72,7 +72,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     document.body.dataset.sequenceMs = (performance.now() - began).toFixed(1);
   }
 
-  // Once for all that happens before the next picture on the screen.
+  // Draws once per animation frame.
   function drawSoon() {
     if (painting) return;
     painting = true;
@@ -104,7 +104,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     pen.restore();
   }
 
-  // Which line is whose, in the corner that a graph that rises leaves free.
+  // Legend in the upper left corner, which a rising graph leaves free.
   function legend(pen, tone) {
     const names = [...layers].sort((one, other) => (one.order ?? 0) - (other.order ?? 0));
     const width = 46 + 7 * Math.max(...names.map(({ name }) => name.length));
@@ -119,7 +119,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     });
   }
 
-  // One run: its timeouts and recoveries, segments, ACKs and marks.
+  // One run: timeouts, recoveries, segments, ACKs and marks.
   function run(pen, f, tone, s, name, place) {
     const { x, y } = f;
     for (let i = 0; i < s.eventAt.length; i += 1) {
@@ -131,7 +131,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
       if (s.event[i] === 2) { pen.font = '11px system-ui'; pen.fillText(name ? `${name}: timeout` : 'timeout', x(at) + 3, name ? f.height - BOTTOM - 6 - 12 * place : TOP + 10); }
       pen.globalAlpha = 1;
     }
-    // Many to a pixel: a column is drawn once, from its lowest to its highest segment.
+    // Dense views draw each pixel column once, from its lowest to its highest segment.
     const isDense = f.to - f.from > 3 * f.width;
     const size = Math.max(1.5, Math.abs(y(0) - y(s.length[f.from] || 1)));
     pen.fillStyle = tone.sent;
@@ -170,7 +170,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     for (let i = f.ackFrom; i < f.ackTo; i += 1) if (s.sacked[i] === s.sacked[i]) pen.fillRect(x(s.at[i]) - 1, y(s.sacked[i]) - 1, 2.5, 2.5);
   }
 
-  // Sent again, and lost: always drawn, one to a spot.
+  // Retransmissions and losses: always drawn, one per spot.
   function marks(pen, f, tone, size, s) {
     const { x, y } = f;
     const drawnAt = new Set();
@@ -225,7 +225,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     pen.textAlign = 'left';
   }
 
-  // The segment nearest to a place in the picture.
+  // Index of the segment nearest to a position.
   function nearest(px, py, reach) {
     const f = frame(), { from, to } = f.parts[layers.length - 1];
     let found = -1, least = reach * reach;
@@ -242,12 +242,12 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     setView(middle - (middle - view[0]) * factor, middle + (view[1] - middle) * factor);
   }
 
-  // The time of the next loss after the cursor, put into the middle; null if there is none.
+  // Centres the next loss after the cursor; returns its time, or null.
   function nextLoss() {
     if (!graph) return null;
     let found = -1;
     for (let i = lowest(graph.sent, cursor); i < graph.sent.length; i += 1) if (graph.fate[i] >= 0 && graph.sent[i] > cursor + 1e-9) { found = i; break; }
-    if (found < 0) { said('There is no later loss in this picture.'); return null; }
+    if (found < 0) { said('No later loss in this picture.'); return null; }
     const time = graph.sent[found], half = (view[1] - view[0]) / 2;
     setView(time - half, time + half);
     cursor = time;
@@ -257,7 +257,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     return time;
   }
 
-  // The segment at the cursor: of those that set out at the same instant a lost one.
+  // Picks the segment at the cursor; of segments sent at the same instant a lost one.
   function pickHere() {
     const from = Math.min(graph.sent.length - 1, lowest(graph.sent, cursor - 1e-9));
     if (from < 0) return;
@@ -300,14 +300,14 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     at: time => { cursor = time; drawSoon(); },
     get view() { return view; },
     get segments() { return graph; },
-    // To which time all runs in the picture are there.
+    // End of the complete records of all runs in the picture.
     get to() { return Math.min(...layers.map(({ segments }) => segments.to)); },
     get key() { return layers.length > 1 ? TOGETHER_KEY : SEQUENCE_KEY; },
-    // The present view as SVG.
+    // Current view as SVG.
     svg: (width, height, title) => { const pen = svgPen(width, height); if (graph && view) paint(pen, frame(width, height)); return pen.svg(title); },
   };
 }
 
-const AGAIN = { fast_retransmit: 'three duplicate ACKs, or SACK, said that it is lost', hole: 'a partial ACK or SACK showed another hole', timeout: 'the retransmission timer ran out', go_back_n: 'after a timeout everything outstanding goes again', rescue: 'SACK doubts it, and there is nothing else to send', tail_probe: "a probe of the flight's end", window_probe: 'a probe of a closed window', too_long: 'the path takes no segments that long', thawed: "the receiver's window was zero, and has opened", told: 'a node or the receiver said that it was lost', handshake: 'of the handshake' };
-const LOST = { queue_full: 'the queue is full', channel: 'destroyed on the air', notice: 'dropped as a notice', discarded: 'the link layer gives it up', corrupt: 'damaged: the checksum is not right', early_drop: 'dropped early by the queue', suppressed: 'taken out by a middlebox' };
+const AGAIN = { fast_retransmit: 'three duplicate ACKs or SACK indicate a loss', hole: 'a partial ACK or SACK indicates another hole', timeout: 'the retransmission timer expired', go_back_n: 'go-back-N after a timeout', rescue: 'rescue retransmission: nothing else to send', tail_probe: 'tail loss probe', window_probe: 'zero-window probe', too_long: 'the segment exceeds the path MTU', thawed: "the receiver's zero window opened", told: 'a node or the receiver reported the loss', handshake: 'handshake segment' };
+const LOST = { queue_full: 'the queue is full', channel: 'destroyed on the air', notice: 'dropped as a notice', discarded: 'discarded by the link layer', corrupt: 'corrupted (wrong checksum)', early_drop: 'dropped early by the queue', suppressed: 'removed by a middlebox' };
 

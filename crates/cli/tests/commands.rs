@@ -309,7 +309,7 @@ fn assertions_decide_the_exit_status() {
     assert_eq!((&last["holds"], &last["metric"]), (&false.into(), &"goodput_kbps".into()), "{last}");
     // One random run decides nothing.
     let (status, text, _) = run(&["--runs", "1", "--assert", "goodput > 1 Mbit/s"]);
-    assert!(status == Some(1) && text.contains("open: more --runs would tell"), "{text}");
+    assert!(status == Some(1) && text.contains("open: needs more --runs"), "{text}");
     let (status, _, said) = run(&["--assert", "goodput > 5 ms"]);
     assert!(status == Some(2) && said.contains("Mbit/s"), "{said}");
     let (status, _, said) = run(&["--assert", "goodput@other > 5 Mbit/s"]);

@@ -1,8 +1,9 @@
-//! What runs will take, estimated from the scenario before they begin.
+//! Estimated time and memory of runs, computed from the scenario before they start.
 //!
-//! # What is estimated
-//! Time from the data packets that fill the slowest link of each flow's way: losses, windows and pauses make it less.
-//! Memory from the numbers of flows, runs and samples; packets under way are a small part of it.
+//! # Estimate
+//! Time follows from the data packets that fill the slowest link of each flow's route; losses, windows and pauses
+//! reduce the real number. Memory follows from the numbers of flows, runs and samples; packets in flight are a small
+//! part.
 
 use lasthop_base::{Duration, Time};
 use lasthop_net::service::Service;
@@ -10,20 +11,17 @@ use lasthop_scenario::{Flow, Route, Scenario, Traffic, Transfer};
 use lasthop_sim::{FlowOutcome, FlowSample, LinkOutcome, QueueSample};
 use std::collections::BTreeMap;
 
-/// Data packets, each with its ACK, that a core simulates in a second; `lasthop bench` has 4.9 million on a server of
-/// 2023, without an observer.
+/// Simulated data packets (each with its ACK) per second and core; `lasthop bench` reaches 4.9 million.
 pub const PACKETS_PER_S: f64 = 4e6;
 
-/// What a flow of a run under way takes: two endpoints with their scoreboards and timers, bytes. Measured: runs of
-/// 10,000 and of 50,000 flows on one link.
+/// Memory of a running flow, bytes: endpoints with scoreboards and timers (measured with 10,000 and 50,000).
 const FLOW_BYTES: f64 = 10.7e3;
-/// Headers of a data packet, bytes.
 const HEADERS: f64 = 52.0;
 
-/// What all runs of a command need.
+/// Cost of all runs of a command.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Data packets at most, of all runs.
+    /// Largest possible number of data packets, over all runs.
     pub packets: f64,
     /// Memory, bytes.
     pub memory_bytes: f64,
@@ -36,20 +34,20 @@ impl Cost {
     }
 }
 
-/// How a scenario is to be run.
+/// Execution plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Repetitions of each scenario.
     pub runs: usize,
-    /// How many of them at the same time.
+    /// Repetitions that run concurrently.
     pub threads: usize,
-    /// Whether their outcomes are kept until the end.
+    /// Whether outcomes are kept until the end.
     pub keeps_outcomes: bool,
-    /// How many of each scenario's are sampled.
+    /// Sampled repetitions of each scenario.
     pub sampled: usize,
 }
 
-/// The cost of running each of these scenarios so.
+/// Estimates the cost of these scenarios under `plan`.
 pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: Plan) -> Cost {
     let (mut all_packets, mut running, mut kept) = (0.0, 0.0, 0.0);
     for scenario in scenarios {
@@ -65,7 +63,6 @@ pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: Plan) -
 }
 
 fn outcome_bytes(scenario: &Scenario) -> f64 {
-    // Names are strings of their own.
     let (flow, link) = (size_of::<FlowOutcome>() + 32, size_of::<LinkOutcome>() + 32);
     (scenario.flows.len() * flow + scenario.links.len() * link) as f64
 }
@@ -76,7 +73,7 @@ fn sample_bytes(scenario: &Scenario) -> f64 {
     instants * (scenario.flows.len() * size_of::<FlowSample>() + queues * size_of::<QueueSample>()) as f64
 }
 
-/// Data packets of one run at most: what the flows want to send, as far as the slowest link of each one's way carries it.
+/// Largest possible number of data packets of one run: the flows' demand, limited by the slowest link of each route.
 fn packets(scenario: &Scenario) -> f64 {
     let mut wanted: BTreeMap<(usize, bool), (f64, f64)> = BTreeMap::new();
     for (flow, route) in scenario.flows.iter().zip(&scenario.routes) {
@@ -88,7 +85,7 @@ fn packets(scenario: &Scenario) -> f64 {
     wanted.values().map(|(wanted, carried)| wanted.min(*carried)).sum()
 }
 
-/// The link direction of a way that carries least, and how many bits in a run.
+/// Link direction of the route that carries the fewest bits, with those bits.
 fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     let carried = route.there.iter().map(|hop| {
         let link = &scenario.links[hop.link];
@@ -98,7 +95,6 @@ fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     carried.min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Bits that a link carries within this time.
 fn carried(service: &Service, duration: Duration) -> f64 {
     let end = Time::ZERO + duration;
     let (mut at, mut bits) = (Time::ZERO, 0.0);
@@ -110,7 +106,7 @@ fn carried(service: &Service, duration: Duration) -> f64 {
     bits
 }
 
-/// Bits that a flow wants to send, and bits of one of its packets.
+/// Bits that a flow wants to send, and bits of one packet.
 fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
     match &flow.traffic {
         Traffic::Tcp { transfer, source, .. } => {
@@ -122,7 +118,7 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
                     let (bytes, payload) = (it.response as f64, f64::from(source.segment.max(1)));
                     it.most.map_or(f64::INFINITY, |most| most as f64 * bytes) * packet / payload
                 }
-                // While it is on; without a rate as much as links carry.
+                // A source without a rate sends as much as the links carry.
                 Transfer::Pauses(it) => match it.rate {
                     None => f64::INFINITY,
                     Some(rate) => rate.bps() as f64 / 8.0 * duration.as_secs(),
@@ -147,19 +143,17 @@ mod tests {
 
     const ONE: Plan = Plan { runs: 1, threads: 1, keeps_outcomes: false, sampled: 0 };
 
-    /// 10 Mbit/s for 120 s are 150 MB: 100,000 packets of 1500 bytes, in each run.
     #[test]
     fn packets_fill_the_slowest_link() {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
         assert!((of(path, ONE).packets - 1e5).abs() < 1.0);
         assert!((of(path, Plan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
-        // Two links in a row, the slower of 2 Mbit/s: what run says it delivers is a little less.
+        // Two links in a row: the run sends a little less than the slower one (2 Mbit/s) could carry.
         let run = lasthop_sim::run(&Scenario::load("hasegawa").unwrap(), 1);
         let (sent, most) = (run.flows[0].source.data_sent as f64, of("hasegawa", ONE).packets);
         assert!(sent <= 1.05 * most && sent > 0.5 * most, "{sent} of {most}");
     }
 
-    /// What stays in memory grows with what is kept, and with nothing else.
     #[test]
     fn memory_is_what_is_kept() {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=10s,sample=10ms";

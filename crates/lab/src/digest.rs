@@ -1,8 +1,8 @@
-//! What tells apart what decides a result: of a paper's run, of a sweep's.
+//! Cache keys: digests of everything that decides a result.
 
 use sha2::{Digest, Sha256};
 
-/// The key of what these parts decide: the first half of a SHA-256, 32 hexadecimal digits.
+/// Digest of the parts: the first half of their SHA-256, 32 hexadecimal digits.
 pub fn key(parts: &[impl AsRef<[u8]>]) -> String {
     let mut digest = Sha256::new();
     for part in parts {
@@ -23,7 +23,7 @@ mod tests {
         assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
     }
 
-    /// SHA-256 of eight zero bytes, the length of nothing (as any other program computes it).
+    /// SHA-256 of eight zero bytes, the length of an empty part (verified with another program).
     #[test]
     fn it_is_the_beginning_of_a_sha_256() {
         assert_eq!(key(&[""]), "af5570f5a1810b7af78caf4bc70a660f");

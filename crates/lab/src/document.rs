@@ -1,4 +1,4 @@
-//! What a report says, apart from how it looks: sections of text, figures and tables.
+//! Content of a report, without its looks: chapters of text, figures and tables.
 
 use crate::figure::Figure;
 use crate::item::Verdict;
@@ -6,14 +6,14 @@ use crate::overview::{Forest, Matrix};
 use crate::ranking::Ranking;
 use lasthop_charts::segments::Segments;
 
-/// A report: one page, or one page for each chapter.
+/// A report: one page, or one page per chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Document {
     /// Title of the page.
     pub title: String,
-    /// What the reader looks at, in a paragraph.
+    /// Introductory paragraph.
     pub introduction: String,
-    /// Its chapters (one per paper in a reproduction).
+    /// Chapters (one per paper in a reproduction).
     pub chapters: Vec<Chapter>,
 }
 
@@ -24,70 +24,70 @@ pub struct Chapter {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// Its parts, in reading order.
+    /// Blocks, in reading order.
     pub blocks: Vec<Block>,
 }
 
-/// A part of a chapter.
+/// A block of a chapter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// A heading within the chapter.
+    /// Heading within the chapter.
     Heading(String),
-    /// A paragraph of plain text.
+    /// Paragraph of plain text.
     Text(String),
-    /// A plot.
+    /// Plot.
     Figure(Figure),
-    /// A time-sequence graph.
+    /// Time-sequence graph.
     Sequence(Sequence),
-    /// A table.
+    /// Table.
     Table(Table),
-    /// A table that can be shown under other settings.
+    /// Table with alternative settings.
     Switched {
-        /// As it stands, and as it is without scripts.
+        /// The table under the default setting, also shown without scripts.
         table: Table,
-        /// What may be chosen instead.
+        /// Alternative settings.
         settings: Vec<Setting>,
     },
-    /// Chapters by themes, with counts of verdicts.
+    /// Chapters by themes, with verdict counts.
     Matrix(Matrix),
-    /// Our numbers beside the published ones, in margins.
+    /// Forest plot of measured against published numbers.
     Forest(Forest),
-    /// Candidates, the best first.
+    /// Ranking of candidates.
     Ranking(Ranking),
-    /// Text of fixed width that shows when it is asked for.
+    /// Preformatted text, collapsed at first.
     Folded {
-        /// What it is.
+        /// Heading of the collapsed text.
         title: String,
-        /// Its lines, as they are.
+        /// The lines.
         text: String,
     },
 }
 
-/// Time-sequence graphs of which one is shown at a time, or several in one picture.
+/// Time-sequence graphs; one or several are shown at a time.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sequence {
     /// Anchor.
     pub id: String,
     /// Title above it.
     pub title: String,
-    /// A sentence or two below it.
+    /// Caption below.
     pub caption: String,
-    /// Whether they are there to be compared: then the first two are in one picture from the beginning.
+    /// Whether the graphs are for comparison: the first two then start in one picture.
     pub together: bool,
-    /// What is chosen by its name: values of a comparison, or flows.
+    /// Selectable graphs: values of a comparison, or flows.
     pub runs: Vec<Sequenced>,
 }
 
-/// One of them.
+/// One time-sequence graph.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Sequenced {
-    /// Its name.
+    /// Name of the graph.
     pub name: String,
-    /// How long the run was, s.
+    /// Duration of the run, s.
     pub duration_s: f64,
-    /// The names of the links, in the order of the scenario.
+    /// Names of the links, in the scenario's order.
     pub links: Vec<String>,
-    /// What was seen.
+    /// Observed segments.
     pub segments: Segments,
 }
 
@@ -98,7 +98,7 @@ pub struct Table {
     pub caption: String,
     /// Column headings, with units.
     pub columns: Vec<String>,
-    /// Rows of as many cells.
+    /// Rows, each with one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -115,25 +115,25 @@ impl Table {
     }
 }
 
-/// Another setting of a table.
+/// Alternative setting of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// What is chosen: `delayed ACKs: on`.
+    /// Label: `delayed ACKs: on`.
     pub label: String,
-    /// The cells that it changes: row and column, from 0, and what stands there then.
+    /// Changed cells: row and column (from 0), and the new cell.
     pub cells: Vec<(usize, usize, Cell)>,
 }
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Words, set left.
+    /// Words, aligned left.
     Text(String),
-    /// A number as it is to be shown, set right: `1915 ± 12`.
+    /// A formatted number, aligned right: `1915 ± 12`.
     Number(String),
     /// A verdict, coloured and in words.
     Verdict(Option<Verdict>),
-    /// Nothing (shown as a dash).
+    /// An empty cell, shown as a dash.
     Empty,
 }
 

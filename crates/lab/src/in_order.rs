@@ -1,4 +1,4 @@
-//! Work on several threads whose results come in order, each as soon as it and all before it are there.
+//! Work on several threads; results arrive in order.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,14 +10,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Pieces of work under way.
-///
-/// Dropping it begins no further piece; those under way are left to themselves.
+/// Jobs in progress. Dropping starts no further job; running jobs finish in the background.
 pub struct InOrder<T> {
     results: Receiver<(usize, thread::Result<T>)>,
-    /// Those that have overtaken others.
+    /// Results that arrived before an earlier one.
     early: BTreeMap<usize, T>,
-    /// The place of the next one to be given.
     next: usize,
     count: usize,
     finished: usize,
@@ -25,28 +22,25 @@ pub struct InOrder<T> {
     stop: Arc<AtomicBool>,
 }
 
-/// What [`InOrder::next_within`] has to give.
+/// Result of [`InOrder::next_within`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next<T> {
     /// The next result.
     Item(T),
-    /// It is not there yet.
+    /// The next result is not finished yet.
     NotYet,
-    /// There is no further one.
+    /// All results have been returned.
     End,
 }
 
-/// As many threads as there are cores, or as the user wants (`None`: the former); never more than pieces of work.
+/// Number of threads: `wanted`, or one per core if `None`; at most one per job.
 pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     wanted.unwrap_or_else(cores).min(pieces).max(1)
 }
 
 impl<T: Send + 'static> InOrder<T> {
-    /// Begins to call `work` with 0, 1, … `count` - 1, in this order, on so many threads; see [`threads`].
-    ///
-    /// # Errors
-    /// If the system gives no thread at all.
+    /// Starts to call `work` with 0, 1, … `count` - 1 in order, on [`threads`] threads; fails without any thread.
     pub fn begin(
         count: usize,
         wanted: Option<usize>,
@@ -68,10 +62,10 @@ impl<T: Send + 'static> InOrder<T> {
         Ok(InOrder { results, early: BTreeMap::new(), next: 0, count, finished: 0, threads: begun, stop })
     }
 
-    /// The next result if it comes within this time.
+    /// The next result, if it arrives within this time.
     ///
     /// # Panics
-    /// If the work did.
+    /// If a job panics.
     pub fn next_within(&mut self, wait: Duration) -> Next<T> {
         if self.next == self.count {
             return Next::End;
@@ -96,17 +90,17 @@ impl<T: Send + 'static> InOrder<T> {
         }
     }
 
-    /// How many pieces are done; some may not have been given yet.
+    /// Number of finished jobs, including those not yet returned.
     pub fn finished(&self) -> usize {
         self.finished
     }
 
-    /// How many there are.
+    /// Number of jobs.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many threads work on them.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
@@ -118,7 +112,6 @@ impl<T> Drop for InOrder<T> {
     }
 }
 
-/// A thread's work: one piece after the other until none is left.
 fn take<T>(
     count: usize,
     work: &impl Fn(usize) -> T,
@@ -165,7 +158,7 @@ mod tests {
         assert!(all(InOrder::begin(0, None, |index| index).unwrap()).is_empty());
     }
 
-    /// The second is done before the first, waits for it, and keeps nobody waiting.
+    /// A job that overtakes an earlier one waits for it, but does not block its thread.
     #[test]
     fn what_overtakes_waits() {
         let (release, gate) = channel::<()>();
@@ -197,7 +190,6 @@ mod tests {
         all(InOrder::begin(9, Some(2), |index| assert!(index != 2, "the third")).unwrap());
     }
 
-    /// What nobody wants is not begun.
     #[test]
     fn dropping_it_ends_the_threads() {
         let calls = Arc::new(AtomicUsize::new(0));

@@ -1,65 +1,65 @@
-//! One published number or claim beside ours: the object that `lasthop reproduce --format json` prints.
+//! One published number or claim with our measurement: the object that `lasthop reproduce --format json` prints.
 
 use crate::stats::Estimate;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The reading that has no answers: the paper's text alone.
+/// Reading without answers to open questions: the paper's text only.
 pub const DEFAULT: &str = "default";
 
-/// What names of rows begin with that are looked at again under an answer to an open question.
+/// Prefix of row names that repeat a row under an answer to an open question.
 pub const AGAIN: &str = "sensitivity-";
 
-/// A published number, claim or point of a figure, and what we measure.
+/// A published number, claim or point of a figure, with our measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Item {
     /// `hasegawa`.
     pub paper: String,
     /// `gain-mac`, `fig7`.
     pub item: String,
-    /// The curve or setting it belongs to.
+    /// Curve or setting of the row.
     pub series: String,
-    /// Coordinates: `{"ber": 7e-5}`, and the settings that differ from the defaults.
+    /// Coordinates (`{"ber": 7e-5}`), and the settings that differ from the defaults.
     pub x: Map<String, Value>,
-    /// What is measured: `goodput`.
+    /// Measured quantity: `goodput`.
     pub metric: String,
-    /// Its unit: `kbit/s`.
+    /// Unit: `kbit/s`.
     pub unit: String,
-    /// The paper's number; `None` for a figure's point that the paper does not give in numbers.
+    /// Published number; `None` if the paper gives a point of a figure without a number.
     pub published: Option<f64>,
-    /// Ours; `None` where it is undefined.
+    /// Measured number; `None` if undefined.
     #[serde(serialize_with = "finite")]
     pub measured: Option<f64>,
-    /// Its 95 % interval.
+    /// 95 % interval of the measured number.
     #[serde(serialize_with = "finite_pair")]
     pub ci95: Option<[f64; 2]>,
-    /// Repetitions behind it.
+    /// Number of repetitions.
     pub runs: usize,
-    /// Whether the two agree; `None` without a published number or claim.
+    /// Verdict; `None` without a published number or claim.
     pub verdict: Option<Verdict>,
-    /// How far ours lies from the published number, % of it; `None` where there is none, or it is 0.
+    /// Deviation from the published number, % of it; `None` without such a number, or if it is 0.
     pub deviation_pct: Option<f64>,
-    /// How far from the published number counts as near, in the row's unit.
+    /// Largest accepted difference from the published number, in the row's unit.
     pub margin: Option<f64>,
-    /// What ns-2 gives for the same, where it was run; in the row's unit.
+    /// Result of ns-2, if available, in the row's unit.
     pub ns2: Option<f64>,
-    /// Its 95 % interval.
+    /// 95 % interval of the ns-2 result.
     pub ns2_ci95: Option<[f64; 2]>,
-    /// Which answers to the open questions: `default`, `best`, or the one that is tried.
+    /// Answers to the open questions: `default`, `best`, or the one being tried.
     pub reading: String,
-    /// Why it differs or has only the shape: kind and sentence, as [`crate::study::causes`] finds them; `None` for others.
+    /// Cause of a verdict `differs` or `shape`: kind and sentence, from [`crate::study::causes`].
     pub cause: Option<String>,
-    /// The command that shows the cause, if there is one.
+    /// Command that demonstrates the cause, if there is one.
     pub experiment: Option<String>,
-    /// What a reader should know.
+    /// Note for the reader.
     pub note: String,
-    /// The probability to lie as far away if the paper were right, where its number is compared with single runs.
+    /// Probability of such a deviation if the paper is right; only if its number is compared with single runs.
     #[serde(skip)]
     pub chance: Option<f64>,
 }
 
 impl Item {
-    /// An item of a paper with nothing published and nothing measured yet.
+    /// A row without published or measured values.
     pub fn new(paper: &str, item: impl Into<String>, series: impl Into<String>) -> Item {
         Item {
             paper: paper.into(),
@@ -85,19 +85,19 @@ impl Item {
         }
     }
 
-    /// Whether its interval lies so much to one side that a half width would mislead.
+    /// Whether the interval is so asymmetric that a half width would mislead.
     pub fn is_skewed(&self) -> bool {
         let (Some(mean), Some([low, high])) = (self.measured, self.ci95) else { return false };
         let (half, middle) = ((high - low) / 2.0, (low + high) / 2.0);
         half.is_finite() && (mean - middle).abs() > 0.2 * half
     }
 
-    /// Whether it belongs to the default reading itself, and not to what is tried beside it.
+    /// Whether the row belongs to the default reading itself.
     pub fn is_of_default(&self) -> bool {
         self.reading == DEFAULT && !self.item.starts_with(AGAIN)
     }
 
-    /// What is measured, and its unit (empty for a share or a count).
+    /// Sets the quantity and its unit (empty for a share or a count).
     pub fn metric(self, metric: &str, unit: &str) -> Item {
         Item { metric: metric.into(), unit: unit.into(), ..self }
     }
@@ -108,7 +108,7 @@ impl Item {
         self
     }
 
-    /// Our number; `None` where it is undefined.
+    /// Sets the measured number; unchanged if `None`.
     pub fn measured(self, estimate: Option<Estimate>) -> Item {
         match estimate {
             Some(Estimate { mean, ci95, runs }) => Item { measured: Some(mean), ci95, runs, ..self },
@@ -116,7 +116,7 @@ impl Item {
         }
     }
 
-    /// A claim in words: at which share of its points it holds in the mean, and the verdict.
+    /// Sets a claim: its words, the mean share of points at which it holds, the number of points, and the verdict.
     pub fn said(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
         Item {
             metric: "share of points at which it holds".into(),
@@ -129,30 +129,32 @@ impl Item {
         }
     }
 
-    /// What a reader should know.
+    /// Sets the note.
     pub fn note(self, note: impl Into<String>) -> Item {
         Item { note: note.into(), ..self }
     }
 }
 
-/// Whether a published number or claim comes out: [`crate::study::class`] judges numbers, [`crate::study::order`] words.
+/// Verdict on a published number ([`crate::study::class`]) or claim ([`crate::study::order`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Our whole 95 % interval lies within the margin of the published number; a claim surely holds at all of its points.
+    /// The whole 95 % interval lies within the margin of the published number; a claim holds significantly
+    /// everywhere.
     Agrees,
-    /// Of claims alone: it holds at all points in the mean, not surely at all.
+    /// Claims only: the mean holds at all points, but not significantly at every point.
     Shape,
-    /// The interval lies outside of the margin; a claim surely fails at a point.
+    /// The interval lies outside of the margin; a claim significantly fails at a point.
     Differs,
-    /// No number of repetitions tells: the paper's number is one run that varies too much, or its margin is its own spread.
+    /// No number of repetitions decides: the published number is one run that varies too much, or the margin is its
+    /// spread.
     Undecidable,
-    /// None of these: more repetitions would tell.
+    /// More repetitions are needed.
     Inconclusive,
 }
 
 impl Verdict {
-    /// The word printed.
+    /// Word in tables and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",
@@ -163,7 +165,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict as the end of a sentence: `the row …`.
+    /// Verdict as the predicate of a sentence: `the row …`.
     pub const fn sentence(self) -> &'static str {
         match self {
             Verdict::Agrees => "agrees",

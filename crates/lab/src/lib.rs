@@ -1,13 +1,13 @@
-//! Everything around a run: repetitions and intervals, comparisons, the papers, benchmarks, reports.
+//! Everything around a run: repetitions and intervals, comparisons, papers, benchmarks, reports.
 //!
-//! * [`repeat`]: repetitions on all cores; [`in_order`]: the same, one finished result after the other; [`stats`]: means with their intervals (a crate of
-//!   its own); [`change`]: one mean against another.
-//! * [`runs`]: what is shown of one scenario's repetitions; [`compare`]: values beside each other, paired; [`mod@bench`]: speed; [`cost`]: what runs will take.
-//! * [`item`]: a published number beside ours; [`papers`]: the papers, each a folder.
-//! * [`trials`]: streams of real TCP in two ways beside each other: simulated and emulated, without the agent and with it.
-//! * [`document`], [`figure`], [`overview`], [`report`]: what a report says, what it draws, what it shows first, and the HTML for it.
-//! * [`digest`]: the key of what decides a result.
-//! * [`progress`]: how far a long computation has come.
+//! * [`repeat`]: repetitions on all cores; [`in_order`]: results in order, as they finish.
+//! * [`stats`]: means and intervals; [`change`]: changes between means.
+//! * [`runs`]: results of one scenario; [`compare`]: paired scenario variants; [`mod@bench`]: benchmarks; [`cost`]:
+//!   estimated cost.
+//! * [`item`]: a published number with our measurement; [`papers`]: the papers, one folder each.
+//! * [`trials`]: real TCP traffic under two conditions: simulated and emulated, without and with the agent.
+//! * [`document`], [`figure`], [`overview`], [`report`]: content, figures, overview and HTML of reports.
+//! * [`digest`]: cache keys; [`progress`]: progress of long computations.
 
 pub mod advise;
 pub mod assertion;

@@ -1,53 +1,52 @@
-//! What a reader sees first: how the claims of each chapter come out, and how far our numbers are from the published
-//! ones.
+//! First screen of a report: verdicts on each chapter's claims, and distances of our numbers from the published ones.
 
 use crate::item::Verdict;
 
-/// Chapters by themes.
+/// Table of chapters by themes.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Matrix {
     /// Caption above it.
     pub caption: String,
-    /// Its columns: `mechanism`, `fairness`.
+    /// Column headings: `mechanism`, `fairness`.
     pub themes: Vec<String>,
-    /// Its rows.
+    /// Rows.
     pub rows: Vec<MatrixRow>,
 }
 
-/// A chapter.
+/// Row of a chapter.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct MatrixRow {
-    /// What it is called.
+    /// Title of the chapter.
     pub title: String,
-    /// Where it is on the page: a chapter's id.
+    /// Anchor of the chapter: its id.
     pub anchor: String,
-    /// The outcome in a sentence.
+    /// Outcome in a sentence.
     pub sentence: String,
-    /// A cell for each theme.
+    /// One cell for each theme.
     pub cells: Vec<MatrixCell>,
 }
 
-/// What was judged of a theme in a chapter.
+/// Verdicts of one chapter on one theme.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MatrixCell {
-    /// How its numbers and claims come out; all 0 if it has none.
+    /// Verdict counts; all 0 without a number or claim.
     pub counts: Counts,
-    /// Where they are on the page: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
+    /// Anchor: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
     pub anchor: String,
 }
 
-/// How many numbers and claims come out how.
+/// Numbers and claims by verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Those that agree.
+    /// Number of [`Verdict::Agrees`].
     pub agrees: usize,
-    /// Those of which only the shape does.
+    /// Number of [`Verdict::Shape`].
     pub shape: usize,
-    /// Those that no number of repetitions tells.
+    /// Number of [`Verdict::Undecidable`].
     pub undecidable: usize,
-    /// Those that more repetitions would tell.
+    /// Number of [`Verdict::Inconclusive`].
     pub inconclusive: usize,
-    /// Those that differ.
+    /// Number of [`Verdict::Differs`].
     pub differs: usize,
 }
 
@@ -67,7 +66,7 @@ impl Counts {
         counts
     }
 
-    /// Each verdict with its count, the best first.
+    /// Verdicts with their counts, the best first.
     pub fn each(&self) -> [(Verdict, usize); 5] {
         [
             (Verdict::Agrees, self.agrees),
@@ -78,51 +77,51 @@ impl Counts {
         ]
     }
 
-    /// All of them.
+    /// Total of all counts.
     pub fn all(&self) -> usize {
         self.each().iter().map(|(_, count)| count).sum()
     }
 
-    /// The worst that occurs; `None` without any.
+    /// The worst verdict with a count; `None` without any.
     pub fn worst(&self) -> Option<Verdict> {
         self.each().into_iter().rev().find(|(_, count)| *count > 0).map(|(verdict, _)| verdict)
     }
 }
 
-/// A forest plot: how far numbers are from what was published, in units of the margin within which they agree.
+/// Forest plot: distances of measured from published numbers, in units of the accepted margin.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Forest {
     /// Caption above it.
     pub caption: String,
-    /// A row for each number; those beyond the 40th are only counted.
+    /// One row for each number; rows after the 40th are only counted.
     pub rows: Vec<ForestRow>,
 }
 
 /// A published number.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ForestRow {
-    /// What it is, with its paper: `hasegawa: largest gain of mac`.
+    /// Name with its paper: `hasegawa: largest gain of mac`.
     pub label: String,
-    /// Where it is on the page, as in [`MatrixCell`].
+    /// Anchor, as in [`MatrixCell`].
     pub anchor: String,
-    /// With the paper's text alone; `None` where it is undefined.
+    /// Distance under the paper's text only; `None` if undefined.
     pub default: Option<Distance>,
-    /// With the best answers to its open questions, if there are any.
+    /// Distance under the best answers to open questions, if there are any.
     pub best: Option<Distance>,
 }
 
-/// How far a number is from the published one, in margins: 0 is equal, beyond ±1 it is outside the band.
+/// Distance of a number from the published one in margins: 0 is equal, beyond ±1 is outside of the band.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// (Ours - published) / margin.
+    /// (ours - published) / margin.
     pub margins: f64,
-    /// Its 95 % interval.
+    /// 95 % interval.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl Distance {
-    /// The distance of `ours` with its interval from `published`; `None` unless all is finite and `margin` above 0. An
-    /// interval without ends is none.
+    /// Distance of `ours`; `None` unless all values are finite and `margin` is positive. Infinite intervals are
+    /// dropped.
     pub fn of(ours: f64, ci95: Option<[f64; 2]>, published: f64, margin: f64) -> Option<Distance> {
         let margins = |value: f64| (value - published) / margin;
         let ci95 = ci95.map(|ends| ends.map(margins)).filter(|ends| ends.iter().all(|end| end.is_finite()));

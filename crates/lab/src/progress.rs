@@ -1,20 +1,20 @@
-//! How far a long computation has come; the command line draws it.
+//! Progress of a long computation; the command line draws it.
 
-/// Is told of steps. Called from many threads.
+/// Receiver of progress. Called from many threads.
 pub trait Progress: Sync {
-    /// A part begins: its name, and how many steps it has.
+    /// Starts a part, with its name and number of steps.
     fn begin(&self, part: &str, steps: u64);
-    /// One step of the current part is done.
+    /// Counts one step of the current part.
     fn step(&self);
-    /// The current part is done.
+    /// Ends the current part.
     fn end(&self);
-    /// Whether the user wants to stop: what is under way may end early, its results are not used.
+    /// Whether the user cancelled: work in progress may stop early, and its results are not used.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Tells nobody.
+/// Ignores all progress.
 pub struct Silent;
 
 impl Progress for Silent {

@@ -1,37 +1,37 @@
-//! A ranking: what each candidate is worth, the best first.
+//! Ranking of candidates by value, the best first.
 
 /// Candidates, sorted.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranking {
     /// Caption above it.
     pub caption: String,
-    /// What is ranked: the heading of the names.
+    /// Heading of the names.
     pub heading: String,
-    /// What is measured, with its unit: `gain, %`.
+    /// Label of the value axis, with its unit: `gain, %`.
     pub axis: String,
-    /// The heading of the words beside the names, if there are any.
+    /// Heading of the remarks; empty without remarks.
     pub says: String,
-    /// The candidates, in the order in which they are shown.
+    /// Candidates in display order.
     pub rows: Vec<Ranked>,
 }
 
 /// A candidate.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Ranked {
-    /// Its name.
+    /// Name of the candidate.
     pub name: String,
-    /// What a reader should know of it, in a few words.
+    /// Short remark.
     pub says: String,
-    /// What it is worth; `None` where that is undefined.
+    /// Value; `None` if undefined.
     pub value: Option<f64>,
     /// The 95 % interval.
     pub ci95: Option<[f64; 2]>,
-    /// Both as they are printed.
+    /// Value and interval as printed.
     pub text: String,
 }
 
 impl Ranking {
-    /// Sorts the rows: the largest value first, equal ones by name, what is undefined last.
+    /// Sorts the rows: largest value first, equal values by name, undefined values last.
     pub fn sorted(mut self) -> Ranking {
         let order = |row: &Ranked| row.value.filter(|value| value.is_finite()).unwrap_or(f64::NEG_INFINITY);
         self.rows.sort_by(|one, other| {

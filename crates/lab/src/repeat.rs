@@ -1,4 +1,4 @@
-//! Repetitions of scenarios on all cores: the same results in the same order for any number of threads.
+//! Repetitions of scenarios on all cores; results do not depend on the number of threads.
 
 use crate::progress::Progress;
 use crate::stats::Estimate;
@@ -6,14 +6,13 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::{Metric, Outcome};
 use rayon::prelude::*;
 
-/// The seed of the `run`-th repetition: repetitions of different scenarios with the same number meet the same losses.
+/// Seed of a repetition. Repetitions of equal number meet the same losses in all scenarios.
 pub fn seed_of(seed: u64, run: u32) -> u64 {
     seed.wrapping_add(u64::from(run))
 }
 
-/// Runs each scenario `runs` times with the seeds `seed`, `seed + 1` …; one list of outcomes per scenario, by repetition.
-///
-/// Runs in the current rayon thread pool; see [`on_threads`].
+/// Runs each scenario `runs` times with seeds `seed`, `seed + 1` …, in the current rayon thread pool (see
+/// [`on_threads`]). Returns the outcomes of each scenario, by repetition.
 pub fn repeat(scenarios: &[&Scenario], runs: u32, seed: u64, progress: &dyn Progress) -> Vec<Vec<Outcome>> {
     let jobs: Vec<(&Scenario, u64)> = scenarios
         .iter()
@@ -23,9 +22,9 @@ pub fn repeat(scenarios: &[&Scenario], runs: u32, seed: u64, progress: &dyn Prog
     (0..scenarios.len()).map(|_| outcomes.by_ref().take(runs as usize).flatten().collect()).collect()
 }
 
-/// Runs each scenario with its seed; `None` for those that were not run because the user wants to stop.
+/// Runs each scenario with its seed; `None` for scenarios not run because of a cancellation.
 pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option<Outcome>> {
-    // One by one: else the thread that has the last bundle runs it alone while the others wait.
+    // Jobs are handed out singly: a thread with the last bundle would run it alone.
     jobs.par_iter()
         .with_max_len(1)
         .map(|(scenario, seed)| {
@@ -39,21 +38,21 @@ pub fn run_all(jobs: &[(&Scenario, u64)], progress: &dyn Progress) -> Vec<Option
         .collect()
 }
 
-/// Calls `work` with `jobs` threads for [`repeat`]; `None`: one per core.
+/// Calls `work` in a pool of `jobs` threads; `None`: one per core.
 pub fn on_threads<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build() {
         Ok(pool) => pool.install(work),
-        // No threads to be had: the global pool, or this thread, does it all.
+        // Without new threads the global pool, or this thread, does the work.
         Err(_) => work(),
     }
 }
 
-/// A metric of one flow over repetitions; those in which it is undefined are left out.
+/// Mean of a flow's metric; repetitions in which it is undefined are left out.
 pub fn estimate(outcomes: &[Outcome], flow: usize, metric: &Metric) -> Option<Estimate> {
     estimate_by(outcomes, |outcome| outcome.flows.get(flow).and_then(metric.of))
 }
 
-/// A number of each outcome over repetitions; those in which it is undefined are left out.
+/// Mean of a number of each outcome; repetitions in which it is undefined are left out.
 pub fn estimate_by(outcomes: &[Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<Estimate> {
     let values: Vec<f64> = outcomes.iter().filter_map(of).collect();
     Estimate::of(&values)

@@ -1,4 +1,4 @@
-//! Paths of which theory or the papers know what helps.
+//! Advice for paths whose cures are known from theory or papers.
 
 use lasthop_lab::advise::{Advice, Aim, Place, Row, advise, sender};
 use lasthop_lab::progress::Silent;
@@ -21,7 +21,7 @@ fn names(rows: &[&Row]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
-/// Half a second of buffer: what keeps it short helps (RFC 7567; koga, chapter 5; BBR).
+/// Half a second of buffer: cures that keep the queue short help (RFC 7567; koga, chapter 5; BBR).
 #[test]
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
@@ -40,8 +40,8 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     }
 }
 
-/// The command of a candidate is its experiment: the sender's congestion control by name, the path's changes as they are,
-/// and the agent where the receiver is changed, in a pair with a sender, too. Linux has no BBRv3 and no box.
+/// The live command of a candidate names the sender's congestion control and the path's changes, and uses the agent
+/// if the receiver changes, also in pairs. Linux has neither BBRv3 nor middleboxes.
 #[test]
 fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
@@ -52,31 +52,29 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let iperf = "--server 'iperf3 -s' -- iperf3 -c {server} -R -t 20";
     let bbr = live(find("BBRv1")).unwrap();
     assert_eq!(bbr, format!("{emulated} --congestion bbr {iperf}"));
-    // The sender is the path's own: one-line paths are between hosts of today, with CUBIC (RFC 9438).
-    let queue = live(find("a managed queue (CoDel)")).unwrap();
+    // The path's own sender: one-line paths default to CUBIC (RFC 9438).
+    let queue = live(find("active queue management (CoDel)")).unwrap();
     assert_eq!(queue, format!("{emulated} --set 'link.path.down.queue=codel' --congestion cubic {iperf}"));
-    let window = find("a receive window that follows the path");
+    let window = find("dynamic receive window");
     let measured = "sudo lasthop agent measure 'rate=10Mbit/s,rtt=20ms,queue=500packets'";
     assert_eq!(live(window).unwrap(), format!("{measured} --senders cubic --window dynamic"));
     assert_eq!(Advice::deploy(window).unwrap(), "sudo lasthop agent run --window dynamic");
     assert_eq!(live(find("BBRv3")), None);
-    // A pair of both, whether it is ranked here or not.
     let both = window.candidate.set.iter().chain(&find("BBRv1").candidate.set).cloned().collect();
     let mut pair = find("BBRv1").clone();
     pair.candidate.set = both;
     pair.candidate.places = vec![Place::Sender, Place::Receiver];
     pair.candidate.agent = window.candidate.agent;
     assert_eq!(live(&pair).unwrap(), format!("{measured} --senders bbr --window dynamic"));
-    // Each that surely helps and can be tried has its line.
     let steps = advice.next_steps(path);
     let helping = advice.rows.iter().filter(|row| row.score_pct.unwrap().is_above(0.0));
     let expected = helping.filter_map(live).count();
-    let listed = steps.iter().filter(|(words, _)| words.starts_with("To try")).count();
+    let listed = steps.iter().filter(|(words, _)| words.starts_with("Try candidate")).count();
     assert!(expected > 1 && listed == expected, "{listed} of {expected}: {steps:?}");
 }
 
-/// One packet in a hundred is lost on the air, and the queue is never full: what repeats locally or does not take a loss
-/// for congestion helps (Balakrishnan et al. 1997; hasegawa §1).
+/// One packet in a hundred is lost on the air, and the queue is never full: link retransmissions and senders that
+/// tolerate random loss help (Balakrishnan et al. 1997; hasegawa §1).
 #[test]
 fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     let advice = advice("rate=10Mbit/s,rtt=100ms,loss=1%", &[("duration", "30 s")], 2);
@@ -90,8 +88,8 @@ fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     assert!(first[0].goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{:?}", first[0]);
 }
 
-/// LTE without hybrid ARQ in unacknowledged mode: TCP meets every block that the air destroys, one in a hundred, until the
-/// link layer repeats it (TS 36.322's acknowledged mode, or HARQ) or the sender does not take it for congestion.
+/// LTE without hybrid ARQ in unacknowledged mode: one block in a hundred is lost for TCP, unless the link layer
+/// retransmits (TS 36.322's acknowledged mode, or HARQ) or the sender ignores random loss.
 #[test]
 fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     let without = [
@@ -102,16 +100,15 @@ fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
     ];
     let advice = advice("lte-am", &without, 2);
     let find = |name: &str| advice.rows.iter().position(|row| row.candidate.name == name);
-    let [am, harq] = ["RLC's acknowledged mode", "2 transmissions on the link, not 1"].map(find);
+    let [am, harq] = ["RLC acknowledged mode", "2 link transmissions instead of 1"].map(find);
     assert!(am.is_some_and(|rank| rank < 6) && harq.is_some_and(|rank| rank < 6), "{am:?} {harq:?}");
     for row in [am, harq].into_iter().flatten().map(|rank| &advice.rows[rank]) {
         assert!(row.goodput_change.unwrap().ci95.unwrap()[0] > 20.0, "{row:?}");
     }
 }
 
-/// The same losses in bursts of five: a burst is one event to a sender (RFC 5681 §3.1 reduces once a window), so that the
-/// path as it is carries more; and repeats on the link meet the burst that took their packet, so that they gain nothing
-/// where single losses are nearly all repaired.
+/// The same losses in bursts of five. A burst is one loss event for a sender (RFC 5681 §3.1: one reduction per
+/// window), so the unchanged path carries more. Link retransmissions meet the same burst and gain nothing.
 #[test]
 fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     let seen = |path: &str| {
@@ -127,7 +124,7 @@ fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     assert!(low < 10.0 && high < repeated.percent, "{in_bursts:?}");
 }
 
-/// Datagrams of 8 of 10 Mbit/s that yield to nobody leave TCP a fifth; a queue for each flow gives it its half (Demers,
+/// Unresponsive datagrams of 8 of 10 Mbit/s leave a fifth to TCP; per-flow queueing gives TCP its half (Demers,
 /// Keshav, Shenker 1989; RFC 8290 §1).
 #[test]
 fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
@@ -148,7 +145,7 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     assert!(first.goodput_change.unwrap().ci95.unwrap()[0] > 80.0, "{:?}", first.goodput_change);
 }
 
-/// A sender that is given stands in the scenario's place, and is not tried again.
+/// A given sender replaces the scenario's, and is not tried again.
 #[test]
 fn the_sender_may_be_another_than_the_scenario_s() {
     let mut draft = Draft::load("hasegawa").unwrap();
@@ -156,13 +153,13 @@ fn the_sender_may_be_another_than_the_scenario_s() {
     let scenario = draft.check().unwrap();
     let lasthop_scenario::Traffic::Tcp { source, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
     assert_eq!((source.congestion.info.name, source.recovery.info.name), ("bbr", "rack"));
-    // What was set, set again by hand, is the same scenario: that is what the printed commands do.
+    // The printed commands set the same keys and give the same scenario.
     let mut again = Draft::load("hasegawa").unwrap();
     keys.iter().for_each(|(key, value)| again.set(key, value).unwrap());
     assert_eq!(again.show().unwrap(), draft.show().unwrap());
 }
 
-/// 64 KB in 100 ms are 5.2 Mbit/s: of 20 Mbit/s a sender has no more, whatever its congestion control (RFC 7323 §1.1).
+/// 64 KB per 100 ms limit any congestion control to 5.2 of 20 Mbit/s (RFC 7323 §1.1).
 #[test]
 fn a_small_window_wants_a_larger_one() {
     let small = [
@@ -180,7 +177,6 @@ fn a_small_window_wants_a_larger_one() {
     assert!(first[0].goodput_change.unwrap().percent > 150.0, "{:?}", first[0].goodput_change);
 }
 
-/// The advice is the same on any number of threads, to the last bit.
 #[test]
 fn threads_change_nothing() {
     let path = "rate=4Mbit/s,rtt=40ms,loss=1%";
@@ -190,7 +186,6 @@ fn threads_change_nothing() {
     assert!(once.rows.len() > 8, "{}", once.rows.len());
 }
 
-/// Without TCP there is nothing to advise, and the message says how to mend it.
 #[test]
 fn datagrams_alone_are_refused() {
     let text = "[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"1 Mbit/s\"\none_way_delay = \"1 ms\"\n\

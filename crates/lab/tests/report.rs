@@ -1,4 +1,4 @@
-//! The page's structure, read as text.
+//! Structure of a report's HTML.
 
 mod report_sample;
 
@@ -6,7 +6,6 @@ use lasthop_lab::document::{Block, Cell, Chapter, Document};
 use lasthop_lab::report::html;
 use report_sample::{FIGURES, document};
 
-/// The figure with this anchor.
 fn figure<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page.split_once(&format!("<figure id=\"{id}\">")).expect(id);
     rest.split_once("</figure>").expect(id).0
@@ -47,7 +46,6 @@ fn a_plot_has_labels_with_units_numbers_and_a_legend() {
             "{id}"
         );
     }
-    // Powers of ten on the logarithmic axis.
     assert!(figure(&page, "first-fig7").contains(">10<tspan dy=\"-5\">−5</tspan></text>"));
     let legend: Vec<&str> = figure(&page, "first-fig7").split("<li>").skip(1).collect();
     assert_eq!(legend.len(), 6);
@@ -65,7 +63,7 @@ fn a_plot_has_labels_with_units_numbers_and_a_legend() {
 fn curves_are_drawn_by_their_kind() {
     let page = html(&document());
     let sparse = figure(&page, "first-fig7");
-    // Three measured curves of seven points and three published ones of four, each once more in the legend.
+    // Three measured curves of seven points, three published ones of four, and six legend markers.
     assert_eq!(count(sparse, "<use"), 3 * 7 + 3 * 4 + 6);
     assert_eq!(count(sparse, " bar\""), 3);
     assert_eq!(count(sparse, " band\""), 0);
@@ -77,8 +75,7 @@ fn curves_are_drawn_by_their_kind() {
     assert_eq!(count(figure(&page, "second-panels"), "<svg class=\"area\""), 2);
 }
 
-/// A published point has the colour of the series it is named after, a series the same one in all pictures of its
-/// chapter.
+/// A published point has the colour of its series, and a series the same colour in all pictures of a chapter.
 #[test]
 fn colours_belong_to_names() {
     let page = html(&document());
@@ -106,14 +103,12 @@ fn the_matrix_counts_and_links() {
          another one.</p></th>",
         &shares("var(--agrees) 0% 100%"),
         "<a href=\"#first-fig7\">12\u{a0}✓</a></td>",
-        // Three, one and two of six.
         &shares("var(--agrees) 0% 50%,var(--shape) 50% 66.67%,var(--differs) 66.67% 100%"),
         "<a href=\"#first-Numbers\">3\u{a0}✓ 1\u{a0}~ 2\u{a0}✗</a></td><td class=\"none\">–</td>",
         &shares("var(--agrees) 0% 44.44%,var(--inconclusive) 44.44% 100%"),
         "4\u{a0}✓ 5\u{a0}?</td>",
     ];
     assert!(matrix.contains(&row.concat()), "{matrix}");
-    // The second chapter has no cell but the first: the others are there all the same.
     assert_eq!(count(matrix, "<td class=\"none\">–</td>"), 1 + 4);
     for link in matrix.split("href=\"#").skip(1) {
         let (name, _) = link.split_once('"').expect("a name");
@@ -131,21 +126,20 @@ fn the_forest_has_a_row_for_each_number() {
     let rows: Vec<&str> = forest.split("<tr><th").skip(1).collect();
     assert_eq!(rows.len(), 40);
     assert!(
-        after.starts_with("\n<p>3 further numbers are in the chapters&#39; tables.</p>")
-            || after.starts_with("\n<p>3 further numbers are in the chapters' tables.</p>")
+        after.starts_with("\n<p>The chapters&#39; tables list 3 further numbers.</p>")
+            || after.starts_with("\n<p>The chapters' tables list 3 further numbers.</p>")
     );
-    // 4.84 of 8.8 margins from the left.
     assert!(rows[0].contains("<use href=\"#f0\" x=\"55%\" y=\"45%\"/>"), "{}", rows[0]);
     assert!(
         rows[0].contains("first: largest gain of &lt;split&gt;</a>") && rows[0].contains("0.4 (−0.1 to 1.0)")
     );
     assert!(rows[2].contains("#f0") && rows[2].contains("#h0"), "both readings: {}", rows[2]);
     assert!(rows[3].contains("#to-right") && rows[5].contains("#to-left"), "beyond the edges");
-    assert!(rows[3].contains("#on-right"), "the best reading's interval goes on");
+    assert!(rows[3].contains("#on-right"), "the best reading's interval continues");
     assert!(!rows[4].contains("<use"), "undefined");
 }
 
-/// The style sheet knows whether the page is dark; the plots do not.
+/// Only the style sheet knows whether the page is dark.
 #[test]
 fn no_element_has_a_colour_of_its_own() {
     let page = html(&document());
@@ -164,7 +158,7 @@ fn the_data_and_the_command_are_beside_each_figure() {
     let (_, data) = sparse.split_once("series,x,y,ci95_low,ci95_high\n").expect("a header");
     let (data, _) = data.split_once("</pre>").expect("an end");
     assert_eq!(data.lines().count(), 3 * 7 + 3 * 4);
-    // 1900 / (1 + 0.1), and 6 per cent less to 5 per cent more.
+    // 1900 / (1 + 0.1), with -6 and +5 per cent.
     assert!(data.starts_with("Reno,1e-6,1727.3,1623.6,1813.6\n"), "{data}");
     assert!(figure(&page, "first-long").contains("one in 334 of 200000 points"));
 }
@@ -180,7 +174,7 @@ fn nothing_of_the_data_is_markup() {
     }
 }
 
-/// What was given is there as it is, folded, and no markup.
+/// Preformatted text stays unchanged, collapsed and escaped.
 #[test]
 fn folded_text_stays_as_it_is() {
     let text = "\n[link.path]\nrate = \"2 Mbit/s\"  # </pre><script>alert(1)</script>\n";
@@ -192,7 +186,7 @@ fn folded_text_stays_as_it_is() {
     assert!(page.contains(shown), "{page}");
 }
 
-/// A hundred thousand points of noise are some 15 kB at most, a usual figure a few.
+/// A hundred thousand points of noise take about 15 kB, a usual figure less.
 #[test]
 fn a_page_is_small() {
     let page = html(&document());
@@ -211,7 +205,7 @@ fn a_page_is_small() {
 
 #[test]
 fn nothing_comes_from_the_network() {
-    // The name of SVG's elements is no address, and parts of a picture refer to each other.
+    // SVG's namespace is no address, and parts of a picture refer to each other.
     let page = html(&document()).replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for reference in ["http:", "https:", "src=", "href=\"//", "url(", "@import", "<link"] {
         assert!(!page.contains(reference), "{reference}");
@@ -231,7 +225,6 @@ fn verdicts_are_worded_and_explained_where_there_are_any() {
         assert!(page.contains(&format!("<td class=\"{verdict}\">{verdict}<")));
         assert!(page.contains(&format!("<dt class=\"{verdict}\">{verdict}</dt>")));
     }
-    // Columns of numbers are named by their table.
     assert!(page.contains("<th scope=\"col\">published (kbit/s)</th>"));
     assert!(page.contains("<td class=\"none\">–<"));
 

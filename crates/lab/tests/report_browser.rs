@@ -1,4 +1,4 @@
-//! The page in a browser, from a file and without a network; skipped where there is no Chromium.
+//! The report page in a browser, from a file and without network; skipped without Chromium.
 
 mod report_sample;
 
@@ -9,7 +9,7 @@ use report_sample::{FIGURES, document};
 use std::fs;
 use std::process::Command;
 
-/// The page's elements after its script has run; `None` without a browser.
+/// DOM after the page's script has run; `None` without a browser.
 fn drawn(page: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("report.html");
@@ -29,7 +29,7 @@ fn drawn(page: &str) -> Option<String> {
     None
 }
 
-/// The picture that the button of `figure` would save, put upon the page by a script.
+/// The picture that the save button of `figure` would store, inserted into the page by a script.
 const SAVED: &str = "<script>
 const made = [];
 URL.createObjectURL = (blob) => { made.push(blob); return \"data:,\"; };
@@ -59,26 +59,28 @@ fn the_script_names_points_and_saves_pictures() {
     {
         assert!(saved.contains(part), "{part}: {saved}");
     }
-    assert!(!saved.contains("var(") && !saved.contains("class="), "it needs no style sheet: {saved}");
+    assert!(
+        !saved.contains("var(") && !saved.contains("class="),
+        "the picture needs no style sheet: {saved}"
+    );
     let (_, tip) = page.split_once("class=\"tip\"").expect("a tip");
     let (tip, _) = tip.split_once("</div>").expect("its end");
-    // The first point of the first curve, with the interval that the sample gives it.
+    // First point of the first curve, with its interval in the sample.
     assert!(
         tip.contains("Reno\nbit error rate: 1e-6\ngoodput (kbit/s): 1727.3\n95 % interval: 1623.6 to 1813.6"),
         "{tip}"
     );
 }
 
-/// At the width of a telephone, without a script: everything is there, and the page does not scroll sideways.
+/// Phone width without scripts: all content is present, and the page does not scroll sideways.
 #[test]
 fn a_narrow_page_without_scripts_has_all() {
-    // The only script measures.
     let measure = "<script>document.documentElement.dataset.sideways = document.documentElement.scrollWidth - \
                    document.documentElement.clientWidth;</script></body>";
     let page = html(&document());
     let (before, after) = page.split_once("<script>").expect("a script");
     let (_, after) = after.split_once("</script>").expect("its end");
-    // Chromium's windows are not narrower than 500 pixels; a frame is.
+    // Chromium's windows are at least 500 pixels wide; a frame may be narrower.
     let bare = format!("{before}{after}").replace("</body>", measure);
     let frame = format!(
         "<!DOCTYPE html><iframe style=\"width:420px;height:900px\" srcdoc=\"{}\"></iframe><script>onload = () => {{ \
@@ -91,7 +93,6 @@ fn a_narrow_page_without_scripts_has_all() {
         eprintln!("skipped: no Chromium to draw the page with");
         return;
     };
-    // One figure has two panels.
     let seen = format!("data-seen=\"0 {}\"", FIGURES.len() + 1);
     assert!(page.contains(&seen), "{seen}: {}", &page[..page.len().min(200)]);
 }
@@ -125,7 +126,6 @@ fn another_answer_can_be_chosen_above_a_table_and_the_default_again() {
         eprintln!("skipped: no Chromium to draw the page with");
         return;
     };
-    // What the first answer changed is as it was.
     assert!(second.contains("data-seen=\",differs,,inconclusive switched\""), "{second}");
     assert!(second.contains("delayed ACKs: \"on\"</option>"), "{second}");
     let again = chosen("[2, 0]").expect("the same browser");

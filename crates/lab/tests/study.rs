@@ -1,4 +1,4 @@
-//! Papers as data: every one can be read and run, a new one is a folder, and mistakes are told with their place.
+//! Papers as data: all can be read and run; a new one is a folder; mistakes are reported with their position.
 
 use lasthop_lab::document::Block;
 use lasthop_lab::figure::{CurveKind, Figure};
@@ -38,7 +38,6 @@ segment = "1000 bytes"
 sender.recovery = "new_reno"
 "#;
 
-/// The study that docs/papers.md shows.
 fn shown() -> String {
     let page =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers.md")).unwrap();
@@ -71,7 +70,6 @@ fn figures(done: &Reproduction) -> impl Iterator<Item = &Figure> {
     })
 }
 
-/// The first mistake in a folder's files.
 fn mistake(folder: &Path) -> Problem {
     Study::read(Source::Folder(folder.to_owned()))
         .and_then(|study| reproduce::check(&study, &QUICK).map(|_| ()))
@@ -90,10 +88,16 @@ fn the_papers_are_valid_in_every_cell() {
             });
             assert!(cells > 0, "{name}");
         }
-        // Every printed number is measured by somebody; a zero may be a claim instead ("none up to a window of 10").
+        // Every printed number has a binding; a zero may be a claim instead ("none up to a window of 10").
         for row in study.published.iter().filter(|row| row.value() != 0.0) {
             let binding = lasthop_lab::study::rows::binding(&study, row);
-            assert!(binding.is_some(), "{name}: nobody measures {} {} {}", row.item, row.series, row.metric);
+            assert!(
+                binding.is_some(),
+                "{name}: no binding measures {} {} {}",
+                row.item,
+                row.series,
+                row.metric
+            );
         }
     }
 }
@@ -104,7 +108,6 @@ fn the_first_study_of_the_page_runs() {
     let items = reproduced(folder.path(), &Store::none());
     let claim = items.iter().find(|item| item.item == "claim-above").unwrap();
     assert_eq!((claim.runs, claim.reading.as_str()), (2, "default"), "the two loss rates of a quick run");
-    // Two senders, two loss rates, six repetitions.
     let points: Vec<&Item> = items.iter().filter(|item| item.item == "goodput").collect();
     assert_eq!(points.len(), 4);
     assert!(points.iter().all(|item| item.runs == 6 && item.verdict.is_none()));
@@ -118,7 +121,6 @@ fn a_published_number_is_judged_by_its_class() {
     let items = reproduced(first.path(), &Store::none());
     let ours =
         items.iter().find(|item| item.series == "reno" && item.x["loss"] == 0.001).unwrap().measured.unwrap();
-    // A printed number at ours, and one at twice ours.
     let csv = format!(
         "item,series,x,metric,unit,value,source\ntable,reno,loss=0.001,goodput,kbit/s,{ours:.1},here\n\
          table,reno,loss=0.001,goodput,kbit/s,{:.1},there\n",
@@ -138,7 +140,7 @@ const BINDING: &str =
 const TABLE: &str = "item,series,x,metric,unit,value,source\ntable,reno,loss=0.01,goodput,kbit/s,500,here\ntable,westwood+,loss=0.01,goodput,kbit/s,500,here\n";
 const NS2: &str = "item,series,x,metric,reading,value,half_width,source\n";
 
-/// A caption that states a result states the verdict, so that the two cannot contradict each other.
+/// A caption shows the verdict of its claim.
 #[test]
 fn a_caption_has_the_verdict_of_its_claim() {
     let reproduced = |chapter: &str, claim: (&str, &str)| {
@@ -146,7 +148,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
         fs::write(folder.path().join("chapter.md"), chapter).unwrap();
         reproduction(folder.path())
     };
-    // A gain of more than -1000 % holds at every point; one of more than 1000 % holds at none.
+    // A gain above -1000 % holds at every point, one above 1000 % at none.
     let chapter = "{figure:goodput}\nWhat the paper says {verdict:claim-above}.\n";
     for (bound, said, verdict) in
         [("-1000", "agrees with ours", Verdict::Agrees), ("1000", "differs from ours", Verdict::Differs)]
@@ -163,7 +165,7 @@ fn a_caption_has_the_verdict_of_its_claim() {
     }
 }
 
-/// The claim about CUBIC's Reno-friendly region is one that quick runs do not confirm.
+/// Quick runs do not confirm the claim about CUBIC's Reno-friendly region.
 #[test]
 fn the_caption_of_a_contested_claim_is_its_verdict() {
     let study = Paper::named("rfc9438").unwrap().unwrap().study;
@@ -185,7 +187,7 @@ fn ns2_stands_beside_its_row_and_in_the_tables_and_pictures() {
         .filter(|item| item.ns2.is_some())
         .map(|item| (item.series.as_str(), item.ns2_ci95))
         .collect();
-    // The other number is under an answer whose try asks for claims alone.
+    // The other number belongs to an answer whose try repeats only claims.
     assert_eq!(beside, [("reno", Some([505.0, 520.0]))]);
     let tables = done.chapter.blocks.iter().filter_map(|block| match block {
         Block::Table(table) if table.columns.contains(&"ns-2".to_owned()) => Some(table),
@@ -220,7 +222,7 @@ fn a_number_of_ns2_beside_no_row_or_answer_is_refused() {
     assert_eq!(refused("table,reno,loss=0.01,goodput,delayed ACKs: on,1,,there"), answer);
 }
 
-/// The mistake found in a folder with causes; 500 kbit/s are far from what both senders carry.
+/// Items of a folder with causes; 500 kbit/s is far from both senders' goodput.
 fn with_causes(causes: &str) -> Vec<Item> {
     let tried = (shown() + BINDING).replace("claims = \"claim-*\"", "claims = \"claim-*\"\nrows = \"table\"");
     let folder = folder(&tried, TABLE);
@@ -244,10 +246,9 @@ experiment = "lasthop reproduce ./mine"
         items.map(|row| (&*row.series, row.cause.as_deref(), row.experiment.as_deref())).collect()
     };
     let written = Some("ns-2: An undocumented default");
-    let open = Some("open: no answer that was tried makes it agree (1 tried)");
+    let open = Some("open: no answer makes the row agree (1 tried)");
     let command = Some("lasthop reproduce ./mine");
     assert_eq!(of("default", "table"), [("reno", written, command), ("westwood+", open, None)]);
-    // Under an answer the row has the cause of the default reading.
     assert_eq!(
         of("delayed ACKs: off", "sensitivity-table"),
         [("reno", written, command), ("westwood+", open, None)]
@@ -258,7 +259,7 @@ experiment = "lasthop reproduce ./mine"
 
 #[test]
 fn an_answer_under_which_the_row_agrees_is_its_cause() {
-    // A link of 140 kbit/s that loses one packet in 10,000 is full: 135 kbit/s without the headers, less a round trip.
+    // A link of 140 kbit/s that loses one packet in 10,000 carries 135 kbit/s of payload, less a round trip.
     let slow = "[question.rate]\n\"140 kbit/s\" = { axis.loss = { \"link.air.down.channel.loss\" = \"0.0001\" }, \"link.air.rate\" = \"140 kbit/s\", \"link.air.down.queue\" = \"500 packets\" }\n\n[[try]]";
     let study = (shown() + BINDING + "within = 20\n")
         .replacen("[[try]]", slow, 1)
@@ -308,14 +309,13 @@ fn a_picture_of_a_measure_keeps_to_the_measures_place() {
         "\n[figure.gain]\ntitle = \"gain\"\nmeasure = \"gain\"\nx = \"loss\"\ny_label = \"gain, %\"\n";
     let folder = folder(&(shown() + measure), "");
     let done = reproduction(folder.path()).unwrap();
-    // Westwood+ against Reno, and not Reno against Reno beside it.
     let gains = figures(&done).filter(|figure| figure.id == "gain");
     let curves: Vec<usize> = gains.map(|figure| figure.curves.len()).collect();
     assert_eq!(curves, [1]);
 }
 
-/// The width alone decides how often a cell is run: the grid's `most` where a printed number's margin is far below our
-/// spread, the first block where it is far above.
+/// Only the width decides on more repetitions: up to the grid's `most` if a printed number's margin is far below our
+/// spread, the first block if the margin is far above.
 #[test]
 fn cells_of_a_wide_interval_are_run_more_often() {
     let binding = "\n[[published]]\nrows = \"*\"\nmetric = \"goodput\"\nseries_is = \"sender\"\nclass = \"quantity\"\nwithin = { narrow = 1e-6, wide = 1e6 }\n";
@@ -330,7 +330,6 @@ fn cells_of_a_wide_interval_are_run_more_often() {
     let runs =
         |series: &str| items.iter().find(|item| item.item == "one" && item.series == series).unwrap().runs;
     assert_eq!((runs("narrow"), runs("wide")), (7, 3));
-    // Quick runs have the same number everywhere.
     let items = reproduced(folder.path(), &Store::none());
     assert!(items.iter().filter(|item| item.item == "one").all(|item| item.runs == 6));
 }
@@ -352,12 +351,12 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
         refused(at_each, "at_each = \"lost > 0 and lost < 1\", is = \"above\""),
         "this paper has no axis `lost`"
     );
-    // A bound that is no number would take every value.
+    // A bound that is not a number would select every value.
     assert_eq!(
         refused(at_each, "along = \"loss > few\", is = \"falls\""),
         "`loss > few`: `few` is not a number"
     );
-    // A value that the axis has not would leave no point either.
+    // A value outside of the axis would leave no point.
     assert_eq!(
         refused(at_each, "at = { sender = \"veno\" }, at_each = \"loss\", is = \"above\""),
         "this paper has no value of `sender` `veno`"
@@ -376,7 +375,6 @@ fn a_second_start_goes_on_and_gives_the_same() {
     assert_eq!(reproduced(study.path(), &Store::none()), first);
 }
 
-/// What is said of a study with one thing changed.
 fn said(from: &str, to: &str) -> String {
     let study = shown();
     assert!(study.contains(from), "{from}");
@@ -417,7 +415,7 @@ fn mistakes_are_told_with_their_place() {
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
-/// A grid that is run under answers alone, one of which nothing is run, and a computation of our own.
+/// A grid that runs only under answers, one without runs, and a computed measure.
 const GRIDS: &str = r#"
 paper    = "mine"
 title    = "grids"
@@ -459,7 +457,7 @@ fn a_grid_without_runs_and_an_unknown_computation_are_mistakes() {
         (problem.message().to_owned(), problem.advice().unwrap_or_default().to_owned())
     };
     let (message, _) = said("computed = true, ", "");
-    assert_eq!(message, "nothing of the grid `squares` is run");
+    assert_eq!(message, "the grid `squares` has no runs");
     let (message, advice) = said("formula = \"n * n\"", "by = \"miyoshi::los\"");
     assert!(message.contains("no computation `miyoshi::los`"), "{message}");
     assert!(advice.contains("`miyoshi::loss`"), "{advice}");
@@ -486,6 +484,5 @@ class  = "exact"
                      goodput,reno,loss=0.01,goodput,kbit/s,1000,Fig. 1\n";
     let items = reproduced(folder(&study, published).path(), &Store::none());
     let margins: Vec<f64> = items.iter().filter_map(|item| item.margin).collect();
-    // 5 % of 1000, and half of its last digit.
     assert_eq!(margins, [50.0, 0.5]);
 }

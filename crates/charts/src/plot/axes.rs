@@ -1,37 +1,32 @@
-//! What the axes of a figure reach over, and where its points lie between them.
+//! Ranges of a figure's axes, and positions of points between them.
 
 use super::looks::partner;
 use super::scale::Scale;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 
-/// Up to as many points have markers and bars; more than that make a line and a band.
+/// Largest number of points with markers and bars; longer curves have a line and a band.
 const SPARSE: usize = 40;
-/// Room for the outermost markers, of an axis.
+/// Padding for the outermost markers, as a share of the axis.
 const ROOM: f64 = 0.04;
-/// How far one series may stand beside another of the same category, and all of them together, of the room between
-/// two categories.
+/// Largest offset between two series of a category, and of all series, as shares of the distance of categories.
 const BESIDE: (f64, f64) = (0.12, 0.7);
 
-/// The axes of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes {
-    /// To the right.
     pub x: Scale,
-    /// Upwards.
     pub y: Scale,
     bounds: Option<[f64; 2]>,
-    /// How far each curve stands beside its categories.
+    /// Horizontal offset of each curve within its categories.
     shifts: Vec<f64>,
 }
 
 impl Axes {
-    /// The axes that show all points of `figure`; `None` if it has none.
+    /// Axes that show all points of `figure`; `None` without points.
     pub fn of(figure: &Figure) -> Option<Axes> {
         let is_log = |value: f64, log: bool| value.is_finite() && (!log || value > 0.0);
         let points = figure.curves.iter().flat_map(|curve| &curve.points);
         let shown: Vec<&Point> =
             points.filter(|point| is_log(point.x, figure.x_log) && is_log(point.y, figure.y_log)).collect();
-        // Bounds that a point breaks are none of its quantity.
         let holds = |[least, most]: &[f64; 2]| {
             least < most && shown.iter().all(|point| (*least..=*most).contains(&point.y))
         };
@@ -41,30 +36,29 @@ impl Axes {
         Some(Axes { x, y, bounds, shifts: shifts(figure) })
     }
 
-    /// Whether a point has a place (a logarithmic axis has none for 0 or less).
     pub fn shows(&self, point: &Point) -> bool {
         self.x.has(point.x) && self.y.has(point.y)
     }
 
-    /// Where a point of the curve with this number lies: its shares of the axes, from the left and from above.
+    /// Position of a point of this curve, as shares of the axes from the left and from the top.
     pub fn place(&self, curve: usize, point: &Point) -> (f64, f64) {
         let shift = self.shifts.get(curve).copied().unwrap_or(0.0);
         (self.x.place(point.x + shift), 1.0 - self.y.place(point.y))
     }
 
-    /// The shares from above at which a point's interval ends, cut at the bounds of the quantity and of the axis.
+    /// Ends of a point's interval as shares from the top, limited to the bounds of quantity and axis.
     pub fn interval(&self, point: &Point) -> Option<(f64, f64)> {
         let [low, high] = bounded(interval(point)?, self.bounds);
         Some((1.0 - self.y.clipped(low), 1.0 - self.y.clipped(high)))
     }
 }
 
-/// A point's interval, if it has one with two ends.
+/// A point's interval, if both ends are finite.
 pub fn interval(point: &Point) -> Option<[f64; 2]> {
     point.ci95.filter(|&ends| is_finite(ends))
 }
 
-/// Whether the points of `curve` in `figure` have markers.
+/// Whether the points of `curve` have markers.
 pub fn has_markers(figure: &Figure, curve: &Curve) -> bool {
     !figure.x_categories.is_empty()
         || match curve.kind {
@@ -89,10 +83,10 @@ fn x_axis(figure: &Figure, shown: &[&Point]) -> Option<Scale> {
     Some(if marked { scale.padded(ROOM, true, true) } else { scale })
 }
 
-/// From zero unless that would leave half of the plot empty.
+/// Starts at zero unless half of the plot would be empty.
 fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option<Scale> {
     let (lowest, _) = ends(shown.iter().map(|point| point.y))?;
-    // The lower end of an interval may be next to nothing, or less: a decade of it is enough.
+    // An interval's lower end may be near or below zero: one decade below the lowest point suffices.
     let floor = if figure.y_log { lowest / 10.0 } else { f64::NEG_INFINITY };
     let within = |point: &Point| {
         let [low, high] = bounded(interval(point).unwrap_or([point.y; 2]), bounds);
@@ -115,7 +109,7 @@ fn y_axis(figure: &Figure, shown: &[&Point], bounds: Option<[f64; 2]>) -> Option
     })
 }
 
-/// Series of the same category stand beside each other, a published one at the series it is named after.
+/// Series of a category are drawn side by side, a published series at the series it is named after.
 fn shifts(figure: &Figure) -> Vec<f64> {
     if figure.x_categories.is_empty() {
         return Vec::new();
@@ -169,18 +163,16 @@ mod tests {
         let axes = Axes::of(&shares).unwrap();
         assert_eq!((axes.y.low, axes.y.high), (0.0, 1.0));
         assert_eq!(axes.interval(&shares.curves[0].points[0]), Some((1.0, 0.0)));
-        // Indices near 1 take the whole height, up to 1 and no further.
         shares.curves[0].points =
             [0.97, 0.999].map(|y| Point { x: y, y, ci95: Some([y - 0.01, y + 0.01]) }).to_vec();
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low > 0.95 && axes.y.high == 1.0, "{axes:?}");
-        // A quantity that has but one end: an interval is cut there alone.
         shares.y_bounds = Some([0.0, f64::INFINITY]);
         shares.curves[0].points = vec![Point { x: 1.0, y: 2.0, ci95: Some([-3.0, 7.0]) }];
         let axes = Axes::of(&shares).unwrap();
         assert!(axes.y.low == 0.0 && axes.y.high > 7.0 && axes.y.high < 8.0, "{axes:?}");
         shares.y_bounds = Some([0.0, 1.0]);
-        // A share in per cent is none of 1: nothing falls out of the picture.
+        // A share in per cent violates the bounds of 0 and 1: the point stays visible.
         shares.curves[0].points.push(Point::exact(3.0, 43.0));
         assert!(Axes::of(&shares).unwrap().y.high > 43.0);
     }
@@ -208,7 +200,7 @@ mod tests {
         let axes = Axes::of(&counts).unwrap();
         let [nothing, twenty, _] = &counts.curves[0].points[..] else { panic!("three points") };
         assert!(!axes.shows(nothing) && axes.shows(twenty));
-        // Down to a decade below the lowest point, where an interval that reaches 0 is cut.
+        // A decade below the lowest point, where an interval that reaches 0 is cut.
         assert_eq!(axes.interval(twenty).map(|(low, _)| low), Some(1.0));
         assert!(axes.y.low > 1.5 && axes.y.low < 20.0, "{axes:?}");
         counts.curves[0].points.truncate(1);

@@ -1,4 +1,4 @@
-//! The curves of a figure as SVG: lines and intervals in units that are stretched to the page, markers that are not.
+//! Curves of a figure as SVG: lines and intervals in units that stretch with the page, markers in fixed sizes.
 
 use super::axes::{Axes, has_markers, interval};
 use super::looks::Look;
@@ -7,12 +7,11 @@ use super::thin::{LONGEST, SPANS, thinned};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
 
-/// Beyond as many points dashes fall between the points, and the line is solid.
+/// Largest number of points of a dashed line; denser dashes would fall between points.
 const DASHED: usize = 1000;
-/// Beyond as many, events are round dots of one path and have no forms.
+/// Largest number of events with marker shapes; more become round dots in one path.
 const FORMS: usize = 1000;
 
-/// What is drawn of some curves.
 #[derive(Debug, Default)]
 pub struct Drawn {
     /// Paths in [`WIDTH`] by [`HEIGHT`] units.
@@ -21,19 +20,15 @@ pub struct Drawn {
     pub markers: String,
 }
 
-/// A curve with its number in the figure, its look, and the row of the data that its first marker stands for.
 pub struct Part<'a> {
-    /// Its number in the figure.
     pub index: usize,
-    /// The curve.
     pub curve: &'a Curve,
-    /// Its look.
     pub look: &'a Look,
-    /// The row.
+    /// Data row of the first marker.
     pub row: Option<usize>,
 }
 
-/// `parts` of `figure` between `axes`: bands below, then lines and bars, then markers, the published ones on top.
+/// Draws `parts` of `figure`: bands below, then lines and bars, then markers; published ones on top.
 pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
     let mut drawn = Drawn::default();
     let mut lines = String::new();
@@ -74,13 +69,12 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
     drawn
 }
 
-/// The dashes of a curve's line: none where they would fall between its points, or where no other line is near.
+/// Dash class of a curve's line; solid if dashes would fall between its points, or in panels.
 pub fn dash<'a>(figure: &Figure, curve: &Curve, look: &'a Look) -> &'a str {
     let is_dashed = curve.kind == CurveKind::Bound || (curve.points.len() <= DASHED && !figure.panels);
     if is_dashed { &look.dash } else { "d0" }
 }
 
-/// The id of a curve's marker.
 pub fn marker(curve: &Curve, look: &Look) -> String {
     match curve.kind {
         CurveKind::Dots => look.marker.replacen('f', "t", 1),
@@ -88,33 +82,31 @@ pub fn marker(curve: &Curve, look: &Look) -> String {
     }
 }
 
-/// How long series are drawn, if `figure` has any.
+/// Note on thinned series, if `figure` has any.
 pub fn note(figure: &Figure) -> Option<String> {
     let longest = figure.curves.iter().map(|curve| curve.points.len()).max().unwrap_or(0);
     (longest > LONGEST).then(|| {
         format!(
-            "Long series (up to {longest} points) are drawn by the first, lowest, highest and last point in each of \
+            "Long series (up to {longest} points) show only the first, lowest, highest and last point in each of \
              {SPANS} spans."
         )
     })
 }
 
-/// Whether a curve has lines at all, for the legend.
 pub fn has_line(figure: &Figure, curve: &Curve) -> bool {
     figure.x_categories.is_empty()
         && matches!(curve.kind, CurveKind::Measured | CurveKind::Line | CurveKind::Steps | CurveKind::Bound)
 }
 
-/// A share of the plot in per cent, as short as a hundredth of a per cent allows.
+/// Share as a percentage with at most two decimals.
 pub fn percent(share: f64) -> String {
     format!("{}%", libm::round(share * 1e4) / 1e2)
 }
 
-/// Points of one curve, seen between the axes.
 struct Sight<'a> {
     axes: &'a Axes,
     index: usize,
-    /// Whether the points were thinned: then all of a span stand above each other.
+    /// Whether the points were thinned: points of a span then share one abscissa.
     coarse: bool,
     marked: bool,
 }
@@ -133,7 +125,6 @@ impl Sight<'_> {
         (x * WIDTH, y * HEIGHT)
     }
 
-    /// Stretches without a gap.
     fn stretches(&self, points: &[Point]) -> Vec<Vec<Place>> {
         let runs = points.chunk_by(|one, next| self.axes.shows(one) == self.axes.shows(next));
         runs.filter(|run| self.axes.shows(&run[0]))
@@ -173,7 +164,7 @@ impl Sight<'_> {
         pen.data()
     }
 
-    /// Round each run of intervals: there along their upper ends, back along the lower.
+    /// Outline around each run of intervals: along the upper ends, back along the lower ends.
     fn band(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
         let has = |point: &Point| self.axes.shows(point) && interval(point).is_some();
@@ -264,7 +255,6 @@ mod tests {
         }
     }
 
-    /// A minute of noise is as large as its spans: at most four levels in each.
     #[test]
     fn a_long_course_stays_small() {
         let noise = |index: u32| f64::from(index.wrapping_mul(2_654_435_761) >> 20);

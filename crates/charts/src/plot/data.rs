@@ -1,29 +1,24 @@
-//! The points of a figure as CSV, for those who draw them again and for what hovering over a marker says.
+//! Points of a figure as CSV, for reuse and for tooltips of markers.
 
 use super::axes::{Axes, interval};
 use super::escape::escaped;
 use super::looks::legend_name;
 use crate::figure::{Figure, Point};
 
-/// Of figures with more points than this, every second, third, … point of each series is given.
+/// Figures with more points give only every second, third, … point of each series.
 const MOST: usize = 600;
 
-/// A figure's points as they are given.
 #[derive(Debug)]
 pub struct Data {
-    /// Header and rows.
     csv: String,
-    /// Of each curve the row (from 0, after the header) of its first marker; its others follow. `None` where rows are
-    /// left out.
+    /// Row (from 0, after the header) of each curve's first marker; `None` if rows are left out.
     pub rows: Vec<Option<usize>>,
-    /// Points of the figure.
     points: usize,
-    /// Every how many of them is given.
     every: usize,
 }
 
 impl Data {
-    /// The points of `figure`; those without a place between `axes` come last.
+    /// Data of `figure`; points without a position on `axes` come last.
     pub fn of(figure: &Figure, axes: Option<&Axes>) -> Data {
         let points: usize = figure.curves.iter().map(|curve| curve.points.len()).sum();
         let every = points.div_ceil(MOST).max(1);
@@ -53,7 +48,6 @@ impl Data {
         Data { csv: lines.join("\n"), rows: first, points, every }
     }
 
-    /// The points, folded; nothing if there are none.
     pub fn html(&self) -> String {
         if self.points == 0 {
             return String::new();
@@ -69,7 +63,7 @@ impl Data {
     }
 }
 
-/// Five significant digits.
+/// Five significant digits; empty if not finite.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return String::new();
@@ -87,7 +81,7 @@ fn abscissa(figure: &Figure, point: &Point) -> String {
     category().map_or_else(|| number(point.x), |name| field(name))
 }
 
-/// A field of CSV (RFC 4180 §2).
+/// A CSV field (RFC 4180 §2).
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

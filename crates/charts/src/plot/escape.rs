@@ -1,6 +1,6 @@
-//! Data within markup.
+//! Escaping of data in markup.
 
-/// `text` for HTML, between tags or within a quoted attribute.
+/// Escapes `text` for HTML, between tags or in a quoted attribute.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

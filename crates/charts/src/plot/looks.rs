@@ -1,26 +1,24 @@
-//! How series are told apart: by colour, and by marker and dashes for those who see none. A series looks alike in all
-//! pictures of a chapter.
+//! Distinction of series by colour, marker and dashes. A series looks the same in all pictures of a chapter.
 
 use crate::figure::{Curve, CurveKind, Figure};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Colours of the style sheet, `c1` and on; `c0` is the ink.
+/// Colours `c1` … of the style sheet; `c0` is the ink.
 const COLORS: usize = 6;
-/// Of another period than the colours, so that the seventh series is not the first again.
+/// Dashes; their number differs from the colours', so that the seventh series differs from the first.
 const DASHES: usize = 5;
-/// Forms of markers.
 const SHAPES: usize = 7;
-/// Forms of markers for what the papers name and we do not have.
+/// Markers of published series that we do not have.
 const STRANGERS: usize = 4;
 
-/// How a curve is drawn, in classes of the style sheet and markers of the page.
+/// Look of a curve, as classes of the style sheet and marker ids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Look {
-    /// The class that gives it its colour.
+    /// Class of the colour.
     pub color: String,
-    /// The class that gives its line dashes.
+    /// Class of the dashes.
     pub dash: String,
-    /// The id of its marker.
+    /// Id of the marker.
     pub marker: String,
 }
 
@@ -33,18 +31,18 @@ impl Look {
         }
     }
 
-    /// The hollow form of a series of ours, so that a point which agrees lies in a ring.
+    /// Hollow marker of our series: a point that agrees lies inside the ring.
     fn published(index: usize) -> Look {
         Look { marker: format!("h{}", index % SHAPES), ..Look::ours(index) }
     }
 
-    /// A form of its own in the colour of the series that it stands beside.
+    /// Separate marker in the colour of the series it belongs to.
     fn other(index: Option<usize>) -> Look {
         let beside = index.map_or(Look::stranger(0), Look::ours);
         Look { dash: "d0".into(), marker: "s4".into(), ..beside }
     }
 
-    /// Dotted, in the colour of the series before it.
+    /// Dotted, in the colour of the preceding series.
     fn bound(before: Option<&Look>) -> Look {
         let color = before.map_or("c0", |look| &look.color).to_owned();
         Look { color, dash: "bound".into(), marker: "s0".into() }
@@ -55,14 +53,14 @@ impl Look {
     }
 }
 
-/// The looks of a chapter's series, by name.
+/// Looks of a chapter's series, by name.
 #[derive(Debug, Default)]
 pub struct Looks {
     ours: BTreeMap<String, usize>,
 }
 
 impl Looks {
-    /// Series that share a picture differ; those that never do may look alike, so that six colours go far.
+    /// Assigns looks: series of one picture differ; series that never share a picture may look the same.
     pub fn of<'a>(figures: impl Iterator<Item = &'a Figure> + Clone) -> Looks {
         let mut together: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for figure in figures.clone() {
@@ -81,7 +79,7 @@ impl Looks {
         Looks { ours }
     }
 
-    /// How `curves` of one figure look, and beside which of our curves each one stands (as [`partner`]).
+    /// Looks of `curves` of one figure.
     pub fn assign(&self, curves: &[Curve]) -> Vec<Look> {
         let mut strangers = 0;
         let mut looks = Vec::with_capacity(curves.len());
@@ -102,7 +100,7 @@ impl Looks {
         looks
     }
 
-    /// The series that `published` is named after: one of its own picture, else of the chapter.
+    /// Series that `published` is named after: in its own picture, otherwise in the chapter.
     fn partner(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
         let here = partner(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
@@ -110,14 +108,14 @@ impl Looks {
     }
 }
 
-/// Which of `curves` (ours, not the papers') `published` is named after: the longest name within its own.
+/// Index of our curve that `published` is named after: the one with the longest name contained in its name.
 pub fn partner(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
     curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)
 }
 
-/// The name in the legend: says that a published curve is published where its name alone would not.
+/// Name in the legend; marks a published curve as published if another curve has the same name.
 pub fn legend_name(curve: &Curve, curves: &[Curve]) -> String {
     let twin = curves.iter().any(|other| other.kind != CurveKind::Published && other.name == curve.name);
     if curve.kind == CurveKind::Published && twin {
@@ -132,7 +130,7 @@ fn own_names(figure: &Figure) -> impl Iterator<Item = &str> {
     ours.map(|curve| curve.name.as_str())
 }
 
-/// The first look of another colour than all of `taken`; if there is none, the first other one.
+/// The first look whose colour differs from all of `taken`; otherwise the first unused look.
 fn free(taken: &[usize]) -> usize {
     let is_new = |index: &usize| taken.iter().all(|other| other % COLORS != index % COLORS);
     let other = || (0..=taken.len()).find(|index| !taken.contains(index));
@@ -145,7 +143,7 @@ fn longest_within<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> 
         .reduce(|best, other| if other.len() > best.len() { other } else { best })
 }
 
-/// Whether `words` stand in `name` as words: `cw` does not stand in `w_cw`.
+/// Whether `name` contains `words` as whole words: `w_cw` does not contain `cw`.
 fn has_words(name: &str, words: &str) -> bool {
     let (name, words) = (name.to_lowercase(), words.to_lowercase());
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
@@ -198,7 +196,7 @@ mod tests {
         let third = looks.assign(&figures[2].curves);
         assert_eq!((&third[0], &third[2]), (&first[2], &first[1]));
         assert_eq!(third[1], first[0], "sack's look is free where sack is not");
-        // A published point of a picture without the series itself keeps the series' colour.
+        // A published point without the series itself keeps the series' colour.
         let alone = [curve("mac, published", CurveKind::Published)];
         assert_eq!(looks.assign(&alone)[0].color, first[1].color);
     }

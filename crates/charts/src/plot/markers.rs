@@ -1,15 +1,13 @@
-//! The forms of markers, once in a page: plots refer to them.
+//! Marker shapes, defined once per page and referenced by plots.
 
 use std::fmt::Write;
 
-/// Half the width of an event's marker, pixels.
+/// Half widths of markers, pixels. A filled marker fits into a hollow one.
 const TINY: f64 = 2.5;
-/// Of a filled marker.
 const FILLED: f64 = 4.0;
-/// Of a hollow marker, which a filled one fits into.
 const HOLLOW: f64 = 6.5;
 
-/// The markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow) `s0`… (strokes) and arrows, in an SVG that shows nothing.
+/// Invisible SVG with the markers `t0`… (tiny), `f0`… (filled), `h0`… (hollow), `s0`… (strokes) and arrows.
 pub fn definitions() -> String {
     let mut out = String::from("<svg class=\"markers\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (name, size) in [("t", TINY), ("f", FILLED), ("h", HOLLOW)] {
@@ -23,7 +21,7 @@ pub fn definitions() -> String {
     out + ARROWS + "</defs></svg>\n"
 }
 
-/// Names that no other part of a page may have.
+/// Ids that the rest of a page must not use.
 pub fn ids() -> impl Iterator<Item = String> {
     let forms = ["t", "f", "h"]
         .into_iter()
@@ -32,7 +30,7 @@ pub fn ids() -> impl Iterator<Item = String> {
     forms.chain(strokes).chain(["to-left", "to-right", "on-left", "on-right"].map(String::from))
 }
 
-/// Corners in tenths of the size, of about the same area; none is a circle.
+/// Corners in tenths of the size, of about equal areas; an empty list is a circle.
 const SHAPES: [&[(i8, i8)]; 7] = [
     &[],
     &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
@@ -56,7 +54,7 @@ const SHAPES: [&[(i8, i8)]; 7] = [
     ],
 ];
 
-/// The last is of other programs, which stand beside a series of ours: arms that leave room for its marker.
+/// The last shape marks other programs' numbers: its arms leave space for our marker.
 const STROKES: [&str; 5] = [
     "M-5-5 5 5M-5 5 5-5",
     "M-7 0H7M0-7V7",
@@ -65,7 +63,6 @@ const STROKES: [&str; 5] = [
     "M-9-9-3-3M9 9 3 3M-9 9-3 3M9-9 3-3",
 ];
 
-/// For what lies beyond an edge, and for what goes on beyond it.
 const ARROWS: &str = "<path id=\"to-left\" d=\"M-8 0l10-6v12z\"/><path id=\"to-right\" d=\"M8 0l-10-6v12z\"/>\
     <path id=\"on-left\" d=\"M-3-5l-5 5 5 5\"/><path id=\"on-right\" d=\"M3-5l5 5-5 5\"/>";
 

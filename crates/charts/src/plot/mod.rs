@@ -1,11 +1,11 @@
-//! A figure's plot: an SVG that needs no script, between labels of the page.
+//! Plot of a figure: an SVG without scripts, between labels of the page.
 //!
-//! * [`Plot::of`]: the plot, from its `axes` (each a `scale`) and its `curves` (`thin` for long series, `path` for short
-//!   path data, [`markers`]), with [`looks`] that a series keeps throughout a chapter, and its `data`.
-//! * [`escape`]: data within markup.
+//! * [`Plot::of`]: the plot, from `axes` (with `scale`) and `curves` (`thin` for long series, `path` for short path
+//!   data, [`markers`]), with [`looks`] that a series keeps within a chapter, and `data`.
+//! * [`escape`]: escaping of markup.
 //!
-//! Text is text of a fixed size at any width: places on the axes are shares of the plot, the plot is as wide as the
-//! page. Lines are paths in units that the page stretches, at strokes that it does not.
+//! Text has a fixed size at any width: positions on axes are shares of the plot, which is as wide as the page. Lines
+//! are paths in units that stretch with the page; stroke widths do not stretch.
 
 mod axes;
 mod curves;
@@ -29,11 +29,11 @@ use path::{HEIGHT, Pen, WIDTH};
 use scale::{Scale, Tick};
 use std::fmt::Write;
 
-/// About how many numbers stand at the x axis, at the y axis, and at that of a panel.
+/// Approximate number of ticks on the x axis, the y axis, and the y axis of a panel.
 const TICKS: (usize, usize, usize) = (8, 5, 3);
-/// More numbers than these have every second one left out on a narrow page.
+/// Axes with more ticks drop every second one on a narrow page.
 const FEW: usize = 5;
-/// About the width of a character of an axis' label, and what narrow and wide plots have at least, pixels.
+/// Approximate width of a label's character, and smallest widths of narrow and wide plots, pixels.
 const CHARACTER: f64 = 7.2;
 const NARROW: f64 = 290.0;
 const USUAL: f64 = 760.0;
@@ -41,30 +41,30 @@ const USUAL: f64 = 760.0;
 /// A plot with legend and labels.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Plot {
-    /// Classes of the element around it.
+    /// Classes of the surrounding element.
     pub class: String,
-    /// Characters of the widest label at the y axis: the element's `--left`.
+    /// Characters of the widest y label: `--left` of the element.
     pub left: usize,
-    /// Characters of the longest category: the element's `--below`.
+    /// Characters of the longest category: `--below` of the element.
     pub below: usize,
-    /// What is in it.
+    /// HTML inside of the element.
     pub inner: String,
 }
 
 impl Plot {
-    /// The plot of `figure`, without the data; `None` if it has no point.
+    /// Plot of `figure` without data; `None` without points.
     pub fn of(figure: &Figure, looks: &Looks) -> Option<Plot> {
         Some(plot(figure, &Axes::of(figure)?, &looks.assign(&figure.curves), &[]))
     }
 
-    /// The element and what is in it.
+    /// HTML of the element.
     pub fn html(&self) -> String {
         let Plot { class, left, below, inner } = self;
         format!("<div class=\"{class}\" style=\"--left:{left};--below:{below}\">\n{inner}</div>\n")
     }
 }
 
-/// The plot with legend and labels, and the data it shows, folded.
+/// HTML of the plot and of its collapsed data.
 pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let axes = Axes::of(figure);
     let data = Data::of(figure, axes.as_ref());
@@ -75,7 +75,7 @@ pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     (plot, data.html())
 }
 
-/// What a reader should know of how `figure` is drawn.
+/// Notes on how `figure` is drawn.
 pub fn notes(figure: &Figure) -> Vec<String> {
     let mut notes = Vec::new();
     let points = || figure.curves.iter().flat_map(|curve| &curve.points);
@@ -136,7 +136,7 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
     }
 }
 
-/// One of our curves in each panel, with what was published of it; what belongs to none comes last, by itself.
+/// Panels: each of our curves with its published numbers; curves that belong to none come last.
 fn panels<'a>(figure: &Figure, parts: Vec<Part<'a>>) -> Vec<Vec<Part<'a>>> {
     let mut panels: Vec<(Option<usize>, Vec<Part<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();
@@ -150,14 +150,14 @@ fn panels<'a>(figure: &Figure, parts: Vec<Part<'a>>) -> Vec<Vec<Part<'a>>> {
     panels.into_iter().map(|(_, panel)| panel).collect()
 }
 
-/// What a script needs to say where the pointer is: the ends of the axes, and which are logarithmic.
+/// Attributes for scripts: ends of the axes, and which axes are logarithmic.
 fn scales(figure: &Figure, axes: &Axes) -> String {
     let ends = |scale: &Scale| format!("{} {}{}", scale.low, scale.high, if scale.log { " log" } else { "" });
     let x = if figure.x_categories.is_empty() { ends(&axes.x) } else { String::new() };
     format!(" data-x=\"{x}\" data-y=\"{}\"", ends(&axes.y))
 }
 
-/// Labels below the plot, and the class that turns them where they would not fit.
+/// Labels below the plot, and the class that turns labels that would not fit.
 fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     if figure.x_categories.is_empty() {
         let ticks = axes.x.ticks(TICKS.0);
@@ -174,7 +174,7 @@ fn x_labels(figure: &Figure, axes: &Axes) -> (String, &'static str) {
     let mut out = String::from("<g class=\"ticks x\" transform=\"translate(0 6)\">");
     for (index, name) in figure.x_categories.iter().enumerate() {
         let at = percent(axes.x.place(index as f64 + 1.0));
-        // A picture of its own, so that the style sheet can turn the name about its place.
+        // A nested SVG lets the style sheet turn the name around its position.
         let _ = write!(out, "<svg x=\"{at}\" y=\"100%\"><text y=\"12\">{}</text></svg>", escaped(name));
     }
     let tilt = match room {
@@ -193,7 +193,6 @@ fn y_labels(ticks: &[Tick]) -> String {
     out + "</g>"
 }
 
-/// Lines behind the curves, and a frame around them.
 fn grid(axes: &Axes, y_ticks: &[Tick], figure: &Figure) -> String {
     let lines = |xs: &[f64], ys: &[f64]| {
         let mut pen = Pen::new(10);
@@ -260,7 +259,6 @@ mod tests {
             ]
         );
         let (plot, data) = html(&figure, &Looks::of([&figure].into_iter()));
-        // The legend has a marker, too.
         assert_eq!(plot.matches("<use").count(), 2, "{plot}");
         assert!(data.contains("ours,1,4\nours,0,5\nours,2,0\n"), "the data have all: {data}");
     }

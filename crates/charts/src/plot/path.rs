@@ -1,49 +1,40 @@
-//! Lines as an SVG's path data, in few bytes: rounded coordinates, each relative to the last.
+//! SVG path data in few bytes: rounded coordinates, each relative to the previous one.
 
 use std::fmt::Write;
 
-/// How wide a plot is in the units of its paths. They are stretched to the page, whose pixels are about as large.
+/// Width of a plot in path units; the page stretches a unit to about one pixel.
 pub const WIDTH: f64 = 1000.0;
-/// How high it is.
 pub const HEIGHT: f64 = 500.0;
 
-/// How far a line may pass from a point that it leaves out, units.
+/// Largest distance of an omitted point from the line, units.
 const SLACK: f64 = 0.5;
 
-/// A place: units to the right, units down.
 pub type Place = (f64, f64);
 
-/// Path data as it is written.
 pub struct Pen {
     data: String,
-    /// Steps in a unit: 1 for long lines, 10 where a marker sits on the line.
+    /// Steps per unit: 1 for long lines, 10 for lines with markers.
     fine: f64,
-    /// Where the pen is, in steps.
     at: (i64, i64),
-    /// Where it was put down last.
     start: (i64, i64),
     command: char,
 }
 
 impl Pen {
-    /// A pen that rounds to one in `fine` of a unit.
     pub fn new(fine: u8) -> Pen {
         Pen { data: String::new(), fine: f64::from(fine.max(1)), at: (0, 0), start: (0, 0), command: ' ' }
     }
 
-    /// What was drawn.
     pub fn data(self) -> String {
         self.data
     }
 
-    /// Lifts the pen and puts it down there.
     pub fn move_to(&mut self, place: Place) {
         let (x, y) = self.steps(place);
         self.put('m', &[x - self.at.0, y - self.at.1]);
         (self.at, self.start) = ((x, y), (x, y));
     }
 
-    /// Draws to there.
     pub fn line_to(&mut self, place: Place) {
         let (x, y) = self.steps(place);
         match (x - self.at.0, y - self.at.1) {
@@ -55,33 +46,31 @@ impl Pen {
         self.at = (x, y);
     }
 
-    /// Draws a point: a line without length, which round ends make visible.
+    /// Draws a line of length 0, which round line ends make visible.
     pub fn dot(&mut self, place: Place) {
         self.move_to(place);
         self.put('h', &[0]);
     }
 
-    /// Back to where the pen was put down.
     pub fn close(&mut self) {
         self.data.push('z');
         self.at = self.start;
         self.command = ' ';
     }
 
-    /// One line through `places`, without those it passes anyway.
+    /// Draws a line through `places`, omitting superfluous ones.
     pub fn polyline(&mut self, places: &[Place]) {
         for (index, place) in simplified(places).into_iter().enumerate() {
             if index == 0 { self.move_to(place) } else { self.line_to(place) }
         }
     }
 
-    /// Steps: level from each place to the next one's x, then up or down.
+    /// Draws steps: level to the next x, then vertical.
     pub fn steps_through(&mut self, places: &[Place]) {
         let Some(first) = places.first() else { return };
         self.move_to(*first);
         let mut before = first.1;
         for (index, (x, y)) in places.iter().enumerate().skip(1) {
-            // Level across many places is one line.
             if *y != before || index + 1 == places.len() {
                 self.line_to((*x, before));
                 self.line_to((*x, *y));
@@ -95,7 +84,7 @@ impl Pen {
     }
 
     fn put(&mut self, command: char, numbers: &[i64]) {
-        // What follows the numbers of a move would be a line.
+        // Numbers after those of a move would be a line.
         let repeats = command == self.command && command != 'm';
         if !repeats {
             self.data.push(command);
@@ -116,7 +105,7 @@ impl Pen {
     }
 }
 
-/// `places` without those that the line between their neighbours passes within [`SLACK`] (Douglas and Peucker 1973).
+/// `places` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
 fn simplified(places: &[Place]) -> Vec<Place> {
     let mut kept = vec![false; places.len()];
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
@@ -138,7 +127,6 @@ fn simplified(places: &[Place]) -> Vec<Place> {
     places.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
 }
 
-/// How far `place` is from the line between two others.
 fn distance(place: Place, from: Place, to: Place) -> f64 {
     let (along, down) = (to.0 - from.0, to.1 - from.1);
     let (right, below) = (place.0 - from.0, place.1 - from.1);
@@ -187,7 +175,7 @@ mod tests {
 
     #[test]
     fn rounding_adds_no_error_up() {
-        // A thousand moves of 0.4 units: rounded one by one they would all be nothing.
+        // A thousand moves of 0.4 units: rounded one by one, all would vanish.
         let mut pen = Pen::new(1);
         for index in 0..=1000 {
             pen.line_to((f64::from(index) * 0.4, 0.0));

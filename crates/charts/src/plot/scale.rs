@@ -1,36 +1,36 @@
-//! Where a value lies along an axis, and which places are labelled.
+//! Positions of values along an axis, and its ticks.
 
-/// An axis: what its two ends are.
+/// Range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// The value at its beginning.
+    /// Value at the start.
     pub low: f64,
-    /// The value at its end, above `low`.
+    /// Value at the end, above `low`.
     pub high: f64,
-    /// Whether equal ratios, not equal differences, take equal room.
+    /// Whether the axis is logarithmic.
     pub log: bool,
 }
 
-/// A labelled place.
+/// A labelled position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// The share of the axis before it, 0 to 1.
+    /// Position as a share of the axis, 0 to 1.
     pub at: f64,
-    /// Its number.
+    /// Label.
     pub label: Label,
 }
 
-/// A number beside an axis: `text`, and if there is a `power`, times ten to it (ten to it alone without a text).
+/// Label of a tick: `text`, multiplied by ten to the `power` if present (the power only, if `text` is empty).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Digits.
     pub text: String,
-    /// The power of ten that they are to be multiplied with.
+    /// Exponent of ten.
     pub power: Option<i32>,
 }
 
 impl Scale {
-    /// From `low` to `high`; where they are one, a little to both sides.
+    /// Range from `low` to `high`; widened if both are equal.
     pub fn new(low: f64, high: f64, log: bool) -> Scale {
         if high > low {
             Scale { low, high, log }
@@ -43,7 +43,7 @@ impl Scale {
         }
     }
 
-    /// With room for a marker: `share` of the axis more on the sides asked for.
+    /// Extends the range by `share` of its length on the given sides.
     pub fn padded(self, share: f64, below: bool, above: bool) -> Scale {
         let Scale { low, high, log } = self;
         let room = (to_linear(high, log) - to_linear(low, log)) * share;
@@ -56,29 +56,29 @@ impl Scale {
         Scale { low, high, log }
     }
 
-    /// Whether `value` has a place at all (a logarithm has none for 0 or less).
+    /// Whether `value` has a position (a logarithmic axis has none for 0 or less).
     pub fn has(&self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
 
-    /// The share of the axis before `value`, which [`has`](Self::has) a place; 0 to 1 if it is between the ends.
+    /// Position of `value`, for which [`has`](Self::has) must hold; outside of 0 to 1 beyond the ends.
     pub fn place(&self, value: f64) -> f64 {
         let low = to_linear(self.low, self.log);
         (to_linear(value, self.log) - low) / (to_linear(self.high, self.log) - low)
     }
 
-    /// As [`place`](Self::place), but beyond an end the end.
+    /// As [`place`](Self::place), limited to 0 to 1.
     pub fn clipped(&self, value: f64) -> f64 {
         if self.has(value) { self.place(value).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Some `wanted` places of round numbers.
+    /// About `wanted` ticks at round numbers.
     pub fn ticks(&self, wanted: usize) -> Vec<Tick> {
         let values = if self.log { self.ratios(wanted) } else { self.differences(wanted) };
         values.into_iter().map(|(value, label)| Tick { at: self.place(value), label }).collect()
     }
 
-    /// Where a logarithmic axis has lines without a label: twice to nine times each power of ten.
+    /// Minor grid lines of a logarithmic axis: twice to nine times each power of ten.
     pub fn minor(&self) -> Vec<f64> {
         let (first, last) = self.decades();
         if !self.log || last - first > 7 {
@@ -88,7 +88,7 @@ impl Scale {
         all.filter(|value| self.contains(*value)).map(|value| self.place(value)).collect()
     }
 
-    /// Powers of ten; with two and five times them where that would be too few, or plain steps where the axis is short.
+    /// Powers of ten; with 2 and 5 times the powers if these are too few, or linear steps on a short axis.
     fn ratios(&self, wanted: usize) -> Vec<(f64, Label)> {
         let (first, last) = self.decades();
         let plain = first >= -3 && last <= 5;
@@ -102,7 +102,7 @@ impl Scale {
                 })
                 .collect()
         };
-        // A power takes less room than another number: half as many again may stand.
+        // Powers are narrow: half as many more fit.
         let every = of(1, &[1]).len().div_ceil(wanted + wanted.div_ceil(2)).max(1);
         let (powers, more) = (of(every, &[1]), of(1, &[1, 2, 5]));
         match (powers.len(), more.len()) {
@@ -125,7 +125,7 @@ impl Scale {
         let largest = self.low.abs().max(self.high.abs());
         let size = libm::floor(libm::log10(largest)) as i32;
         let is_plain = size < 7 && power > -5;
-        // From whole multiples, so that no error adds up.
+        // Multiples of the step avoid accumulated rounding errors.
         let (first, last) = (libm::ceil(self.low / step - 1e-9), libm::floor(self.high / step + 1e-9));
         let count = (last - first).max(0.0) as u32;
         let values = (0..=count).map(|index| (first + f64::from(index)) * one);
@@ -142,7 +142,6 @@ impl Scale {
             .collect()
     }
 
-    /// The powers of ten around the axis' ends.
     fn decades(&self) -> (i32, i32) {
         (libm::floor(libm::log10(self.low)) as i32, libm::ceil(libm::log10(self.high)) as i32)
     }
@@ -153,7 +152,7 @@ impl Scale {
 }
 
 impl Label {
-    /// `value` with some decimals and commas between its thousands.
+    /// Decimal `value` with commas between thousands.
     fn plain(value: f64, decimals_: i32) -> Label {
         Label { text: thousands(&decimals(value, decimals_)), power: None }
     }
@@ -162,14 +161,14 @@ impl Label {
         Label { text: if one == 1 { String::new() } else { one.to_string() }, power: Some(power) }
     }
 
-    /// About how many characters wide it is.
+    /// Approximate width, characters.
     pub fn width(&self) -> usize {
         let power = self.power.map_or(0, |power| 2 + power.to_string().len() * 3 / 4);
         let dot = usize::from(self.power.is_some() && !self.text.is_empty());
         self.text.chars().count() + dot + power
     }
 
-    /// Its markup within an SVG's text.
+    /// SVG markup of the label.
     pub fn svg(&self) -> String {
         let Some(power) = self.power else { return self.text.clone() };
         let dot = if self.text.is_empty() { "" } else { "·" };
@@ -209,7 +208,7 @@ fn to_linear(value: f64, log: bool) -> f64 {
 }
 
 fn ten(power: i32) -> f64 {
-    // Written and read: exact, where a power is not.
+    // Parsing is exact, unlike a computed power.
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
@@ -241,9 +240,7 @@ mod tests {
         assert_eq!(labels(0.5, 2000.0, true, 8), ["1", "10", "100", "1,000"]);
         assert_eq!(labels(8e-6, 2e-4, true, 8), ["^-5", "2^-5", "5^-5", "^-4", "2^-4"]);
         assert_eq!(labels(3.0, 4.0, true, 5), ["3.0", "3.2", "3.4", "3.6", "3.8", "4.0"]);
-        // Four decades and five labels, not two of them.
         assert_eq!(labels(0.005, 300.0, true, 5), ["0.01", "0.1", "1", "10", "100"]);
-        // Twenty decades and eight labels: every second.
         assert_eq!(labels(1e-20, 1.0, true, 8)[..2], ["^-20", "^-18"]);
     }
 

@@ -1,17 +1,16 @@
-//! Long series, down to what a screen can show.
+//! Thinning of long series to screen resolution.
 
 use crate::figure::Point;
 use std::borrow::Cow;
 
-/// Equal spans that an axis is cut into: about one for every two pixels of a laptop's plot.
+/// Equal spans of an axis: about one for every two pixels of a laptop's plot.
 pub const SPANS: usize = 500;
 
-/// The longest series that is drawn as it is: as many points as spans give at most.
+/// Longest series that is drawn without thinning.
 pub const LONGEST: usize = 4 * SPANS;
 
-/// `points` as drawn: of a long series the first, lowest, highest and last of each span, and a gap if it has one.
-///
-/// Between them these four cover the same pixels as the whole span does, as a polygon and as steps.
+/// `points` as drawn: of a long series the first, lowest, highest and last point of each span, and a gap if there is
+/// one. As a polygon or as steps, these points cover the same pixels as the whole span.
 pub fn thinned(points: &[Point], x_log: bool) -> Cow<'_, [Point]> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Cow::Borrowed(points) };
     if points.len() <= LONGEST {

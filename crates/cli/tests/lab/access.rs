@@ -136,7 +136,7 @@ fn reports_are_for_everybody() {
         assert!(said.contains(" is lost at "), "{said}");
         browser.press("Enter");
         let story = browser.text("document.querySelector('.story').innerText");
-        assert!(story.contains("It is lost on link path: ") && story.contains("sends it again"), "{story}");
+        assert!(story.contains("It is lost on link path: ") && story.contains("retransmits it"), "{story}");
         let command = browser.text("document.getElementById('made').textContent");
         assert!(command.contains("lasthop ") && command.contains(line), "{command}");
     }

@@ -1,21 +1,15 @@
-//! The baselines: each paper's own path without its cure, as a scenario of ours and as parameters of an ns-2 script.
+//! Baselines: each paper's path without its cure, as a Lasthop scenario and as parameters of an ns-2 script.
 
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 
-/// One row: the same experiment on both sides.
 pub(crate) struct Case {
-    /// The paper, and the script's name.
     pub(crate) paper: &'static str,
-    /// What varies.
     pub(crate) label: String,
-    /// Ours.
     pub(crate) draft: Draft,
-    /// Whether the flows of a run start at times drawn within the first 100 ms.
+    /// Whether flows start at random times within the first 100 ms.
     pub(crate) staggers: bool,
-    /// Theirs.
     pub(crate) parameters: Vec<(String, String)>,
-    /// Repetitions on each side.
     pub(crate) runs: u32,
 }
 
@@ -34,7 +28,6 @@ impl Case {
         self
     }
 
-    /// The scenario of one repetition.
     pub(crate) fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let mut scenario = self.draft.check()?;
         if self.staggers {
@@ -49,7 +42,6 @@ impl Case {
     }
 }
 
-/// All rows, paper by paper.
 pub(crate) fn all() -> Result<Vec<Case>, Problem> {
     let mut cases = hasegawa()?;
     cases.extend(huang()?);
@@ -59,7 +51,7 @@ pub(crate) fn all() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
-/// SACK without link-layer repeats, under the loss that they would leave: of four transmissions of 1040 bytes, all fail.
+/// SACK without link ARQ, with the residual loss of four transmissions of 1040 bytes.
 fn hasegawa() -> Result<Vec<Case>, Problem> {
     let text = include_str!("../../../../papers/hasegawa/sack.toml");
     let at = |ber: f64| {
@@ -74,7 +66,7 @@ fn hasegawa() -> Result<Vec<Case>, Problem> {
     [2e-5, 3e-5, 5e-5, 7e-5, 1e-4].into_iter().map(at).collect()
 }
 
-/// SACK over the two-state channel, which lasts by itself or only while something is sent.
+/// SACK over the two-state channel, whose clock runs always or only during transmissions.
 fn huang() -> Result<Vec<Case>, Problem> {
     let text = include_str!("../../../../papers/huang/wireless.toml");
     let mut cases = Vec::new();
@@ -84,7 +76,7 @@ fn huang() -> Result<Vec<Case>, Problem> {
         for (link, delay, seconds) in [("low", "0.01 ms", 0.00001), ("long", "250 ms", 0.25)] {
             for bad in [1, 5, 10] {
                 let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
-                // Where the chain stands still while the sender waits, a bad state can last for minutes.
+                // With a chain that stops while the sender waits, a bad state can last for minutes.
                 let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
                 let case = Case::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
                     .set("link.wireless.one_way_delay", delay)?
@@ -98,7 +90,6 @@ fn huang() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
-/// Three variants beside three loads behind the CBQ gateway.
 fn koga3() -> Result<Vec<Case>, Problem> {
     let alone = include_str!("../../../../papers/koga3/tcp-only.toml");
     let large = include_str!("../../../../papers/koga3/large-cbr.toml");
@@ -120,7 +111,6 @@ fn koga3() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
-/// One and five terminals that send one ACK or two per segment.
 fn miyoshi() -> Result<Vec<Case>, Problem> {
     let one = (1, include_str!("../../../../papers/miyoshi/one-node.toml"), "papers/miyoshi/one-node.toml");
     let five =
@@ -154,7 +144,7 @@ fn miyoshi() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
-/// The standard's DSSS, with which a packet of the paper goes at 2 Mbit/s and its ACK of the MAC at 1 Mbit/s.
+/// 802.11 DSSS: data packets at 2 Mbit/s, MAC ACKs at 1 Mbit/s.
 const DSSS: [(&str, &str); 8] = [
     ("frames", "1"),
     ("slot", "20 us"),
@@ -166,7 +156,7 @@ const DSSS: [(&str, &str); 8] = [
     ("cw_min", "31"),
 ];
 
-/// Six Reno flows over the path of Fig. 8, whose last hop is ns-2's 802.11.
+/// Six Reno flows over the path of Fig. 8, with ns-2's 802.11 as the last hop.
 fn saad() -> Result<Vec<Case>, Problem> {
     let text = include_str!("../../../../papers/saad/long.toml");
     let mut cases = Vec::new();
@@ -211,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_four_transmissions_leave() {
-        // hasegawa: 1040 bytes at 1e-4 are intact with probability exp(-0.83204) = 0.4352: 0.5648^4 = 0.1018 is left.
+        // hasegawa: 1040 bytes at 1e-4 are intact with probability exp(-0.83204) = 0.4352, and 0.5648^4 = 0.1018.
         let cases = hasegawa().unwrap();
         let loss: f64 = cases.last().unwrap().parameters[0].1.parse().unwrap();
         assert!((loss - 0.1018).abs() < 1e-4, "{loss}");

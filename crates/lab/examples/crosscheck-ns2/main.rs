@@ -1,10 +1,11 @@
-//! Baselines in ns-2 and here, side by side: `make crosscheck-ns2`.
+//! Comparison of baselines in ns-2 and Lasthop: `make crosscheck-ns2`.
 //!
 //!     cargo run --release -p lasthop-lab --example crosscheck-ns2 -- [WORD]... [--runs N] [--ns KEY=VALUE]... [--set KEY=VALUE]...
 //!
-//! WORDs that a row's paper or label must have, repetitions on each side, a parameter of the ns-2 scripts (or a default
-//! of ns-2's own: `--ns Agent/TCP.singledup_=1`), a value of our scenarios (`--set limited_transmit=true`): what
-//! docs/validation.md says of the reasons of a difference was found so.
+//! * WORD: required in a row's paper or label.
+//! * `--runs`: repetitions in each simulator.
+//! * `--ns`: parameter of the ns-2 scripts, or a default of ns-2 (`Agent/TCP.singledup_=1`).
+//! * `--set`: value of our scenarios (`limited_transmit=true`).
 
 mod cases;
 mod ns;
@@ -29,7 +30,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the command line asks for.
 #[derive(Default)]
 struct Wishes {
     words: Vec<String>,
@@ -46,7 +46,7 @@ impl Wishes {
                 wishes.words.push(argument.to_lowercase());
                 continue;
             }
-            let value = arguments.next().ok_or_else(|| format!("{argument}: its value is missing"))?;
+            let value = arguments.next().ok_or_else(|| format!("{argument}: missing value"))?;
             let pair = || {
                 let (key, value) =
                     value.split_once('=').ok_or_else(|| format!("{argument} {value}: not KEY=VALUE"))?;
@@ -55,11 +55,12 @@ impl Wishes {
             match argument.as_str() {
                 "--runs" => {
                     let runs = value.parse().ok().filter(|runs| *runs >= 2);
-                    wishes.runs = Some(runs.ok_or_else(|| format!("--runs {value}: not a number from 2"))?);
+                    wishes.runs =
+                        Some(runs.ok_or_else(|| format!("--runs {value}: expected a number of at least 2"))?);
                 }
                 "--ns" => wishes.theirs.push(pair()?),
                 "--set" => wishes.ours.push(pair()?),
-                _ => return Err(format!("{argument}: there are --runs N, --ns KEY=VALUE, --set KEY=VALUE")),
+                _ => return Err(format!("{argument}: options: --runs N, --ns KEY=VALUE, --set KEY=VALUE")),
             }
         }
         Ok(wishes)
@@ -83,7 +84,7 @@ fn crosscheck() -> Result<(), String> {
         wishes.words.iter().all(|word| text.contains(word))
     });
     if cases.is_empty() {
-        return Err("no row has all these words".into());
+        return Err("no row contains all these words".into());
     }
     let mut paper = "";
     for mut case in cases {
@@ -92,7 +93,7 @@ fn crosscheck() -> Result<(), String> {
         if paper != case.paper {
             paper = case.paper;
             println!(
-                "\n| {paper} | ns-2, kbit/s | Lasthop, kbit/s | difference, % | timeouts | recoveries | repeats |"
+                "\n| {paper} | ns-2, kbit/s | Lasthop, kbit/s | difference, % | timeouts | recoveries | retransmissions |"
             );
             println!("|---|---|---|---|---|---|---|");
         }
@@ -101,7 +102,7 @@ fn crosscheck() -> Result<(), String> {
     Ok(())
 }
 
-/// What is compared, of one repetition: sums over all TCP flows.
+/// Compared numbers of one repetition: sums over all TCP flows.
 struct Numbers {
     goodput_kbps: f64,
     timeouts: f64,
@@ -171,7 +172,7 @@ fn row(case: &Case, theirs: &[Numbers], ours: &[Numbers]) -> String {
     )
 }
 
-/// A count's mean: whole from 100 on, one decimal below.
+/// Mean of a count: an integer from 100 on, one decimal below.
 fn rounded(mean: f64) -> String {
     plain(if mean >= 100.0 { mean.round() } else { (10.0 * mean).round() / 10.0 })
 }

@@ -1,25 +1,21 @@
-//! ns-2 as a program that is called: a script, a run's number and parameters in, numbers out.
+//! Runs ns-2 scripts and parses their output.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// Where the scripts are.
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crosscheck/ns2");
 
-/// What a run printed.
 pub(crate) type Numbers = HashMap<String, f64>;
 
-/// What is said where there is no ns-2.
 const ABSENT: &str =
     "ns-2 is not installed: there is no `ns` on the path\n  help: `apt install ns2` on Debian";
 
-/// Runs a script.
+/// Runs a script; the last line of name-number pairs counts, because wireless modules print others after it.
 ///
 /// # Errors
-/// In words: there is no `ns`, it failed, or no line is pairs of a name and a number. The last such line counts: the
-/// wireless modules print others behind it.
+/// If `ns` is missing or fails, or if no line consists of such pairs.
 pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<Numbers, String> {
     let mut command = Command::new("ns");
     command.arg(Path::new(SCRIPTS).join(script)).arg(run.to_string());

@@ -1,16 +1,14 @@
-//! The rows: a path and what is set in it. They are taken in the project's folder, where the scenario with RLC is.
+//! Rows: paths with settings. Run in the project's folder: one scenario file is read from there.
 
 use lasthop_scenario::{Draft, Scenario};
 
-/// A key and its value.
 type Setting = (&'static str, &'static str);
 
-/// A row.
 pub struct Case {
     pub label: String,
     path: String,
     settings: Vec<Setting>,
-    /// What comes before is not looked at, s.
+    /// Start of the measured time, s.
     pub from_s: u64,
 }
 
@@ -29,12 +27,11 @@ fn case(label: &str, path: &str, settings: &[Setting]) -> Case {
     Case { label: label.to_owned(), path: path.to_owned(), settings: settings.to_vec(), from_s: 20 }
 }
 
-/// A path of the reader's own.
 pub fn own(path: &str) -> Case {
     case(path, path, &[])
 }
 
-/// All of docs/l4s.md but for recordings that are not part of this repository.
+/// Rows of docs/l4s.md, except recordings outside of this repository.
 pub fn all() -> Vec<Case> {
     let one_link = "rate=50Mbit/s,queue=dualpi2,congestion=prague,start_spread=100ms";
     let of = |more: &str| format!("{one_link},{more}");
@@ -53,7 +50,7 @@ pub fn all() -> Vec<Case> {
         let label = format!("table: Prague without a floor of its RTT / CUBIC, {label}");
         cases.push(case(&label, "l4s", &[("link.path.one_way_delay", delay), plain]));
     }
-    // RLC repeats on a fading link: at the rate of UMTS, and ten times as fast (HSPA).
+    // RLC retransmissions on a fading link, at the rate of UMTS and at ten times that rate (HSPA).
     let rlc = "crosscheck/kernel/rlc.toml";
     let fast: &[_] =
         &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];

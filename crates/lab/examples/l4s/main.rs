@@ -1,8 +1,8 @@
-//! The tables of docs/l4s.md: rates and queueing delays of L4S and classic flows.
+//! Tables of docs/l4s.md: rates and queueing delays of L4S and classic flows.
 //!
 //!     cargo run --release -p lasthop-lab --example l4s -- [WORD]... [--runs N]
 //!
-//! WORDs that a row's label must have, or a path of one's own (with `=` or `.toml` in it); repetitions of each (10).
+//! WORD: required in a row's label, or a path (with `=` or `.toml`). `--runs`: repetitions of each row (10).
 
 mod cases;
 mod queues;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 fn tables() -> Result<(), String> {
     let (words, runs) = wishes()?;
     println!(
-        "| path | goodputs, Mbit/s | Jain | utilisation, % | L4S packets wait: mean, ms | p99, ms | others: mean, ms | p99, ms | marked, % |"
+        "| path | goodputs, Mbit/s | Jain | utilisation, % | L4S queueing delay: mean, ms | p99, ms | others: mean, ms | p99, ms | marked, % |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let is_path = |word: &&String| word.contains('=') || word.contains(".toml");
@@ -55,7 +55,7 @@ fn wishes() -> Result<(Vec<String>, u32), String> {
                     .ok_or("--runs needs a number of repetitions, 1 or more")?;
             }
             word if word.starts_with("--") => {
-                return Err(format!("unknown option {word}: there is --runs N"));
+                return Err(format!("unknown option {word}; known: --runs N"));
             }
             word => words.push(word.to_owned()),
         }

@@ -1,4 +1,4 @@
-//! What a run's flows got, and how long packets took on the link that is last on their way down.
+//! Goodputs of a run's flows, and delays of packets on the last link.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -10,20 +10,17 @@ use lasthop_wire::{Ecn, FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// What a run came to, from a time on.
 pub struct Measured {
-    /// Payload that came out of the link, bit/s, by flow.
+    /// Payload that left the link, bit/s, by flow.
     pub goodputs: Vec<f64>,
-    /// Share of what the link could have carried.
     pub utilisation: f64,
-    /// L4S packets, and others: the time from joining the link to arriving, less the shortest one, ms.
+    /// Queueing delays of L4S packets and of others: time on the link less the shortest, ms.
     pub low: Waits,
     pub classic: Waits,
     packets: u64,
     marked: u64,
 }
 
-/// Times, ms, in order.
 pub struct Waits(Vec<f64>);
 
 impl Waits {
@@ -42,20 +39,19 @@ impl Waits {
 }
 
 impl Measured {
-    /// Jain's index of the goodputs.
     pub fn jain(&self) -> Option<f64> {
         let sum: f64 = self.goodputs.iter().sum();
         let squares: f64 = self.goodputs.iter().map(|one| one * one).sum();
         (self.goodputs.len() > 1 && squares > 0.0).then(|| sum * sum / (self.goodputs.len() as f64 * squares))
     }
 
-    /// Share of data packets that came out with a mark, %.
+    /// Share of data packets that left the link marked, %.
     pub fn marked(&self) -> Option<f64> {
         (self.packets > 0).then(|| 100.0 * self.marked as f64 / self.packets as f64)
     }
 }
 
-/// Runs a scenario whose flows all take its last link down, and looks at that from `from_s` on.
+/// Runs a scenario in which all flows use the last link downwards; measures that direction from `from_s` on.
 pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
     let from = Time::ZERO + Duration::from_secs(from_s);
     let last = scenario.links.len() - 1;
@@ -71,7 +67,7 @@ pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
     let span = end.since(from).as_secs();
     let capacity = service.bytes_until(end) - service.bytes_until(from);
     let data: Vec<&Left> = left.iter().filter(|one| one.payload > 0).collect();
-    // What no queue takes: the shortest passage of a packet of that size, which is all but never one that waits.
+    // Delay without queueing: the shortest delay of any data packet.
     let shortest = data.iter().map(|one| one.took).fold(f64::INFINITY, f64::min);
     let waits = |is_low: bool| {
         let some = data.iter().filter(|one| one.joined.is_l4s() == is_low);
@@ -92,14 +88,13 @@ pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
     }
 }
 
-/// A packet that has left the link.
 struct Left {
     flow: FlowId,
     bytes: u32,
     payload: u32,
     joined: Ecn,
     marked: bool,
-    /// s.
+    /// Time on the link, s.
     took: f64,
 }
 

@@ -1,5 +1,4 @@
-//! The table and the picture of docs/routers.md: what routers do to a bulk flow, to a call beside bulk flows, and to flows
-//! of different round trips.
+//! Table and picture of docs/routers.md: effect of routers on bulk flows, a call, and flows of different round trips.
 //!
 //!     cargo run --release -p lasthop-lab --example routers -- [--runs N] [--report FILE.html]
 
@@ -15,7 +14,6 @@ use rayon::prelude::*;
 use std::process::ExitCode;
 use waits::{quantile, waits};
 
-/// What is called so, and its key's value.
 const ROUTERS: [(&str, &str); 8] = [
     ("drop-tail, 500 packets", "\"500 packets\""),
     ("drop-tail, 1 BDP", "\"1 bdp\""),
@@ -27,7 +25,6 @@ const ROUTERS: [(&str, &str); 8] = [
     ("dualpi2", "\"dualpi2\""),
 ];
 
-/// Of these the picture shows the waits, and under which names.
 const DRAWN: [(&str, &str); 4] = [
     ("drop-tail, 500 packets", "drop-tail, 500 packets"),
     ("drop-tail, 1 BDP", "drop-tail, 1 BDP"),
@@ -35,7 +32,7 @@ const DRAWN: [(&str, &str); 4] = [
     ("pie", "PIE"),
 ];
 
-/// What comes before is not looked at, s.
+/// Start of the measured time, s.
 const FROM: u64 = 10;
 
 const BULK: &str = r#"
@@ -122,11 +119,11 @@ fn tables() -> Result<(), String> {
         match (argument.as_str(), arguments.next()) {
             ("--runs", Some(number)) => runs = number.parse().map_err(|_| "--runs needs a number")?,
             ("--report", Some(name)) => file = Some(name),
-            _ => return Err(format!("unknown option {argument}: there are --runs N and --report FILE.html")),
+            _ => return Err(format!("unknown option {argument}; known: --runs N, --report FILE.html")),
         }
     }
     println!(
-        "| router | goodput, Mbit/s | wait: mean, ms | 99 %, ms | call waits: mean, ms | 99 %, ms | 20 ms / 180 ms, Mbit/s |"
+        "| router | goodput, Mbit/s | queueing delay: mean, ms | 99 %, ms | of the call: mean, ms | 99 %, ms | 20 ms / 180 ms, Mbit/s |"
     );
     println!("|---|---|---|---|---|---|---|");
     let mut curves = Vec::new();
@@ -166,11 +163,9 @@ fn scenario(text: &str, queue: &str) -> Result<Scenario, String> {
 
 struct Run {
     waits: Vec<f64>,
-    /// By flow, kbit/s.
     goodputs: Vec<f64>,
 }
 
-/// The waits of a flow on a pipe, and all goodputs.
 fn repeated(scenario: &Scenario, runs: u32, of: [u32; 2]) -> Vec<Run> {
     let run = |number: u32| {
         let (outcome, waits) = waits(scenario, seed_of(1, number), of, FROM);
@@ -194,7 +189,6 @@ fn told(values: impl Iterator<Item = f64>, digits: usize) -> String {
     }
 }
 
-/// What share of packets waited no longer.
 fn distribution(name: &str, waits: &[f64]) -> Curve {
     let points = (0..=200).map(|step| {
         let share = f64::from(step) / 200.0;
@@ -206,9 +200,9 @@ fn distribution(name: &str, waits: &[f64]) -> Curve {
 fn page(curves: Vec<Curve>) -> Document {
     let figure = Figure {
         id: "waits".into(),
-        title: "How long a bulk flow's packets wait".into(),
+        title: "Queueing delay of a bulk flow's packets".into(),
         caption: "One CUBIC flow at 10 Mbit/s and 40 ms; the first run without its first 10 s.".into(),
-        x_label: "waiting time, ms (less than 0.1 as 0.1)".into(),
+        x_label: "queueing delay, ms (less than 0.1 as 0.1)".into(),
         y_label: "share of packets".into(),
         x_log: true,
         y_log: false,

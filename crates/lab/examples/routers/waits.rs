@@ -1,4 +1,4 @@
-//! How long a flow's packets were on one direction of a link, from a time on.
+//! Delays of a flow's packets on one direction of a link.
 
 use lasthop_base::{Duration, Time};
 use lasthop_engine::{Fate, Observer, PipeId, Side};
@@ -37,7 +37,7 @@ impl Observer for Waits {
     fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
 }
 
-/// The outcome of a run, and how long the packets of a flow took on a pipe from `from` s on, in order, less the shortest, ms.
+/// Outcome of a run, and delays of a flow's packets on a pipe from `from` s on, sorted, less the shortest, ms.
 pub fn waits(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) -> (Outcome, Vec<f64>) {
     let waits = Waits {
         pipe: PipeId(pipe),
@@ -56,7 +56,6 @@ pub fn waits(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) 
     (outcome, millis)
 }
 
-/// The value that so large a share of the values is not above.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get((sorted.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN)
 }

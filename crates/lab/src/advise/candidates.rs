@@ -1,4 +1,4 @@
-//! What is tried: a list of cures by place, each as the keys of a scenario that it changes.
+//! Candidates: cures by place, each a list of scenario keys to change.
 
 use super::ranking::Standing;
 use super::{Direction, Facts};
@@ -7,12 +7,12 @@ use lasthop_net::link::Config;
 use lasthop_scenario::{Hop, Scenario, Traffic};
 use lasthop_tcp::profile;
 
-/// Where a cure lives, and so who deploys it.
+/// Place of a cure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// The end that sends.
+    /// The sending end.
     Sender,
-    /// The end that receives.
+    /// The receiving end.
     Receiver,
     /// The queue before the bottleneck.
     Router,
@@ -23,7 +23,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Its name, as `--format json` prints it.
+    /// Name in `--format json`.
     pub const fn name(self) -> &'static str {
         match self {
             Place::Sender => "sender",
@@ -34,48 +34,48 @@ impl Place {
         }
     }
 
-    /// Who would have to deploy it.
+    /// Operator who would deploy a cure here.
     pub const fn who(self) -> &'static str {
         match self {
             Place::Sender => "the server",
             Place::Receiver => "the client's system",
-            Place::Router => "who runs the queue before the bottleneck",
+            Place::Router => "the operator of the bottleneck queue",
             Place::BaseStation => "the access network",
-            Place::Link => "who builds both ends of the link",
+            Place::Link => "the vendor of both link ends",
         }
     }
 }
 
-/// A cure, or several together.
+/// One cure, or a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What a person calls it.
+    /// Display name.
     pub name: String,
-    /// Where it lives; none: the path as it is.
+    /// Places of the cure; empty: the unchanged path.
     pub places: Vec<Place>,
     /// Keys and values, as `--set` takes them.
     pub set: Vec<(String, String)>,
-    /// Of a pair: the names of its parts.
+    /// Names of a pair's two cures; empty for a single cure.
     pub parts: Vec<String>,
-    /// What `lasthop agent run` takes to do the same to live traffic, if it can.
+    /// Options with which `lasthop agent run` applies the same change to live traffic, if the agent can.
     pub agent: Option<&'static str>,
 }
 
-/// The path as it is.
+/// The unchanged path.
 pub fn as_it_is() -> Candidate {
     Candidate { name: "as it is".into(), places: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
 }
 
-/// The receive window counts as too small from this share of the time on in which it bounds the flow, %.
+/// Smallest share of time limited by the receive window that makes a larger buffer a candidate, %.
 const TOO_SMALL_PCT: f64 = 10.0;
-/// A queue counts as deep, or as short, from so many bandwidth-delay products on.
+/// Queue limits in bandwidth-delay products: deep above `DEEP`, short below `SHORT`.
 const DEEP: f64 = 1.5;
 const SHORT: f64 = 0.75;
 
-/// Boxes that need nobody else.
+/// Middleboxes that work without a peer box.
 const BOXES: [&str; 3] = ["snoop", "snoop_sack", "split"];
 
-/// Congestion controls: keys' values, and their names.
+/// Congestion controls: key value and display name.
 const CONTROLS: [(&str, &str); 6] = [
     ("cubic", "CUBIC"),
     ("bbr", "BBRv1"),
@@ -85,16 +85,15 @@ const CONTROLS: [(&str, &str); 6] = [
     ("reno", "Reno"),
 ];
 
-/// Managed queues: keys' values, and their names.
+/// Active queue management: key value and display name.
 const ROUTERS: [(&str, &str); 4] = [
-    ("codel", "a managed queue (CoDel)"),
-    ("pie", "a managed queue (PIE)"),
-    ("fq_codel", "a managed queue for each flow (FQ-CoDel)"),
-    ("cake", "a managed queue for each flow (CAKE)"),
+    ("codel", "active queue management (CoDel)"),
+    ("pie", "active queue management (PIE)"),
+    ("fq_codel", "per-flow active queue management (FQ-CoDel)"),
+    ("cake", "per-flow active queue management (CAKE)"),
 ];
 
-/// Every single cure that could make a difference on this path. `rwnd_limited_pct`: how much of its time the receive
-/// window bounds the user's flow.
+/// Single cures for this path. `rwnd_limited_pct`: share of time limited by the receive window, %.
 pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<Candidate> {
     let mut list = List { path, found: Vec::new() };
     let air: Vec<Air<'_>> = airs(scenario);
@@ -108,7 +107,7 @@ pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<C
     list.found
 }
 
-/// The best of each place, two by two, where each alone helps.
+/// Pairs of the best cure of each place, among the cures that surely help alone.
 pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in standings.iter().filter(|standing| standing.surely_helps) {
@@ -127,7 +126,7 @@ pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
                 places,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
-                // At most one of them is the receiver's.
+                // At most one of the two is at the receiver.
                 agent: one.agent.or(other.agent),
             });
         }
@@ -135,13 +134,13 @@ pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
     pairs
 }
 
-/// A direction on the way there that loses packets on the air.
+/// A direction on the forward route that loses packets on the air.
 struct Air<'a> {
     at: Direction,
     config: &'a Config,
-    /// The node before it.
+    /// Node at the sending end of the direction.
     before: usize,
-    /// Propagation there and back, and one transmission of a full packet.
+    /// Round-trip propagation plus one transmission of a full packet.
     round_trip: Duration,
 }
 
@@ -184,7 +183,6 @@ impl List<'_> {
         });
     }
 
-    /// One that the agent has, too.
     fn add_live(&mut self, name: &str, set: Vec<(String, String)>, agent: &'static str) {
         self.found.push(Candidate {
             name: name.into(),
@@ -195,7 +193,6 @@ impl List<'_> {
         });
     }
 
-    /// The same key of each of the user's flows.
     fn of_flows(&self, key: &str, value: &str) -> Vec<(String, String)> {
         self.path.flows.iter().map(|flow| (format!("flow.{flow}.{key}"), value.to_owned())).collect()
     }
@@ -214,26 +211,26 @@ impl List<'_> {
         let linux = &profile::LINUX;
         if !linux.sender.contains(&("recovery", source.recovery.info.name)) {
             let set = self.of_flows("profile", linux.name);
-            self.add(Place::Sender, "Linux's sender (CUBIC, RACK-TLP, PRR)", set);
+            self.add(Place::Sender, "Linux sender (CUBIC, RACK-TLP, PRR)", set);
         }
     }
 
     fn receivers(&mut self, rwnd_limited_pct: f64, has_air: bool) {
         let set = self.of_flows("receiver.window", "dynamic");
-        self.add_live("a receive window that follows the path", set, "--window dynamic");
+        self.add_live("dynamic receive window", set, "--window dynamic");
         if rwnd_limited_pct >= TOO_SMALL_PCT {
             let product = self.path.rate_bps as f64 / 8.0 * self.path.rtt.as_secs();
             let bytes = (4.0 * product).max(65536.0);
             let mut set = self.of_flows("receiver.window", "buffer");
             set.extend(self.of_flows("receiver.window.size", &format!("{bytes:.0} bytes")));
-            self.add(Place::Receiver, format!("a receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3), set);
+            self.add(Place::Receiver, format!("receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3), set);
         }
         if has_air {
             let mut set = self.of_flows("receiver.shape", "split");
             set.extend(self.of_flows("receiver.cause", "rtt"));
-            self.add_live("ACK splitting (the RTT tells)", set, "--acks split --cause rtt");
+            self.add_live("ACK splitting (loss discrimination by RTT)", set, "--acks split --cause rtt");
             let set = self.of_flows("receiver.shape", "copies");
-            self.add_live("each ACK twice", set, "--acks copies");
+            self.add_live("two copies of each ACK", set, "--acks copies");
         }
     }
 
@@ -247,15 +244,15 @@ impl List<'_> {
         };
         let product = self.path.rate_bps as f64 / 8.0 * self.path.rtt.as_secs();
         let (packets, bytes) = (value("packets") * 1500.0, value("bytes"));
-        // No limit is deep.
+        // A queue without a limit counts as deep.
         let limits = [packets, bytes].into_iter().filter(|limit| *limit > 0.0);
         let depth = limits.fold(f64::INFINITY, f64::min) / product.max(1.0);
         let is_managed = queue.info.limit.is_none();
         if !is_managed && depth > DEEP {
-            self.add(Place::Router, "a shorter queue, of 1 BDP", vec![(key.clone(), "1 bdp".into())]);
+            self.add(Place::Router, "shorter queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
         }
         if !is_managed && depth < SHORT {
-            self.add(Place::Router, "a longer queue, of 1 BDP", vec![(key.clone(), "1 bdp".into())]);
+            self.add(Place::Router, "longer queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
         }
         for (name, told) in ROUTERS.iter().filter(|(name, _)| queue.info.name != *name) {
             self.add(Place::Router, *told, vec![(key.clone(), (*name).to_owned())]);
@@ -273,26 +270,22 @@ impl List<'_> {
                 (format!("{key}.transmissions"), "4".into()),
                 (format!("{key}.delay"), format!("{:.6} s", air.round_trip.as_secs())),
             ];
-            self.add(Place::Link, "repeats on the link, up to 4 transmissions", set);
+            self.add(Place::Link, "link-layer ARQ (up to 4 transmissions)", set);
             return;
         }
         let is_unacknowledged = |value: &Value| matches!(value, Value::Word("um"));
         if arq.values.iter().any(|(name, value)| name == "mode" && is_unacknowledged(value)) {
             let set = vec![(format!("{key}.mode"), "am".into())];
-            self.add(Place::Link, "RLC's acknowledged mode", set);
+            self.add(Place::Link, "RLC acknowledged mode", set);
         }
         if let Some(transmissions) = number("transmissions") {
             let more = transmissions * 2.0;
             let set = vec![(format!("{key}.transmissions"), format!("{more:.0}"))];
-            self.add(
-                Place::Link,
-                format!("{more:.0} transmissions on the link, not {transmissions:.0}"),
-                set,
-            );
+            self.add(Place::Link, format!("{more:.0} link transmissions instead of {transmissions:.0}"), set);
         } else if let Some(retransmissions) = number("retransmissions") {
             let more = (retransmissions * 2.0).max(5.0);
             let set = vec![(format!("{key}.retransmissions"), format!("{more:.0}"))];
-            let name = format!("{more:.0} retransmissions of RLC, not {retransmissions:.0}");
+            let name = format!("{more:.0} RLC retransmissions instead of {retransmissions:.0}");
             self.add(Place::Link, name, set);
         }
     }
@@ -311,7 +304,7 @@ impl List<'_> {
     }
 }
 
-/// A parameter as a number; 0 for what is none.
+/// A parameter as a number; 0 for values that are not numbers.
 fn amount(value: &Value) -> f64 {
     match value {
         Value::Count(count) | Value::Bytes(count) => *count as f64,

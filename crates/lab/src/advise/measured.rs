@@ -1,21 +1,21 @@
-//! What one repetition of a candidate says.
+//! Measures of one repetition of a candidate.
 
 use super::world::Whose;
 use lasthop_sim::{Outcome, Samples};
 
-/// Percentiles that are told, %.
+/// Reported percentiles, %.
 pub const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// One repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Payload of the user's flows beside short transfers, over the run, kbit/s.
+    /// Payload of the user's flows beside short transfers, over the whole run, kbit/s.
     pub goodput_kbps: f64,
-    /// Percentiles of the user's smoothed RTT, sampled at equal times, ms; `None` where none was measured.
+    /// Percentiles of the user's smoothed RTT, sampled at equal intervals, ms; `None` without a sample.
     pub rtt_ms: Option<[f64; 3]>,
-    /// Percentiles of the time that a short transfer took, to the run's end if it was not done, s.
+    /// Percentiles of the duration of short transfers, s; an unfinished transfer counts up to the run's end.
     pub short_s: Option<[f64; 3]>,
-    /// The plain neighbour's goodput beside the user's flows, kbit/s.
+    /// Goodput of the unmodified neighbour beside the user's flows, kbit/s.
     pub neighbour_kbps: f64,
 }
 
@@ -48,8 +48,7 @@ impl Measured {
         }
     }
 
-    /// How much better than `base`: the logarithm of the geometric mean of the ratios that the aim names, each counting
-    /// alike.
+    /// Gain over `base`: logarithm of the geometric mean of the aim's ratios, equally weighted.
     pub fn score(&self, base: &Measured, aim: Aim) -> f64 {
         let short = |it: &Measured| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);
@@ -65,34 +64,33 @@ impl Measured {
     }
 }
 
-/// By what candidates are ranked.
+/// Ranking criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aim {
-    /// The geometric mean of three ratios: goodput, how much sooner short transfers are done (95th percentile), and the
-    /// plain neighbour's goodput.
+    /// Geometric mean of the gains in goodput, short transfers (95th percentile) and the neighbour's goodput.
     #[default]
     All,
-    /// Goodput alone.
+    /// Goodput.
     Goodput,
-    /// The 95th percentile of short transfers alone.
+    /// 95th percentile of short transfers.
     Short,
 }
 
 impl Aim {
-    /// What the score is, in words.
+    /// Description of the score.
     pub const fn words(self) -> &'static str {
         match self {
             Aim::All => {
-                "the geometric mean of three gains: goodput, how much sooner short transfers are done (95th percentile), \
-                 and the goodput of a plain neighbour"
+                "the geometric mean of three gains: goodput, speed-up of short transfers (95th percentile), and goodput \
+                 of a neighbour without the change"
             }
             Aim::Goodput => "the gain in goodput",
-            Aim::Short => "how much sooner short transfers are done (95th percentile)",
+            Aim::Short => "the speed-up of short transfers (95th percentile)",
         }
     }
 }
 
-/// Less is taken for as much, so that a logarithm is defined: 1 bit/s, 1 ms.
+/// Lower bound that keeps the logarithm defined: 1 bit/s, 1 ms.
 const LEAST: f64 = 1e-3;
 
 fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {
@@ -101,7 +99,6 @@ fn goodput(outcome: &Outcome, is_meant: impl Fn(&str) -> bool) -> f64 {
     if outcome.duration_s > 0.0 { bytes as f64 * 8.0 / outcome.duration_s / 1e3 } else { 0.0 }
 }
 
-/// The nearest ranks.
 fn percentiles(mut values: Vec<f64>) -> Option<[f64; 3]> {
     if values.is_empty() {
         return None;
@@ -133,7 +130,7 @@ mod tests {
         let prompt = Measured { short_s: Some([0.1, 0.125, 0.2]), ..base };
         assert!(
             (prompt.score(&base, Aim::All) - libm::log(2.0)).abs() < 1e-12,
-            "an eighth of the time: twice in the mean of three"
+            "an eighth of the time is a factor of two in the mean of three"
         );
         assert_eq!(prompt.score(&base, Aim::Goodput), 0.0);
         assert!((prompt.score(&base, Aim::Short) - libm::log(8.0)).abs() < 1e-12);

@@ -1,14 +1,14 @@
-//! What would help a path: cures of every place, tried under the same losses, the best first.
+//! Advice for a path: cures of every place, tried under the same losses, the best first.
 //!
-//! * [`candidates`]: what is tried, and who would have to deploy it.
-//! * `world`: the user's flows with short transfers beside them, and with a plain neighbour.
-//! * `measured`: what one repetition says.
-//! * [`ranking`]: who is ahead, and whether that is certain.
-//! * [`sender`]: whose sender the user's flows have, if not the scenario's.
-//! * `told`: the result as a table, a picture and JSON.
+//! * [`candidates`]: cures to try, and their operators.
+//! * `world`: the user's flows beside short transfers, and beside an unmodified neighbour.
+//! * `measured`: measures of one repetition.
+//! * [`ranking`]: order of the candidates, and its certainty.
+//! * [`sender`]: another sender for the user's flows.
+//! * `told`: the advice as a table, a page and JSON.
 //!
-//! What is absent: no price, and no search in the parameters of a mechanism; each is tried with its defaults, or with
-//! the value that its candidate names.
+//! Not modelled: cost, and parameter search. Each mechanism is tried with its defaults or with the candidate's
+//! values.
 
 pub mod candidates;
 mod measured;
@@ -29,76 +29,74 @@ use lasthop_sim::Stuck;
 use rayon::prelude::*;
 use world::World;
 
-/// Repetitions between two looks at the ranking.
+/// Repetitions between two checks of the ranking.
 const BLOCK: usize = 4;
-/// Most repetitions of a candidate.
+/// Largest number of repetitions of a candidate.
 const MOST_RUNS: usize = 40;
-/// Data packets of 1500 bytes that a link at its full rate would carry in all repetitions together: what bounds the
-/// time. Not a clock, so that the same path gives the same advice on every machine.
+/// Work limit: data packets of 1500 bytes over all repetitions. No clock: the advice is the same on every machine.
 const BUDGET: f64 = 100e6;
-/// A run is not longer than so many packets at the bottleneck's rate take, but at least [`SHORTEST`].
+/// Longest run: packets at the bottleneck's rate, but at least [`SHORTEST`].
 const PACKETS: f64 = 25_000.0;
 const SHORTEST: Duration = Duration::from_secs(10);
-/// Places whose order has to be certain.
+/// Number of leading ranks whose order has to be certain.
 pub const CERTAIN: usize = 3;
 
-/// What was asked, what was tried, and what came out.
+/// Advice for one path.
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// The scenario's title.
     pub title: String,
-    /// The path in numbers.
+    /// Path parameters.
     pub path: Facts,
-    /// By what candidates are ranked.
+    /// Ranking criterion.
     pub aim: Aim,
     /// The first seed.
     pub seed: u64,
-    /// The path as it is: what the others are compared with.
+    /// The unchanged path, the baseline of all comparisons.
     pub base: Row,
-    /// The candidates, the best first.
+    /// Candidates, the best first.
     pub rows: Vec<Row>,
-    /// Whether the order of the first three is certain, by the rule that [`Advice::rule`] tells.
+    /// Whether the order of the first [`CERTAIN`] is certain, by [`Advice::rule`].
     pub is_certain: bool,
-    /// What is not ranked, and why.
+    /// Candidates without a rank, each with the reason.
     pub left_out: Vec<String>,
 }
 
-/// A path in numbers.
+/// Parameters of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    /// The user's TCP flows, by their names in the document.
+    /// Names of the user's TCP flows in the document.
     pub flows: Vec<String>,
-    /// The direction of a link that bounds them: the slowest on the first flow's way, the last of those equally slow.
+    /// Bottleneck: the slowest link direction on the first flow's route; of equally slow ones the last.
     pub bottleneck: Direction,
-    /// The bottleneck's mean rate, bit/s.
+    /// Mean rate of the bottleneck, bit/s.
     pub rate_bps: u64,
-    /// Propagation delays there and back.
+    /// Propagation delay, forward and back.
     pub rtt: Duration,
-    /// How long each run lasts.
+    /// Duration of each run.
     pub duration: Duration,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Direction {
-    /// The link's name.
+    /// Name of the link.
     pub link: String,
     /// `down` or `up`.
     pub way: &'static str,
 }
 
 impl Direction {
-    /// The key of a value: `link.wireless.down.queue`.
+    /// Key of a value: `link.wireless.down.queue`.
     pub fn key(&self, last: &str) -> String {
         format!("link.{}.{}.{last}", self.link, self.way)
     }
 }
 
-/// Tries what could help, and ranks it; `None` if the user wants no more. `name` is the file's, beside which traces are
-/// looked for.
+/// Tries and ranks cures; `None` if cancelled. Traces are searched beside the file `name`.
 ///
 /// # Errors
-/// The scenario's own mistakes, or that it has no TCP flow.
+/// If the scenario is invalid or has no TCP flow.
 pub fn advise(
     draft: &Draft,
     name: &str,
@@ -142,30 +140,31 @@ pub fn advise(
     while done < most && !ranking::is_certain(&tried) {
         ranking::leave_behind(&mut tried);
         let next = (done + BLOCK).min(most);
-        if !run(&mut tried, done..next, "until the order is certain")? {
+        if !run(&mut tried, done..next, "more runs, until the order is certain")? {
             return Ok(None);
         }
         done = next;
     }
     let is_certain = ranking::is_certain(&tried);
     let idle = tried.iter().filter(|one| ranking::is_idle_pair(&tried, one));
-    let why = |one: &Tried| format!("{}: not surely better than one of both alone", one.candidate.name);
+    let why =
+        |one: &Tried| format!("{}: not surely better than each of its two cures alone", one.candidate.name);
     left_out.extend(idle.map(why));
     let base = ranking::row(&tried[0], &tried[0]);
     let rows = ranking::rows(&tried);
     Ok(Some(Advice { title: scenario.title, path, aim, seed, base, rows, is_certain, left_out }))
 }
 
-/// A candidate and what its repetitions said.
+/// A candidate and its repetitions.
 pub struct Tried {
-    /// What it is.
+    /// The candidate.
     pub candidate: Candidate,
-    /// By what it is ranked.
+    /// Ranking criterion.
     pub aim: Aim,
     world: World,
-    /// Repetition by repetition.
+    /// Measures by repetition.
     pub measured: Vec<Measured>,
-    /// Surely not among the first, so that no further repetition is run.
+    /// Surely not among the first [`CERTAIN`]: no further repetition is run.
     pub is_behind: bool,
 }
 
@@ -185,10 +184,7 @@ impl Tried {
     }
 }
 
-/// Runs these repetitions of all that are not behind; false if the user wants no more.
-///
-/// # Errors
-/// Why a run did not come to its end.
+/// Runs repetitions of the remaining candidates; false if cancelled, an error if a run gets stuck.
 fn run(
     tried: &mut [Tried],
     repetitions: std::ops::Range<usize>,
@@ -232,10 +228,9 @@ fn most_runs(path: &Facts, candidates: usize) -> usize {
 fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Problem> {
     let is_tcp = |at: &usize| matches!(scenario.flows[*at].traffic, Traffic::Tcp { .. });
     let Some(first) = (0..scenario.flows.len()).find(is_tcp) else {
-        let why = "there is no TCP flow in it, so that there is nothing to advise";
-        return Err(
-            refuse(name, why).advise("add one: [flow.bulk] with from and to; `lasthop show umts` has one")
-        );
+        let why = "the scenario has no TCP flow: advice needs at least one";
+        return Err(refuse(name, why)
+            .advise("add [flow.bulk] with from and to; `lasthop show umts` prints an example"));
     };
     let route = &scenario.routes[first];
     let config = |hop: &lasthop_scenario::Hop| {
@@ -243,10 +238,10 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Proble
         if hop.is_down { &link.down } else { &link.up }
     };
     let rate = |hop: &lasthop_scenario::Hop| config(hop).service.mean_rate().bps();
-    // The last of the slowest: that is the last hop.
+    // The last of equally slow directions is the last hop.
     let bottleneck = route.there.iter().rev().min_by_key(|hop| rate(hop)).copied();
     let Some(bottleneck) = bottleneck else {
-        return Err(refuse(name, "its first TCP flow crosses no link"));
+        return Err(refuse(name, "the first TCP flow crosses no link"));
     };
     let rate_bps = rate(&bottleneck).max(1);
     let packets = Duration::from_secs_f64(PACKETS * 1500.0 * 8.0 / rate_bps as f64);

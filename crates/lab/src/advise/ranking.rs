@@ -1,58 +1,58 @@
-//! Who is ahead, and whether that is certain.
+//! Order of the candidates, and its certainty.
 //!
-//! All candidates meet the same losses, so that they are compared repetition by repetition. The order of two neighbours
-//! is certain if the 95 % interval of their difference does not hold zero, or if all of it lies within ±2 %: then they
-//! are alike, and which stands first does not matter (selection with an indifference zone: Bechhofer, Ann. Math. Stat.
-//! 25(1), 1954). Repetitions are added, four at a time, until the order of the first three is certain or the work is
-//! used up. A pair that is not surely better than each of its parts is left out: it costs two deployments and is worth one.
-//! Who is surely behind the third is not run any more (screening: Gupta, Technometrics 7(2), 1965). The
-//! intervals are not corrected for the number of looks and of candidates.
+//! All candidates meet the same losses and are compared repetition by repetition.
+//!
+//! The order of two neighbours is certain in two cases: the 95 % interval of their difference excludes zero, or
+//! lies within ±2 % (indifference zone: Bechhofer, Ann. Math. Stat. 25(1), 1954). Four repetitions at a time are
+//! added until the order of the first three is certain or the work limit is reached. A pair that is not surely better
+//! than each of its two cures is not ranked. A candidate surely behind the third gets no further runs (screening:
+//! Gupta, Technometrics 7(2), 1965). Intervals are not corrected for the number of checks and candidates.
 
 use super::measured::Measured;
 use super::{CERTAIN, Candidate, Tried};
 use crate::stats::Estimate;
 use crate::stats::change::Change;
 
-/// Scores that differ by no more are alike, as a share.
+/// Indifference zone of score differences, as a share.
 pub const ALIKE: f64 = 0.02;
-/// Repetitions before anybody is left behind.
+/// Fewest repetitions before a candidate is dropped.
 const BEFORE_LEAVING: usize = 8;
 
-/// A candidate and how surely it helps.
+/// A candidate, and whether its gain is certain.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
-    /// It.
+    /// The candidate.
     pub candidate: &'a Candidate,
-    /// Whether the whole interval of its score lies above zero.
+    /// Whether the score's whole 95 % interval lies above zero.
     pub surely_helps: bool,
 }
 
-/// What a candidate comes to.
+/// Results of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What it is.
+    /// The candidate.
     pub candidate: Candidate,
-    /// The congestion control of the user's first flow.
+    /// Congestion control of the user's first flow.
     pub congestion: &'static str,
-    /// What the aim asks for, as a gain, %.
+    /// Gain by the aim's score, %.
     pub score_pct: Option<Estimate>,
     /// Goodput of the user's flows, kbit/s.
     pub goodput_kbps: Option<Estimate>,
-    /// Its change, %.
+    /// Change of goodput, %.
     pub goodput_change: Option<Change>,
-    /// Percentiles of the smoothed RTT: 50, 95, 99; ms.
+    /// Percentiles of the smoothed RTT (50, 95, 99), ms.
     pub rtt_ms: [Option<Estimate>; 3],
-    /// Percentiles of the time that a short transfer takes, s.
+    /// Percentiles of the duration of short transfers, s.
     pub short_s: [Option<Estimate>; 3],
-    /// The change of the 95th one, %.
+    /// Change of their 95th percentile, %.
     pub short_change: Option<Change>,
-    /// What the plain neighbour gains or loses, %.
+    /// Change of the unmodified neighbour's goodput, %.
     pub neighbour_change: Option<Change>,
     /// Repetitions.
     pub runs: usize,
 }
 
-/// All candidates but the path as it is, the best first.
+/// All candidates except the unchanged path, the best first.
 pub fn standings(tried: &[Tried]) -> Vec<Standing<'_>> {
     order(tried)
         .into_iter()
@@ -63,7 +63,7 @@ pub fn standings(tried: &[Tried]) -> Vec<Standing<'_>> {
         .collect()
 }
 
-/// The candidates' rows, the best first.
+/// Rows of the candidates, the best first.
 pub fn rows(tried: &[Tried]) -> Vec<Row> {
     order(tried).into_iter().map(|at| row(&tried[at], &tried[0])).collect()
 }
@@ -79,7 +79,7 @@ pub fn is_certain(tried: &[Tried]) -> bool {
     })
 }
 
-/// Marks those that are surely behind the third.
+/// Marks candidates that are surely behind the third.
 pub fn leave_behind(tried: &mut [Tried]) {
     let Some(third) = order(tried).get(CERTAIN - 1).copied() else { return };
     if tried[third].measured.len() < BEFORE_LEAVING {
@@ -94,7 +94,7 @@ pub fn leave_behind(tried: &mut [Tried]) {
     behind.into_iter().for_each(|at| tried[at].is_behind = true);
 }
 
-/// Places in `tried`, but for the first (the path as it is); those with the same score by their order in the list.
+/// Indices in `tried` by falling score, without index 0 (the unchanged path); equal scores keep their order.
 fn order(tried: &[Tried]) -> Vec<usize> {
     let is_in = |at: &usize| !tried[*at].measured.is_empty() && !is_idle_pair(tried, &tried[*at]);
     let mut order: Vec<usize> = (1..tried.len()).filter(is_in).collect();
@@ -103,7 +103,7 @@ fn order(tried: &[Tried]) -> Vec<usize> {
     order
 }
 
-/// Whether it is a pair, and not surely better than one of its parts.
+/// Whether the candidate is a pair that is not surely better than each of its parts.
 pub fn is_idle_pair(tried: &[Tried], pair: &Tried) -> bool {
     let is_no_better = |part: &Tried| {
         let difference = difference(pair, part, &tried[0]);
@@ -127,7 +127,7 @@ fn difference(one: &Tried, other: &Tried, base: &Tried) -> Option<Estimate> {
     Estimate::of(&differences)
 }
 
-/// A candidate beside the path as it is.
+/// Results of a candidate compared with the unchanged path.
 pub fn row(one: &Tried, base: &Tried) -> Row {
     let pairs = || one.measured.iter().zip(&base.measured);
     let change = |of: &dyn Fn(&Measured) -> Option<f64>| {

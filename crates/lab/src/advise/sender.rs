@@ -1,9 +1,9 @@
-//! Whose sender the path's flows have, in the place of the scenario's own.
+//! Other senders for the path's flows.
 
 use super::world::tcp_flows;
 use lasthop_scenario::{Draft, Problem};
 
-/// Names, and the congestion control of each: all are Linux's sender (`profile = "linux"`) with that control.
+/// Sender names and their congestion controls; each is Linux's sender (`profile = "linux"`) with that control.
 pub const SENDERS: [(&str, &str); 8] = [
     ("linux-cubic", "cubic"),
     ("linux-reno", "reno"),
@@ -15,15 +15,12 @@ pub const SENDERS: [(&str, &str); 8] = [
     ("prague", "prague"),
 ];
 
-/// Gives all TCP flows this sender: what the scenario says of theirs is taken away. The keys that were set, in order, as
-/// `--set` takes them.
-///
-/// # Errors
-/// The scenario's own mistakes.
+/// Gives this sender to all TCP flows; the scenario's own `sender` keys are removed. Returns the changed keys in
+/// order, as `--set` takes them; fails if the scenario is invalid.
 pub fn give(draft: &mut Draft, control: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut done = Vec::new();
     for flow in tcp_flows(draft)? {
-        // Where there is none, there is nothing to take away.
+        // `set` fails if the flow has no `sender` keys: nothing to remove.
         let own = format!("flow.{flow}.sender");
         if draft.set(&own, "").is_ok() {
             done.push((own, String::new()));

@@ -1,4 +1,4 @@
-//! Advice as a table, a picture and JSON.
+//! Advice as a table, a page and JSON.
 
 use super::candidates::Place;
 use super::ranking::Row;
@@ -13,7 +13,7 @@ use lasthop_tcp::sender::congestion;
 use serde_json::{Value, json};
 
 impl Advice {
-    /// What is compared, how often, and what the score is.
+    /// Summary of the comparison: runs, seeds, certainty and score.
     pub fn rule(&self) -> String {
         let runs = |rows: &mut dyn Iterator<Item = &Row>| {
             let each: Vec<usize> = rows.map(|row| row.runs).collect();
@@ -25,12 +25,12 @@ impl Advice {
         };
         let certain = match self.is_certain {
             true => {
-                format!("the order of the first {CERTAIN} is certain, or they are within 2 % of each other")
+                format!("the order of the first {CERTAIN} is certain or their scores differ by less than 2 %")
             }
             false => format!("the order of the first {CERTAIN} is not certain: their intervals overlap"),
         };
         format!(
-            "{} runs of {} each, seeds from {}, the same losses for all; 95 % intervals; {certain}. The score is {}.",
+            "{} runs of {} each, seeds from {}, the same losses for all candidates; 95 % intervals; {certain}. The score is {}.",
             runs(&mut self.rows.iter()),
             self.path.duration,
             self.seed,
@@ -38,7 +38,7 @@ impl Advice {
         )
     }
 
-    /// A row for each candidate, the path as it is last.
+    /// One row for each candidate; the unchanged path last.
     pub fn table(&self) -> Table {
         let columns = [
             "",
@@ -75,15 +75,15 @@ impl Advice {
         }
     }
 
-    /// What a shell takes to run a candidate; `path` is what stands behind `lasthop run`.
+    /// Shell command that runs a candidate; `path` is the argument of `lasthop run`.
     pub fn command(&self, path: &str, row: &Row) -> String {
         let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
         format!("lasthop run {path}{}", sets.collect::<String>())
     }
 
-    /// The candidate's experiment with real TCP, if there is one: the kernel's sender with the candidate's congestion
-    /// control over the candidate's path; with the agent, if the receiver is changed. `path` as in [`Advice::command`].
-    /// A base station's boxes, receive buffers, and congestion controls that Linux does not have cannot be tried so.
+    /// Shell command that tries a candidate with real TCP: the kernel's sender over the candidate's path, with the
+    /// agent if the receiver changes. `path` as in [`Advice::command`]. `None` for middleboxes, receive buffers, and
+    /// congestion controls that Linux lacks.
     pub fn live(&self, path: &str, row: &Row) -> Option<String> {
         let candidate = &row.candidate;
         let is_real = |place: &Place| match place {
@@ -95,7 +95,7 @@ impl Advice {
             return None;
         }
         let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
-        // Keys of flows are about the simulated ends; both ends are real here.
+        // Keys of flows configure simulated ends; both ends are real here.
         let sets = candidate.set.iter().filter(|(key, _)| !key.starts_with("flow."));
         let sets: String = sets.map(|(key, value)| format!(" --set '{key}={value}'")).collect();
         let path = without_flows(path);
@@ -109,7 +109,7 @@ impl Advice {
         })
     }
 
-    /// The agent's options for a candidate's part at the receiver; `None` if the agent cannot do it.
+    /// Agent command for a candidate's receiver part; `None` if the agent cannot apply it.
     pub fn deploy(row: &Row) -> Option<String> {
         row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }
@@ -140,26 +140,26 @@ impl Advice {
         self.rows.iter().enumerate().map(object).collect()
     }
 
-    /// Commands that come next, each with what it is for: the first simulated, and the experiment with real TCP of each
-    /// that surely helps and has one; `path` as in [`Advice::command`].
+    /// Follow-up commands with their purpose: a simulation of the first candidate, and live experiments of all that
+    /// surely help. `path` as in [`Advice::command`].
     pub fn next_steps(&self, path: &str) -> Vec<(String, String)> {
         let first =
-            self.rows.first().map(|row| ("To simulate the first".to_owned(), self.command(path, row)));
+            self.rows.first().map(|row| ("Simulate the first candidate".to_owned(), self.command(path, row)));
         let helping = self.rows.iter().enumerate().filter(|(_, row)| {
             let score = row.score_pct.as_ref();
             score.is_some_and(|score| score.is_above(0.0))
         });
         let live = helping.clone().filter_map(|(at, row)| {
             let command = self.live(path, row)?;
-            Some((format!("To try number {} with real TCP", at + 1), command))
+            Some((format!("Try candidate {} with real TCP", at + 1), command))
         });
         let deployed = helping.filter_map(|(at, row)| Some((at, Advice::deploy(row)?))).take(1);
         let deploy = deployed
-            .map(|(at, command)| (format!("To have number {} on the host that receives", at + 1), command));
+            .map(|(at, command)| (format!("Apply candidate {} on the receiving host", at + 1), command));
         first.into_iter().chain(live).chain(deploy).collect()
     }
 
-    /// A page for those who decide: the ranking, the table, and the command of the best.
+    /// Report page: ranking, table and follow-up commands.
     pub fn document(&self, path: &str) -> Document {
         let row = |row: &Row| Ranked {
             name: row.candidate.name.clone(),
@@ -169,16 +169,16 @@ impl Advice {
             text: skewed(row.score_pct.as_ref()).text().to_owned(),
         };
         let ranking = Ranking {
-            caption: "What would help, the best first".into(),
-            heading: "what".into(),
+            caption: "Cures, the best first".into(),
+            heading: "cure".into(),
             axis: "score, %".into(),
-            says: "who deploys it".into(),
+            says: "deployed by".into(),
             rows: self.rows.iter().map(row).collect(),
         };
         let mut blocks = vec![
             Block::Text(self.rule()),
             Block::Ranking(ranking),
-            Block::Table(Table { caption: "In numbers".into(), ..self.table() }),
+            Block::Table(Table { caption: "Results".into(), ..self.table() }),
         ];
         for (words, command) in self.next_steps(path) {
             blocks.push(Block::Text(format!("{words}: {command}")));
@@ -186,14 +186,14 @@ impl Advice {
         let left_out = self.left_out.iter().map(|why| Block::Text(format!("Not ranked: {why}.")));
         blocks.extend(left_out);
         Document {
-            title: "What would help this path".into(),
+            title: "Advice for this path".into(),
             introduction: self.title.clone(),
             chapters: vec![Chapter { id: "advice".into(), title: self.title.clone(), blocks }],
         }
     }
 }
 
-/// A path as a shell takes it, without what it sets of flows.
+/// The path arguments without settings of flows.
 fn without_flows(path: &str) -> String {
     let mut pieces = path.split(" --set '");
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -215,14 +215,14 @@ fn places(places: &[Place]) -> String {
     }
 }
 
-/// Ends that are printed for a score, %, without an interval: any score is possible.
+/// Ends of a score without an interval, %: any score is possible.
 const ANY_SCORE: [f64; 2] = [-100.0, f64::INFINITY];
-/// The same of any other number.
+/// Ends of any other number without an interval.
 const ANY: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 fn plain(estimate: Option<&Estimate>) -> Cell {
     estimate.map_or(Cell::Empty, |estimate| {
-        // Equal numbers differ by the rounding of their sum.
+        // Differences within the rounding error of the sum count as zero.
         let rounding = 1e-9 * estimate.mean.abs();
         let half = estimate.half_width().map(|half| if half < rounding { 0.0 } else { half });
         let mean = number(estimate.mean);
@@ -250,7 +250,7 @@ fn changed(row: &Row, change: Option<&Change>) -> Cell {
     })
 }
 
-/// `any`: the ends without an interval; an end that is not finite is null.
+/// `any`: ends without an interval. An infinite end becomes null.
 fn estimate(estimate: &Estimate, any: [f64; 2]) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95.unwrap_or(any), "runs": estimate.runs })
 }

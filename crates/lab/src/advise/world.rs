@@ -1,9 +1,8 @@
-//! The runs of one candidate: the user's flows with short transfers beside them, and with a plain neighbour.
+//! Runs of one candidate: the user's flows beside short transfers, and beside an unmodified neighbour.
 //!
-//! Short transfers tell what a person waits for, whatever stands on the path (a sender behind a split connection
-//! measures the round trip to the box alone). They come one after another, carry about a twentieth of the bottleneck's
-//! rate, and are of the user's kind, with the candidate's changes. The neighbour is of the user's kind without them, and
-//! no box reads it.
+//! Short transfers measure the user's waiting time on any path; a sender before a split-connection box measures the
+//! round trip to the box only. They start one after another, fill about a twentieth of the bottleneck's rate, and use
+//! the candidate's changes. The neighbour is the user's flow without the changes, and no box reads it.
 
 use super::Facts;
 use super::measured::Measured;
@@ -11,31 +10,26 @@ use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::{Stuck, Watch, run_watched};
 use toml::{Table, Value};
 
-/// What short transfers carry of the bottleneck's rate.
+/// Share of the bottleneck's rate used by short transfers.
 const SHARE: f64 = 0.05;
-/// The least and the most that one of them carries, bytes.
+/// Smallest and largest short transfer, bytes.
 const SMALLEST: f64 = 10e3;
 const LARGEST: f64 = 100e3;
-/// At most so many in a run.
 const MOST: f64 = 40.0;
-/// The share of a run in which none begins: at first, and at the end, so that each can finish.
+/// Shares of a run, at the begin and at the end, in which no short transfer starts.
 const BEFORE: f64 = 0.1;
 const AFTER: f64 = 0.1;
 
-/// Two scenarios.
 pub(super) struct World {
-    /// With short transfers.
     beside_short: Scenario,
-    /// With a neighbour.
     beside_neighbour: Scenario,
     short: String,
     neighbour: String,
-    /// The user's flows.
     own: Vec<String>,
 }
 
 impl World {
-    /// `changed` is the user's scenario with a candidate's changes, `plain` without.
+    /// `changed` is the user's scenario with the candidate's changes, `plain` without.
     pub(super) fn new(changed: &Draft, plain: &Draft, path: &Facts, name: &str) -> Result<World, Problem> {
         let changed = shown(changed)?;
         let plain = shown(plain)?;
@@ -59,7 +53,6 @@ impl World {
         Ok(World { beside_short, beside_neighbour, short, neighbour, own })
     }
 
-    /// The congestion control of the user's first flow.
     pub(super) fn congestion(&self) -> &'static str {
         let flows = self.beside_short.flows.iter();
         let mut sources = flows.filter_map(|flow| match &flow.traffic {
@@ -69,10 +62,7 @@ impl World {
         sources.next().map_or("", |source| source.congestion.info.name)
     }
 
-    /// One repetition of both.
-    ///
-    /// # Errors
-    /// Why one of them did not come to its end.
+    /// Runs one repetition of both scenarios; fails if a run gets stuck.
     pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
         let watch = Watch { probes: true, ..Watch::default() };
         let (mut short, samples, _) = run_watched(&self.beside_short, seed, watch);
@@ -93,7 +83,7 @@ impl World {
         }))
     }
 
-    /// How much of its time the receive window bounds the user's first flow, %; 0 where that is not known.
+    /// Share of time in which the receive window limits the user's first flow, %; 0 if unknown.
     pub(super) fn rwnd_limited_pct(&self, seed: u64) -> f64 {
         let outcome = lasthop_sim::run(&self.beside_short, seed);
         let first =
@@ -102,20 +92,14 @@ impl World {
     }
 }
 
-/// Whose a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// The user's.
     Own,
-    /// A short transfer.
     Short,
-    /// The plain neighbour.
     Neighbour,
-    /// Datagrams of the scenario.
     Other,
 }
 
-/// The names of the TCP flows of a document.
 pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
     let table = shown(draft)?;
     let flows = table.get("flow").and_then(Value::as_table);
@@ -123,14 +107,14 @@ pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
     Ok(flows.into_iter().flatten().filter(|(_, flow)| is_tcp(flow)).map(|(name, _)| name.clone()).collect())
 }
 
-/// The scenario as `lasthop show` prints it: every key with its value.
+/// The scenario as `lasthop show` prints it: all keys with their values.
 fn shown(draft: &Draft) -> Result<Table, Problem> {
     let text = draft.show()?;
-    // It is our own text; were it none, the scenario would be empty and the check would say so.
+    // Unreadable text would leave an empty scenario, which the check reports.
     Ok(text.parse().unwrap_or_default())
 }
 
-/// A flow is called by its name, or by that and a number where there are several.
+/// A flow's name, or the name with a number if the scenario declares several.
 fn is_of(flow: &str, name: &str) -> bool {
     flow.strip_prefix(name).is_some_and(|rest| {
         let number = rest.strip_prefix('.');
@@ -138,7 +122,6 @@ fn is_of(flow: &str, name: &str) -> bool {
     })
 }
 
-/// A name that no flow has.
 fn free(table: &Table, wanted: &str) -> String {
     let taken = |name: &str| table.get("flow").and_then(|flows| flows.get(name)).is_some();
     let mut name = wanted.to_owned();
@@ -159,7 +142,6 @@ fn add(table: &mut Table, name: &str, flow: Table) {
     }
 }
 
-/// A number of TOML with its unit, as scenarios write it.
 fn quantity(number: f64, unit: &str) -> Value {
     Value::String(format!("{number:.6} {unit}"))
 }

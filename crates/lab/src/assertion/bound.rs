@@ -1,59 +1,59 @@
-//! A bound on a number: `goodput > 5 Mbit/s`, and how what was measured stands to it.
+//! A bound on a number (`goodput > 5 Mbit/s`), and its check against measurements.
 
 use crate::stats::Estimate;
 use serde_json::{Value, json};
 
-/// A bound as it was read.
+/// A parsed bound.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// As it was written.
+    /// Source text.
     pub written: String,
-    /// The metric's name, with its unit.
+    /// Name of the metric, with its unit.
     pub metric: String,
-    /// What stands behind `@`.
+    /// Text after `@`.
     pub at: Option<String>,
-    /// Whether it has to be above the bound, else below.
+    /// Whether the metric has to be above the bound; otherwise below.
     pub is_above: bool,
-    /// In the metric's own unit.
+    /// Bound in the metric's own unit.
     pub bound: f64,
 }
 
-/// Why a text is no assertion, and what would be one.
+/// Error in an assertion's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// How to mend it.
+    /// Hint how to correct the text.
     pub help: String,
 }
 
-/// How an assertion stands.
+/// Outcome of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The whole interval is where it has to be.
+    /// The whole interval is on the required side.
     Holds,
-    /// None of it is, or a run does not define the number.
+    /// The whole interval is on the wrong side, or a run does not define the number.
     Fails,
-    /// The interval has the bound in it, or one run of several possible ones is too few.
+    /// The interval includes the bound, or a single run of a random scenario gives no interval.
     Open,
 }
 
-/// A bound with what was measured.
+/// A bound with its measurement.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// As it was written.
+    /// Source text.
     pub written: String,
-    /// How it stands.
+    /// Outcome.
     pub standing: Standing,
-    /// What was measured, in the metric's own unit.
+    /// Measured value, in the metric's own unit.
     pub measured: Option<Estimate>,
-    /// The metric's name, with its unit.
+    /// Name of the metric, with its unit.
     pub metric: String,
-    /// Repetitions that do not define it.
+    /// Number of repetitions that do not define the metric.
     pub undefined: usize,
 }
 
-/// Units by the ending of a metric's name: how many of the metric's own unit each is.
+/// Units by the suffix of a metric's name, each with its factor to the metric's own unit.
 const UNITS: [(&str, &[(&str, f64)]); 5] = [
     ("_kbps", &[("bit/s", 1e-3), ("kbit/s", 1.0), ("Mbit/s", 1e3), ("Gbit/s", 1e6)]),
     ("_ms", &[("us", 1e-3), ("ms", 1.0), ("s", 1e3)]),
@@ -63,18 +63,18 @@ const UNITS: [(&str, &[(&str, f64)]); 5] = [
 ];
 
 impl Bound {
-    /// Reads `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`, with `@SOMETHING` behind the metric or without. `metric`
-    /// gives a metric's full name, with its unit; `known` are all names.
+    /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`, with an optional `@SOMETHING` after the metric.
+    /// `metric` returns a metric's full name with unit; `known` lists all names.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// If the text is not an assertion.
     pub fn parse(
         text: &str,
         metric: impl Fn(&str) -> Option<String>,
         known: impl Fn() -> String,
     ) -> Result<Bound, Refusal> {
         let refuse = |message: String, help: String| Err(Refusal { message, help });
-        let example = "such as: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@bulk < 1";
+        let example = "examples: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@bulk < 1";
         let Some(sign) = text.find(['<', '>']) else {
             return refuse(format!("`{}` has neither < nor >", text.trim()), example.into());
         };
@@ -86,7 +86,7 @@ impl Bound {
             None => (left, None),
         };
         let Some(metric) = metric(name) else {
-            return refuse(format!("`{name}` is no metric"), format!("one of: {}", known()));
+            return refuse(format!("unknown metric `{name}`"), format!("one of: {}", known()));
         };
         let digits =
             right.find(|c: char| !(c.is_ascii_digit() || ".+-eE".contains(c))).unwrap_or(right.len());
@@ -98,7 +98,7 @@ impl Bound {
         let times = match (units(&metric), unit) {
             (None, "") => 1.0,
             (None, unit) => {
-                return refuse(format!("`{metric}` has no unit, but here is `{unit}`"), example.into());
+                return refuse(format!("`{metric}` has no unit: remove `{unit}`"), example.into());
             }
             (Some(units), unit) => match units.iter().find(|(known, _)| *known == unit) {
                 Some((_, times)) => *times,
@@ -107,7 +107,7 @@ impl Bound {
                     let missing = if unit.is_empty() {
                         "the unit is missing".into()
                     } else {
-                        format!("`{unit}` is no unit of it")
+                        format!("`{unit}` is not a unit of this metric")
                     };
                     return refuse(format!("{metric}: {missing}"), format!("one of: {}", known.join(", ")));
                 }
@@ -116,8 +116,8 @@ impl Bound {
         Ok(Bound { written: text.trim().to_owned(), metric, at, is_above, bound: number * times })
     }
 
-    /// How it stands to what each repetition says; `None`: that one does not define it. `is_exact`: nothing is random, so
-    /// that one value is known.
+    /// Checks the bound against each repetition's value; `None`: the repetition does not define the metric.
+    /// `is_exact`: nothing is random, so one value suffices.
     pub fn judge(&self, values: &[Option<f64>], is_exact: bool) -> Judged {
         let defined: Vec<f64> = values.iter().copied().flatten().collect();
         let undefined = values.len() - defined.len();
@@ -150,13 +150,13 @@ impl Bound {
 }
 
 impl Judged {
-    /// One line for people.
+    /// One line of text.
     pub fn line(&self) -> String {
         let stands = match (self.standing, self.undefined) {
             (Standing::Holds, _) => "holds",
             (Standing::Fails, 0) => "fails",
-            (Standing::Fails, _) => "fails: not every run defines it",
-            (Standing::Open, _) => "open: more --runs would tell",
+            (Standing::Fails, _) => "fails: some runs do not define the metric",
+            (Standing::Open, _) => "open: needs more --runs",
         };
         let measured = self.measured.as_ref().map_or_else(
             || "undefined".to_owned(),
@@ -168,14 +168,13 @@ impl Judged {
         format!("assert {}: {stands}; {} {measured}", self.written, self.metric)
     }
 
-    /// The same for programs.
+    /// The outcome as JSON.
     pub fn value(&self) -> Value {
         let holds = match self.standing {
             Standing::Holds => Value::Bool(true),
             Standing::Fails => Value::Bool(false),
             Standing::Open => Value::Null,
         };
-        // Without an interval each end is null.
         let ends = |estimate: &Estimate| estimate.ci95.map_or([None; 2], |ends| ends.map(Some));
         let measured =
             self.measured.as_ref().map(|it| json!({ "mean": it.mean, "ci95": ends(it), "runs": it.runs }));

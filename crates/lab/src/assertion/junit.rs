@@ -1,9 +1,9 @@
-//! Assertions as continuous integration reads them: JUnit's XML, a test case each.
+//! Assertions as JUnit XML for continuous integration, one test case each.
 
 use super::{Judged, Standing};
 use std::fmt::Write;
 
-/// One suite, called `suite`; what is open is a failure, too, and says so.
+/// One test suite, named `suite`. An open assertion is a failure of type `open`.
 pub fn xml(suite: &str, judged: &[Judged]) -> String {
     let failures = judged.iter().filter(|one| one.standing != Standing::Holds).count();
     let (suite, tests) = (escaped(suite), judged.len());
@@ -27,7 +27,7 @@ pub fn xml(suite: &str, judged: &[Judged]) -> String {
     text + "  </testsuite>\n</testsuites>\n"
 }
 
-/// As XML 1.0 wants it (§2.2, §2.4): no markup, no control characters.
+/// Escapes text for XML 1.0 (§2.2, §2.4): no markup, no control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

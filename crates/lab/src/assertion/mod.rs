@@ -1,11 +1,11 @@
-//! What a run has to fulfil: `goodput > 5 Mbit/s`, `p95(rtt) < 100 ms`, judged by the whole 95 % interval.
+//! Assertions on a run (`goodput > 5 Mbit/s`, `p95(rtt) < 100 ms`), checked by the whole 95 % interval.
 //!
-//! It holds if the interval lies on its side of the bound, fails if it lies on the other, and is open otherwise: more
-//! repetitions would tell. What is the same in every run is judged by its value.
+//! An assertion holds if the interval lies on the required side of the bound, fails if it lies on the other side, and
+//! is open otherwise. Numbers that are the same in every run are checked by their value.
 //!
-//! * [`Bound`]: what was written, and how what was measured stands to it.
-//! * `quantile`: percentiles of round trips, delays in queues and completions.
-//! * [`junit`]: all of it as continuous integration reads it.
+//! * [`Bound`]: the parsed bound, and its check against measurements.
+//! * `quantile`: percentiles of round trips, queueing delays and completion times.
+//! * [`junit`]: JUnit XML for continuous integration.
 
 mod bound;
 pub mod junit;
@@ -20,12 +20,11 @@ use quantile::Quantile;
 /// A bound on a number of a run.
 #[derive(Clone)]
 pub struct Assertion {
-    /// What was written.
+    /// The parsed bound.
     pub bound: Bound,
     what: What,
 }
 
-/// Which number.
 #[derive(Clone, Copy)]
 enum What {
     Quantity(Quantity),
@@ -33,11 +32,8 @@ enum What {
 }
 
 impl Assertion {
-    /// Reads `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`; `METRIC@FLOW` is that of one flow. A metric's name may
-    /// leave its unit out: `mean_rtt` is `mean_rtt_ms`. `p95(rtt)` is a percentile.
-    ///
-    /// # Errors
-    /// What is wrong with the text.
+    /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `METRIC@FLOW` bounds one flow. The unit suffix may be
+    /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile; fails if the text is not an assertion.
     pub fn parse(text: &str) -> Result<Assertion, Refusal> {
         let full = |name: &str| match (Quantile::parse(name), named(name)) {
             (Some(quantile), _) => Some(quantile.name()),
@@ -51,7 +47,7 @@ impl Assertion {
             (None, Some(quantity)) => What::Quantity(quantity),
             (None, None) => {
                 return Err(Refusal {
-                    message: format!("`{left}` is no metric"),
+                    message: format!("unknown metric `{left}`"),
                     help: format!("one of: {}", names()),
                 });
             }
@@ -59,17 +55,17 @@ impl Assertion {
         Ok(Assertion { bound, what })
     }
 
-    /// The flow that it names, if it names one.
+    /// Name of the flow, if the assertion has one.
     pub fn flow(&self) -> Option<&str> {
         self.bound.at.as_deref()
     }
 
-    /// Whether every repetition has to be sampled for it.
+    /// Whether every repetition needs samples.
     pub fn needs_samples(&self) -> bool {
         matches!(self.what, What::Quantile(quantile) if quantile.needs_samples())
     }
 
-    /// What a repetition says; `None` if it does not define it.
+    /// Value in a repetition; `None` if undefined.
     pub fn of(&self, outcome: &Outcome, samples: Option<&Samples>) -> Option<f64> {
         match (self.what, self.flow()) {
             (What::Quantity(quantity), Some(flow)) => quantity.of_flow(outcome, flow),
@@ -79,7 +75,6 @@ impl Assertion {
     }
 }
 
-/// The metric of this name, with its unit or without.
 fn named(name: &str) -> Option<Quantity> {
     Quantity::named(name).or_else(|| Quantity::all().find(|quantity| stem(quantity.name()) == name))
 }

@@ -4,30 +4,27 @@ use crate::runs::completion::Completion;
 use lasthop_base::Time;
 use lasthop_sim::{Outcome, Samples};
 
-/// A percentile of something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quantile {
     of: Of,
-    /// From 0 to 100, both excluded.
+    /// Exclusive range: 0 to 100.
     percent: f64,
 }
 
-/// Of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
-    /// The sender's smoothed RTT, sampled at equal times (`sample`), ms.
+    /// Smoothed RTT at the sender, sampled at equal intervals (`sample`), ms.
     Rtt,
-    /// The same less the flow's smallest RTT in that run: what queues and repeats add, ms.
+    /// Smoothed RTT less the flow's smallest RTT in the run: delay by queues and link retransmissions, ms.
     QueueDelay,
-    /// The time that finite transfers took, s: of those that the run's end cut off only "later" is known.
+    /// Duration of finite transfers, s; transfers cut off by the run's end are censored.
     Completion,
 }
 
-/// What there are percentiles of.
 pub(super) const NAMES: [&str; 3] = ["rtt", "queue_delay", "completion"];
 
 impl Quantile {
-    /// `p95(rtt)`, with the unit behind it or without.
+    /// Parses `p95(rtt)`, with or without a unit suffix.
     pub(super) fn parse(text: &str) -> Option<Quantile> {
         let (percent, rest) = text.strip_prefix('p')?.split_once('(')?;
         let percent: f64 =
@@ -41,7 +38,6 @@ impl Quantile {
         Some(Quantile { of, percent })
     }
 
-    /// `p95(rtt)_ms`.
     pub(super) fn name(self) -> String {
         let (name, unit) = match self.of {
             Of::Rtt => ("rtt", "ms"),
@@ -55,7 +51,7 @@ impl Quantile {
         self.of != Of::Completion
     }
 
-    /// Of one flow or of all together; `None` if that is not defined.
+    /// Value of one flow, or of all flows together; `None` if undefined.
     pub(super) fn of(self, outcome: &Outcome, samples: Option<&Samples>, flow: Option<&str>) -> Option<f64> {
         let is_meant = |name: &str| flow.is_none_or(|flow| flow == name);
         match self.of {
@@ -80,7 +76,6 @@ impl Quantile {
     }
 }
 
-/// The smallest value that so many percent do not exceed.
 fn nearest_rank(mut values: Vec<f64>, percent: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let rank = libm::ceil(percent / 100.0 * values.len() as f64) as usize;

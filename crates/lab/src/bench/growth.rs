@@ -1,41 +1,38 @@
-//! Instructions per data packet, now and in a table that was kept.
+//! Instructions per data packet, compared with a stored table.
 
 use super::Case;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// By how much a case may grow, %.
+/// Largest accepted growth of a case, %.
 pub const LIMIT_PCT: f64 = 2.0;
 
-/// The same where another version of the compiler made the program: what is its doing cannot be told from ours,
-/// and no version in use has changed a case by as much.
+/// Largest accepted growth if another compiler version built the program, %. The compiler's share cannot be
+/// separated; no version in use has changed a case by as much.
 pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
 
-/// What a case costs: the difference of two runs, so that set-up drops out.
+/// Cost of a case: the difference of two runs, so that set-up cancels out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
-    /// The case's name.
+    /// Name of the case.
     pub case: String,
     /// Virtual time of the shorter run, s.
     pub from_s: u32,
     /// Virtual time of the longer run, s.
     pub to_s: u32,
-    /// Data packets that the longer run sent more, retransmissions included.
+    /// Additional data packets of the longer run, retransmissions included.
     pub data_packets: u64,
-    /// Instructions that it took more, for each of them (its ACK included).
+    /// Additional instructions of the longer run per additional data packet (its ACK included).
     pub instructions_per_packet: f64,
-    /// Version and target of the compiler that made the program.
+    /// Version and target of the compiler.
     pub compiler: String,
 }
 
-/// Names of the columns of the table, in its order.
+/// Column names of the table, in order.
 pub const COLUMNS: [&str; 6] =
     ["case", "from_s", "to_s", "data_packets", "instructions_per_packet", "compiler"];
 
-/// A table as it was kept.
-///
-/// # Errors
-/// What the CSV reader says of the first line that cannot be read.
+/// Parses a stored table; fails if a line is not valid CSV.
 pub fn read(text: &str) -> Result<Vec<Counted>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
@@ -43,21 +40,18 @@ pub fn read(text: &str) -> Result<Vec<Counted>, csv::Error> {
 /// A case in the table and now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
-    /// The case's name.
+    /// Name of the case.
     pub case: String,
     /// Instructions per packet in the table.
     pub before: f64,
     /// Instructions per packet now.
     pub now: f64,
-    /// The compiler of the table, if it is another version than now.
+    /// Compiler of the table, if its version differs.
     pub other_compiler: Option<String>,
 }
 
 impl Growth {
-    /// What was counted now beside the table's row of the same case.
-    ///
-    /// # Errors
-    /// If the table has no row that can be compared.
+    /// Compares a new count with the table's row of the same case; fails if the table has no comparable row.
     pub fn of(table: &[Counted], now: &Counted) -> Result<Growth, Incomparable> {
         let row = table.iter().find(|row| row.case == now.case).ok_or(Incomparable::Absent)?;
         if (row.from_s, row.to_s) != (now.from_s, now.to_s) {
@@ -74,12 +68,12 @@ impl Growth {
         })
     }
 
-    /// By how much it grew, %; negative if it became cheaper.
+    /// Growth, %; negative if the case became cheaper.
     pub fn pct(&self) -> f64 {
         100.0 * (self.now - self.before) / self.before
     }
 
-    /// Whether that is more than it may be. A number that is none is too much.
+    /// Whether the growth exceeds the limit. NaN exceeds the limit.
     pub fn is_too_much(&self) -> bool {
         let limit = if self.other_compiler.is_some() { LIMIT_OTHER_COMPILER_PCT } else { LIMIT_PCT };
         self.pct().is_nan() || self.pct() > limit
@@ -92,38 +86,36 @@ impl fmt::Display for Growth {
     }
 }
 
-/// Why a case cannot be compared with the table.
+/// Reason why a case cannot be compared with the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// The table does not have it.
+    /// The table lacks the case.
     Absent,
-    /// It was counted between other durations.
+    /// The table's row has other durations.
     Durations,
-    /// It was counted for this other kind of machine.
+    /// The table's row is for this other target.
     Target(String),
 }
 
 impl fmt::Display for Incomparable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Incomparable::Absent => f.write_str("the table does not have it"),
-            Incomparable::Durations => f.write_str("the table counted it between other durations"),
+            Incomparable::Absent => f.write_str("the table has no row for this case"),
+            Incomparable::Durations => f.write_str("the table's row was counted between other durations"),
             Incomparable::Target(target) => {
-                write!(f, "the table counted instructions of {target}, which are not those of this machine")
+                write!(f, "the table's row was counted on {target}, not on this machine's target")
             }
         }
     }
 }
 
-/// `x86_64-unknown-linux-gnu` of `rustc 1.95.0 (…) x86_64-unknown-linux-gnu`.
+/// The target, `x86_64-unknown-linux-gnu`, of `rustc 1.95.0 (…) x86_64-unknown-linux-gnu`.
 fn target(compiler: &str) -> &str {
     compiler.rsplit(' ').next().unwrap_or_default()
 }
 
 impl Case {
-    /// What was counted of it in two runs, each with its data packets and its instructions.
-    ///
-    /// `None` if the longer run did not send more.
+    /// Cost from two runs (data packets, instructions); `None` if the longer run sent no more packets.
     pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<Counted> {
         let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
         let instructions = long.1.checked_sub(short.1)? as f64;

@@ -1,22 +1,21 @@
-//! Fixed cases whose speed is measured, and whose instructions are counted: `lasthop bench`.
+//! Fixed cases for `lasthop bench`: speed and instruction counts.
 
 pub mod growth;
 
 use lasthop_scenario::{Draft, Problem, Scenario};
 use lasthop_sim::Outcome;
 
-/// A case.
+/// A benchmark case.
 pub struct Case {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Virtual times between which its instructions are counted, s: afterwards it goes on as between them.
+    /// Virtual times between which instructions are counted, s; the case is steady from the first on.
     pub counted_s: [u32; 2],
     text: &'static str,
-    /// What differs from the text.
     change: Option<(&'static str, &'static str)>,
 }
 
-/// All cases, in the order in which they run.
+/// All cases, in order of execution.
 pub const CASES: &[Case] = &[
     Case { name: "hasegawa", counted_s: [100, 400], text: HASEGAWA, change: None },
     Case { name: "koga3-sack", counted_s: [10, 40], text: KOGA3, change: None },
@@ -50,18 +49,12 @@ pub const CASES: &[Case] = &[
 ];
 
 impl Case {
-    /// What runs.
-    ///
-    /// # Errors
-    /// If the language of scenarios has changed under it.
+    /// The case's scenario; fails if the scenario language has changed and no longer accepts the case.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         self.draft()?.check()
     }
 
-    /// The same for another virtual time.
-    ///
-    /// # Errors
-    /// As [`Case::scenario`].
+    /// The scenario with another duration; fails as [`Case::scenario`].
     pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
         let mut draft = self.draft()?;
         draft.set("duration", &format!("{duration_s} s"))?;

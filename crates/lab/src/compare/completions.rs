@@ -1,4 +1,4 @@
-//! When finite transfers were complete: those cut off by the run's end are counted, not left out.
+//! Completion times of finite transfers; transfers cut off by the run's end are counted, not left out.
 
 use super::Comparison;
 use super::table::Subject;
@@ -6,38 +6,37 @@ use crate::document::Cell;
 use crate::runs::completion::{Completion, RESTRICTED};
 
 impl Comparison {
-    /// What must be known of the table, below it.
+    /// Notes below the table.
     pub fn notes(&self) -> Vec<String> {
         let completions = || (0..self.cases.len()).filter_map(|case| self.completion(case, None));
         let of = |number: fn(&Completion) -> usize| completions().map(|it| number(&it)).sum::<usize>();
         let (completed, transfers) = (of(|it| it.completed), of(|it| it.transfers));
         let note = format!(
-            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts them up to there (restricted \
-             mean: Royston and Parmar 2013), so that no pair is left out; quantiles take them as censored.",
+            "{} of {transfers} transfers were cut off by the run's end. {RESTRICTED} counts each of them up to that end \
+             (restricted mean: Royston and Parmar 2013), so that every pair is used; quantiles treat them as censored.",
             transfers - completed
         );
         if completed < transfers { vec![note] } else { Vec::new() }
     }
 
-    /// When a case's finite transfers were complete, those of all flows or of a name.
+    /// Completions of a case's finite transfers, of all flows or of one name.
     pub(super) fn completion(&self, case: usize, flow: Option<&str>) -> Option<Completion> {
         let flows = self.outcomes[case].iter().flat_map(|outcome| &outcome.flows);
         Completion::of(flows.filter(|it| flow.is_none_or(|name| it.name == name)))
     }
 
-    /// Whether no transfer was cut off.
     pub(super) fn is_whole(&self) -> bool {
         (0..self.cases.len()).filter_map(|case| self.completion(case, None)).all(|it| it.is_whole())
     }
 
-    /// How many transfers were complete, and the quantiles of their times.
+    /// Table rows: number of completed transfers, and quantiles of their durations.
     pub(super) fn completion_rows(&self, subject: &Subject<'_>) -> Vec<Vec<Cell>> {
         let all =
             || (0..self.cases.len()).filter_map(|case| Some((case, self.completion(case, subject.flow)?)));
         let mut rows: Vec<Vec<Cell>> = all()
             .map(|(case, it)| self.cells("completed", subject, case, [Some(it.count()), None, None]))
             .collect();
-        for at in 0..Completion::DOCS.len() {
+        for at in 0..Completion::ROWS.len() {
             rows.extend(all().map(|(case, it)| {
                 let (name, shown) = &it.rows()[at];
                 self.cells(name, subject, case, [Some(shown.clone()), None, None])

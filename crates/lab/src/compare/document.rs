@@ -1,4 +1,4 @@
-//! A comparison as a report: the table, and the first repetition of every value in one picture.
+//! A comparison as a report: the table, and the first repetition of every value in common figures.
 
 use super::Comparison;
 use crate::document::{Block, Chapter, Document};
@@ -9,12 +9,12 @@ use lasthop_charts::courses::{self, Course, figure};
 use lasthop_charts::segments::Segments;
 use lasthop_sim::{FlowOutcome, Samples};
 
-/// What was seen of a case's first repetition.
+/// Observations of a case's first repetition.
 #[derive(Default)]
 pub struct Seen {
-    /// By the probes.
+    /// Samples of the probes.
     pub samples: Samples,
-    /// Of the segments of its first flow of TCP.
+    /// Segments of the first TCP flow.
     pub segments: Vec<Segments>,
 }
 
@@ -24,22 +24,20 @@ impl From<Watched> for Seen {
     }
 }
 
-/// More curves than this in a figure nobody reads.
+/// Largest number of curves in a figure.
 pub const MOST_CASES: usize = 8;
-/// The first flows, each with figures of its own.
 const MOST_FLOWS: usize = 4;
-/// More directions of links than this are not drawn.
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {
-    /// The report; `seed` is the first repetition's, and `seen` is of the first cases.
+    /// The report; `seed` is the first repetition's, and `seen` holds the observations of the first cases.
     pub fn document(&self, seed: u64, seen: &[Seen]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
         let mut blocks = vec![
             Block::Text(format!(
-                "Means over {runs} repetitions of {} with their 95 % intervals; the seeds begin at {seed}, and every \
-                 value meets the same losses. Differences are to the first value, paired by seed.",
+                "Means over {runs} repetitions of {} with their 95 % intervals. Seeds begin at {seed}; every value \
+                 meets the same losses. Differences are relative to the first value, paired by seed.",
                 first.scenario.duration
             )),
             Block::Table(self.table()),
@@ -57,9 +55,9 @@ impl Comparison {
         blocks.extend(self.queues(seen).into_iter().map(Block::Figure));
         let unseen = self.cases.len().saturating_sub(seen.len());
         if unseen > 0 {
-            blocks.push(Block::Text(format!("{unseen} further values are in the table only.")));
+            blocks.push(Block::Text(format!("{unseen} further values appear only in the table.")));
         }
-        let chapter = Chapter { id: "compared".into(), title: "What came out".into(), blocks };
+        let chapter = Chapter { id: "compared".into(), title: "Results".into(), blocks };
         Document {
             title: format!("{}: {} compared", first.scenario.title, self.paths.join(", ")),
             introduction: first.scenario.source.as_ref().map_or(String::new(), |it| format!("Source: {it}.")),
@@ -67,13 +65,12 @@ impl Comparison {
         }
     }
 
-    /// What there is of each value that has it, by its name.
+    /// The results of `of` for each value that has one; `of` gets the case's index, the value's name and the samples.
     fn overlay<'a, T>(&self, seen: &'a [Seen], of: impl Fn(usize, &str, &'a Samples) -> Option<T>) -> Vec<T> {
         let cases = self.cases.iter().zip(seen).enumerate();
         cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
     }
 
-    /// Of all flows together.
     fn goodput(&self, seen: &[Seen]) -> Figure {
         let amounts = self.overlay(seen, |_, name, samples| {
             let mut delivered: Vec<(f64, u64)> = Vec::new();
@@ -88,7 +85,7 @@ impl Comparison {
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
-    /// How completion times of all flows and repetitions are distributed, of the first values.
+    /// Distribution of completion times over all flows and repetitions, for the first values.
     fn completions(&self) -> Option<Figure> {
         let cases = self.cases.iter().zip(&self.outcomes).take(MOST_CASES);
         let named = cases.map(|(case, outcomes)| {
@@ -98,7 +95,6 @@ impl Comparison {
         distribution::figure(named.collect())
     }
 
-    /// Each value's first flow of TCP.
     fn sequence(&self, seen: &[Seen]) -> Option<Block> {
         let cases = self.cases.iter().zip(seen);
         let runs = cases.filter_map(|(case, seen)| {
@@ -107,7 +103,7 @@ impl Comparison {
         sequence::block(runs.collect(), true)
     }
 
-    /// Its window, its round-trip time and what is in flight; nothing if it is no flow of TCP.
+    /// Window, round-trip time and bytes in flight of a flow; empty for a flow that is not TCP.
     fn flow(&self, number: usize, flow: &str, seen: &[Seen]) -> Vec<Figure> {
         let courses = self.overlay(seen, |at, name, samples| {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
@@ -119,7 +115,6 @@ impl Comparison {
         }
     }
 
-    /// Of each direction of a link in which a packet ever waited.
     fn queues(&self, seen: &[Seen]) -> Vec<Figure> {
         let Some(first) = self.cases.first() else { return Vec::new() };
         let mut figures = Vec::new();
@@ -136,7 +131,7 @@ impl Comparison {
                     let name = format!("{} {direction}", link.name);
                     let (id, title) =
                         (format!("queue-{number}-{direction}"), format!("{name}: queue length"));
-                    figures.push(figure(&id, &title, "Packets that wait.", "packets", curves));
+                    figures.push(figure(&id, &title, "Packets waiting.", "packets", curves));
                 }
             }
         }

@@ -1,8 +1,8 @@
-//! A scenario with other values, paired by repetition: every value meets the same losses.
+//! Scenario variants, paired by repetition: every value meets the same losses.
 //!
-//! * `quantity`: what can be compared.
-//! * `table`: means and differences, for people and programs; `completions`: when transfers were complete; `rows`: each
-//!   repetition; `document`: a report.
+//! * `quantity`: comparable numbers.
+//! * `table`: means and differences as a table and JSON; `completions`: completion times; `rows`: each repetition;
+//!   `document`: a report.
 
 mod completions;
 mod document;
@@ -26,37 +26,31 @@ use serde_json::Value;
 use std::io;
 use std::sync::Arc;
 
-/// A key of the scenario and the values it takes.
+/// A scenario key and its values.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// `recovery`, `link.wireless.down.rate`.
+    /// Path of the key: `recovery`, `link.wireless.down.rate`.
     pub path: String,
-    /// At least one.
+    /// Values, at least one.
     pub values: Vec<String>,
 }
 
-/// A scenario to compare.
+/// One scenario of a comparison.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its value of each varied key, in the order of the variations.
+    /// Values of the varied keys, in the order of the variations.
     pub values: Vec<String>,
     /// The scenario.
     pub scenario: Scenario,
 }
 
-/// Every combination of the values, the last key's changing fastest.
-///
-/// # Errors
-/// The first value that the scenario does not take.
+/// Combinations of the values, the last key's fastest; fails if the scenario rejects a value.
 pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Problem> {
     let drafts = drafts(draft, variations)?.into_iter();
     drafts.map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
 }
 
-/// The same before they are checked, each with its values.
-///
-/// # Errors
-/// The first key that the scenario has not.
+/// Every combination before validation, with its values; fails if the scenario has no such key.
 pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String>, Draft)>, Problem> {
     let mut drafts = vec![(Vec::new(), draft.clone())];
     for variation in variations {
@@ -77,29 +71,24 @@ pub fn drafts(draft: &Draft, variations: &[Variation]) -> Result<Vec<(Vec<String
 pub struct Comparison {
     /// The varied keys.
     pub paths: Vec<String>,
-    /// What is compared, the first with all others.
+    /// Compared cases; the first is the baseline.
     pub cases: Arc<[Case]>,
-    /// The numbers that the user wants; none: the usual ones.
     chosen: Vec<Quantity>,
-    /// For each case its repetitions.
+    /// Repetitions of each case.
     pub outcomes: Vec<Vec<Outcome>>,
-    /// How many outcomes have had their place.
+    /// Number of outcomes that [`Comparison::next_place`] has assigned.
     taken: usize,
 }
 
 impl Comparison {
-    /// Nothing done yet; `chosen` are the numbers that the user wants, none for the usual ones.
+    /// A comparison without outcomes; `chosen` are the user's numbers, empty for the defaults.
     pub fn new(paths: Vec<String>, cases: Vec<Case>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
         Comparison { paths, cases: cases.into(), chosen, outcomes, taken: 0 }
     }
 
-    /// Begins to run every case `runs` times with the seeds `seed`, `seed + 1` … on so many threads (`None`: one per
-    /// core): the first repetition of each case, then the second of each … The first ones are sampled if they are to be
-    /// drawn.
-    ///
-    /// # Errors
-    /// If there are no threads to be had.
+    /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
+    /// core), repetition by repetition. First repetitions are sampled if `is_drawn`. Fails without any thread.
     pub fn begin(
         &self,
         runs: u32,
@@ -119,33 +108,33 @@ impl Comparison {
         })
     }
 
-    /// The place of the next outcome, in the order in which they were begun: its case, and its repetition's number, from 1.
+    /// Place of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
     pub fn next_place(&mut self) -> (usize, usize) {
         let place = (self.taken % self.cases.len(), self.taken / self.cases.len() + 1);
         self.taken += 1;
         place
     }
 
-    /// Keeps a case's next outcome for its means.
+    /// Stores the next outcome of a case.
     pub fn keep(&mut self, case: usize, outcome: Outcome) {
         self.outcomes[case].push(outcome);
     }
 
-    /// Leaves repetitions out that not every case has, because the user wanted no more; how many each has then.
+    /// Discards repetitions that not every case has; returns the number of complete ones.
     pub fn keep_whole(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
         whole
     }
 
-    /// Leaves repetitions out that are equal to the first because nothing in any case is random.
+    /// Discards repetitions equal to the first if no case is random.
     pub fn keep_independent(&mut self, repeats: &Repeats) {
         for outcomes in &mut self.outcomes {
             outcomes.truncate(repeats.independent(outcomes).len());
         }
     }
 
-    /// A case's mean of a number, of all flows or those of a name, and what it adds to the first case's.
+    /// Mean of a number of a case (all flows, or one name), and its difference to the first case.
     fn compared(
         &self,
         case: usize,
@@ -173,7 +162,7 @@ impl Comparison {
         Compared { mean, difference: Estimate::of(&differences), percent: Change::of(&these, &firsts) }
     }
 
-    /// Whether a number is not the same in each case's every repetition.
+    /// Whether a number differs between cases in any repetition.
     fn differs(&self, of: &dyn Fn(&Outcome) -> Option<f64>) -> bool {
         self.outcomes
             .iter()
@@ -185,12 +174,11 @@ impl Comparison {
     }
 }
 
-/// A number of a case beside the first case's.
 struct Compared {
     mean: Option<Estimate>,
     /// Paired by repetition.
     difference: Option<Estimate>,
-    /// The mean against the first case's, %; `None` if that is zero.
+    /// Change of the mean relative to the first case, %; `None` if the first mean is zero.
     percent: Option<Change>,
 }
 
@@ -245,7 +233,7 @@ mod tests {
         }
     }
 
-    /// An interruption between the cases of a repetition leaves pairs only.
+    /// A cancellation between the cases of a repetition leaves complete pairs only.
     #[test]
     fn repetitions_are_whole() {
         let mut comparison = comparison(&["recovery"], &[&["sack", "reno"]]);
@@ -269,7 +257,7 @@ mod tests {
     #[test]
     fn equal_values_differ_by_exactly_nothing() {
         let comparison = comparison(&["recovery"], &[&["sack", "sack"]]);
-        assert_eq!(comparison.table().rows.len(), 2, "goodput alone");
+        assert_eq!(comparison.table().rows.len(), 2, "goodput only");
         let compared = comparison.compared(1, GOODPUT, None, &measure::total_goodput_kbps);
         let difference = compared.difference.unwrap();
         assert_eq!((difference.mean, difference.ci95), (0.0, Some([0.0, 0.0])));
@@ -287,7 +275,7 @@ mod tests {
 
     #[test]
     fn transfers_that_are_cut_off_are_compared_too() {
-        // 1 MB in 5 s takes 1.6 Mbit/s: with 1 % of losses many transfers are not complete by then, with none all are.
+        // 1 MB in 5 s takes 1.6 Mbit/s: with 1 % loss many transfers do not finish, without loss all do.
         let mut draft =
             Draft::load("profile=plain,rate=2Mbit/s,rtt=40ms,queue=20packets,duration=5s").unwrap();
         draft.set("flow.bulk.transfer", "1 MB").unwrap();
@@ -303,7 +291,6 @@ mod tests {
             (&whole["completed_s"]["completed"], &whole["completed_s"]["transfers"]),
             (&json!(8), &json!(8))
         );
-        // Nothing random without losses: every quantile is the mean.
         assert!(
             (whole["completed_s"]["p99"].as_f64().unwrap() - whole["completed_s"]["mean"].as_f64().unwrap())
                 .abs()
@@ -312,9 +299,9 @@ mod tests {
         let completed = some["completed_s"]["completed"].as_u64().unwrap();
         assert!(completed > 0 && completed < 8, "{some}");
         assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
-        assert_eq!(none["completed_s"]["completed"], 0, "and yet it is there");
+        assert_eq!(none["completed_s"]["completed"], 0, "the object exists without a completed transfer");
         assert_eq!(none["completed_s"]["watched_s"], 5.0);
-        // All eight pairs, whatever was complete: where none was, the run's end less the first one's time.
+        // All eight pairs count; without a completed transfer the difference uses the run's end.
         for case in [some, none] {
             assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);
             assert_eq!(case["completed_s"].get("difference"), None);
@@ -331,7 +318,10 @@ mod tests {
         {
             assert!(rows.contains(&expected.to_owned()), "{expected}: {rows:?}");
         }
-        assert!(!rows.iter().any(|row| row.starts_with("completed_s ")), "no mean of those that finished");
+        assert!(
+            !rows.iter().any(|row| row.starts_with("completed_s ")),
+            "no mean of completed transfers only"
+        );
         assert!(
             comparison.notes()[0].starts_with(&format!("{} of 24 transfers", 16 - completed)),
             "{:?}",

@@ -1,4 +1,4 @@
-//! What can be compared: the metrics of each flow, and the numbers that several flows have together.
+//! Comparable numbers: metrics of each flow, and numbers of all flows together.
 
 use crate::runs::measure;
 use crate::runs::summary::{TOGETHER, Together};
@@ -7,24 +7,24 @@ use lasthop_sim::{FlowOutcome, METRICS, Metric, Outcome};
 /// A number to compare.
 #[derive(Clone, Copy)]
 pub enum Quantity {
-    /// Every flow has one.
+    /// A number of each flow.
     OfFlow(&'static Metric),
-    /// All flows have it together.
+    /// A number of all flows together.
     Together(&'static Together),
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities.
     pub fn all() -> impl Iterator<Item = Quantity> {
         METRICS.iter().map(Quantity::OfFlow).chain(TOGETHER.iter().map(Quantity::Together))
     }
 
-    /// The one of this name.
+    /// The quantity of this name.
     pub fn named(name: &str) -> Option<Quantity> {
         Quantity::all().find(|quantity| quantity.name() == name)
     }
 
-    /// Its name, with the unit.
+    /// Name, with the unit.
     pub fn name(self) -> &'static str {
         match self {
             Quantity::OfFlow(metric) => metric.name,
@@ -32,7 +32,7 @@ impl Quantity {
         }
     }
 
-    /// Of one flow; `None` where it is undefined, or that of all flows together.
+    /// Value of one flow; `None` if undefined, or if the quantity belongs to all flows together.
     pub fn of(self, flow: &FlowOutcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => (metric.of)(flow),
@@ -40,12 +40,12 @@ impl Quantity {
         }
     }
 
-    /// Of the flow of this name.
+    /// Value of the flow of this name.
     pub fn of_flow(self, outcome: &Outcome, flow: &str) -> Option<f64> {
         outcome.flows.iter().find(|other| other.name == flow).and_then(|flow| self.of(flow))
     }
 
-    /// Of all flows: the mean of what each has, or what they have together.
+    /// Value over all flows: the mean of the flows, or their common number.
     pub fn of_all(self, outcome: &Outcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => measure::mean_of_flows(outcome, metric),

@@ -6,14 +6,13 @@ use crate::runs::distribution;
 use lasthop_sim::{FlowOutcome, Outcome};
 
 impl Comparison {
-    /// The names of the columns of [`Comparison::rows`].
+    /// Column names of [`Comparison::rows`].
     pub fn header(&self) -> String {
         let names = self.quantities().into_iter().map(|quantity| quantity.name());
         line(self.paths.iter().map(String::as_str).chain(["flow", "run", "seed"]).chain(names))
     }
 
-    /// One row per flow of a repetition, whose number counts from 1; the varied values in front. What flows have
-    /// together stands in each row.
+    /// One row per flow of a repetition (from 1), the varied values first; common numbers appear in each row.
     pub fn rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let quantities = self.quantities();
         let row = |flow: &FlowOutcome| {
@@ -28,14 +27,14 @@ impl Comparison {
         outcome.flows.iter().map(row).collect()
     }
 
-    /// The names of the columns of [`Comparison::samples`].
+    /// Column names of [`Comparison::samples`].
     pub fn samples_header(&self) -> String {
         let columns = ["flow", "run", "seed", "metric", "value"];
         line(self.paths.iter().map(String::as_str).chain(columns))
     }
 
-    /// One row per flow and number of a repetition: the varied values, the flow, the number's name and its value; where
-    /// it is undefined there is no row, and what flows have together has no flow.
+    /// One row per flow and number of a repetition: varied values, flow, name and value. An undefined number has no
+    /// row; a number of all flows together has an empty flow.
     pub fn samples(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let case = &self.cases[case];
         let row = |quantity: Quantity, flow: &str, value: Option<f64>| {
@@ -54,18 +53,18 @@ impl Comparison {
         text
     }
 
-    /// The names of the columns of [`Comparison::completions_rows`].
+    /// Column names of [`Comparison::completions_rows`].
     pub fn completions_header(&self) -> String {
         distribution::header(&self.paths.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
-    /// One row per transfer, and per request, of a repetition; the varied values in front.
+    /// One row per transfer, and per request, of a repetition, the varied values first.
     pub fn completions_rows(&self, case: usize, run: usize, outcome: &Outcome) -> String {
         let values: Vec<&str> = self.cases[case].values.iter().map(String::as_str).collect();
         distribution::rows(&values, run, outcome)
     }
 
-    /// What the columns of rows are: every metric of a flow, unless the user has chosen.
+    /// Value columns of rows: all metrics of a flow, unless the user has chosen.
     fn quantities(&self) -> Vec<Quantity> {
         match self.chosen.is_empty() {
             true => Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect(),
@@ -73,7 +72,6 @@ impl Comparison {
         }
     }
 
-    /// What samples are of: everything, unless the user has chosen.
     fn sampled(&self) -> Vec<Quantity> {
         match self.chosen.is_empty() {
             true if self.has_several_flows() => Quantity::all().collect(),
@@ -82,7 +80,6 @@ impl Comparison {
     }
 }
 
-/// The fields in front of a row.
 fn place(case: &Case, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
     let place = [flow.to_owned(), run.to_string(), outcome.seed.to_string()];
     case.values.iter().cloned().chain(place).collect()

@@ -1,4 +1,4 @@
-//! A comparison as a table for people and as objects for programs.
+//! A comparison as a table and as JSON objects.
 
 use super::{Comparison, Quantity};
 use crate::document::{Cell, Table};
@@ -9,10 +9,10 @@ use crate::runs::summary::{self, TOGETHER};
 use lasthop_sim::{METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
-/// With more flows than this a table has their means only.
+/// With more flows a table has only their means.
 const MOST_FLOWS: usize = 4;
 
-/// What rows are about: a number of a flow, or of all flows.
+/// Subject of a row: a number of one flow or of all flows.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     quantity: Quantity,
@@ -27,7 +27,6 @@ impl Subject<'_> {
         }
     }
 
-    /// Which flows.
     fn whose(&self) -> &str {
         match (self.flow, self.quantity) {
             (Some(flow), _) => flow,
@@ -38,8 +37,8 @@ impl Subject<'_> {
 }
 
 impl Comparison {
-    /// A row for each number and value: what the user has chosen; else each flow's goodput, what flows have together, and
-    /// the mean over flows of every metric that the values change.
+    /// One row for each number and value: the user's choice; else each flow's goodput, numbers of all flows together,
+    /// and the flow mean of every metric that the values change.
     pub fn table(&self) -> Table {
         let mut columns = vec!["metric".to_owned()];
         columns.extend(self.has_several_flows().then(|| "flow".to_owned()));
@@ -51,7 +50,7 @@ impl Comparison {
             if is_completion {
                 rows.extend(self.completion_rows(&subject));
             }
-            // A mean of those that finished alone says nothing.
+            // A mean of completed transfers only would be biased.
             let is_shown =
                 !is_completion || (self.is_whole() && self.differs(&|outcome| subject.of(outcome)));
             if is_shown {
@@ -90,7 +89,7 @@ impl Comparison {
         subjects
     }
 
-    /// Every flow's name, in the order in which the cases have them.
+    /// Names of all flows, in the order of the cases.
     fn flow_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for flow in self.cases.iter().flat_map(|case| &case.scenario.flows) {
@@ -111,7 +110,7 @@ impl Comparison {
         self.cells(subject.quantity.name(), subject, case, shown)
     }
 
-    /// A row: its name, whose it is, the case's values, and three numbers.
+    /// A row: name, flow label, the case's values, and three numbers.
     pub(super) fn cells(
         &self,
         name: &str,
@@ -126,8 +125,7 @@ impl Comparison {
         row
     }
 
-    /// An object for each case and flow; if there are several flows, one for all of them, whose `flow` is null. Then one for
-    /// each note.
+    /// One object per case and flow, one for all of several flows (`flow` is null), then one per note.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for (case, outcomes) in self.outcomes.iter().enumerate() {
@@ -141,7 +139,7 @@ impl Comparison {
         objects
     }
 
-    /// Notes on the scenarios, each once.
+    /// Notes on the scenarios, without duplicates.
     pub fn scenario_notes(&self) -> Vec<String> {
         lasthop_scenario::notes_of_all(self.cases.iter().map(|case| &case.scenario))
     }

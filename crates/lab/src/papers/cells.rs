@@ -1,4 +1,4 @@
-//! Numbers of items as cells of a chapter's tables.
+//! Table cells for numbers of items.
 
 use crate::document::Cell;
 use crate::item::Item;
@@ -7,7 +7,7 @@ use crate::stats::Estimate;
 use crate::study::selector::Row;
 use serde_json::Value;
 
-/// An item's number with half of its 95 % interval; the number alone where there is no interval.
+/// Measured number ± half of its 95 % interval; without an interval the number only.
 pub(crate) fn measured(item: &Item) -> Cell {
     match (item.measured, item.ci95) {
         (Some(mean), Some([low, high])) if item.is_skewed() => {
@@ -18,7 +18,6 @@ pub(crate) fn measured(item: &Item) -> Cell {
                 false => format!("{mean:.decimals$} ({low:.decimals$} to {high:.decimals$})"),
             })
         }
-        // Below a thousandth powers of ten are shorter.
         (Some(mean), Some(_)) if mean.abs() >= 1e-3 => {
             Cell::Number(with_interval(&Estimate { mean, ci95: item.ci95, runs: item.runs }))
         }
@@ -30,7 +29,7 @@ pub(crate) fn measured(item: &Item) -> Cell {
     }
 }
 
-/// Three significant digits, and no fewer than the whole ones; small numbers as powers of ten, such as 4.5e-5.
+/// Three significant digits, but all integer digits; small numbers as powers of ten, such as 4.5e-5.
 pub(crate) fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     match rounded.abs() {
@@ -45,7 +44,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A row in words: `Table 3.5, Reno, load TCP only: total throughput`.
+/// Name of a row in words: `Table 3.5, Reno, load TCP only: total throughput`.
 pub(crate) fn words(item: &Item) -> String {
     let [name, ..] = item.names();
     let parts = [heading(name), item.series.clone(), place(item)];
@@ -57,7 +56,7 @@ pub(crate) fn words(item: &Item) -> String {
     }
 }
 
-/// An item's name in words: `Table 3.5` of `table3.5`, `gain, mac` of `gain-mac`.
+/// Item name in words: `Table 3.5` for `table3.5`, `gain, mac` for `gain-mac`.
 fn heading(name: &str) -> String {
     for (short, long) in [("table", "Table"), ("fig", "Fig."), ("eq", "Eq.")] {
         if let Some(number) = name.strip_prefix(short)
@@ -72,7 +71,7 @@ fn heading(name: &str) -> String {
     }
 }
 
-/// A number with three significant digits at most: `0.5`, `6.96`.
+/// A number with at most three significant digits: `0.5`, `6.96`.
 pub(crate) fn trimmed(value: f64) -> String {
     let text = number(value);
     match text.contains('.') && !text.contains('e') {
@@ -81,13 +80,13 @@ pub(crate) fn trimmed(value: f64) -> String {
     }
 }
 
-/// Where an item is, in words with units: `WT 300 ms, FER 5.9 %`.
+/// Coordinates of an item with units: `WT 300 ms, FER 5.9 %`.
 pub(crate) fn place(item: &Item) -> String {
     let words: Vec<String> = item.x.iter().map(|(name, value)| coordinate(name, value)).collect();
     words.join(", ")
 }
 
-/// A number as short as it can be, such as a published one: 139.1, and 7e-5 and not 0.00007.
+/// Shortest form of a number: 139.1, or 7e-5 instead of 0.00007.
 pub(crate) fn short(number: f64) -> String {
     if number != 0.0 && number.abs() < 1e-3 { format!("{number:e}") } else { number.to_string() }
 }

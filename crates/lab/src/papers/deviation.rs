@@ -1,23 +1,23 @@
-//! Contradictions and gaps of a paper, recorded as data: the quote, the choice, the reason.
+//! Recorded contradictions and gaps of a paper: quote, choice and reason.
 
 use serde::Deserialize;
 
 /// One contradiction or gap.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Deviation {
-    /// What it is about.
+    /// Subject.
     pub about: String,
     /// The paper's words, with the section.
     pub quote: String,
-    /// What is done here.
+    /// Choice made for the reproduction.
     pub choice: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
 /// A `deviations.toml`.
 #[derive(Debug, Default, Deserialize)]
 pub struct File {
-    /// Its entries, in the file's order.
+    /// Entries, in file order.
     pub deviation: Vec<Deviation>,
 }

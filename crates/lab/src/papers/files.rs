@@ -1,8 +1,7 @@
-//! The papers' files, within the program.
+//! Built-in files of the papers.
 
 macro_rules! papers {
     ($($paper:literal: $($file:literal)+;)+) => {
-        /// By paper: its files with their texts.
         pub(super) const ALL: &[(&str, &[(&str, &str)])] = &[$(
             ($paper, &[$(($file, include_str!(concat!("../../../../papers/", $paper, "/", $file)))),+]),
         )+];

@@ -1,4 +1,4 @@
-//! The papers that come with the program, and those of the user's own: each a folder of data ([`crate::study`] runs it).
+//! Papers, built-in or in the user's folders; each is a folder of data that [`crate::study`] runs.
 
 pub(crate) mod cells;
 pub mod deviation;
@@ -15,50 +15,41 @@ use crate::study::study::Study;
 use lasthop_scenario::Problem;
 use std::path::Path;
 
-/// A paper that can be reproduced.
+/// A reproducible paper.
 #[derive(Debug)]
 pub struct Paper {
-    /// Its files.
+    /// Definition of the reproduction.
     pub study: Study,
 }
 
 impl Paper {
-    /// A paper in a folder of its own.
-    ///
-    /// # Errors
-    /// What is wrong with its files.
+    /// Reads a paper from a folder; fails if the files are invalid.
     pub fn in_folder(folder: &Path) -> Result<Paper, Problem> {
         Study::read(Source::Folder(folder.to_owned())).map(|study| Paper { study })
     }
 
-    /// One of [`NAMES`]; `None` if there is none of this name.
-    ///
-    /// # Errors
-    /// What is wrong with its files: a test reads them all.
+    /// The built-in paper of this name (see [`NAMES`]); `None` if unknown, an error if its files are invalid.
     pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
         let (name, files) = files::ALL.iter().find(|(known, _)| *known == name)?;
         Some(Study::read(Source::Within(name, files)).map(|study| Paper { study }))
     }
 
-    /// The name on the command line and of its folder.
+    /// Name on the command line, and of the folder.
     pub fn name(&self) -> &str {
         &self.study.file.paper
     }
 
-    /// What it is about, one line.
+    /// Summary, one line.
     pub fn summary(&self) -> &str {
         &self.study.file.summary
     }
 
-    /// CPU time that it takes.
+    /// CPU time.
     pub fn effort(&self) -> CpuTime {
         self.study.file.effort
     }
 
-    /// Runs its experiments.
-    ///
-    /// # Errors
-    /// A scenario that is not valid.
+    /// Runs the experiments; fails if a scenario is invalid.
     pub fn reproduce(
         &self,
         settings: &Settings,
@@ -69,50 +60,50 @@ impl Paper {
     }
 }
 
-/// CPU time, s, measured where the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
+/// CPU time, s, on a machine on which the bench case `hasegawa` takes [`CpuTime::BENCH_CASE_S`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTime {
-    /// With fewer repetitions and points.
+    /// Time with fewer repetitions and points, s.
     pub quick_s: f64,
-    /// In full.
+    /// Time in full, s.
     pub full_s: f64,
 }
 
 impl CpuTime {
-    /// What the first case of [`crate::bench::CASES`] takes there, s.
+    /// Time of the first case of [`crate::bench::CASES`] on that machine, s.
     pub const BENCH_CASE_S: f64 = 0.05;
 
-    /// What these settings take.
+    /// CPU time under these settings, s.
     pub fn of(&self, settings: &Settings) -> f64 {
         if settings.quick { self.quick_s } else { self.full_s }
     }
 }
 
-/// All papers, in the order in which they are reproduced.
+/// Names of all papers, in the order of reproduction.
 pub const NAMES: [&str; 11] = [
     "hasegawa", "huang", "saad", "miyoshi", "koga2", "koga3", "koga4", "koga5", "rfc9438", "today", "related",
 ];
 
-/// How much to run.
+/// Extent of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Fewer repetitions and points: every item, within a minute.
+    /// Fewer repetitions and points: every item within a minute.
     pub quick: bool,
     /// The first seed.
     pub seed: u64,
 }
 
-/// What a reproduction found.
+/// Results of a reproduction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reproduction {
-    /// The paper's name.
+    /// Name of the paper.
     pub paper: String,
-    /// Every published number and claim beside ours, the default reading first.
+    /// All published numbers and claims with our measurements, the default reading first.
     pub items: Vec<Item>,
-    /// The report's chapter.
+    /// Chapter of the report.
     pub chapter: Chapter,
-    /// Its part of the report's first screen.
+    /// Part of the report's first screen.
     pub overview: Overview,
 }
 

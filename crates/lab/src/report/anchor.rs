@@ -1,21 +1,19 @@
-//! Names that links can point to.
+//! Anchor names for links.
 
 use lasthop_charts::plot::escape::escaped;
 use std::collections::BTreeSet;
 
-/// The names a page has given away.
 #[derive(Debug, Default)]
 pub struct Anchors {
     taken: BTreeSet<String>,
 }
 
 impl Anchors {
-    /// None yet but `names`.
     pub fn beside(names: impl IntoIterator<Item = String>) -> Anchors {
         Anchors { taken: names.into_iter().collect() }
     }
 
-    /// `wanted` in letters that need no escaping; with a number after it if the name is taken.
+    /// `wanted` without characters that need escaping, and with a number appended if the name is in use.
     pub fn unique(&mut self, wanted: &str) -> String {
         let plain = plain(wanted);
         let mut name = plain.clone();
@@ -28,13 +26,13 @@ impl Anchors {
     }
 }
 
-/// `words` as a link to the part of this name, or as they are without a name.
+/// `words` as a link to the anchor `name`; plain words if `name` is empty.
 pub fn link(name: &str, words: &str) -> String {
     let words = escaped(words);
     if name.is_empty() { words } else { format!("<a href=\"#{}\">{words}</a>", plain(name)) }
 }
 
-/// Letters, digits, `-`, `_` and `.`; what lies between becomes one dash.
+/// Keeps letters, digits, `-`, `_` and `.`; anything between becomes one dash.
 fn plain(wanted: &str) -> String {
     let kept = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     let words: Vec<&str> =

@@ -1,17 +1,15 @@
-//! A forest plot: a row for each number, with the band in which it agrees behind.
+//! Forest plot: one row per number, over the band of agreement.
 
 use super::anchor::link;
 use crate::overview::{Distance, Forest, ForestRow};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
-/// More rows nobody reads.
 const MOST: usize = 40;
-/// How far the plot goes to either side, margins, and with the room for an arrow.
+/// Half width of the plot in margins, without and with space for arrows.
 const FARTHEST: f64 = 4.0;
 const EDGE: f64 = 4.4;
 
-/// The plot as a table: names, a lane for each, and the numbers.
 pub fn html(forest: &Forest) -> String {
     let caption = escaped(&forest.caption);
     let has_best = forest.rows.iter().any(|row| row.best.is_some());
@@ -32,7 +30,7 @@ pub fn html(forest: &Forest) -> String {
     html += "</tbody>\n</table>\n";
     let more = forest.rows.len().saturating_sub(MOST);
     if more > 0 {
-        html += &format!("<p>{more} further numbers are in the chapters' tables.</p>\n");
+        html += &format!("<p>The chapters' tables list {more} further numbers.</p>\n");
     }
     html
 }
@@ -55,13 +53,12 @@ fn line(row: &ForestRow) -> String {
     )
 }
 
-/// A bar for the interval and a marker for the number, or an arrow at the edge beyond which it lies.
+/// Bar for the interval and marker for the number, or an arrow at the edge if the number lies outside of the plot.
 fn mark(distance: &Distance, class: &str, marker: &str, height: &str) -> String {
     let mut mark = format!("<g class=\"{class}\">");
     if let Some([low, high]) = distance.ci95 {
         mark +=
             &format!("<line x1=\"{}\" x2=\"{}\" y1=\"{height}\" y2=\"{height}\"/>", place(low), place(high));
-        // The interval goes on.
         if low < -FARTHEST && distance.margins >= -FARTHEST {
             mark += &format!("<use href=\"#on-left\" x=\"{}\" y=\"{height}\"/>", place(low));
         }
@@ -77,13 +74,12 @@ fn mark(distance: &Distance, class: &str, marker: &str, height: &str) -> String 
     mark + &format!("<use href=\"#{marker}\" x=\"{}\" y=\"{height}\"/></g>", place(distance.margins))
 }
 
-/// A place in the lane, the edges for what lies beyond.
 fn place(margins: f64) -> String {
     percent((margins.clamp(-FARTHEST, FARTHEST) + EDGE) / (2.0 * EDGE))
 }
 
 fn words(distance: Distance) -> String {
-    // Rounded first, and nothing added to it: no minus before a zero.
+    // Rounding first and adding 0.0 avoids a minus before zero.
     let number = |value: f64| format!("{:.1}", libm::round(value * 10.0) / 10.0 + 0.0).replace('-', "−");
     match distance.ci95 {
         Some([low, high]) => format!("{} ({} to {})", number(distance.margins), number(low), number(high)),
@@ -108,7 +104,6 @@ mod tests {
     #[test]
     fn the_lane_ends_at_four_margins() {
         assert_eq!(place(0.0), "50%");
-        // 0.4 of 8.8 margins are left for the arrow.
         assert_eq!((place(-4.0), place(-70.0)), ("4.55%".to_string(), "4.55%".to_string()));
         let far = mark(&Distance { margins: 9.0, ci95: Some([3.0, 15.0]) }, "c1", "f0", "45%");
         assert!(far.contains("#to-right") && far.contains("x2=\"95.45%\""), "{far}");

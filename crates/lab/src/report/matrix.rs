@@ -1,4 +1,4 @@
-//! Chapters by themes: how many numbers and claims come out how.
+//! Chapters by themes, with verdict counts.
 
 use super::anchor::link;
 use crate::item::Verdict;
@@ -6,7 +6,6 @@ use crate::overview::{Counts, Matrix, MatrixCell};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
-/// The matrix within a box of its own that scrolls if it is wider than the page, and what its signs mean.
 pub fn html(matrix: &Matrix) -> String {
     let caption = escaped(&matrix.caption);
     let mut html = format!(
@@ -34,7 +33,7 @@ pub fn html(matrix: &Matrix) -> String {
         let name = verdict.name();
         html += &format!("<span class=\"{name}\">{} {name}</span> ", sign(verdict));
     }
-    html + "A cell has each colour in the share of its rows.</p>\n"
+    html + "Each cell shows the shares of its verdicts as colours.</p>\n"
 }
 
 fn cell(cell: &MatrixCell) -> String {
@@ -47,7 +46,7 @@ fn cell(cell: &MatrixCell) -> String {
     format!("<td style=\"{}\">{}</td>", shares(&cell.counts), link(&cell.anchor, &counts.join(" ")))
 }
 
-/// A cell's colours from left to right, each as wide as the share of its verdict.
+/// Background of a cell: each verdict's colour, as wide as its share.
 fn shares(counts: &Counts) -> String {
     let share = |count: usize| 100.0 * count as f64 / counts.all() as f64;
     let mut end = 0.0;

@@ -1,15 +1,14 @@
-//! The HTML that shows a document: one page that needs nothing but itself, so it also works offline.
+//! HTML of a document: one self-contained page that works offline.
 //!
-//! * [`html`] puts the page together; `page.css` says how it looks, on screen, in the dark and on paper.
-//! * `matrix`, `forest`: what a reader sees first; `ranking`: the best first; `table`: tables, and what the words in their verdicts mean.
-//! * `sequence`: the time-sequence graph, with the segments in the page.
+//! * [`html`]: the page; `page.css`: its looks on screen, in dark mode and on paper.
+//! * `matrix`, `forest`: first screen; `ranking`: ranked candidates; `table`: tables and the key of verdicts.
+//! * `sequence`: time-sequence graphs with their segments.
 //! * `anchor`: names for links.
 //!
-//! Figures are drawn as in the lab's page, by `lasthop-charts`: SVG that is there without a script, is printed as it is,
-//! and takes the page's colours. The page's script adds what a pointer at a point says, a button that saves a picture,
-//! the choice of another answer above a table, and brings the time-sequence graph to life.
+//! `lasthop-charts` draws figures as SVG that works without scripts, prints, and takes the page's colours. The page's
+//! script adds tooltips, a save button, a choice of settings above tables, and interactive time-sequence graphs.
 //!
-//! The same document gives the same bytes. The page forbids itself the network by its content security policy.
+//! Equal documents give equal bytes. The content security policy forbids network access.
 
 mod anchor;
 mod forest;
@@ -31,9 +30,7 @@ const SEQUENCE_SCRIPT: &str = include_str!("sequence.js");
 const POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/// The page that shows `document`.
-///
-/// Anchors: a chapter's is its id, a figure's is `<chapter>-<figure>`.
+/// The page of `document`. A chapter's anchor is its id, a figure's anchor is `<chapter>-<figure>`.
 pub fn html(document: &Document) -> String {
     let mut anchors = Anchors::beside(markers::ids().chain(["top".to_string()]));
     let chapters: Vec<Section> =
@@ -74,7 +71,7 @@ pub fn html(document: &Document) -> String {
     )
 }
 
-/// The scripts that the document needs, in a room of their own.
+/// Scripts that the document needs, in a scope of their own.
 fn script(document: &Document) -> String {
     let has =
         |wanted: fn(&Block) -> bool| document.chapters.iter().flat_map(|chapter| &chapter.blocks).any(wanted);
@@ -93,7 +90,6 @@ fn script(document: &Document) -> String {
     scripts
 }
 
-/// A chapter's HTML, and what the contents list of it.
 struct Section {
     anchor: String,
     title: String,
@@ -101,7 +97,6 @@ struct Section {
     html: String,
 }
 
-/// A line of the contents below a chapter.
 struct Entry {
     anchor: String,
     title: String,
@@ -148,7 +143,7 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
     Section { anchor, title, entries, html }
 }
 
-/// The browser drops a line's end right after the opening tag: this one, not the text's own.
+/// Browsers drop a newline right after `<pre>`; an extra one protects the text's own.
 fn folded(title: &str, text: &str) -> String {
     let (title, text) = (escaped(title), escaped(text));
     format!("<details>\n<summary>{title}</summary>\n<pre>\n{text}</pre>\n</details>\n")
@@ -197,7 +192,7 @@ fn contents(chapters: &[Section]) -> String {
     )
 }
 
-/// Plain text; empty lines part its paragraphs.
+/// Plain text as paragraphs, separated by empty lines.
 fn paragraphs(text: &str) -> String {
     text.split("\n\n")
         .filter(|paragraph| !paragraph.trim().is_empty())
@@ -205,7 +200,6 @@ fn paragraphs(text: &str) -> String {
         .collect()
 }
 
-/// Whether anything refers to markers.
 fn has_plots(document: &Document) -> bool {
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
     blocks.any(|block| matches!(block, Block::Figure(_) | Block::Forest(_) | Block::Ranking(_)))

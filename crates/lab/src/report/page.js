@@ -1,15 +1,15 @@
-// What a pointer at a plot says, a button that saves the picture, and the choice of an answer to an open question above a
-// table. Plots and tables are there without it.
+// Tooltips of plots, a button that saves a plot, and a choice of settings above a table. Plots and tables also work
+// without scripts.
 {
   const say = (tag, text, className) => Object.assign(document.createElement(tag), { textContent: text, className });
 
-  // A row of the data: series, x, y, and the ends of its interval if there are any.
+  // Fields of a data row: series, x, y, and the interval's ends if there are any.
   const fields = (row) => [...row.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)]
     .map(([, field]) => field.replace(/^"|"$/g, "").replaceAll('""', '"'));
 
   const label = (figure, axis) => figure.querySelector(`.${axis}-label`).textContent;
 
-  // The nearest marker, in words; null if none is near.
+  // Text for the nearest marker; null if none is near.
   const marked = (figure, area, right, down) => {
     let nearest = [24, null];
     for (const marker of area.querySelectorAll("g[data-row] > use")) {
@@ -25,7 +25,7 @@
     return `${series}\n${label(figure, "x")}: ${x}\n${label(figure, "y")}: ${y}${interval}`;
   };
 
-  // The value at a share of an axis, which says its ends and whether it is logarithmic.
+  // Value at a share of an axis; `scale` holds the ends, and `log` if the axis is logarithmic.
   const value = (scale, share) => {
     const [low, high, log] = scale.split(" ");
     return Number((log ? low * (high / low) ** share : Number(low) + (high - low) * share).toPrecision(3));
@@ -70,7 +70,7 @@
       const [, cells] = settings[choice.value] ?? ["", []];
       before = cells.map(([row, column, text, name = verdicts.includes(text) ? text : ""]) => put([table.tBodies[0].rows[row].cells[column], text, `${name} switched`.trim()]));
     });
-    const label = say("label", "Under: ", "switch");
+    const label = say("label", "Setting: ", "switch");
     label.append(choice);
     table.closest(".wide").before(label);
   }

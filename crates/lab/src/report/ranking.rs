@@ -1,11 +1,10 @@
-//! A ranking: a row for each candidate, with a dot, its interval and a line at zero.
+//! Ranking: one row per candidate, with a dot, its interval and a line at zero.
 
 use crate::ranking::{Ranked, Ranking};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 use lasthop_charts::plot::scale::{Scale, Tick};
 
-/// The ranking as a table: names, a lane for each, the numbers, and what a reader should know.
 pub fn html(ranking: &Ranking) -> String {
     let scale = scale(ranking);
     let has_words = !ranking.says.is_empty();
@@ -32,7 +31,7 @@ pub fn html(ranking: &Ranking) -> String {
     html + "</tbody>\n</table>\n"
 }
 
-/// From the least to the largest end of an interval, with zero and some room.
+/// Scale from the smallest to the largest end of all intervals, including zero, with padding.
 fn scale(ranking: &Ranking) -> Scale {
     let ends = ranking.rows.iter().flat_map(|row| {
         let [low, high] = row.ci95.unwrap_or([f64::NAN; 2]);

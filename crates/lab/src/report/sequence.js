@@ -1,6 +1,6 @@
-// Brings the time-sequence graphs of a report to life: the first picture is there without it.
+// Interactive time-sequence graphs of a report; without scripts the first view remains.
 
-// Letters of packed.rs as columns.
+// Decodes the output of packed.rs into columns.
 function unpackedSegments(letters) {
   const text = atob(letters);
   let at = 0;
@@ -52,13 +52,13 @@ function unpackedSegments(letters) {
   return { ...data, ...acks, ...events };
 }
 
-// What became of the bytes of one segment, each time that it was sent.
+// Fate of the segment's first byte, for each time it was sent.
 function storyOf(segments, index, { links, again, losses }) {
   const byte = segments.start[index], lines = [];
   for (let i = 0; i < segments.sent.length; i += 1) {
     if (byte < segments.start[i] || byte >= segments.start[i] + segments.length[i]) continue;
     const why = again[segments.reason[i]];
-    lines.push([segments.sent[i], why ? `The sender sends it again: ${AGAIN[why] || why}.` : 'It sets out.']);
+    lines.push([segments.sent[i], why ? `The sender retransmits it: ${AGAIN[why] || why}.` : 'The sender sends it.']);
     if (segments.fate[i] >= 0) {
       const reason = losses[segments.fate[i]], pipe = segments.pipe[i];
       const where = pipe < 0 ? '' : ` on link ${links[Math.floor(pipe / 2)]}${pipe % 2 ? ', up' : ''}`;
@@ -90,7 +90,7 @@ for (const figure of document.querySelectorAll('figure.time-sequence')) {
   const graph = sequenceGraph(canvas, { losses: () => about.losses, picked, said: words => { said.textContent = words; } });
   const choice = made('select', { 'aria-label': about.title });
   choice.append(...about.runs.map(({ name }, at) => made('option', { value: String(at) }, name)));
-  // Runs in the same picture: any, and at first the second beside the first, if they are there to be compared.
+  // Other runs in the picture; at first the second run, if the runs are for comparison.
   const beside = new Set(about.together ? [1] : []);
   const segments = at => {
     const { letters, to } = about.runs[at];
@@ -106,7 +106,7 @@ for (const figure of document.querySelectorAll('figure.time-sequence')) {
     boxes.forEach((one, at) => { one.disabled = at === first; one.checked = at === first || beside.has(at); });
     const { to, duration } = [first, ...drawn].map(at => about.runs[at]).reduce((one, other) => other.to < one.to ? other : one);
     story.hidden = true;
-    said.textContent = to < duration ? `Segments and ACKs from ${to.toFixed(3)} s on have no room in this report: lasthop lab shows them.` : '';
+    said.textContent = to < duration ? `Segments and ACKs from ${to.toFixed(3)} s on are not in this report: lasthop lab shows them.` : '';
     graph.show(segments(first), run().duration, layer(first), drawn.map(at => ({ segments: segments(at), ...layer(at) })));
     key.textContent = graph.key;
   };

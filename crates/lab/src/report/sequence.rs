@@ -1,5 +1,4 @@
-//! The time-sequence graph: its first view as a plot that needs no script, and the segments for the script that draws it
-//! anew as often as somebody zooms.
+//! Time-sequence graph: its first view as a plot without scripts, and the segments for the interactive graph.
 
 use crate::document::{Sequence, Sequenced};
 use crate::figure::Figure;
@@ -12,7 +11,6 @@ use lasthop_tcp::event::Reason;
 use lasthop_wire::LossReason;
 use serde_json::{Value, json};
 
-/// The figure with this anchor.
 pub fn html(sequence: &Sequence, anchor: &str) -> String {
     let (title, caption) = (escaped(&sequence.title), escaped(&sequence.caption));
     let first = still(sequence);
@@ -22,7 +20,7 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
         "runs": sequence.runs.iter().map(run).collect::<Vec<Value>>(),
     });
-    // Nothing in it may end the element that holds it.
+    // Escaping `<` keeps the text from closing its script element.
     let about = about.to_string().replace('<', "\\u003c");
     format!(
         "<figure id=\"{anchor}\" class=\"time-sequence\">\n\
@@ -34,7 +32,7 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
     )
 }
 
-/// The first view of the first run; of others in the same picture what they sent.
+/// First view of the first run; of a second run in the same picture, the sent segments only.
 fn still(sequence: &Sequence) -> Figure {
     let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
     let mut figure = first.segments.figure(&sequence.title);

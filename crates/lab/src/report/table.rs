@@ -1,22 +1,21 @@
-//! Tables, and what their verdicts mean.
+//! Tables, and the key of their verdicts.
 
 use crate::document::{Block, Cell, Document, Setting, Table};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
-/// What the words of the verdicts mean, in [`Verdict`](crate::item::Verdict)'s terms.
+/// Key of the verdicts, in the words of [`Verdict`](crate::item::Verdict).
 pub const VERDICTS: &str = "\
 <dl class=\"verdicts\" aria-label=\"Verdicts\">\n\
-<div><dt class=\"agrees\">agrees</dt><dd>Our whole 95&nbsp;% interval lies within the margin of the published number; a \
-claim surely holds at all of its points.</dd></div>\n\
-<div><dt class=\"differs\">differs</dt><dd>The interval lies outside of the margin; a claim surely fails at a point.</dd></div>\n\
-<div><dt class=\"inconclusive\">inconclusive</dt><dd>Neither: more repetitions would tell.</dd></div>\n\
-<div><dt class=\"undecidable\">undecidable</dt><dd>No number of repetitions tells: the paper's number is one run of many \
-that vary too much, or its margin is the paper's own spread.</dd></div>\n\
-<div><dt class=\"shape\">shape</dt><dd>Of claims alone: it holds at all points in the mean, not surely at all.</dd></div>\n\
+<div><dt class=\"agrees\">agrees</dt><dd>The whole 95&nbsp;% interval lies within the margin of the published number. A \
+claim significantly holds at all of its points.</dd></div>\n\
+<div><dt class=\"differs\">differs</dt><dd>The interval lies outside of the margin. A claim significantly fails at a point.</dd></div>\n\
+<div><dt class=\"inconclusive\">inconclusive</dt><dd>More repetitions are needed.</dd></div>\n\
+<div><dt class=\"undecidable\">undecidable</dt><dd>No number of repetitions decides: the published number is one run of a \
+wide distribution, or the margin is the paper's own spread.</dd></div>\n\
+<div><dt class=\"shape\">shape</dt><dd>Claims only: the mean holds at all points, but not significantly at every point.</dd></div>\n\
 </dl>\n";
 
-/// Whether any part of `document` has a verdict to explain.
 pub fn has_verdicts(document: &Document) -> bool {
     let mut blocks = document.chapters.iter().flat_map(|chapter| &chapter.blocks);
     blocks.any(|block| match block {
@@ -28,13 +27,12 @@ pub fn has_verdicts(document: &Document) -> bool {
     })
 }
 
-/// `table` within a box of its own that scrolls if the table is wider than the page.
+/// `table` in a box that scrolls if the table is wider than the page.
 pub fn html(table: &Table) -> String {
     within(table, "")
 }
 
-/// The same with what a script needs to show it under other settings; without one it stays as it is. A cell's class goes without
-/// saying if it is its text (a verdict's), or none.
+/// `table` with data for other settings; a cell's class is omitted if empty or equal to the text.
 pub fn switched(table: &Table, settings: &[Setting]) -> String {
     let kinds = kinds(table);
     let cell = |(row, column, cell): &(usize, usize, Cell)| match name(&kinds, *column, cell) {
@@ -46,7 +44,7 @@ pub fn switched(table: &Table, settings: &[Setting]) -> String {
         json!([setting.label, cells])
     };
     let settings: Vec<serde_json::Value> = settings.iter().map(setting).collect();
-    // JSON is full of double quotes: single ones stand around it.
+    // Single quotes: the JSON is full of double quotes.
     let settings = serde_json::Value::from(settings).to_string();
     let settings = settings.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;");
     within(table, &format!(" data-settings='{settings}'"))
@@ -74,7 +72,7 @@ fn within(table: &Table, attribute: &str) -> String {
     }
     html += "</tr></thead>\n<tbody>\n";
     for row in &table.rows {
-        // The ends of cells and rows go without saying (HTML, "Optional tags"): there are thousands of them.
+        // HTML allows the end tags of cells and rows to be omitted ("Optional tags"); there are thousands of cells.
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
             let class = name(&kinds, index, cell).map_or(String::new(), |name| format!(" class=\"{name}\""));
@@ -85,20 +83,18 @@ fn within(table: &Table, attribute: &str) -> String {
     html + "</tbody>\n</table>\n</div>\n"
 }
 
-/// What a column holds: its table names it once, and not each cell.
+/// Kind of a column's cells; named once per table instead of in each cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Numbers, and nothing but them and gaps.
     Numbers,
-    /// Words so short that they never take a second line, and gaps.
+    /// Words too short to wrap, and gaps.
     Words,
-    /// Anything: each cell says what it is.
+    /// Anything: each cell names its class.
     Mixed,
 }
 
-/// The style sheet knows so many columns.
 const MOST_KINDS: usize = 16;
-/// Letters of a short word, and of what is no long note yet.
+/// Largest length of a short word, and of text that is not a long note, characters.
 const SHORT: usize = 20;
 const MIDDLING: usize = 40;
 
@@ -119,7 +115,7 @@ fn kinds(table: &Table) -> Vec<Kind> {
     (0..table.columns.len()).map(kind).collect()
 }
 
-/// A cell's class; a verdict's is its name.
+/// Class of a cell; a verdict's class is its name.
 fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
     let kind = kinds.get(column).copied().unwrap_or(Kind::Mixed);
     Some(match cell {
@@ -127,9 +123,9 @@ fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
         Cell::Number(_) => "number",
         Cell::Verdict(Some(verdict)) => verdict.name(),
         Cell::Verdict(None) | Cell::Empty => "none",
-        // A long note takes lines, a short word never does; between them the table's width decides.
+        // Long notes wrap, short words never do; in between the table's width decides.
         Cell::Text(text) => match text.chars().count() {
-            // A row's name is no note, and is as large as in the other rows.
+            // A row's name has the same size in all rows.
             letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
             letters if letters > SHORT || kind == Kind::Words => return None,
@@ -175,7 +171,6 @@ mod tests {
         let cells = vec![(0, 1, verdict(Verdict::Agrees))];
         let settings = [Setting { label: "\"ACKs\": on".into(), cells }];
         let html = switched(&table, &settings);
-        // The default is what is seen without a script.
         assert!(html.contains("<td class=\"differs\">differs\n"), "{html}");
         assert!(html.contains(r#"data-settings='[["\"ACKs\": on",[[0,1,"agrees"]]]]'"#), "{html}");
     }

@@ -1,34 +1,32 @@
-//! When finite transfers were complete. Of one that the run's end cut off only "later than that" is known: it is
-//! censored, not left out.
+//! Completion times of finite transfers. A transfer cut off by the run's end is censored, not left out.
 
 use super::distribution;
 use super::number::plain;
 use lasthop_sim::{FlowOutcome, Outcome};
 use serde_json::{Map, Value, json};
 
-/// The metric of transfers that finished: a mean of it needs all of them.
+/// Metric of completed transfers: its mean needs all of them to complete.
 pub const COMPLETED: &str = "completed_s";
-/// The same, those cut off counted up to the run's end: its mean exists whatever finished (the restricted mean; Royston
-/// and Parmar, BMC Med. Res. Methodol. 13:152, 2013).
+/// Metric that counts unfinished transfers up to the run's end: its mean always exists (restricted mean; Royston and
+/// Parmar, BMC Med. Res. Methodol. 13:152, 2013).
 pub const RESTRICTED: &str = "restricted_completed_s";
 
-/// Names and shares of the quantiles.
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p95", 0.95), ("p99", 0.99)];
 
-/// How many transfers were complete, and by when.
+/// Completed transfers and their times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
-    /// Those complete before the run's end.
+    /// Number of transfers completed before the run's end.
     pub completed: usize,
-    /// All.
+    /// Number of transfers.
     pub transfers: usize,
-    /// Times in which 50, 95 and 99 % of the transfers are complete, s: the product-limit estimate (Kaplan and Meier,
-    /// J. Am. Stat. Assoc. 53, 1958); where nothing was cut off before, the smallest time that so many do not exceed.
-    /// `None` if so many were never seen complete.
+    /// Times by which 50, 95 and 99 % of the transfers are complete, s; product-limit estimate (Kaplan and Meier, J.
+    /// Am. Stat. Assoc. 53, 1958). Without earlier censoring, the nearest rank. `None` if fewer were seen to
+    /// complete.
     pub quantiles: [Option<f64>; 3],
-    /// Times, s, and the share complete from then on (0 to 1), at most [`distribution::POINTS`] of them.
+    /// Times, s, with the share complete from then on (0 to 1); at most [`distribution::POINTS`] pairs.
     pub distribution: Vec<[f64; 2]>,
-    /// A quantile that is `None` is larger than this: how long the transfer watched longest was watched, s.
+    /// Longest observation of any transfer, s: lower bound of every quantile that is `None`.
     pub watched_s: f64,
 }
 
@@ -36,34 +34,33 @@ impl Completion {
     /// Names and meanings of the quantiles' rows.
     pub const ROWS: [(&str, &str); 3] = [
         ("completed_p50_s", "time in which half of all transfers were complete, s"),
-        ("completed_p95_s", "time in which 95 % of all transfers were complete, s; >: fewer were by the run's end"),
-        ("completed_p99_s", "time in which 99 % of all transfers were complete, s; >: fewer were by the run's end"),
+        ("completed_p95_s", "time in which 95 % of all transfers were complete, s; >: fewer completed before the run's end"),
+        ("completed_p99_s", "time in which 99 % of all transfers were complete, s; >: fewer completed before the run's end"),
     ];
 
-    /// Of one flow, by its place in each repetition.
+    /// Completions of one flow, by its index in each repetition.
     pub fn of_flow(outcomes: &[Outcome], flow: usize) -> Option<Completion> {
         Completion::of(outcomes.iter().filter_map(|outcome| outcome.flows.get(flow)))
     }
 
-    /// Of all flows in all repetitions.
+    /// Completions of all flows in all repetitions.
     pub fn of_all(outcomes: &[Outcome]) -> Option<Completion> {
         Completion::of(outcomes.iter().flat_map(|outcome| &outcome.flows))
     }
 
-    /// Of the finite transfers among these flows; `None` if there are none.
+    /// Completions of these flows' finite transfers; `None` without any.
     pub fn of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>) -> Option<Completion> {
         Completion::of_times(flows.flat_map(FlowOutcome::transfers).collect())
     }
 
-    /// The time in which this share of the finite transfers among these flows is complete, s; `None` if so many were never
-    /// seen complete.
+    /// Time by which this share of the flows' finite transfers is complete, s; `None` if fewer were seen to complete.
     pub fn quantile_of<'a>(flows: impl Iterator<Item = &'a FlowOutcome>, share: f64) -> Option<f64> {
         let mut times: Vec<(f64, bool)> = flows.flat_map(FlowOutcome::transfers).collect();
         Completion::sort(&mut times);
         if times.is_empty() { None } else { quantile(&times, share) }
     }
 
-    /// Of transfers by how long each was watched, s, and whether it was complete then; `None` without any.
+    /// Completions of transfers given as observed time, s, and whether complete; `None` without any.
     pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
         Completion::sort(&mut times);
         let watched_s = times.last()?.0;
@@ -76,12 +73,12 @@ impl Completion {
         })
     }
 
-    /// In the order of time; at the same instant what is complete comes before what is cut off.
+    /// Sorts by time; at equal times completed transfers precede censored ones.
     pub(super) fn sort(times: &mut [(f64, bool)]) {
         times.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
     }
 
-    /// Whether nothing was cut off.
+    /// Whether no transfer was cut off.
     pub fn is_whole(&self) -> bool {
         self.completed == self.transfers
     }
@@ -102,7 +99,7 @@ impl Completion {
         })
     }
 
-    /// Adds to an object of [`COMPLETED`]: how many, the quantiles (null beyond `watched_s`), that bound, and the distribution.
+    /// Adds counts, quantiles (null above `watched_s`), `watched_s` and the distribution to a [`COMPLETED`] object.
     pub fn extend(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));
@@ -116,7 +113,7 @@ impl Completion {
     }
 }
 
-/// The first time at which the share not yet complete is down to `1 - share`; the times are sorted.
+/// First time at which the incomplete share is at most `1 - share`; `times` are sorted.
 fn quantile(times: &[(f64, bool)], share: f64) -> Option<f64> {
     let mut left = 1.0;
     for (at, (seconds, complete)) in times.iter().enumerate() {
@@ -124,7 +121,6 @@ fn quantile(times: &[(f64, bool)], share: f64) -> Option<f64> {
             let watched = (times.len() - at) as f64;
             left *= (watched - 1.0) / watched;
         }
-        // But for the rounding of the product.
         if left <= 1.0 - share + 1e-9 {
             return Some(*seconds);
         }
@@ -148,7 +144,6 @@ mod tests {
 
     #[test]
     fn a_quantile_exists_if_so_many_finished() {
-        // 94 of 100 finish, the others are cut off at 60 s.
         let time = |index: u32| if index < 94 { (f64::from(index) / 2.0, true) } else { (60.0, false) };
         let times: Vec<(f64, bool)> = (0..100).map(time).collect();
         assert_eq!([0.5, 0.95].map(|share| quantile(&times, share)), [Some(24.5), None]);

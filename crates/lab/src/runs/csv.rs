@@ -1,11 +1,11 @@
-//! Comma-separated values: every repetition, and the samples of the first.
+//! Comma-separated values of all repetitions, and samples of the first.
 
 use csv::{Terminator, Writer, WriterBuilder};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowOutcome, FlowSample, METRICS, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
 
-/// Lines under way, each ended by a line feed; fields that hold a comma, a quote or a line's end are quoted (RFC 4180).
+/// Lines ended by a line feed; fields with a comma, quote or line break are quoted (RFC 4180).
 struct Lines(Writer<Vec<u8>>);
 
 impl Lines {
@@ -14,7 +14,7 @@ impl Lines {
     }
 
     fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
-        // Memory takes everything, and lines may differ in length: nothing can fail.
+        // Writing to memory does not fail, and `flexible` allows lines of different length.
         let _ = self.0.write_record(fields);
     }
 
@@ -31,19 +31,19 @@ pub fn line<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>) -> String {
     lines.text()
 }
 
-/// A number, or nothing where it is undefined.
+/// A number, or an empty field if undefined.
 pub fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// One row per flow and repetition with every metric; `before` are further columns in front.
+/// Header of [`rows`]; `before` are additional leading columns.
 pub fn header(before: &[&str]) -> String {
     line(
         before.iter().copied().chain(["flow", "run", "seed"]).chain(METRICS.iter().map(|metric| metric.name)),
     )
 }
 
-/// The rows of a repetition; `run` is its number, from 1.
+/// One row per flow with every metric; `run` is the repetition's number, from 1.
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let row = |flow: &FlowOutcome| {
         let head = before.iter().map(|field| (*field).to_owned());
@@ -53,7 +53,7 @@ pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     outcome.flows.iter().map(row).collect()
 }
 
-/// The samples of a run: one row per instant and TCP flow, with the queues of all links beside it.
+/// Samples of a run: one row per instant and TCP flow, with the queues of all links.
 pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
     let mut instants = samples.queues.chunk_by(|one, next| one.time == next.time).peekable();
     let mut names: Vec<String> = ["time_s", "flow"].map(String::from).to_vec();
@@ -91,26 +91,26 @@ fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -
 
 /// A column of samples.
 pub struct Column {
-    /// Its name, with the unit: `cwnd_bytes`.
+    /// Name with the unit: `cwnd_bytes`.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
     of: fn(&FlowSample) -> Option<f64>,
 }
 
 impl Column {
-    /// Its value; `None` where it is undefined.
+    /// Value; `None` if undefined.
     pub fn value(&self, flow: &FlowSample) -> Option<f64> {
         (self.of)(flow)
     }
 }
 
-/// What is sampled of a flow.
+/// Sampled columns of a flow.
 pub const COLUMNS: &[Column] = &[
     Column { name: "cwnd_bytes", doc: "congestion window, bytes", of: |flow| Some(flow.cwnd_bytes as f64) },
     Column {
         name: "cwnd_inflated_bytes",
-        doc: "the same as papers draw it: inflated by what has left the network during recovery, bytes",
+        doc: "congestion window inflated during recovery by the bytes that have left the network, bytes",
         of: |flow| Some(flow.inflated_bytes as f64),
     },
     Column {
@@ -120,7 +120,7 @@ pub const COLUMNS: &[Column] = &[
     },
     Column {
         name: "in_flight_bytes",
-        doc: "bytes in the network by the sender's account",
+        doc: "bytes in flight as the sender counts them",
         of: |flow| Some(flow.in_flight_bytes as f64),
     },
     Column {
@@ -141,7 +141,7 @@ pub const COLUMNS: &[Column] = &[
     },
     Column {
         name: "acks_sent",
-        doc: "ACKs sent so far by the destination",
+        doc: "ACKs sent so far by the receiver",
         of: |flow| Some(flow.acks_sent as f64),
     },
     Column {
@@ -151,17 +151,17 @@ pub const COLUMNS: &[Column] = &[
     },
     Column {
         name: "lost_channel",
-        doc: "packets of the flow lost so far on the air",
+        doc: "packets of the flow lost so far on the channel",
         of: |flow| lost(flow, LossReason::Channel),
     },
     Column {
         name: "lost_notice",
-        doc: "packets of the flow dropped so far as a notice that another one found no room",
+        doc: "packets of the flow dropped so far to signal another packet's overflow",
         of: |flow| lost(flow, LossReason::Notice),
     },
     Column {
         name: "lost_discarded",
-        doc: "packets of the flow given up so far by a link layer's sending side",
+        doc: "packets of the flow discarded so far by a sending link layer",
         of: |flow| lost(flow, LossReason::Discarded),
     },
     Column {
@@ -171,7 +171,7 @@ pub const COLUMNS: &[Column] = &[
     },
     Column {
         name: "lost_corrupt",
-        doc: "packets of the flow that have reached its other end damaged so far",
+        doc: "corrupted packets of the flow received so far",
         of: |flow| lost(flow, LossReason::Corrupt),
     },
 ];

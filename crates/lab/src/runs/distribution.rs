@@ -1,19 +1,18 @@
-//! How completion times are distributed: a curve of the share complete by each time, in reports, JSON and CSV.
+//! Distribution of completion times (share complete by each time) in reports, JSON and CSV.
 
 use super::completion::Completion;
 use super::csv::line;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_sim::{FlowOutcome, Outcome};
 
-/// More curves than this in a figure nobody reads.
 const MOST_CURVES: usize = 8;
 /// Points of a curve in JSON, at equal shares.
 pub const POINTS: usize = 100;
-/// Times so many times apart are drawn on a logarithmic axis.
+/// Ratio of the largest to the smallest time that makes the axis logarithmic.
 const FAR: f64 = 30.0;
 
-/// Times (s) at which the share complete rises, and the share (0 to 1) from then on: 1 less the product-limit estimate, as
-/// [`Completion::quantiles`]. `times` are sorted, at the same instant the complete ones first.
+/// Times (s) at which the completed share rises, with the share (0 to 1) from then on: 1 minus the product-limit
+/// estimate of [`Completion::quantiles`]. `times` are sorted by [`Completion::sort`].
 pub(super) fn course(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     let (mut left, mut steps) = (1.0, Vec::<[f64; 2]>::new());
     for (at, (seconds, _)) in times.iter().enumerate().filter(|(_, (_, complete))| *complete) {
@@ -27,7 +26,7 @@ pub(super) fn course(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     steps
 }
 
-/// Of a course the first time of each hundredth of the share, and the last.
+/// The first time of each hundredth of the share, and the last time.
 pub(super) fn thinned(course: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if course.len() <= POINTS {
         return course;
@@ -46,8 +45,7 @@ pub(super) fn thinned(course: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Transfers by the name of their flow, all repetitions together: `web` for `web.1`, `web.2` … Nothing if there are fewer
-/// than two.
+/// Distribution by flow name over all repetitions; `web.1`, `web.2` … are one name. `None` below two transfers.
 pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     let first = outcomes.first()?;
     let mut names: Vec<&str> = Vec::new();
@@ -66,8 +64,7 @@ pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     figure(names.iter().map(of).collect())
 }
 
-/// A figure of named transfers, by how long each was watched, s, and whether it was complete then; nothing if no name has
-/// two.
+/// Figure of named transfers, each given as observed time, s, and whether complete; `None` if no name has two.
 pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     let (mut curves, mut cut) = (Vec::new(), 0);
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -93,13 +90,13 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     }
     let cut = match cut {
         0 => String::new(),
-        _ => format!(" {cut} that the run's end cut off count as later (Kaplan and Meier)."),
+        _ => format!(" {cut} cut off by the run's end count as later (Kaplan and Meier)."),
     };
     Some(Figure {
         id: "completions".into(),
         title: "Completion times".into(),
         caption: format!(
-            "Share of transfers, or of requests, that are complete within this time, all repetitions together.{cut}"
+            "Share of transfers or requests that are complete within this time, over all repetitions.{cut}"
         ),
         x_label: "time to complete, s".into(),
         y_label: "complete, %".into(),
@@ -110,7 +107,7 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     })
 }
 
-/// A flow's name without the number of the replica.
+/// A flow's name without the replica's number.
 fn kin(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => before,
@@ -118,24 +115,24 @@ fn kin(name: &str) -> &str {
     }
 }
 
-/// The names of the columns of [`rows`].
+/// Column names of [`rows`].
 pub fn header(before: &[&str]) -> String {
     let own = COLUMNS.iter().map(|(name, _)| *name);
     line(before.iter().copied().chain(own))
 }
 
-/// The columns of [`rows`], and what they are.
+/// Columns of [`rows`] with descriptions.
 pub const COLUMNS: &[(&str, &str)] = &[
-    ("flow", "the flow's name"),
+    ("flow", "name of the flow"),
     ("run", "number of the repetition, from 1"),
-    ("seed", "its seed"),
+    ("seed", "seed of the repetition"),
     ("transfer", "number of the request in its flow, from 1; 1 for a transfer"),
-    ("began_s", "when it began, or was asked, from the run's beginning, s"),
-    ("took_s", "from then to its last byte, or to the run's end, s"),
-    ("complete", "1; 0 if the run's end cut it off"),
+    ("began_s", "start of the transfer, or time of the request, from the run's beginning, s"),
+    ("took_s", "duration from `began_s` to the last byte, or to the run's end, s"),
+    ("complete", "1; 0 if cut off by the run's end"),
 ];
 
-/// A row for each transfer, and each request, of a repetition; `run` is its number, from 1.
+/// One row for each transfer and each request of a repetition; `run` is the repetition's number, from 1.
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let mut text = String::new();
     for flow in &outcome.flows {
@@ -171,7 +168,7 @@ mod tests {
         assert_eq!(course.len(), 3);
     }
 
-    /// Worked by hand: of four the second is cut off at 2: 1/4 are complete at 1; of two left one at 3: 1 - 3/4 · 1/2.
+    /// Worked by hand: 1/4 of four are complete at 1; the second is cut off at 2; one of two at 3: 1 - 3/4 · 1/2.
     #[test]
     fn what_is_cut_off_counts_as_later() {
         let course = course(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);
@@ -195,7 +192,7 @@ mod tests {
         assert_eq!((kin("web.12"), kin("web"), kin("a.b"), kin("a.b.3")), ("web", "web", "a.b", "a.b"));
         assert_eq!(figure(vec![("one".into(), vec![(1.0, true)])]), None);
         let drawn = figure(vec![("two".into(), vec![(3.0, true), (1.0, true), (90.0, false)])]).unwrap();
-        assert!(drawn.x_log && drawn.caption.contains("1 that the run's end cut off"), "{drawn:?}");
+        assert!(drawn.x_log && drawn.caption.contains("1 cut off by the run's end"), "{drawn:?}");
         let points: Vec<(f64, f64)> = drawn.curves[0].points.iter().map(|point| (point.x, point.y)).collect();
         assert_eq!((points[0], points.len()), ((1.0, 0.0), 4));
         assert_eq!(points[3].0, 90.0);

@@ -1,4 +1,4 @@
-//! A report of one repetition, by time.
+//! Report of a scenario: means, and the first repetition over time.
 
 use super::random::Repeats;
 use super::{Runs, distribution, limits, links, sequence, summary};
@@ -9,12 +9,10 @@ use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::QueueSample;
 use lasthop_wire::LossReason;
 
-/// The first flows, each with figures of its own.
 const MOST_FLOWS: usize = 4;
-/// More curves than this in a figure nobody reads.
 const MOST_CURVES: usize = 8;
 
-/// Windows, round trips, queues, goodput and losses of the first repetition, and the means of all.
+/// The report: means of all repetitions; windows, round trips, queues, goodput and losses of the first.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
     let all: Vec<Course> = named.map(|(flow, it)| Course::of(&it.name, &runs.samples.flows, flow)).collect();
@@ -24,7 +22,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let mut blocks = vec![Block::Text(match repeats.note() {
         Some(note) => format!("A run of {}; {note}.", scenario.duration),
         None => format!(
-            "Means over {} repetitions of {} with their 95 % intervals; the seeds begin at {seed}.",
+            "Means over {} repetitions of {} with their 95 % intervals. Seeds begin at {seed}.",
             outcomes.len(),
             scenario.duration
         ),
@@ -46,9 +44,9 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
         blocks.push(Block::Text(format!("Windows and round trips of {unseen} further flows are not drawn.")));
     }
     if scenario.flows.iter().any(|flow| matches!(flow.traffic, Traffic::Datagrams { .. })) {
-        blocks.push(Block::Text("Flows of datagrams have no window: they are in the table only.".into()));
+        blocks.push(Block::Text("Datagram flows have no window: they appear only in the table.".into()));
     }
-    let chapter = Chapter { id: "run".into(), title: "What came out".into(), blocks };
+    let chapter = Chapter { id: "run".into(), title: "Results".into(), blocks };
     Document {
         title: scenario.title.clone(),
         introduction: scenario.source.as_ref().map_or(String::new(), |source| format!("Source: {source}.")),
@@ -56,7 +54,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     }
 }
 
-/// A flow's window, round trips and what is in flight, of one run or of several.
+/// Figures of a flow's window, round trips and bytes in flight, for one run or several.
 pub(crate) fn of_flow(number: usize, flow: &str, courses: &[Course]) -> [Figure; 3] {
     [courses::window(courses), courses::round_trips(courses), courses::in_flight(courses)].map(|figure| {
         Figure {
@@ -67,7 +65,6 @@ pub(crate) fn of_flow(number: usize, flow: &str, courses: &[Course]) -> [Figure;
     })
 }
 
-/// Its first letter small: `round-trip time`.
 fn lowered(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
@@ -98,16 +95,15 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     }
     let caption = match (curves.is_empty(), has_average) {
         (true, _) => "No packet ever waited when the queues were sampled.",
-        (false, false) => "Packets that wait; directions in which none ever did are left out.",
+        (false, false) => "Packets waiting; link directions without any are left out.",
         (false, true) => {
-            "Packets that wait, and the average by which the queue drops or marks, as of the last arrival; directions in \
-             which none ever waited are left out."
+            "Packets waiting, and the average at the last arrival by which the queue drops or marks; link directions \
+             without waiting packets are left out."
         }
     };
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-/// Of each flow unless there are too many, and of all together.
 fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
     let each: Vec<(String, Vec<(f64, u64)>)> = courses
         .iter()
@@ -121,7 +117,7 @@ fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
     courses::goodput(&amounts, courses::averaged_s(scenario.duration.as_secs()))
 }
 
-/// Amounts of several flows, sampled at the same instants.
+/// Sum of the flows' amounts, which are sampled at the same instants.
 pub(crate) fn together<'a>(flows: impl Iterator<Item = &'a Vec<(f64, u64)>>) -> Vec<(f64, u64)> {
     let mut total: Vec<(f64, u64)> = Vec::new();
     for amounts in flows {
@@ -147,7 +143,7 @@ fn losses(samples: &[QueueSample]) -> Figure {
     let curves: Vec<Curve> = curves.collect();
     let caption = match curves.is_empty() {
         true => "No packet was lost.",
-        false => "Packets of all flows lost so far on all links, ACKs included, by their true cause.",
+        false => "Packets of all flows lost so far on all links, ACKs included, by true cause.",
     };
     figure("losses", "Losses by cause", caption, "packets", curves)
 }

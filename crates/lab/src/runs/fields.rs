@@ -1,4 +1,4 @@
-//! What the columns of CSV and the fields of JSON and of traces mean, from their own definitions.
+//! Descriptions of CSV columns and of the fields of JSON and traces, from their definitions.
 
 use super::completion::Completion;
 use super::csv::COLUMNS;
@@ -7,51 +7,47 @@ use lasthop_scenario::{Described, Section};
 use lasthop_sim::trace::{EVENTS, FIELDS};
 use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
 
-/// Columns in front of the metrics of `run --format csv`; `compare` and `results` have the varied keys before them.
+/// Leading columns of `run --format csv`; in `compare` and `results` the varied keys precede them.
 const FIRST: &[(&str, &str)] = &[
-    ("flow", "the flow's name"),
+    ("flow", "name of the flow"),
     ("run", "number of the repetition, from 1; `results` has none"),
-    ("seed", "its seed: the same seed means the same losses"),
+    ("seed", "seed of the repetition; equal seeds give equal losses"),
 ];
 
-/// Fields of JSON that are no metrics.
 const OBJECTS: &[(&str, &str)] = &[
-    ("flow", "the flow's name; null for all flows together"),
-    ("flows", "of all flows together: how many there are"),
-    ("link", "the direction of a link: wireless.down"),
-    ("sweep", "results: the number of the sweep in its store"),
-    ("x", "compare, results: the varied keys and their values"),
-    ("mean", "of a metric: its mean over the repetitions in which it is defined"),
-    ("ci95", "of a metric: ends of the 95 % interval; null for one repetition"),
-    ("runs", "of a metric: in how many repetitions it is defined"),
-    ("completed", "of completed_s: how many transfers were complete before the run's end"),
-    ("transfers", "of completed_s: of how many"),
-    ("p50", "of completed_s: time in which half of all transfers were complete, s; null if fewer were"),
-    ("p95", "the same of 95 %"),
-    ("p99", "the same of 99 %"),
-    (
-        "watched_s",
-        "of completed_s: how long the transfer watched longest was watched, s; a quantile that is null is longer",
-    ),
+    ("flow", "name of the flow; null for all flows together"),
+    ("flows", "all flows together: number of flows"),
+    ("link", "link direction: wireless.down"),
+    ("sweep", "results: number of the sweep in its store"),
+    ("x", "compare, results: varied keys and their values"),
+    ("mean", "metric: mean over the repetitions in which the metric is defined"),
+    ("ci95", "metric: ends of the 95 % interval; null for one repetition"),
+    ("runs", "metric: number of repetitions in which the metric is defined"),
+    ("completed", "completed_s: number of transfers completed before the run's end"),
+    ("transfers", "completed_s: number of transfers"),
+    ("p50", "completed_s: time in which half of all transfers were complete, s; null if fewer completed"),
+    ("p95", "completed_s: time in which 95 % were complete, s; null if fewer completed"),
+    ("p99", "completed_s: time in which 99 % were complete, s; null if fewer completed"),
+    ("watched_s", "completed_s: longest observation of any transfer, s; every null quantile is longer"),
     (
         "distribution",
-        "of completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; of two transfers or more",
+        "completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; needs two transfers",
     ),
-    ("difference", "compare, of a metric: to the first case, paired by repetition"),
-    ("difference_percent", "compare, of a metric: the same in per cent of the first case's"),
+    ("difference", "compare, metric: difference to the first case, paired by repetition"),
+    ("difference_percent", "compare, metric: difference in per cent of the first case"),
 ];
 
-/// Columns in front of samples, and those of each direction of each link behind them.
+/// Leading columns of samples, then those of each link direction.
 const SAMPLES: &[(&str, &str)] = &[
-    ("time_s", "when, virtual time, s"),
-    ("flow", "the flow's name"),
-    ("LINK.down.queue_packets", "packets that wait; also LINK.up.queue_packets"),
-    ("LINK.down.queue_bytes", "bytes that wait"),
-    ("LINK.down.queue_average_packets", "RED's average of what waits, where the queue has one"),
-    ("LINK.down.lost_packets", "packets lost so far in this direction, by any cause"),
+    ("time_s", "virtual time, s"),
+    ("flow", "name of the flow"),
+    ("LINK.down.queue_packets", "packets waiting; also LINK.up.queue_packets"),
+    ("LINK.down.queue_bytes", "bytes waiting"),
+    ("LINK.down.queue_average_packets", "RED's average queue length, if the queue has one"),
+    ("LINK.down.lost_packets", "packets lost so far in this direction, for any reason"),
 ];
 
-/// Every column and field, by where it is printed.
+/// All columns and fields, by output.
 pub fn sections() -> Vec<Section> {
     let together = summary::TOGETHER.iter().map(|(name, _, doc)| (*name, *doc));
     let samples = SAMPLES.iter().copied().take(2);
@@ -74,10 +70,14 @@ pub fn sections() -> Vec<Section> {
         section("Metrics of links with RLC", "In the table and in JSON.", {
             RLC_METRICS.iter().map(|metric| (metric.name, metric.doc))
         }),
-        section("CSV: a row per flow and repetition", "Then every metric of flows.", FIRST.iter().copied()),
+        section(
+            "CSV: a row per flow and repetition",
+            "Followed by all metrics of flows.",
+            FIRST.iter().copied(),
+        ),
         section(
             "--completions: a row for each transfer and each request",
-            "`compare` has the varied keys before them.",
+            "In `compare`, the varied keys come first.",
             distribution::COLUMNS.iter().copied(),
         ),
         section("JSON: an object a line", "", OBJECTS.iter().copied()),
@@ -113,7 +113,6 @@ mod tests {
     use lasthop_scenario::Scenario;
     use lasthop_sim::Watch;
 
-    /// What is printed has nothing that is not described.
     #[test]
     fn every_column_and_field_is_described() {
         let described: Vec<String> =
@@ -123,7 +122,7 @@ mod tests {
             .expect("a valid scenario");
         let run = |seed| Repetition::run(&scenario, seed, Watch { probes: true, ..Watch::default() });
         let (first, second) = (run(1), run(2));
-        let samples = csv::samples(&scenario, &first.watched.expect("it was sampled").samples);
+        let samples = csv::samples(&scenario, &first.watched.expect("samples").samples);
         for header in [csv::header(&[]), samples.lines().next().unwrap_or_default().to_owned()] {
             for column in header.trim_end().split(',') {
                 let column = column.replace("path.down.", "LINK.down.").replace("path.up.", "LINK.down.");

@@ -1,15 +1,14 @@
-//! What limited each flow, in a line; and a hint where packets wait long in a queue.
+//! One line per flow with its limiting factors, and a hint about long queues.
 
 use super::number::plain;
 use crate::repeat::estimate_by;
 use lasthop_scenario::{Flow, Scenario, Traffic};
 use lasthop_sim::{FlowOutcome, Outcome};
 
-/// With more flows than this one line speaks for all.
 const MOST_LINES: usize = 4;
-/// Mean RTTs of so many times the smallest one are worth a hint.
+/// Ratio of mean to smallest RTT that gives a hint.
 const BLOATED: f64 = 5.0;
-/// Fractions of a per cent below this are not shown.
+/// Smallest share that is shown, %.
 const SHOWN: f64 = 0.5;
 
 /// `bulk is limited by: receive window 98 %, cwnd 2 %` for each TCP flow, then a hint.
@@ -26,7 +25,7 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
                 let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
                 (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
             };
-            line(&format!("each of {count} flows, in the mean,"), all).into_iter().collect()
+            line(&format!("each of {count} flows, on average,"), all).into_iter().collect()
         }
     };
     lines.extend(flows().find_map(|(index, flow)| queue_hint(outcomes, index, flow)));
@@ -35,7 +34,6 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
 
 type Of = fn(&FlowOutcome) -> Option<f64>;
 
-/// What limits a flow, %.
 const LIMITS: [(&str, Of); 3] = [
     ("cwnd", FlowOutcome::cwnd_limited_pct),
     ("receive window", FlowOutcome::rwnd_limited_pct),
@@ -51,7 +49,7 @@ fn line(name: &str, of_flow: impl Fn(Of) -> Option<f64>) -> Option<String> {
     for (limit, of) in LIMITS {
         shares.push((limit, of_flow(of)?));
     }
-    // What is left of the flow's time is the opening of the connection.
+    // The rest of the flow's time is the handshake.
     shares.push(("handshake", 100.0 - shares.iter().map(|(_, share)| share).sum::<f64>()));
     shares.retain(|(_, share)| *share >= SHOWN);
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -59,13 +57,12 @@ fn line(name: &str, of_flow: impl Fn(Of) -> Option<f64>) -> Option<String> {
     (!shares.is_empty()).then(|| format!("{name} is limited by: {}", shares.join(", ")))
 }
 
-/// Round trips of many times what the path takes.
 fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String> {
     let (long, short) = round_trips(outcomes, index)?;
     let millis = |seconds: f64| plain((seconds * 1e4).round() / 10.0);
     (long >= BLOATED * short).then(|| {
         format!(
-            "hint: packets of {} wait long in a queue (mean RTT {} ms, smallest {} ms): a shorter `queue` saves that",
+            "hint: packets of {} wait long in a queue (mean RTT {} ms, smallest {} ms): a shorter `queue` reduces the delay",
             flow.name,
             millis(long),
             millis(short)
@@ -73,7 +70,6 @@ fn queue_hint(outcomes: &[Outcome], index: usize, flow: &Flow) -> Option<String>
     })
 }
 
-/// The mean RTT and the smallest one, s.
 fn round_trips(outcomes: &[Outcome], index: usize) -> Option<(f64, f64)> {
     Some((mean(outcomes, index, |flow| flow.mean_rtt_s)?, mean(outcomes, index, |flow| flow.smallest_rtt_s)?))
 }
@@ -96,15 +92,14 @@ mod tests {
     fn the_line_says_what_limits_most_first() {
         let small = [("receiver.window.size", "20000 bytes"), ("duration", "20 s")];
         let lines = of("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &small);
-        // Handshake 0.5 %, and cwnd for one round trip or two.
+        // Handshake 0.5 %; cwnd limits one or two round trips.
         assert!(lines[0].starts_with("bulk is limited by: receive window 99 %, cwnd 1 %"), "{lines:?}");
-        // Whoever sets a window means it.
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 
     #[test]
     fn a_long_queue_is_told() {
-        // A second of packets at 10 Mbit/s beside 20 ms.
+        // The queue holds one second of packets at 10 Mbit/s; the path takes 20 ms.
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=833packets,duration=60s", &[]);
         assert!(lines.iter().any(|line| line.contains("wait long in a queue")), "{lines:?}");
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=17packets,duration=60s", &[]);
@@ -115,6 +110,6 @@ mod tests {
     fn many_flows_have_one_line() {
         let settings = [("flow.bulk.count", "5"), ("duration", "10 s")];
         let lines = of("profile=plain,rate=10Mbit/s,rtt=20ms,queue=50packets", &settings);
-        assert_eq!(lines, ["each of 5 flows, in the mean, is limited by: cwnd 100 %"]);
+        assert_eq!(lines, ["each of 5 flows, on average, is limited by: cwnd 100 %"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is shown of links: what each direction carried, and what RLC counted there.
+//! Tables and objects of links: traffic of each direction, and RLC counters.
 
 use super::number::with_interval;
 use super::summary::value;
@@ -8,13 +8,12 @@ use crate::stats::Estimate;
 use lasthop_sim::{LINK_METRICS, LinkOutcome, Outcome, RLC_METRICS};
 use serde_json::{Map, Value, json};
 
-/// With more directions of links than this a table shows the busiest.
+/// With more link directions a table shows the busiest.
 const MOST_COLUMNS: usize = 4;
 
-/// A number of one direction in one outcome.
 type Of<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 
-/// Metrics as rows, directions of links as columns: what they carried; below, what RLC counted, if any link has RLC.
+/// Metrics as rows, link directions as columns: traffic, then RLC counters if any link has RLC.
 pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
@@ -26,7 +25,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     for metric in LINK_METRICS {
         let of: Of<'_> = &|link, side| (metric.of)(&link.traffic[side]);
         let numbers = of_each(outcomes, &busiest, of);
-        // Of losses the sum is always shown, a reason where there was one.
+        // The sum of losses is always shown, a single reason only if it occurred.
         let is_reason = metric.name.starts_with("lost_") && metric.name != "lost_packets";
         if !is_reason || numbers.iter().flatten().any(|number| number.mean > 0.0) {
             carried.push((metric.name, metric.doc, numbers));
@@ -46,7 +45,7 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     tables
 }
 
-/// An object for each direction of a link, named `wireless.down` under `link`.
+/// One object for each link direction, with `wireless.down` under `link`.
 pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let object = |direction: &Direction| {
@@ -69,7 +68,6 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     directions(first).iter().map(object).collect()
 }
 
-/// One direction of a link, by its places in an outcome.
 struct Direction {
     name: String,
     link: usize,
@@ -93,7 +91,6 @@ fn directions(outcome: &Outcome) -> Vec<Direction> {
     outcome.links.iter().enumerate().flat_map(sides).collect()
 }
 
-/// The directions of which most was used, in their order.
 fn busiest(outcomes: &[Outcome]) -> Vec<Direction> {
     let mut ranked: Vec<(f64, usize, Direction)> = outcomes
         .first()
@@ -118,12 +115,11 @@ fn of_each(outcomes: &[Outcome], directions: &[Direction], of: Of<'_>) -> Vec<Op
     directions.iter().map(|direction| direction.estimate(outcomes, of)).collect()
 }
 
-/// Rows of a name, what it is and a number for each direction; those without any number are left out.
+/// One row per metric: name, a number for each direction, description. Rows without numbers are left out.
 fn table(caption: String, directions: &[Direction], rows: Vec<(&str, &str, Vec<Option<Estimate>>)>) -> Table {
     let word = |text: &str| Cell::Text(text.to_owned());
     let names = directions.iter().map(|direction| direction.name.clone());
-    let columns =
-        std::iter::once("metric".to_owned()).chain(names).chain(["what it is".to_owned()]).collect();
+    let columns = std::iter::once("metric".to_owned()).chain(names).chain(["meaning".to_owned()]).collect();
     let shown = rows.into_iter().filter(|(_, _, numbers)| numbers.iter().any(Option::is_some));
     let rows = shown.map(|(name, doc, numbers)| {
         let cells = numbers

@@ -1,22 +1,20 @@
-//! The numbers that several flows have together.
+//! Numbers of several flows together.
 
 use lasthop_sim::{METRICS, Metric, Outcome};
 
-/// Payload that all flows delivered, over the run's time, kbit/s.
-///
-/// Not the sum of the flows' goodputs: each of those is over its own lifetime, and lifetimes that do not overlap add up
-/// to more than any link carries.
+/// Payload delivered by all flows over the run's time, kbit/s. Goodputs of single flows cover different lifetimes:
+/// their sum may exceed the links' rates.
 pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
     let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
     (outcome.duration_s > 0.0).then(|| bytes as f64 * 8.0 / outcome.duration_s / 1e3)
 }
 
-/// Jain's index over TCP flows that are alive together: 1 when each has an equal part at every time, 1/n when one of n has
-/// all; undefined when no two are ever alive at once, or nobody gets anything.
+/// Jain's index of TCP flows with overlapping lifetimes (Jain, Chiu, Hawe, DEC-TR-301, 1984): 1 if all have equal
+/// parts, 1/n if one of n has everything.
 ///
-/// Each flow's allocation is what it got while others were alive, over its fair share then ([`lasthop_sim::Share`]), and
-/// counts by that fair share: a flow that lived for a moment says little. For flows alive at the same time it is the
-/// index of their goodputs (Jain, Chiu, Hawe, DEC-TR-301, 1984, with allocations relative to the fair ones).
+/// A flow's allocation is its bytes while others were active, relative to its fair share of that time
+/// ([`lasthop_sim::Share`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
+/// of their goodputs. `None` if no two flows overlap or none delivers.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
     let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);
     for share in outcome.flows.iter().map(|flow| flow.share).filter(|share| share.fair_bytes > 0.0) {
@@ -28,13 +26,13 @@ pub fn fairness(outcome: &Outcome) -> Option<f64> {
     (squares > 0.0).then(|| got * got / (fair * squares))
 }
 
-/// A metric's mean over the flows in which it is defined.
+/// A metric's mean over the flows that define it.
 pub fn mean_of_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
     let values: Vec<f64> = outcome.flows.iter().filter_map(metric.of).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// A metric of all flows: the total of goodput, the mean of everything else (of one flow: its own value).
+/// A metric over all flows: the total for goodput, the mean for all others.
 pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
     match std::ptr::eq(metric, &METRICS[0]) && outcome.flows.len() > 1 {
         true => total_goodput_kbps(outcome),
@@ -42,9 +40,8 @@ pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
     }
 }
 
-/// The mean completion time of an outcome's finite transfers, each up to its run's end or, if that is earlier, the end of
-/// the same transfer in the run that it is compared with; of all flows, or those of this name, s. Requests are as many as
-/// a run answers: of those of a flow the mean counts, up to its run's end.
+/// Mean completion time of finite transfers (of this flow), s. Transfers are limited to their run's end or, if
+/// earlier, the end of the same transfer in `other`; requests only to their run's end.
 pub fn restricted_s(outcome: &Outcome, other: &Outcome, flow: Option<&str>) -> Option<f64> {
     let times = outcome.flows.iter().enumerate().filter(|(_, it)| flow.is_none_or(|name| it.name == name));
     let times: Vec<f64> = times
@@ -70,7 +67,7 @@ mod tests {
         lasthop_sim::run(&Draft::parse(text, "test").unwrap().check().unwrap(), 1)
     }
 
-    /// Two links of 20 Mbit/s side by side for 20 s; over each a short transfer begins every half second.
+    /// Two parallel links of 20 Mbit/s for 20 s; on each a short transfer starts every half second.
     fn short_flows() -> String {
         let mut text = String::from("title = \"two links\"\nduration = \"20 s\"\n");
         for link in ["one", "two"] {
@@ -89,10 +86,9 @@ mod tests {
     fn the_total_is_per_unit_of_time_and_never_more_than_the_links_carry() {
         let outcome = run(&short_flows());
         assert!(outcome.flows.iter().all(|flow| flow.account.completed.is_some()));
-        // 78 transfers of 300,000 bytes in 20 s.
         let total = total_goodput_kbps(&outcome).unwrap();
         assert!((total - 78.0 * 300_000.0 * 8.0 / 20.0 / 1e3).abs() < 1e-6, "{total}");
-        // Their goodputs, each over its own lifetime, add up to many times the links' rates.
+        // Goodputs over single lifetimes add up to a multiple of the links' rates.
         let goodputs: f64 = outcome.flows.iter().map(|flow| flow.goodput_kbps()).sum();
         assert!(goodputs > 40_000.0, "{goodputs}");
         for link in &outcome.links {
@@ -101,7 +97,7 @@ mod tests {
                 (metric.of)(&link.traffic[0]).unwrap()
             };
             assert!((number("payload_kbps") - total / 2.0).abs() < 1e-6);
-            // With headers of at least 40 bytes on 1460, and less than 20 Mbit/s.
+            // Headers add at least 40 bytes to 1460; the link carries 20 Mbit/s.
             assert!(number("carried_kbps") > 1.027 * total / 2.0 && number("carried_kbps") < 20_000.0);
             assert!((number("utilisation_pct") - number("carried_kbps") / 200.0).abs() < 1e-9);
         }
@@ -109,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_link_is_never_used_by_more_than_all_of_it() {
-        // An unlimited queue that is full of seconds at the end: what has not arrived does not count.
+        // The unlimited queue holds seconds of data at the end; undelivered packets do not count.
         let text = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=unlimited,duration=10s";
         let mut draft = Draft::load(text).unwrap();
         draft.set("flow.bulk.receiver.window", "{ kind = \"buffer\", size = \"64 MiB\" }").unwrap();
@@ -119,7 +115,6 @@ mod tests {
         assert!(used > 0.97 && used <= 1.0, "{used}");
     }
 
-    /// Jain's index of plain numbers.
     fn jain(numbers: &[f64]) -> f64 {
         let squares: f64 = numbers.iter().map(|one| one * one).sum();
         numbers.iter().sum::<f64>().powi(2) / (numbers.len() as f64 * squares)
@@ -147,15 +142,14 @@ mod tests {
             + &flow("one", "0 s", "transfer = \"1 MB\"")
             + &flow("two", "10 s", "transfer = \"1 MB\"")));
         assert_eq!(fairness(&apart), None, "8 Mbit in 1 s, 10 s apart");
-        // Another one in the last fifth: two flows share 4 of 20 s. By goodputs over lifetimes, of which the first had
-        // 16 s alone, the index is lower than what they make of the time together.
+        // A second flow in the last fifth: two flows share 4 of 20 s. Goodputs over lifetimes would give a lower
+        // index than the shared time.
         let late = run(&(path.to_owned() + &flow("one", "0 s", "") + &flow("two", "16 s", "")));
         let shares: Vec<f64> = late.flows.iter().map(|flow| flow.share.bytes as f64).collect();
         assert!((fairness(&late).unwrap() - jain(&shares)).abs() < 1e-9);
-        // 4 s at 8 Mbit/s, less headers, both together.
         let together: f64 = shares.iter().sum();
         assert!(together > 0.9 * 4e6 && together < 4e6, "{together}");
         let fair: f64 = late.flows.iter().map(|flow| flow.share.fair_bytes).sum();
-        assert!((fair - together).abs() < 1e-3, "what is shared is what was delivered");
+        assert!((fair - together).abs() < 1e-3, "fair shares add up to the delivered bytes");
     }
 }

@@ -1,15 +1,12 @@
-//! Repetitions of one scenario, and what is shown of them.
+//! Repetitions of one scenario, and their presentation.
 //!
-//! * [`begin`]: all repetitions, one after the other as they are finished, the first of them under observation.
-//! * [`summary`]: a table for people, an object a line for programs; [`links`]: the same of links.
-//! * [`completion`]: when finite transfers were complete, those that were cut off among them.
-//! * [`distribution`]: how their times are distributed, drawn and row by row.
-//! * [`csv`]: every repetition, and the samples of the first.
-//! * [`document`]: a report of the first repetition, by time.
-//! * [`fields`]: what columns and fields mean.
-//! * [`limits`]: what limited each flow, in a line; [`random`]: whether repetitions differ.
-//! * [`sequence`]: which segments of a run a report shows.
-//! * [`number`]: how a mean and its interval are written; [`measure`]: the numbers that several flows have together.
+//! * [`begin`]: runs all repetitions, the first one observed.
+//! * [`summary`]: means as a table and JSON; [`links`]: the same for links.
+//! * [`completion`]: completion times, censored ones included; [`distribution`]: their distribution.
+//! * [`csv`]: all repetitions, and samples of the first; [`fields`]: descriptions of columns and fields.
+//! * [`document`]: report; [`sequence`]: segments in a report.
+//! * [`limits`]: limiting factors of each flow; [`random`]: whether repetitions differ.
+//! * [`number`]: formats of means and intervals; [`measure`]: numbers of several flows together.
 
 pub mod completion;
 pub mod csv;
@@ -37,32 +34,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Repetitions of a scenario.
 #[derive(Default)]
 pub struct Runs {
-    /// One for each repetition, with the seeds `seed`, `seed + 1` …
+    /// Outcomes, with the seeds `seed`, `seed + 1` …
     pub outcomes: Vec<Outcome>,
-    /// What the first one's probes saw, if it was to be sampled.
+    /// Samples of the first repetition, if requested.
     pub samples: Samples,
-    /// The first one's segments by flow, if it was to be drawn.
+    /// Segments of the first repetition by flow, if requested.
     pub segments: Vec<Segments>,
 }
 
-/// One of them.
+/// One repetition.
 pub struct Repetition {
-    /// What came out.
+    /// Outcome of the run.
     pub outcome: Outcome,
-    /// What was seen, if it was watched or sampled.
+    /// Observations, if any were requested.
     pub watched: Option<Watched>,
 }
 
-/// What was seen of a run.
+/// Observations of a run.
 pub struct Watched {
-    /// By the probes, if it was to be sampled.
+    /// Samples of the probes, if requested.
     pub samples: Samples,
-    /// What watched it, given back.
+    /// Observers, returned after the run.
     pub observers: Vec<Box<dyn Observer>>,
 }
 
 impl Watched {
-    /// What was seen of segments, if the last observers took notes of them; to be asked once.
+    /// Segments recorded by the last observers; the call consumes these observers.
     pub fn segments(&mut self) -> Vec<Segments> {
         let is_taker = |one: &dyn Observer| (one as &dyn Any).is::<Taker>();
         let first = self.observers.iter().position(|one| is_taker(one.as_ref()));
@@ -72,7 +69,7 @@ impl Watched {
 }
 
 impl Repetition {
-    /// Runs a scenario once, watched if there is anything to watch.
+    /// Runs a scenario once, observed if `watch` requests anything.
     pub fn run(scenario: &Scenario, seed: u64, watch: Watch) -> Repetition {
         if !watch.probes && !watch.waits && watch.observers.is_empty() {
             return Repetition { outcome: lasthop_sim::run(scenario, seed), watched: None };
@@ -84,11 +81,11 @@ impl Repetition {
     }
 }
 
-/// Begins to run a scenario `runs` times (at least once), the first time watched, on so many threads (`None`: one per
-/// core). How long packets take on links is measured each time.
+/// Starts `runs` repetitions (at least one) on `threads` threads (`None`: one per core); the first is observed. Link
+/// delays are measured in each.
 ///
 /// # Errors
-/// If there are no threads to be had.
+/// If the system provides no thread.
 pub fn begin(
     scenario: &Arc<Scenario>,
     runs: u32,
@@ -99,10 +96,7 @@ pub fn begin(
     begin_sampled(scenario, runs, seed, watch, false, threads)
 }
 
-/// The same; with `samples_all` every repetition is sampled.
-///
-/// # Errors
-/// As [`begin`].
+/// As [`begin`]; with `samples_all` every repetition is sampled.
 pub fn begin_sampled(
     scenario: &Arc<Scenario>,
     runs: u32,

@@ -1,12 +1,12 @@
-//! How numbers are written for people.
+//! Formats of numbers.
 
 use crate::change::Change;
 use crate::stats::Estimate;
 
-/// `1915 ± 12`: the interval's half width with two digits, the mean as exact as that; one repetition: the mean alone.
+/// `1915 ± 12`: half width with two digits, mean with equal precision; one repetition: the mean only.
 pub fn with_interval(estimate: &Estimate) -> String {
     let Some(half) = estimate.half_width() else { return plain(estimate.mean) };
-    // Equal values, but for the rounding of their sum, have no spread.
+    // A spread within the rounding error of the sum counts as zero.
     let decimals = match half > 1e-12 * estimate.mean.abs() {
         true => (1 - magnitude(half)).clamp(0, 9) as usize,
         false => return format!("{} ± 0", plain(estimate.mean)),
@@ -14,22 +14,22 @@ pub fn with_interval(estimate: &Estimate) -> String {
     format!("{} ± {half:.decimals$}", fixed(estimate.mean, decimals))
 }
 
-/// The same with its sign, for differences: `+12.3 ± 1.5`.
+/// Difference with sign: `+12.3 ± 1.5`.
 pub fn signed(estimate: &Estimate) -> String {
     let text = with_interval(estimate);
     let is_negative_or_zero = text.starts_with('-') || text.starts_with("0 ");
     if is_negative_or_zero { text } else { format!("+{text}") }
 }
 
-/// A change in per cent with the ends of its interval, which is not symmetrical: `+198 (+92 to +420)`; `+198 (no bound)`
-/// where the repetitions do not tell the base from zero; of one pair the change alone.
+/// Change in per cent with its asymmetric interval: `+198 (+92 to +420)`, or `+198 (no bound)` if the baseline may be
+/// zero; for one pair the change only.
 pub fn change(change: &Change) -> String {
     let with_sign = |value: f64, decimals: usize| {
         let text = fixed(value, decimals);
         let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
         if is_zero || text.starts_with('-') { text } else { format!("+{text}") }
     };
-    // Two digits of the interval, as of a half width; without one three of the change.
+    // Two digits of the interval's half width; without an interval three digits of the change.
     let (half, digits) = match change.ci95 {
         Some([low, high]) if high - low > 1e-9 => ((high - low) / 2.0, 1),
         _ => (change.percent.abs(), 2),
@@ -45,7 +45,7 @@ pub fn change(change: &Change) -> String {
     }
 }
 
-/// A number alone: whole if it is, otherwise with five digits.
+/// An integer in full; otherwise five significant digits.
 pub fn plain(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -64,12 +64,11 @@ pub fn plain(value: f64) -> String {
     }
 }
 
-/// The power of ten of the first digit.
 fn magnitude(value: f64) -> i32 {
     value.abs().log10().floor() as i32
 }
 
-/// Never `-0`.
+/// Fixed decimals without `-0`.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let is_zero = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));

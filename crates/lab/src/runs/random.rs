@@ -1,16 +1,16 @@
-//! Whether repetitions tell more than one run does.
+//! Detection of scenarios whose repetitions are equal.
 
 use lasthop_scenario::Scenario;
 use lasthop_sim::is_deterministic;
 
-/// Scenarios in which nothing is random: one run says it all.
+/// Whether all scenarios are deterministic: one run then suffices.
 pub struct Repeats {
     is_deterministic: bool,
     has_several_flows: bool,
 }
 
 impl Repeats {
-    /// Of scenarios that are run with the same seeds.
+    /// Checks scenarios that are run with the same seeds.
     pub fn of<'a>(mut scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Repeats {
         Repeats {
             has_several_flows: scenarios.clone().any(|scenario| scenario.flows.len() > 1),
@@ -18,17 +18,17 @@ impl Repeats {
         }
     }
 
-    /// Number of repetitions where nobody asked for one: a second one would be equal to the first.
+    /// Default number of repetitions: one if all would be equal.
     pub fn worth_running(&self, runs: u32) -> u32 {
         if self.is_deterministic { 1 } else { runs }
     }
 
-    /// The independent ones among the repetitions: means over equal ones would pretend to an interval.
+    /// Independent repetitions: equal ones would give a false interval.
     pub fn independent<'o, T>(&self, outcomes: &'o [T]) -> &'o [T] {
         if self.is_deterministic { &outcomes[..outcomes.len().min(1)] } else { outcomes }
     }
 
-    /// What is to be said of intervals, if there are none.
+    /// Explanation of missing intervals.
     pub fn note(&self) -> Option<&'static str> {
         match (self.is_deterministic, self.has_several_flows) {
             (false, _) => None,
@@ -54,13 +54,12 @@ mod tests {
         let fixed = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets";
         assert_eq!(of(&[fixed]).worth_running(10), 1);
         assert_eq!(of(&[fixed]).note(), Some("deterministic: repetitions are equal"));
-        // One of several that differs is enough: they are paired.
+        // One random scenario suffices, because all are paired.
         let lossy = "profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets,loss=1%";
         assert_eq!(of(&[fixed, lossy]).worth_running(10), 10);
         assert_eq!(of(&[lossy]).note(), None);
     }
 
-    /// BBR begins to probe in a phase that it draws.
     #[test]
     fn a_sender_that_draws_is_repeated() {
         assert_eq!(

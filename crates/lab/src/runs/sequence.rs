@@ -1,4 +1,4 @@
-//! Which segments of a run a report shows, and how many it has room for.
+//! Segments of a run that a report shows, and their limit.
 
 use crate::document::{Block, Sequence, Sequenced};
 use lasthop_charts::segments::{Segments, Taker, Window};
@@ -6,12 +6,11 @@ use lasthop_engine::Observer;
 use lasthop_scenario::{Scenario, Traffic};
 use std::any::Any;
 
-/// Segments and ACKs in a report: some 0.4 MB.
+/// Largest number of segments and ACKs in a report, about 0.4 MB.
 const MOST: usize = 50_000;
-/// Flows with graphs.
 const MOST_FLOWS: usize = 4;
 
-/// What takes notes of a run's first flows of TCP, of which a report has `runs`.
+/// Observers that record a run's first TCP flows, for a report of `runs` runs.
 pub fn takers(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
     let shown = shown(scenario, flows);
     let most = MOST / (shown.len() * runs).max(1);
@@ -20,7 +19,7 @@ pub fn takers(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Obs
     shown.into_iter().map(taker).collect()
 }
 
-/// The flows with graphs of a run that is drawn by itself.
+/// Number of flows with graphs in a report of one run.
 pub fn flows(scenario: &Scenario) -> usize {
     shown(scenario, MOST_FLOWS).len()
 }
@@ -30,12 +29,12 @@ fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_tcp).take(flows).collect()
 }
 
-/// What they saw.
+/// Records of these observers.
 pub fn taken(observers: Vec<Box<dyn Any>>) -> Vec<Segments> {
     observers.into_iter().filter_map(|one| Some(one.downcast::<Taker>().ok()?.finish())).collect()
 }
 
-/// One of them, with what a reader wants to know of its run.
+/// Segments with the name and properties of their run.
 pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> Sequenced {
     Sequenced {
         name: name.to_owned(),
@@ -45,21 +44,21 @@ pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> Sequenced 
     }
 }
 
-/// The graphs of a run's flows.
+/// Graphs of a run's flows.
 pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
     let flows = shown(scenario, MOST_FLOWS).into_iter().zip(segments);
     block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
-/// The graphs, if there is anything in them; `together`: to be compared in one picture.
+/// The graphs, if any segment was recorded; `together`: compared in one picture.
 pub fn block(runs: Vec<Sequenced>, together: bool) -> Option<Block> {
     let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
     is_drawn.then(|| {
         Block::Sequence(Sequence {
             id: "sequence".into(),
             title: "Segments and ACKs".into(),
-            caption: "Each segment when it sets out at the sender, what became of it, and each ACK when it arrives there: what \
-                      tcptrace draws of a capture, with causes that no capture knows."
+            caption: "Segments when the sender sends them, their fates, and ACKs when they arrive at the sender, as \
+                      tcptrace draws a capture; causes of losses and retransmissions are the simulator's."
                 .into(),
             together,
             runs,
@@ -74,7 +73,7 @@ mod tests {
     use lasthop_scenario::Draft;
     use lasthop_sim::Watch;
 
-    /// The longest and fastest run fills no more than a report has room for, and says where it ends.
+    /// A long fast run fills a report only up to its limit; `to_s` is the recorded end.
     #[test]
     fn a_long_run_has_a_small_report() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=20ms,duration=8s").unwrap().check().unwrap();

@@ -1,4 +1,4 @@
-//! Means over repetitions: a table for people, an object a line for programs.
+//! Means over repetitions as a table and as JSON objects.
 
 use super::completion::{COMPLETED, Completion, RESTRICTED};
 use super::measure;
@@ -10,15 +10,15 @@ use crate::stats::Estimate;
 use lasthop_sim::{METRICS, Metric, Outcome};
 use serde_json::{Map, Value, json};
 
-/// With more flows than this a table shows their mean instead of each.
+/// With more flows a table shows their mean only.
 const MOST_COLUMNS: usize = 4;
 
-/// Notes on a scenario, an object a line: `{"note": …}`.
+/// Notes on a scenario as objects: `{"note": …}`.
 pub fn notes(notes: Vec<String>) -> impl Iterator<Item = Value> {
     notes.into_iter().map(|note| json!({ "note": note }))
 }
 
-/// Metrics as rows, flows as columns; the totals of several flows below.
+/// Metrics as rows, flows as columns; totals of several flows below.
 pub fn table(outcomes: &[Outcome]) -> Table {
     let names: Vec<&str> = outcomes
         .first()
@@ -36,7 +36,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         true => columns.extend(names.iter().map(|name| (*name).to_owned())),
         false => columns.push(format!("mean of {} flows", names.len())),
     }
-    columns.push("what it is".to_owned());
+    columns.push("meaning".to_owned());
     let width = columns.len();
     let completions: Vec<Option<Completion>> = match each {
         true => (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect(),
@@ -49,7 +49,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         match metric.name {
             COMPLETED => {
                 rows.extend(completion_rows(&completions));
-                // A mean of those that finished would not be one of the transfers.
+                // A mean of completed transfers only would be biased.
                 for (estimate, completion) in estimates.iter_mut().zip(&completions) {
                     estimate.take_if(|_| completion.as_ref().is_some_and(|it| !it.is_whole()));
                 }
@@ -74,30 +74,30 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     Table { caption: String::new(), columns, rows }
 }
 
-/// How many transfers were complete, and the quantiles of their times.
 fn completion_rows(completions: &[Option<Completion>]) -> Vec<Vec<Cell>> {
     let Some(any) = completions.iter().flatten().next() else { return Vec::new() };
     let row = |name: &str, doc: &str, of: &dyn Fn(&Completion) -> String| {
         let cells = completions.iter().map(|it| it.as_ref().map_or(Cell::Empty, |it| Cell::Number(of(it))));
         std::iter::once(word(name)).chain(cells).chain([word(doc)]).collect()
     };
-    let mut rows =
-        vec![row("completed", "finite transfers complete by the run's end, of all", &Completion::count)];
+    let mut rows = vec![row(
+        "completed",
+        "finite transfers completed by the run's end, of all finite transfers",
+        &Completion::count,
+    )];
     for (at, (name, _)) in any.rows().iter().enumerate() {
         rows.push(row(name, Completion::ROWS[at].1, &|it| it.rows()[at].1.clone()));
     }
     rows
 }
 
-/// An object for each flow; if there are several, a last one for all of them, whose `flow` is null. One after the other:
-/// of very many flows they take much more room than the outcomes.
+/// One object per flow, and one for all of several flows (`flow` is null); lazy, because objects need much memory.
 pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
     let flows = outcomes.first().map_or(0, |first| first.flows.len());
     let together = (flows > 1).then_some(flows).into_iter();
     (0..flows).map(|index| of_one(outcomes, index)).chain(together.map(|flows| of_all(outcomes, flows)))
 }
 
-/// A flow's, by its place.
 fn of_one(outcomes: &[Outcome], index: usize) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), json!(outcomes[0].flows[index].name));
@@ -112,7 +112,6 @@ fn of_one(outcomes: &[Outcome], index: usize) -> Value {
     Value::Object(object)
 }
 
-/// What so many flows have together.
 fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), Value::Null);
@@ -133,7 +132,7 @@ fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
     Value::Object(object)
 }
 
-/// A mean of completion times with what is known of all transfers; of some that were cut off there is no mean.
+/// A mean of completion times with counts and quantiles; the mean is null if transfers were cut off.
 pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
     let Some(completion) = completion else { return mean };
     let mut object = match mean {
@@ -144,20 +143,20 @@ pub fn completed_value(mean: Value, completion: Option<Completion>) -> Value {
     Value::Object(object)
 }
 
-/// `{"mean", "ci95", "runs"}`; without an interval `ci95` is null.
+/// `{"mean", "ci95", "runs"}`; `ci95` is null without an interval.
 pub fn value(estimate: &Estimate) -> Value {
     json!({ "mean": estimate.mean, "ci95": estimate.ci95, "runs": estimate.runs })
 }
 
-/// `{"mean", "ci95", "runs"}` of a change, %; `ci95` is null where it has no bound, and of one pair.
+/// `{"mean", "ci95", "runs"}` of a change, %; `ci95` is null without a bound, and for one pair.
 pub fn change_value(change: &Change) -> Value {
     json!({ "mean": change.percent, "ci95": change.ci95, "runs": change.runs })
 }
 
-/// A number that several flows have together: its name with the unit, how it is had, what it is.
+/// A number of several flows together: name with unit, function, description.
 pub type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
-/// What several flows have together.
+/// Numbers of several flows together.
 pub const TOGETHER: [Together; 2] = [
     (
         "total_goodput_kbps",
@@ -167,7 +166,7 @@ pub const TOGETHER: [Together; 2] = [
     (
         "fairness",
         measure::fairness,
-        "Jain's index over TCP flows alive together: what each got of an equal part",
+        "Jain's fairness index of TCP flows with overlapping lifetimes (1: equal shares)",
     ),
 ];
 

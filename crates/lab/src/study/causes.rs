@@ -1,7 +1,7 @@
-//! `causes.toml`: why a row differs, in a sentence, and the command that shows it.
+//! `causes.toml`: cause of each differing row, with a command that demonstrates the cause.
 //!
-//! Every row that differs or has only the shape gets a cause. A written one wins: the first in the file that matches the
-//! row. Without one the cause is the answers under which the row agrees, and `open` where there is none.
+//! Every row with the verdict `differs` or `shape` gets a cause: the first written cause that matches the row;
+//! otherwise the answers under which the row agrees; otherwise `open`.
 
 use super::readings::{Read, twin};
 use super::reproduce::Tried;
@@ -18,31 +18,31 @@ use toml::Spanned;
 
 const FILE: &str = "causes.toml";
 
-/// The coordinate that says under which answer a row is.
+/// Coordinate that names the answer of a row.
 const SETTING: &str = "setting";
 
-/// Labels of answers that a computed cause names; the others are counted.
+/// Largest number of answers that a computed cause names; the others are counted.
 const NAMED: usize = 3;
 
-/// The kind of cause by which a row differs.
+/// Kind of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Kind {
-    /// Another answer to a question that the paper leaves open makes the row agree.
+    /// Another answer to an open question makes the row agree.
     #[serde(rename = "answer")]
     Answer,
-    /// A default of ns-2 that the paper does not mention.
+    /// An undocumented default of ns-2.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// The paper's number is one run, and single runs vary that much.
+    /// The published number is one run, and single runs vary by as much.
     #[serde(rename = "one run")]
     OneRun,
     /// The paper contradicts itself.
     #[serde(rename = "paper")]
     Paper,
-    /// A sentence proves that the cause cannot be known.
+    /// The cause cannot be known; the sentence proves this.
     #[serde(rename = "unknowable")]
     Unknowable,
-    /// Searched, and not found: the sentence says where.
+    /// No cause was found; the sentence names what was searched.
     #[serde(rename = "open")]
     Open,
 }
@@ -64,15 +64,11 @@ impl fmt::Display for Kind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
-    /// The rows that it explains.
     rows: Spanned<Selector>,
-    /// Readings in which it does: `default`, a reading's name, or `question: answer`; every one by default.
+    /// Readings: `default`, a reading's name, or `question: answer`; by default all.
     reading: Option<Spanned<Texts>>,
-    /// Its kind.
     kind: Kind,
-    /// The sentence that names it.
     cause: Spanned<String>,
-    /// The command that shows it.
     experiment: Option<String>,
 }
 
@@ -83,19 +79,13 @@ struct Written {
     cause: Vec<Cause>,
 }
 
-/// The causes of a paper, in the file's order; none if the paper has no such file.
-///
-/// # Errors
-/// The first thing that cannot be read.
+/// Causes of a paper, in file order; empty without the file, an error if the file is invalid.
 pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
     let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
     Ok(written.unwrap_or_default().cause)
 }
 
-/// Whether each cause matches a published number or a claim, in readings that exist.
-///
-/// # Errors
-/// The first that does not.
+/// Checks that each cause matches a published number or a claim, in existing readings.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let Some(text) = study.source.file(FILE)? else { return Ok(()) };
     let named = study.file.reading.keys().cloned();
@@ -104,7 +94,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
         let rows = cause.rows.get_ref();
         let has_number = study.published.iter().any(|published| rows.takes(published));
         if !has_number && !study.file.claim.iter().any(|claim| rows.takes(claim)) {
-            let message = "no published number or claim of this paper is meant by these `rows`";
+            let message = "these `rows` match no published number or claim of this paper";
             let known: Vec<&str> = study.published.iter().map(|row| row.item.as_str()).collect();
             let known = known.into_iter().chain(study.file.claim.iter().map(|claim| claim.item.as_str()));
             let written = rows.item.iter().flat_map(Texts::all).next();
@@ -134,16 +124,14 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether a cause explains this row.
 fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
     claim_of(study, item).is_some_and(|claim| selector.takes(claim))
         || published_of(study, item).is_some_and(|published| selector.takes(published))
 }
 
-/// A row's cause: the words and the command.
 type Found = (String, Option<String>);
 
-/// Gives each row that differs or has the shape alone its cause.
+/// Sets the cause of each row with the verdict `differs` or `shape`.
 pub fn attach(study: &Study, items: &mut [Item], readings: &mut [Read<'_>], tried: &mut [Tried<'_>]) {
     let of_default: Vec<Option<Found>> = {
         let others: Vec<Other<'_>> = answers(tried).chain(readings.iter().map(Other::of)).collect();
@@ -172,7 +160,6 @@ fn set(items: &mut [Item], causes: Vec<Option<Found>>) {
     }
 }
 
-/// Other results of the same paper.
 struct Other<'a> {
     label: String,
     items: &'a [Item],
@@ -197,7 +184,6 @@ fn found(study: &Study, item: &Item, others: &[Other<'_>]) -> Option<Found> {
     has_cause(item).then(|| written(study, item).unwrap_or_else(|| computed(study, item, others)))
 }
 
-/// The first written cause that matches.
 fn written(study: &Study, item: &Item) -> Option<Found> {
     let is_of_reading = |cause: &&Cause| {
         cause.reading.as_ref().is_none_or(|readings| readings.get_ref().all().contains(&item.reading))
@@ -211,7 +197,7 @@ fn written(study: &Study, item: &Item) -> Option<Found> {
     Some((words, cause.experiment.clone()))
 }
 
-/// The answers and readings under which the row does not differ; `open` if there is none.
+/// Answers and readings under which the row agrees; `open` without any.
 fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
     let holds = |verdict: Verdict| match item.verdict {
         Some(Verdict::Shape) => verdict == Verdict::Agrees,
@@ -228,13 +214,13 @@ fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
     match (held.len(), verdicts.len(), item.verdict) {
         (0, count, Some(Verdict::Shape)) => {
             let words = format!(
-                "open: in the mean it holds at all points, at some by less than the interval of the repetitions; no answer \
-                 that was tried makes it sure ({count} tried)"
+                "open: the mean holds at all points, at some by less than the interval of the repetitions; no answer \
+                 makes the claim significant ({count} tried)"
             );
             (words, None)
         }
         (0, 0, _) => ("open: no answer was tried".into(), None),
-        (0, count, _) => (format!("open: no answer that was tried makes it agree ({count} tried)"), None),
+        (0, count, _) => (format!("open: no answer makes the row agree ({count} tried)"), None),
         (several, ..) => {
             let named = held.iter().take(NAMED).copied().collect::<Vec<&str>>().join(" / ");
             let more = if several > NAMED { format!(" / {} more", several - NAMED) } else { String::new() };
@@ -243,7 +229,7 @@ fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
     }
 }
 
-/// The cause of a row under an answer: that of the default reading's row, or the answer itself if that row does not differ.
+/// Cause of a row under an answer: the default row's cause, or the answer itself if the default row does not differ.
 fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found> {
     if !has_cause(item) {
         return None;
@@ -256,15 +242,15 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found
     };
     Some(match (&own.cause, item.reading == DEFAULT) {
         (Some(cause), _) => (cause.clone(), own.experiment.clone()),
-        (None, true) => ("open: with the repetitions of a full run it does not differ".into(), None),
+        (None, true) => ("open: with a full run's repetitions the row does not differ".into(), None),
         (None, false) => {
             let verdict = own.verdict.map_or("has no verdict", Verdict::sentence);
-            (format!("answer: this one itself; without it the row {verdict}"), None)
+            (format!("answer: the tried answer itself; in the default reading the row {verdict}"), None)
         }
     })
 }
 
-/// The row as it is called in the default reading.
+/// The row under its name in the default reading.
 fn as_of_default(item: &Item) -> Item {
     let Some(name) = item.item.strip_prefix(AGAIN) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };

@@ -1,7 +1,7 @@
-//! From a grid's cell to its scenario: which changes apply there, and in which order.
+//! Scenario of a grid's cell: the changes that apply there, in order.
 //!
-//! Where an axis and an answer set the same key the axis wins: the cell is about its value. Keys are set from the
-//! shorter to the longer, so that a mechanism is chosen before its parameters, whoever asks for either.
+//! If an axis and an answer set the same key, the axis wins. Shorter keys are set first, so that a mechanism is
+//! chosen before its parameters.
 
 use super::expression::{Expression, Scope};
 use super::file::{Axis, Changes, Draw, Grid, Ordered, Part};
@@ -10,17 +10,17 @@ use super::value::{Pick, Place, Texts, Value, matches};
 use lasthop_base::Stream;
 use lasthop_scenario::{Draft, Problem, Scenario};
 
-/// How much is run.
+/// Extent of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     /// Fewer repetitions and points.
     pub quick: bool,
-    /// Under an answer to an open question, or as few repetitions of the default reading beside these.
+    /// Runs under answers to open questions, or the default reading with as few repetitions for comparison.
     pub tries: bool,
 }
 
 impl Mode {
-    /// The values of an axis that are run.
+    /// Values of an axis that are run.
     pub fn values<'a>(&self, axis: &'a Axis) -> &'a [Value] {
         let quick = axis.quick.as_ref().filter(|_| self.quick);
         let tries = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
@@ -37,55 +37,53 @@ impl Mode {
         }
     }
 
-    /// Whether cells are run more often where an interval is wide.
+    /// Whether cells get more repetitions while their interval is wide.
     pub fn grows(&self) -> bool {
         !self.quick && !self.tries
     }
 
-    /// The most repetitions of a grid's cell.
+    /// Largest number of repetitions of a grid's cell.
     pub fn most(&self, grid: &Grid) -> u32 {
         let runs = self.runs(grid);
         if self.grows() { grid.runs.most.unwrap_or(runs).max(runs) } else { runs }
     }
 
-    /// Repetitions of a grid.
+    /// Number of repetitions of a grid at the start.
     pub fn runs(&self, grid: &Grid) -> u32 {
         self.of(&grid.runs)
     }
 
-    /// How many times longer its runs are.
+    /// Factor of the run's length.
     pub fn length(&self, grid: &Grid) -> u32 {
         grid.length.as_ref().map_or(1, |length| self.of(length)).max(1)
     }
 }
 
-/// A cell: a grid, a place in it, and the answers under which it is run.
+/// A cell: a grid, a place in it, and answers.
 #[derive(Clone)]
 pub struct Cell<'a> {
     /// The paper.
     pub study: &'a Study,
-    /// The grid's name.
+    /// Name of the grid.
     pub name: &'a str,
     /// The grid.
     pub grid: &'a Grid,
-    /// Where.
+    /// Coordinates.
     pub place: Place,
-    /// The answers' parts.
+    /// Parts of the answers.
     pub parts: &'a [&'a Part],
-    /// How much is run.
+    /// Extent of the runs.
     pub mode: Mode,
 }
 
-/// A key and its value, and who wrote it.
 struct Assignment {
     key: String,
     value: String,
-    /// As it stands in the file.
     written: String,
 }
 
 impl<'a> Cell<'a> {
-    /// All changes but the answers', the more special ones later.
+    /// All changes except the answers', the most specific last.
     fn own(&self) -> Vec<&'a Changes> {
         let mut changes = vec![&self.grid.set];
         for name in &self.grid.axes {
@@ -101,7 +99,6 @@ impl<'a> Cell<'a> {
         changes
     }
 
-    /// The answers' parts that apply here.
     fn applying(&self) -> impl Iterator<Item = &'a Part> + use<'a, '_> {
         let is_meant = |part: &&&Part| {
             (part.grids.all().is_empty() || part.grids.matches(self.name)) && is_at(&part.when, &self.place)
@@ -109,10 +106,7 @@ impl<'a> Cell<'a> {
         self.parts.iter().filter(is_meant).copied()
     }
 
-    /// The scenario's file.
-    ///
-    /// # Errors
-    /// If nobody names one.
+    /// Scenario file; fails if neither the grid nor a change names a file.
     pub fn path(&self) -> Result<&'a str, Problem> {
         let answers = self.applying().map(|part| &part.changes);
         let named =
@@ -125,10 +119,7 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// The scenario with this seed: what is drawn follows from it.
-    ///
-    /// # Errors
-    /// A key that the path has not, a value that it does not take.
+    /// Scenario of the repetition with this seed; fails if the path has no such key, or rejects a value.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
         let about = |message: String| self.study.text.about(&[], path, message);
@@ -139,7 +130,7 @@ impl<'a> Cell<'a> {
             set.map_err(|problem| self.located(assignment, &problem))?;
         }
         let mut scenario = draft.check().map_err(|problem| {
-            // What a change made wrong is wrong where the change is written.
+            // An error caused by a change is reported at the change.
             let underlined = problem.underlined().to_owned();
             let made = assignments.iter().find(|one| [&one.key, &one.value].contains(&&underlined));
             made.map_or(problem.clone(), |one| self.located(one, &problem))
@@ -151,7 +142,7 @@ impl<'a> Cell<'a> {
         Ok(scenario)
     }
 
-    /// Whether something is drawn for each repetition.
+    /// Whether the cell draws random values for each repetition.
     pub fn draws(&self) -> bool {
         self.drawn().next().is_some()
     }
@@ -161,7 +152,6 @@ impl<'a> Cell<'a> {
         self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.place))
     }
 
-    /// All keys with their values, in the order in which they are set.
     fn assignments(&self, draft: &Draft, seed: u64) -> Result<Vec<Assignment>, Problem> {
         let mut names = self.grid.names.clone();
         let answers = self.applying().map(|part| &part.changes);
@@ -203,13 +193,13 @@ impl<'a> Cell<'a> {
         .collect()
     }
 
-    /// The keys that are meant: `@NAME` stands for its places, `*` for all names of a table.
+    /// Keys that `written` denotes: `@NAME` stands for its places, `*` for all names of a table.
     fn places(&self, draft: &Draft, written: &str, names: &Ordered<Texts>) -> Result<Vec<String>, Problem> {
         let Some(named) = written.strip_prefix('@') else { return Ok(starred(draft, written)) };
         let (name, rest) = named.split_once('.').map_or((named, None), |(name, rest)| (name, Some(rest)));
         let Some(places) = names.get(name) else {
             return match self.study.has_name(name) {
-                // Elsewhere it means something, here nothing.
+                // The name exists in another grid, but means nothing here.
                 true => Ok(Vec::new()),
                 false => Err(self
                     .study
@@ -223,7 +213,7 @@ impl<'a> Cell<'a> {
         Ok(full.flat_map(|key| starred(draft, &key)).collect())
     }
 
-    /// A value's text with what stands in braces replaced: an axis, `length`, or a formula of both.
+    /// Replaces `{…}` in a value's text: an axis, `length`, or a formula of both.
     pub fn filled(&self, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = text;
@@ -251,7 +241,7 @@ impl<'a> Cell<'a> {
         Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
     }
 
-    /// What a scenario says of a key, at the place where the paper wrote it.
+    /// A scenario's error, located at the assignment in the study's file.
     fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
         let located = self.study.text.about(&[], &assignment.written, message);
@@ -275,12 +265,12 @@ impl Scope for Cell<'_> {
     }
 }
 
-/// Whether a place is one of those meant; an axis that it has not is nowhere.
+/// Whether a place matches; a place without one of the axes does not.
 pub fn is_at(when: &Ordered<Pick>, place: &Place) -> bool {
     when.iter().all(|(axis, pick)| place.get(axis).is_some_and(|value| pick.takes(value)))
 }
 
-/// `flow.t*.sack` for each flow of the draft whose name matches.
+/// Expands `flow.t*.sack` to one key for each matching flow of the draft.
 fn starred(draft: &Draft, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.splitn(3, '.').collect();
     match &parts[..] {

@@ -1,4 +1,4 @@
-//! What a paper says in words: each condition tried at its points.
+//! Claims: a paper's statements in words, tested at points.
 
 use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
@@ -8,7 +8,7 @@ use super::study::Wanted;
 use super::value::{Place, Value};
 use crate::item::Item;
 
-/// A claim's row; `None` if nothing of it was run.
+/// Row of a claim; `None` if none of its conditions was run.
 pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;
@@ -28,14 +28,12 @@ pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     Some(item.said(&words, share, points.len(), verdict))
 }
 
-/// A condition before some results.
 struct Tried<'a> {
     view: &'a View<'a>,
     condition: &'a Condition,
 }
 
 impl Tried<'_> {
-    /// The points at which it is tried.
     fn places(&self) -> Option<Vec<Place>> {
         let mut axes = Vec::new();
         for written in self.condition.at_each.all() {
@@ -47,7 +45,7 @@ impl Tried<'_> {
         Some(places(&axes))
     }
 
-    /// The combinations that must all hold at a point, and how each stands.
+    /// Points at one place; combinations of `at` must all hold.
     fn at(&self, place: &Place) -> Vec<Point> {
         if !self.is_run() {
             return Vec::new();
@@ -72,7 +70,6 @@ impl Tried<'_> {
             .collect()
     }
 
-    /// Of these values, those that were run; all of them if the axis is not varied.
     fn run(&self, axis: &str, values: &[Value]) -> Vec<Value> {
         let run =
             self.view.results(self.condition.asked()).map(|results| results.axis(axis)).unwrap_or_default();
@@ -82,7 +79,7 @@ impl Tried<'_> {
         }
     }
 
-    /// Whether its grid was run, and what it is compared with: under an answer some values of an axis are left out.
+    /// Whether the condition's grid and comparison were run; an answer may leave out values of an axis.
     fn is_run(&self) -> bool {
         let asked = self.condition.asked();
         let wanted = self.view.study.wanted(asked, &[]);
@@ -105,7 +102,7 @@ impl Tried<'_> {
         self.view.sample(self.condition.asked(), &full)
     }
 
-    /// Its points at one place: one, or one for each step along an axis.
+    /// Points at one place: one, or one for each step along an axis.
     fn here(&self, place: &Place) -> Vec<Point> {
         let points = match self.condition.is {
             Word::Grows | Word::Falls => self.steps(place),
@@ -152,7 +149,6 @@ impl Tried<'_> {
         })
     }
 
-    /// What it is compared with: the same quantity elsewhere, or another one.
     fn other(&self, other: &Quantity, place: &Place) -> Option<Sample> {
         let mut there = place.clone();
         for (axis, pick) in &other.at {
@@ -164,7 +160,6 @@ impl Tried<'_> {
         Some(sample.times(other.times.unwrap_or(1.0)))
     }
 
-    /// The samples along the axis, with their values.
     fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
         let (axis, only) = split(self.condition.along.as_deref()?);
         let values = self.view.results(self.condition.asked())?.axis(axis);
@@ -195,7 +190,7 @@ impl Tried<'_> {
         end(&self.along(place)?, sign)
     }
 
-    /// No other value of the axis is smaller by more than the margin of an order.
+    /// Tests that no other value of the axis is smaller by more than [`MARGIN`].
     fn smallest(&self, place: &Place) -> Option<Point> {
         let samples = self.along(place)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
@@ -209,7 +204,7 @@ impl Tried<'_> {
         Point::all(&points?)
     }
 
-    /// No value lies further below the largest than the share `by` of it.
+    /// Tests that no value is below the largest by more than the share `by`.
     fn alike(&self, place: &Place) -> Option<Point> {
         let samples = self.along(place)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
@@ -223,7 +218,6 @@ impl Tried<'_> {
     }
 }
 
-/// Whether the last of some samples lies above the first; with a sign of -1, below.
 fn end(samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
     let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
     above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
@@ -240,13 +234,13 @@ fn shifted(mut sample: Sample, by: f64) -> Sample {
     sample
 }
 
-/// An axis and which of its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
+/// Axis with bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
 fn split(written: &str) -> (&str, Vec<Bound>) {
     let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
 
-/// The axes that are written, and what is no number behind a sign.
+/// Axes of a condition, each with the text of a bound that is not a number.
 pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }
@@ -260,7 +254,6 @@ fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<Bound, &str
     })
 }
 
-/// Whether a value lies within all bounds.
 fn takes(bounds: &[Bound], value: &Value) -> bool {
     bounds.iter().all(|bound| bound.takes(value))
 }
@@ -274,7 +267,6 @@ const SIGNS: &[(&str, Test)] = &[
     ("<", |value, bound| value < bound * (1.0 - 1e-9)),
 ];
 
-/// Values of an axis up to, or from a number.
 #[derive(Clone, Copy)]
 struct Bound {
     of: Test,
@@ -305,7 +297,6 @@ mod tests {
         assert_eq!(kept("awnd >= 4"), of("4 10 13 15"));
         assert_eq!(kept("awnd > 3 and awnd <= 13"), of("4 10 13"));
         assert_eq!(kept("awnd < 3"), of(""));
-        // A word has no place between numbers.
         assert!(!takes(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
     }
 }

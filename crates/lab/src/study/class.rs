@@ -1,22 +1,22 @@
-//! The verdict on a number: an equivalence test, the same in all papers.
+//! Verdicts on numbers: an equivalence test, the same for all papers.
 //!
 //! The band is the published number ± the larger of its class's margin and half of its last printed digit.
 //!
-//! *Of a mean*: a row *agrees* if our whole 95 % interval lies within the band, *differs* if it lies outside, and is
-//! *inconclusive* otherwise: more repetitions would tell. So a wide interval never buys an agreement (two one-sided tests:
-//! Schuirmann, J. Pharmacokinet. Biopharm. 15(6), 1987).
+//! *Mean*: a row *agrees* if the whole 95 % interval lies within the band, *differs* if the interval lies outside,
+//! and is *inconclusive* otherwise. A wide interval never gives an agreement (two one-sided tests: Schuirmann, J.
+//! Pharmacokinet. Biopharm. 15(6), 1987).
 //!
-//! *Of one run*: the published number is one draw, and is compared with the 95 % prediction interval of one more run of
-//! ours, Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). This rule holds for the
-//! classes `one_run` and `one_run_quantity`, and where the number of the paper's runs is unknown and one run of ours varies
-//! by more than the margin. The row *agrees* if the number lies in that interval and the interval says something (its half
-//! is at most five margins, and at most half of the number), or if it agrees as a mean; it *differs* if the number lies
-//! outside and it differs as a mean, too; it is *undecidable* if single runs vary so much that no number of repetitions
-//! makes the interval say something.
+//! *One run*: the published number is one draw. Its reference is the 95 % prediction interval of one more run,
+//! Student's t with s sqrt(1 + 1/n) (Hahn and Meeker, Statistical Intervals, 1991, §4.7). The rule holds for
+//! `one_run` and `one_run_quantity`, and if the paper's number of runs is unknown and single runs vary by more than
+//! the margin. A prediction interval is informative if its half is at most five margins and at most half of the
+//! number. The row *agrees* if the number lies in an informative interval or the mean agrees. The row *differs* if
+//! the number lies outside and the mean differs. The row is *undecidable* if no number of repetitions makes the
+//! interval informative.
 //!
-//! *Of the paper's own spread*: where the margin is the spread of two runs of the paper (`undecidable` in the binding) that
-//! margin is known to within a factor of two at best. A row that is inconclusive is *undecidable* if our mean lies between
-//! half of the margin and twice the margin from the published number.
+//! *The paper's own spread*: a margin from the spread of two runs (`undecidable` in the binding) is known to a
+//! factor of two at best. An inconclusive row is *undecidable* if the mean's distance is between half of and twice
+//! the margin.
 
 use crate::item::Verdict;
 use crate::papers::cells::number;
@@ -24,35 +24,35 @@ use crate::stats::{Estimate, quantile};
 use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What kind of number a published one is: how near is near, and which interval ours has.
+/// Kind of a published number: determines margin and interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// A goodput, a time …: 5 % of the published number.
+    /// Goodput, time …: 5 % of the published number.
     Quantity,
-    /// A gain in per cent: 5 points, and at most half of it; and on its side of 0.
+    /// Gain in per cent: 5 points, at most half of the gain, and with the same sign.
     Gain,
-    /// A share, as a fraction: 0.02.
+    /// Share as a fraction: 0.02.
     Share,
-    /// A share in per cent: 2 points.
+    /// Share in per cent: 2 points.
     #[serde(rename = "share_pct")]
     SharePercent,
-    /// An index such as Jain's: 0.02.
+    /// Index such as Jain's: 0.02.
     Index,
-    /// A mean of counts: half a count, or 5 %.
+    /// Mean of counts: half a count, or 5 %.
     Count,
-    /// The count of one run of the paper's: the same margin, but against what one more run of ours would give.
+    /// Count of one run: margin as `Count`, compared with one more run.
     OneRun,
-    /// A goodput, a time … of one run of the paper's: 5 %, against the same.
+    /// Goodput, time … of one run: 5 %, compared with one more run.
     OneRunQuantity,
-    /// A place on an axis: half of the way to the next values of the grid.
+    /// Place on an axis: half of the distance to the next values of the grid.
     Place,
-    /// Computed: half of the last printed digit.
+    /// Computed number: half of the last printed digit.
     Exact,
 }
 
 impl Class {
-    /// The margin around a published number, in its unit.
+    /// Margin around a published number, in its unit.
     pub fn margin(self, published: f64) -> f64 {
         let size = published.abs();
         match self {
@@ -65,23 +65,22 @@ impl Class {
         }
     }
 
-    /// Whether the published number is one run of the paper's.
+    /// Whether the published number is one run of the paper.
     pub const fn is_one_run(self) -> bool {
         matches!(self, Class::OneRun | Class::OneRunQuantity)
     }
 
-    /// Whether a number of this kind varies from run to run as a number of one run does.
     const fn is_of_runs(self) -> bool {
         !matches!(self, Class::Place | Class::Exact)
     }
 
-    /// Our interval, from the values of the repetitions.
+    /// Interval from the values of the repetitions.
     pub fn interval(self, values: &[f64]) -> Option<Estimate> {
         let plain = Estimate::of(values)?;
         let n = values.len() as f64;
         let all = |value: f64| values.len() > 1 && values.iter().all(|one| *one == value);
         let ci95 = match self {
-            // Nothing seen in n runs: fewer than 3.7 in n expected (Poisson, 97.5 %).
+            // No event in n runs: rate below 3.7 / n (Poisson, 97.5 %).
             Class::Count | Class::OneRun if all(0.0) => Some([0.0, 3.7 / n]),
             Class::Count | Class::OneRun => plain.ci95.map(|[low, high]| [low.max(0.0), high]),
             Class::Share | Class::Index => bounded(&plain, 1.0, all(0.0), all(1.0)),
@@ -92,8 +91,7 @@ impl Class {
     }
 }
 
-/// The margin of a place: half of the way to the nearer of the grid's next values, so that no other value of the grid
-/// lies within; of a place between two values, half of the step that it lies in.
+/// Margin of a place: half of the distance to the nearer grid value, or half of the step between two values.
 pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     let slack = 1e-9 * published.abs();
     let below = grid.iter().copied().filter(|value| *value < published - slack).reduce(f64::max);
@@ -106,7 +104,7 @@ pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     ways.into_iter().flatten().reduce(f64::min).map(|way| way / 2.0)
 }
 
-/// The interval of a share: Student's t of its logit, which stays within 0 and `whole`; the rule of three at the ends.
+/// Interval of a share: Student's t of its logit, within 0 and `whole`; rule of three at the ends.
 fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<[f64; 2]> {
     let (share, half) = (plain.mean / whole, plain.half_width()? / whole);
     let of_three = 3.0 / plain.runs as f64;
@@ -123,13 +121,13 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<
     Some(ends.map(|end| end * whole))
 }
 
-/// The most that one more run may count of what none of `n` runs has seen: if all have the same rate, each of k events
-/// falls into that run with probability 1/(n + 1); k as long as that is above 2.5 %.
+/// Largest plausible count in one more run after `n` runs without an event: with equal rates each of k events falls
+/// into that run with probability 1/(n + 1); k while the probability exceeds 2.5 %.
 fn most_unseen(n: f64) -> f64 {
     (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
 }
 
-/// Half of the last printed digit of a number: 0.05 of `15.2`, 0.5 of `83`.
+/// Half of the last printed digit: 0.05 for `15.2`, 0.5 for `83`.
 pub fn half_digit(printed: &str) -> f64 {
     let digits = printed.trim_start_matches(['-', '+']);
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
@@ -138,22 +136,22 @@ pub fn half_digit(printed: &str) -> f64 {
     0.5 * libm::pow(10.0, f64::from(exponent - decimals))
 }
 
-/// A number that is judged.
+/// A number to judge.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {
-    /// The published number.
+    /// Published number.
     pub published: f64,
-    /// How far from it is near, in its unit.
+    /// Margin, in the number's unit.
     pub margin: f64,
-    /// Its kind.
+    /// Kind of the number.
     pub class: Class,
-    /// Ours.
+    /// Our estimate.
     pub ours: &'a Estimate,
-    /// Whether nothing is random: one run says all.
+    /// Whether nothing is random, so that one run suffices.
     pub is_exact: bool,
     /// Standard deviation of the repetitions.
     pub spread: f64,
-    /// Repetitions asked for, of which some may be undefined.
+    /// Requested repetitions; some may be undefined.
     pub of_runs: usize,
     /// Knowledge of the paper's runs.
     pub paper: PaperRuns<'a>,
@@ -162,11 +160,11 @@ pub struct Judged<'a> {
 /// Knowledge of the runs behind a published number.
 #[derive(Clone, Copy, Debug)]
 pub struct PaperRuns<'a> {
-    /// Whether the paper does not say how many there are.
+    /// Whether the paper does not report the number of its runs.
     pub is_unknown: bool,
-    /// Duration of one run of ours over one of the paper's: the spread of a longer run is smaller by the root.
+    /// Duration of our run over the paper's: the spread shrinks with the root of the duration.
     pub times_shorter: f64,
-    /// Why the margin is no known number, in words: it is the paper's own spread.
+    /// Reason why the margin is uncertain: the paper's own spread.
     pub undecidable: Option<&'a str>,
 }
 
@@ -176,24 +174,24 @@ impl Default for PaperRuns<'_> {
     }
 }
 
-/// A verdict, and what would help.
+/// A verdict with its note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// What a reader should know: how many runs would tell.
+    /// Note for the reader, such as the number of runs needed.
     pub note: String,
-    /// The probability to lie as far away if the paper were right, for a verdict on one run.
+    /// Probability of a deviation at least this large if the paper is right; only for a verdict on one run.
     pub chance: Option<f64>,
 }
 
 impl Judged<'_> {
-    /// The verdict.
+    /// Verdict by the rules of this module.
     pub fn verdict(&self) -> Judgement {
         let of = |verdict, note: &str| Judgement { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
         let Some(ci95) = ci95 else {
-            let few = if self.ours.runs == 1 { "one repetition has" } else { "so few repetitions have" };
+            let few = if self.ours.runs == 1 { "one repetition has" } else { "too few repetitions have" };
             return of(Verdict::Inconclusive, &format!("{few} no interval"));
         };
         if 5 * self.ours.runs < 4 * self.of_runs {
@@ -207,7 +205,7 @@ impl Judged<'_> {
             {
                 of(Verdict::Agrees, "")
             }
-            Side::Within => of(Verdict::Inconclusive, "not told from 0"),
+            Side::Within => of(Verdict::Inconclusive, "not significantly different from 0"),
             Side::Across => of(Verdict::Inconclusive, &self.runs_that_tell()),
         };
         if !self.is_exact && self.is_one_run() {
@@ -217,16 +215,16 @@ impl Judged<'_> {
         let is_at_edge = 0.5 * self.margin <= distance && distance <= 2.0 * self.margin;
         match self.paper.undecidable {
             Some(why) if of_mean.verdict == Verdict::Inconclusive && is_at_edge => {
-                of(Verdict::Undecidable, &format!("no number of repetitions tells: {why}"))
+                of(Verdict::Undecidable, &format!("no number of repetitions decides: {why}"))
             }
             _ => of_mean,
         }
     }
 
-    /// Where an interval lies beside the band.
+    /// Position of an interval relative to the band.
     fn side(&self, ci95: [f64; 2]) -> Side {
         let band = self.band();
-        // Rounding of sums must not decide at the band's very end.
+        // Rounding of sums must not decide at the band's ends.
         let slack = 1e-9 * self.published.abs().max(self.margin);
         match () {
             () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => Side::Apart,
@@ -239,26 +237,25 @@ impl Judged<'_> {
         [self.published - self.margin, self.published + self.margin]
     }
 
-    /// Whether the published number is compared with single runs: it is one, or nobody knows and one run says too little.
+    /// Whether the published number counts as one run: by its class, or if unknown and single runs vary too much.
     fn is_one_run(&self) -> bool {
         let may_be = self.paper.is_unknown && self.class.is_of_runs() && self.spread > self.margin;
         self.class.is_one_run() || may_be
     }
 
-    /// The widest half of a prediction interval that says something: five margins, and at most half of the published number,
-    /// so that it tells that number from its half, and its half again.
+    /// Largest half width of an informative prediction interval: five margins, at most half of the published number.
     fn widest(&self) -> f64 {
         (5.0 * self.margin).min(0.5 * self.published.abs())
     }
 
-    /// One run of the paper's is one draw: where would one more run of ours lie, of the paper's length?
+    /// Verdict on one run of the paper: position of its number in the prediction interval of one more run.
     fn of_one_run(&self, of_mean: Judgement) -> Judgement {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
-        // Spread of one run of the paper's length, and what is not known of our mean.
+        // Spread of one run of the paper's length, and uncertainty of our mean.
         let deviation = self.spread * libm::sqrt(self.paper.times_shorter.max(1.0) + 1.0 / n);
         let half = quantile(freedom) * deviation;
-        // A count may be 1 in the next run; a quantity that never varies does not begin to.
+        // A count may be 1 in the next run; a quantity that never varied stays constant.
         let is_count = matches!(self.class, Class::Count | Class::OneRun);
         let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
         let one_more = match is_unseen {
@@ -281,12 +278,12 @@ impl Judged<'_> {
             () if is_in => {
                 let (half, widest) = (number(half), number(self.widest()));
                 let words = format!(
-                    "no number of repetitions tells: a single run varies by ± {half}, and more than ± {widest} says nothing"
+                    "no number of repetitions decides: single runs vary by ± {half}, but only up to ± {widest} is informative"
                 );
                 match quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest()
                 {
                     true => of(Verdict::Undecidable, words),
-                    false => of(Verdict::Inconclusive, "a few more runs would tell".into()),
+                    false => of(Verdict::Inconclusive, "needs a few more runs".into()),
                 }
             }
             () if of_mean.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),
@@ -294,28 +291,27 @@ impl Judged<'_> {
         }
     }
 
-    /// How many repetitions would make the interval narrow enough, if mean and spread stay.
+    /// Number of repetitions that would make the interval narrow enough, for equal mean and spread.
     fn runs_that_tell(&self) -> String {
         let distance =
             self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
         let times = self.ours.half_width().unwrap_or(f64::INFINITY) / distance;
         let runs = (self.ours.runs as f64 * times * times).ceil();
         match runs {
-            runs if runs <= self.ours.runs as f64 => "a few more runs would tell".into(),
-            runs if runs < 10_000.0 => format!("about {runs} runs would tell"),
-            _ => "our mean is on the edge of the margin: 10,000 runs would not tell".into(),
+            runs if runs <= self.ours.runs as f64 => "needs a few more runs".into(),
+            runs if runs < 10_000.0 => format!("needs about {runs} runs"),
+            _ => "the mean is at the edge of the margin: 10,000 runs would not decide".into(),
         }
     }
 }
 
-/// Where an interval lies beside a band.
 enum Side {
     Within,
     Across,
     Apart,
 }
 
-/// Degrees of freedom from which on Student's t is the normal distribution.
+/// Degrees of freedom at which Student's t equals the normal distribution.
 const INFINITE: usize = 1_000_000;
 
 #[cfg(test)]
@@ -340,7 +336,6 @@ mod tests {
 
     #[test]
     fn a_wide_interval_buys_nothing() {
-        // 5 % of 100: the band is 95 to 105.
         assert_eq!(verdict(Class::Quantity, 100.0, 102.0, 2.0), Verdict::Agrees);
         assert_eq!(verdict(Class::Quantity, 100.0, 102.0, 4.0), Verdict::Inconclusive);
         assert_eq!(verdict(Class::Quantity, 100.0, 108.0, 2.0), Verdict::Differs);
@@ -350,7 +345,6 @@ mod tests {
 
     #[test]
     fn a_gain_is_on_its_side_of_zero() {
-        // Half of 2.2 at most: the band is -3.3 to -1.1, and 0 lies outside.
         assert_eq!(verdict(Class::Gain, -2.2, 0.0, 0.0), Verdict::Differs);
         assert_eq!(verdict(Class::Gain, -2.2, -2.0, 0.5), Verdict::Agrees);
         assert_eq!(verdict(Class::Gain, 83.0, 77.8, 8.2), Verdict::Inconclusive);
@@ -407,13 +401,13 @@ mod tests {
             judged.verdict().verdict
         };
         assert_eq!(of(66.0, 3.0), Verdict::Agrees);
-        // t(19) = 2.093: one more run lies within 72 ± 6.4, and 67 lies in it.
+        // t(19) = 2.093: one more run lies within 72 ± 6.4, which includes 67.
         assert_eq!(of(72.0, 3.0), Verdict::Agrees);
         assert_eq!(of(80.0, 3.0), Verdict::Differs);
-        // Five margins are 16.75; 80 ± 17.2 says nothing.
+        // Five margins are 16.75; 80 ± 17.2 is not informative.
         assert_eq!(of(80.0, 7.0), Verdict::Agrees);
         assert_eq!(of(80.0, 9.0), Verdict::Undecidable);
-        // With as many runs as one likes 1.96 * 8 is left, 15.7.
+        // Infinitely many runs leave 1.96 * 8 = 15.7.
         assert_eq!(of(80.0, 8.0), Verdict::Inconclusive);
     }
 
@@ -436,9 +430,9 @@ mod tests {
         };
         let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
         assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
-        // One more run: 112 ± 14.2; a run that varies by less than the margin is as good as a mean.
+        // One more run lies within 112 ± 14.2; a run that varies by less than the margin counts as a mean.
         assert_eq!((of(6.0, unknown), of(4.0, unknown)), (Verdict::Agrees, Verdict::Differs));
-        // A fifth of the length: 2.24 times the spread, at best 112 ± 26.3, and more than ± 25 says nothing.
+        // A fifth of the length gives 2.24 times the spread: at best 112 ± 26.3, above the informative ± 25.
         let shorter = PaperRuns { times_shorter: 5.0, ..unknown };
         assert_eq!(of(6.0, shorter), Verdict::Undecidable);
     }
@@ -464,9 +458,8 @@ mod tests {
         };
         let edge = of(80.25, 0.1);
         assert_eq!(edge.verdict, Verdict::Undecidable);
-        assert_eq!(edge.note, "no number of repetitions tells: the margin is the paper's own spread");
+        assert_eq!(edge.note, "no number of repetitions decides: the margin is the paper's own spread");
         assert_eq!((of(80.05, 0.1).verdict, of(80.35, 0.1).verdict), (Verdict::Agrees, Verdict::Differs));
-        // Far from the edge it is our interval that is too wide.
         assert_eq!(
             (of(80.05, 0.3).verdict, of(81.0, 1.0).verdict),
             (Verdict::Inconclusive, Verdict::Inconclusive)
@@ -493,7 +486,6 @@ mod tests {
         // One event falls into the ninth of nine runs with probability 1/9; two do with 1/81, below 2.5 %.
         assert_eq!(of(8, 1.0), Verdict::Inconclusive);
         assert_eq!(of(8, 3.0), Verdict::Differs);
-        // 1/40 is 2.5 %, 1/41 is less.
         assert_eq!(of(38, 1.0), Verdict::Inconclusive);
         assert_eq!(of(40, 1.0), Verdict::Differs);
     }
@@ -505,7 +497,6 @@ mod tests {
         assert_eq!(Class::Count.interval(&[0.0; 10]).unwrap().ci95, Some([0.0, 0.37]));
         let [low, high] = Class::Share.interval(&[0.99, 1.0, 0.9]).unwrap().ci95.unwrap();
         assert!(low > 0.0 && high < 1.0, "{low} {high}");
-        // Far from the ends it is Student's.
         let values = [0.49, 0.5, 0.51, 0.5];
         let (logit, plain) = (Class::Share.interval(&values).unwrap(), Estimate::of(&values).unwrap());
         assert!((logit.ci95.unwrap()[0] - plain.ci95.unwrap()[0]).abs() < 1e-4);
@@ -517,7 +508,7 @@ mod tests {
         let margin = |published| margin_of_place(published, &grid).map(|margin| (1e9 * margin).round() / 1e9);
         assert_eq!(margin(0.05), Some(0.02));
         assert_eq!(margin(0.1), Some(0.025));
-        // At the grid's end there is one way only; between two values both are as near as can be.
+        // The grid's end has one neighbour; between two values both neighbours are equally near.
         assert_eq!(margin(0.2), Some(0.05));
         assert_eq!(margin(0.06), Some(0.025));
         assert_eq!(margin(0.3), None);

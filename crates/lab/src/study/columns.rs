@@ -1,4 +1,4 @@
-//! What the names in a formula stand for: columns of flows and links, and the axes of the cell.
+//! Values of names in formulas: columns of flows and links, and axes of the cell.
 
 use super::expression::{Expression, Named, Scope};
 use super::file::Ordered;
@@ -6,16 +6,16 @@ use super::value::{Place, Texts};
 use lasthop_scenario::{Scenario, hint};
 use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Metric, Outcome, RLC_METRICS};
 
-/// Columns that studies need besides those of `lasthop run`.
+/// Columns for studies, in addition to those of `lasthop run`.
 pub const COUNTS: &[Metric] = &[
     Metric {
         name: "segments_received",
-        doc: "data segments that reached the destination, copies included",
+        doc: "data segments that reached the receiver, copies included",
         of: |flow| Some(flow.destination.data_received as f64),
     },
     Metric {
         name: "acks_sent",
-        doc: "ACKs sent by the destination",
+        doc: "ACKs sent by the receiver",
         of: |flow| Some(flow.destination.acks_sent as f64),
     },
     Metric {
@@ -25,32 +25,32 @@ pub const COUNTS: &[Metric] = &[
     },
     Metric {
         name: "cwnd_inflated_bytes",
-        doc: "the same as papers draw it: inflated by what has left the network during recovery, bytes",
+        doc: "congestion window inflated during recovery by the bytes that have left the network, bytes",
         of: |flow| Some(flow.inflated_bytes as f64),
     },
     Metric {
         name: "wireless_judged",
-        doc: "wireless losses that were judged",
+        doc: "wireless losses classified by loss discrimination",
         of: |flow| Some(flow.account.accuracy.wireless as f64),
     },
     Metric {
         name: "wireless_right",
-        doc: "of these, judged wireless",
+        doc: "wireless losses classified as wireless",
         of: |flow| Some(flow.account.accuracy.wireless_right as f64),
     },
     Metric {
         name: "congestion_judged",
-        doc: "congestion losses that were judged",
+        doc: "congestion losses classified by loss discrimination",
         of: |flow| Some(flow.account.accuracy.congestion as f64),
     },
     Metric {
         name: "congestion_right",
-        doc: "of these, judged congestion",
+        doc: "congestion losses classified as congestion",
         of: |flow| Some(flow.account.accuracy.congestion_right as f64),
     },
 ];
 
-/// RLC counts that studies need besides those of `lasthop run`.
+/// RLC column for studies, in addition to those of `lasthop run`.
 const SDUS_BEHIND_A_GAP: &str = "sdus_behind_gap";
 
 fn column(name: &str) -> Option<&'static Metric> {
@@ -76,11 +76,11 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
     (RLC_METRICS.iter().find(|metric| metric.name == column)?.of)(counters)
 }
 
-/// One run, seen by a formula.
+/// One run as a formula's scope.
 pub struct Run<'a> {
-    /// What came out.
+    /// Outcome.
     pub outcome: &'a Outcome,
-    /// Where in the grid.
+    /// Coordinates in the grid.
     pub place: &'a Place,
     /// Groups of flows.
     pub groups: &'a Ordered<Texts>,
@@ -106,14 +106,13 @@ impl Scope for Run<'_> {
     }
 }
 
-/// Whether a flow is of a group; without one every flow is. The flows of a `count` are called `bulk.1`, `bulk.2` ….
+/// Whether a flow belongs to a group, if any is given. Replicas of a `count` are named `bulk.1`, `bulk.2` ….
 pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bool {
     let Some(group) = group else { return true };
     let whole = flow.rsplit_once('.').map_or(flow, |(name, _)| name);
     groups.get(group).is_some_and(|patterns| patterns.matches(flow) || patterns.matches(whole))
 }
 
-/// One flow of a run.
 struct OfFlow<'a> {
     run: &'a Run<'a>,
     flow: &'a FlowOutcome,
@@ -132,10 +131,7 @@ impl Scope for OfFlow<'_> {
     }
 }
 
-/// Whether all names of a formula mean something in a scenario.
-///
-/// # Errors
-/// The first name that does not, and what would.
+/// Checks the names of a formula; the error is a message and a hint for the first unknown name.
 pub fn check(
     formula: &Expression,
     scenario: &Scenario,
@@ -177,7 +173,7 @@ fn unknown_column(
         return several.then(|| {
             let count = scenario.flows.len();
             (
-                format!("`{name}` of which flow? there are {count}"),
+                format!("`{name}` is ambiguous: there are {count} flows"),
                 format!("write sum({name}), mean({name}), jain({name}) …"),
             )
         });

@@ -1,16 +1,16 @@
-//! The verdicts of a paper together: how many of each, and how many would differ by chance.
+//! Verdicts of a paper in total, and the number expected to differ by chance.
 
 use crate::item::{Item, Verdict};
 use crate::overview::Counts;
 use crate::stats::quantile;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How many of these rows have which verdict.
+/// Verdict counts of these rows.
 pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> Counts {
     Counts::of(items.filter_map(|item| item.verdict))
 }
 
-/// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without what there is none of.
+/// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without zero counts.
 pub fn words(counts: &Counts) -> String {
     let one = |count: usize, singular: &str, plural: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
@@ -26,21 +26,21 @@ pub fn words(counts: &Counts) -> String {
     parts.join(", ")
 }
 
-/// How far chance alone would go.
+/// Differences expected by chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chance {
     /// Rows with a verdict.
     pub rows: usize,
-    /// Rows that would wrongly differ at most, on average, were the papers exact: 2.5 % of them.
+    /// Upper bound of the mean number of rows that differ although the papers are exact: 2.5 % of the rows.
     pub expected: f64,
     /// Numbers that differ.
     pub differ: usize,
-    /// Of these, those that stay if at most 5 % of them may be wrong (Benjamini, Hochberg, J. R. Stat. Soc. B 57(1), 1995).
+    /// Differing numbers kept at a false discovery rate of 5 % (Benjamini, Hochberg, J. R. Stat. Soc. B 57(1), 1995).
     pub kept: usize,
 }
 
 impl Chance {
-    /// Of these rows.
+    /// Computes the expectation for these rows.
     pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
         let rows = items.clone().filter(|item| item.verdict.is_some()).count();
         let mut chances: Vec<f64> = items.clone().filter_map(by_chance).collect();
@@ -53,21 +53,20 @@ impl Chance {
         Chance { rows, expected: 0.025 * rows as f64, differ: items.filter(is_number).count(), kept }
     }
 
-    /// In a sentence.
+    /// Summary sentence.
     pub fn words(&self) -> String {
         let still = match self.differ {
-            0 => "no number does".to_owned(),
-            all => format!("{} of {all} numbers still do", self.kept.min(all)),
+            0 => "no number still differs".to_owned(),
+            all => format!("{} of {all} numbers still differ", self.kept.min(all)),
         };
         format!(
-            "Chance alone would make at most {} of these rows differ; with that taken into account (false discovery rate \
-             5 %), {still}.",
+            "Chance alone would make at most {} of these rows differ; at a false discovery rate of 5 %, {still}.",
             libm::ceil(self.expected),
         )
     }
 }
 
-/// The probability to lie as far outside of the margin if the paper were right at its edge.
+/// Probability of a mean at least this far outside if the true value is at the margin's edge.
 fn by_chance(item: &Item) -> Option<f64> {
     if item.chance.is_some() {
         return item.chance;
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn one_that_barely_differs_among_many_does_not_stay() {
         let mut items: Vec<Item> = (0..39).map(|_| number(100.0, 1.0, Verdict::Agrees)).collect();
-        // Just outside: 2.5 % by chance, and 40 rows were looked at.
+        // Just outside of the margin: 2.5 % by chance, among 40 rows.
         items.push(number(107.0, 1.99, Verdict::Differs));
         let chance = Chance::of(items.iter());
         assert_eq!((chance.rows, chance.differ, chance.kept), (40, 1, 0));

@@ -1,4 +1,4 @@
-//! Courses: one run each, sampled over time.
+//! Time courses: one run each, sampled over time.
 
 use super::cells::{Cell, Mode};
 use super::columns::is_member;
@@ -15,19 +15,13 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{FlowSample, run_probed};
 use rayon::prelude::*;
 
-/// The curves of a picture of courses.
-///
-/// # Errors
-/// If a curve has no valid scenario, or no formula.
+/// Curves of a picture of time courses; fails if a curve has no valid scenario or formula.
 pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
 
-/// The cell of a picture's own run at a place, and its scenario; axes of which the place does not speak keep their first
-/// value.
-///
-/// # Errors
-/// If there is no such grid, or the scenario is not valid.
+/// Cell and scenario of a picture's own run; axes without a coordinate take their first value. Fails if the grid is
+/// unknown or the scenario invalid.
 pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,
@@ -87,7 +81,6 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
 }
 
-/// All flows at one time.
 struct Instant<'a> {
     flows: &'a [FlowSample],
     scenario: &'a Scenario,

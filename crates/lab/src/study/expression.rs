@@ -1,9 +1,9 @@
 //! Formulas of metrics: `lost_queue_full - lost_overshoot`, `sum(goodput_kbps @ reno) / sum(goodput_kbps @ w_cw)`.
 //!
-//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and functions
-//! over flows (`sum`, `mean`, `jain`, `cv`, `count`), whose argument is computed for each flow, of all flows or of
-//! those of a group (`@ GROUP`). What is undefined makes everything undefined that it enters, but for functions over
-//! flows, which leave out the flows where it is.
+//! Grammar: numbers, names, `+ - * /`, parentheses, functions of numbers (`min`, `max`, `sqrt`, `log10`), and
+//! functions over flows (`sum`, `mean`, `jain`, `cv`, `count`). A function over flows evaluates its argument for each
+//! flow, or for each flow of a group (`@ GROUP`), and skips flows without a value. Any other operation on an
+//! undefined value is undefined.
 
 use super::value::{Place, Value};
 
@@ -14,7 +14,7 @@ pub enum Expression {
     Number(f64),
     /// A column, an axis, or `LINK.DIRECTION.COLUMN`.
     Name(String),
-    /// `+ - * /` of two.
+    /// Binary operation: `+ - * /`.
     Of(char, Box<Expression>, Box<Expression>),
     /// A function of numbers.
     Call(Function, Vec<Expression>),
@@ -38,20 +38,20 @@ pub enum Function {
 /// Functions over flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// The sum.
+    /// Sum.
     Sum,
-    /// The mean.
+    /// Mean.
     Mean,
-    /// Jain's index: 1 if all are equal, 1/n if one has all (Jain, Chiu, Hawe 1984).
+    /// Jain's index: 1 if all are equal, 1/n if one has everything (Jain, Chiu, Hawe 1984).
     Jain,
-    /// Coefficient of variation, of the population: 0 if all are equal.
+    /// Coefficient of variation of the population: 0 if all are equal.
     Cv,
-    /// How many.
+    /// Number of flows.
     Count,
 }
 
 impl Total {
-    /// Of these values; `None` without any.
+    /// Total of these values; `None` without any (a count is 0).
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = || values.iter().sum::<f64>();
@@ -75,17 +75,16 @@ impl Total {
     }
 }
 
-/// What names stand for.
+/// Values of names.
 pub trait Scope {
-    /// The value of a name; `None` where it is undefined.
+    /// Value of a name; `None` if undefined.
     fn name(&self, name: &str) -> Option<f64>;
-    /// A formula's values for each flow of a group, or of all flows; none where there are no flows.
+    /// A formula's values for each flow of a group, or for all flows; empty without flows.
     fn flows(&self, _of: &Expression, _group: Option<&str>) -> Vec<f64> {
         Vec::new()
     }
 }
 
-/// A place's own coordinates.
 impl Scope for Place {
     fn name(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(Value::number)
@@ -93,10 +92,7 @@ impl Scope for Place {
 }
 
 impl Expression {
-    /// Reads a formula.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
+    /// Parses a formula; the error is a message.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Reader { rest: text };
         let expression = reader.sum()?;
@@ -106,7 +102,7 @@ impl Expression {
         }
     }
 
-    /// Its value; `None` where it is undefined.
+    /// Value; `None` if undefined.
     pub fn value(&self, scope: &dyn Scope) -> Option<f64> {
         let value = match self {
             Expression::Number(number) => *number,
@@ -136,7 +132,7 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Whether it cannot be below 0: nothing in it is, and nothing is taken away.
+    /// Whether the value cannot be negative: no operand is, and nothing is subtracted.
     pub fn is_never_negative(&self, is_name: &dyn Fn(&str) -> bool) -> bool {
         let is = |one: &Expression| one.is_never_negative(is_name);
         match self {
@@ -150,7 +146,7 @@ impl Expression {
         }
     }
 
-    /// Calls `see` for each name in it, with whether it stands within a function over flows, and each group.
+    /// Calls `see` for each name (with whether a function over flows contains the name) and for each group.
     pub fn each_name(&self, see: &mut dyn FnMut(Named<'_>)) {
         self.walk(false, see);
     }
@@ -178,9 +174,9 @@ impl Expression {
 pub enum Named<'a> {
     /// A column or an axis.
     Column {
-        /// Its name.
+        /// Name.
         name: &'a str,
-        /// Whether it is computed for each flow.
+        /// Whether the formula evaluates the name for each flow.
         of_flows: bool,
     },
     /// A group of flows.
@@ -359,7 +355,6 @@ mod tests {
     fn totals_by_hand() {
         assert_eq!(Total::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(Total::Jain.of(&[1.0; 3]), Some(1.0));
-        // Mean 5, standard deviation 2: the standard example.
         let cv = Total::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
         assert!((cv - 0.4).abs() < 1e-12);
         assert_eq!(Total::Mean.of(&[]), None);

@@ -13,10 +13,7 @@ use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
 
-/// A picture.
-///
-/// # Errors
-/// If a run of its own has no valid scenario.
+/// Draws a picture; fails if a run of the picture's own has no valid scenario.
 pub fn figure(
     study: &Study,
     done: &Done<'_>,
@@ -60,7 +57,6 @@ fn axis_label(study: &Study, axis: &str) -> String {
     study.file.axis.get(axis).and_then(|about| about.label.clone()).unwrap_or_else(|| axis.to_owned())
 }
 
-/// A picture that is being drawn.
 struct Drawing<'a> {
     study: &'a Study,
     figure: &'a file::Figure,
@@ -68,7 +64,6 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// The ends of what is drawn.
     fn bounds(&self) -> Option<[f64; 2]> {
         let own = |curve: &&file::Curve| curve.published.all().is_empty();
         let mut each: Vec<Asked<'_>> =
@@ -81,7 +76,7 @@ impl Drawing<'_> {
         each?.into_iter().reduce(wider)
     }
 
-    /// The curves along an axis, and its values' names where they are no numbers.
+    /// Curves along an axis, and the names of its values if they are not numbers.
     fn over_axis(&self, done: &Done<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = match self.figure.curve.is_empty() {
@@ -110,13 +105,12 @@ impl Drawing<'_> {
         self.view.results(asked).map(|results| results.axis(x).to_vec()).unwrap_or_default()
     }
 
-    /// Where a value of the abscissa's axis is drawn.
     fn abscissa(&self, x: &str, value: &Value) -> Option<f64> {
         let place = || self.values(x).iter().position(|one| one.same(value)).map(|at| at as f64 + 1.0);
         Some(value.number().or_else(place)? * self.figure.x_times.unwrap_or(1.0))
     }
 
-    /// A curve for each combination of the axes that vary besides x, each with the paper's points and ns-2's.
+    /// One curve for each combination of the other axes that vary, with the paper's and ns-2's points.
     fn of_series(
         &self,
         view: View<'_>,
@@ -163,12 +157,12 @@ impl Drawing<'_> {
     fn point(&self, view: View<'_>, asked: Asked<'_>, place: &Place, x: &str, times: f64) -> Option<Point> {
         let estimate = view.sample(asked, place)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
-        // What does not vary needs no bar.
+        // A number without variation has no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
-    /// The paper's points of some items: by the row's place in the grid, and else by the coordinate as it is written.
+    /// The paper's points of some items: at the row's place in the grid, otherwise at the written coordinate.
     fn published(
         &self,
         x: &str,
@@ -232,7 +226,7 @@ impl Drawing<'_> {
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
         let (places, _) = chosen(&self.view, asked, results, &at);
         let times = curve.times.unwrap_or(1.0);
-        // Axes of which neither speaks keep their first value.
+        // Axes without a coordinate take their first value.
         let mut seen: Vec<Value> = Vec::new();
         let firsts = places.iter().filter(|place| {
             let new = place.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
@@ -243,7 +237,7 @@ impl Drawing<'_> {
     }
 }
 
-/// How a curve of our own is drawn.
+/// Curve kind of our own results.
 pub fn kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,

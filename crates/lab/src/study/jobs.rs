@@ -1,4 +1,4 @@
-//! Distinct runs: equal scenarios with the same seed are run once, whichever grids and answers ask for them.
+//! Distinct runs: equal scenarios with the same seed run once for all grids and answers.
 
 use super::cells::Cell;
 use super::columns::Run;
@@ -17,22 +17,22 @@ use std::sync::Arc;
 /// Metrics with their formulas.
 pub type Metrics = Arc<Vec<(String, Expression)>>;
 
-/// A scenario with a digest of all that decides its outcome but the seed.
+/// A scenario with a digest of everything except the seed that decides its outcome.
 pub struct Resolved {
     scenario: Arc<Scenario>,
     digest: String,
 }
 
 impl Resolved {
-    /// Of a scenario.
+    /// Computes the digest of a scenario.
     pub fn of(scenario: Scenario) -> Resolved {
-        // A scenario's debug text has every value that a run reads.
+        // The debug text contains every value that a run reads.
         let digest = digest::key(&[&format!("{scenario:?}")]);
         Resolved { scenario: Arc::new(scenario), digest }
     }
 }
 
-/// Who wants to know something of a run: a cell's metrics, with all that they see besides the outcome.
+/// Consumer of a run: a cell's metrics with their context.
 #[derive(Clone)]
 pub struct Reader {
     metrics: Metrics,
@@ -42,14 +42,14 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The reader of a cell.
+    /// Reader of a cell.
     pub fn of(cell: &Cell<'_>, metrics: Metrics) -> Reader {
         let (groups, place) = (cell.grid.groups.clone(), cell.place.clone());
         let digest = digest::key(&[&format!("{metrics:?}"), &format!("{groups:?}"), &format!("{place:?}")]);
         Reader { metrics, groups: Arc::new(groups), place, digest }
     }
 
-    /// Its metrics' names.
+    /// Names of the metrics.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.metrics.iter().map(|(name, _)| name.as_str())
     }
@@ -63,22 +63,18 @@ impl Reader {
 struct Job {
     scenario: Arc<Scenario>,
     seed: u64,
-    /// Readers by the keys of their numbers.
     readers: BTreeMap<String, Reader>,
 }
 
-/// Runs that are wanted, each once, and numbers of those that are finished.
+/// Requested runs without duplicates, and numbers of finished runs.
 #[derive(Default)]
 pub struct Jobs {
-    /// Wanted runs by scenario and seed.
     open: BTreeMap<(String, u64), Job>,
-    /// Numbers by a run's key.
     done: BTreeMap<String, Values>,
 }
 
 impl Jobs {
-    /// Wants a run: the key of the reader's numbers, which is a digest of all that decides them: the scenario, the metrics,
-    /// the seed.
+    /// Requests a run. Returns the key of the reader's numbers: a digest of scenario, metrics and seed.
     pub fn ask(&mut self, resolved: &Resolved, seed: u64, reader: &Reader) -> String {
         let key = digest::key(&[&resolved.digest, &reader.digest, &seed.to_string()]);
         if !self.done.contains_key(&key) {
@@ -89,32 +85,28 @@ impl Jobs {
         key
     }
 
-    /// How many are not finished.
+    /// Number of unfinished runs.
     pub fn open(&self) -> usize {
         self.open.len()
     }
 
-    /// Runs what is not finished, on all cores; what the user stops has no values.
-    ///
-    /// # Errors
-    /// Why a run did not come to its end.
+    /// Runs all unfinished jobs on all cores; fails if a run gets stuck. Cancelled jobs have no values.
     pub fn run(&mut self, store: &Store, progress: &dyn Progress) -> Result<(), Stuck> {
         let open: Vec<Job> = std::mem::take(&mut self.open).into_values().collect();
-        // One by one: else the thread that has the last bundle runs it alone while the others wait.
+        // Jobs are handed out singly: a thread with the last bundle would run it alone.
         let one_by_one = open.into_par_iter().with_max_len(1);
         let done: Result<Vec<_>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
         self.done.extend(done?.into_iter().flatten());
         Ok(())
     }
 
-    /// What came out; `None` if it is not finished.
+    /// Numbers of a key; `None` if the run is not finished.
     pub fn values(&self, key: &str) -> Option<&Values> {
         self.done.get(key)
     }
 }
 
 impl Job {
-    /// The numbers of all readers by their keys.
     fn run(self, store: &Store, progress: &dyn Progress) -> Result<Vec<(String, Values)>, Stuck> {
         let Job { scenario, seed, readers } = self;
         if progress.is_cancelled() {
@@ -176,7 +168,7 @@ to = "b"
         jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
-        // A reader that comes after the run has one of its own; what is known needs none.
+        // A reader added after the run needs its own run; known numbers need none.
         jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
         let late = jobs.ask(&resolved(), 1, &reader("3 * goodput_kbps", Place::new()));
         assert_eq!(jobs.open(), 1);

@@ -1,4 +1,4 @@
-//! Numbers of a paper's results: a metric at a place, or a measure made of such.
+//! Numbers from a paper's results: a metric at a place, or a measure.
 
 use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
@@ -11,16 +11,16 @@ use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// A number by repetition: pairs of the same repetition met the same losses.
+/// A number by repetition; equal repetitions met the same losses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// By repetition; `None` where it is undefined.
+    /// Values by repetition; `None` if undefined.
     pub values: Vec<Option<f64>>,
-    /// Where it was found, if that was looked for: axis and value.
+    /// Place that a search along an axis found: axis and value.
     pub found: Option<(String, Value)>,
     /// Whether nothing is random.
     pub is_exact: bool,
-    /// A place with its interval, if this is one: then `values` has it alone.
+    /// Place as a number with its interval, if the sample is a place; `values` then holds only its mean.
     pub place: Option<Estimate>,
 }
 
@@ -29,7 +29,7 @@ impl Sample {
         Sample { values, found: None, is_exact, place: None }
     }
 
-    /// One that is random.
+    /// A random sample.
     pub fn of(values: Vec<Option<f64>>) -> Sample {
         Sample::new(values, false)
     }
@@ -39,17 +39,17 @@ impl Sample {
         Sample::new(vec![Some(value)], true)
     }
 
-    /// The values that are defined.
+    /// Defined values.
     pub fn defined(&self) -> Vec<f64> {
         self.values.iter().flatten().copied().collect()
     }
 
-    /// Their mean.
+    /// Mean of the defined values.
     pub fn mean(&self) -> Option<f64> {
         self.estimate().map(|estimate| estimate.mean)
     }
 
-    /// Their mean with its interval; a point if nothing is random.
+    /// Mean with its interval; the interval is a point if nothing is random.
     pub fn estimate(&self) -> Option<Estimate> {
         if let Some(place) = self.place {
             return Some(place);
@@ -58,7 +58,7 @@ impl Sample {
         Some(if self.is_exact { Estimate { ci95: Some([plain.mean; 2]), ..plain } } else { plain })
     }
 
-    /// A function of this and another number of the same repetition.
+    /// Combines this and another number of the same repetitions.
     pub fn with(&self, other: &Sample, of: impl Fn(f64, f64) -> f64) -> Sample {
         let pairs = self.values.iter().zip(&other.values);
         let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
@@ -66,8 +66,7 @@ impl Sample {
         Sample::new(finite, self.is_exact && other.is_exact)
     }
 
-    /// The first half of the repetitions, and the others; both all of them if there are fewer than two, or nothing is
-    /// random.
+    /// First and second half of the repetitions; both are the whole if there are fewer than two or nothing is random.
     fn halves(self) -> (Sample, Sample) {
         let half = self.values.len() / 2;
         if half == 0 || self.is_exact {
@@ -77,38 +76,37 @@ impl Sample {
         (of(&self.values[..half]), of(&self.values[half..]))
     }
 
-    /// Times a factor.
+    /// Multiplies by a factor.
     pub fn times(mut self, factor: f64) -> Sample {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
         }
-        // A number times a place is none any more.
         self.place = self.place.filter(|_| factor == 1.0);
         self
     }
 }
 
-/// Looks at results.
+/// Access to results.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The paper.
     pub study: &'a Study,
-    /// What came out.
+    /// Results.
     pub frame: &'a Frame,
-    /// Where to note what is read.
+    /// Log of the cells that are read.
     pub reads: Option<&'a RefCell<Reads>>,
 }
 
-/// Cells that were read: grid and number.
+/// Cells: grid and index.
 pub type Reads = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
-    /// A view of a paper's results.
+    /// A view without a log.
     pub fn of(study: &'a Study, frame: &'a Frame) -> View<'a> {
         View { study, frame, reads: None }
     }
 
-    /// What a table asks for, at a place; `None` where it was not run or is not defined.
+    /// Sample of a metric or measure at a place; `None` if not run or undefined.
     pub fn sample(&self, asked: Asked<'_>, place: &Place) -> Option<Sample> {
         match self.study.wanted(asked, &[]).ok()? {
             Wanted::Metric { metric, grid } => {
@@ -123,7 +121,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The results of the grid that a table asks about.
+    /// Results of the grid of a metric or measure.
     pub fn results(&self, asked: Asked<'_>) -> Option<&'a Results> {
         self.frame.get(grid_of(self.study, asked)?)
     }
@@ -136,7 +134,6 @@ impl<'a> View<'a> {
             return super::computed::number(by, place).map(Sample::exactly);
         }
         let asked = measure.asked().or_in(grid);
-        // The row's place wins over the measure's own.
         let row = place;
         let mut place = over_laid(&Place::new(), &measure.at);
         place.extend(row.clone());
@@ -163,8 +160,7 @@ impl<'a> View<'a> {
                 Self::place(name, values, &along?, of)
             }
             _ => {
-                // The place is chosen on the first half of the repetitions and measured on the others: where the largest
-                // of several means is looked for and measured on the same ones, it is biased upwards.
+                // Separate halves choose and measure the place: the largest of several means is biased upwards.
                 let samples = values.iter().filter_map(|value| {
                     let (chooses, measured) = compared(&with_value(&place, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
@@ -175,7 +171,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// `at` and `against`, each summed over an axis first if that is wanted.
     fn compared(
         &self,
         measure: &Measure,
@@ -208,7 +203,6 @@ impl<'a> View<'a> {
         Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
     }
 
-    /// A place on an axis, looked for in samples along it.
     fn place(axis: &str, values: &[Value], along: &[Sample], of: place::Place) -> Option<Sample> {
         let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
         let (at, estimate) = place::found(&numbers?, along, of)?;
@@ -219,14 +213,14 @@ impl<'a> View<'a> {
     }
 }
 
-/// The same place with other values on some axes.
+/// The place with other values on some axes.
 pub fn over_laid(place: &Place, over: &Ordered<Value>) -> Place {
     let mut place = place.clone();
     place.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
     place
 }
 
-/// 100 (mean / mean - 1), each repetition with its part in it, so that the interval is the ratio's.
+/// 100 (mean / mean - 1) as a sample with each repetition's contribution, so that its interval is the ratio's.
 fn change_of_means(ones: &Sample, others: &Sample) -> Option<Sample> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;

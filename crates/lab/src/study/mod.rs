@@ -1,39 +1,36 @@
-//! A paper as data: `study.toml` says what is varied, run, measured and claimed; this folder runs it.
+//! A paper as data: `study.toml` defines axes, runs, measures and claims; this module executes the file.
 //!
-//! # One number's way
+//! # Path of one number
 //!
-//! huang prints a gain of 83 % at a bad period of 1 ms. The row beside it comes from `papers/huang` in ten steps.
+//! huang prints a gain of 83 % at a bad period of 1 ms. These steps compute the same row from `papers/huang`.
 //!
-//! 1. [`source`] finds the folder's files. [`mod@file`] is what `study.toml` may say, and serde reads it; [`value`] has the
-//!    values of axes. `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
-//! 2. [`study::Study::read`] looks up every name. `[[published]] rows = "gain-*"` asks for the measure `gain`, and
-//!    `[measure.gain]` for the metric `throughput` in `[grid.wireless]`: `references` notes that this grid must measure it.
-//! 3. [`reproduce`] lists what is run: the default reading, other readings, each answer of each `[[try]]`. Each is a
-//!    [`runs::Order`].
-//! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. Of each, [`cells`] makes a scenario:
-//!    `wireless.toml` with `bad = "1 ms"` and the method's keys.
-//! 5. [`jobs`] runs each scenario once with each seed, whoever asks for it. [`store`] has runs of an earlier start.
-//! 6. After a run the formula of `[metric.throughput]`, `goodput_kbps`, is computed ([`expression`]) from the outcome's
-//!    columns ([`columns`]). Nothing else of the run is kept.
-//! 7. All numbers by grid, place, metric and repetition are a [`runs::Frame`]. If an interval is wide beside the margin of
-//!    its row, [`width`] asks for more repetitions, and steps 5 to 7 come again.
-//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` say the place: link "low
-//!    delay", bad period 1.
-//! 9. [`measure`] has 100 throughputs there with `method = "tagged"`, 100 with `"sack"`, in pairs of the same seed. `as =
-//!    "change of means, %"` makes one sample of both.
-//! 10. [`class`] gives the sample its interval, the row its margin (`class = "gain"`: 5 points), and the verdict. The row is an
+//! 1. [`source`] finds the folder's files. serde reads `study.toml` ([`mod@file`]) with its axis values ([`value`]).
+//!    `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
+//! 2. [`study::Study::read`] resolves all names. `[[published]] rows = "gain-*"` refers to the measure `gain`, which
+//!    refers to the metric `throughput` in `[grid.wireless]`. `references` records this need of the grid.
+//! 3. [`reproduce`] lists the runs as one [`runs::Order`] each: the default reading, other readings, and each answer
+//!    of each `[[try]]`.
+//! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. [`cells`] makes a scenario of
+//!    each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
+//! 5. [`jobs`] runs each distinct scenario once per seed. [`store`] holds runs of earlier starts.
+//! 6. [`expression`] evaluates `[metric.throughput]`, `goodput_kbps`, on the outcome's [`columns`], for storage.
+//! 7. A [`runs::Frame`] holds the numbers by grid, place, metric and repetition. If an interval is too wide for its
+//!    row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
+//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the place:
+//!    link "low delay", bad period 1.
+//! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, by `as =
+//!    "change of means, %"`.
+//! 10. [`class`] gives the interval, the margin (`class = "gain"`: 5 points) and the verdict. The row is an
 //!     [`Item`](crate::item::Item).
 //!
-//! # Other ways
+//! # Other modules
 //!
-//! * A place on an axis, such as where two curves cross: [`place`]. A measure without runs: a `formula`, or one of the
-//!   few computations in Rust ([`computed`]).
-//! * A claim in words: [`claims`] tries it at its points, [`order`] gives the verdict.
-//! * ns-2's number beside ours: [`ns2`]. Readings beside each other: [`readings`]. The cause of a row that
-//!   differs: [`causes`]. All verdicts together: [`counts`].
-//! * Rows that a table, a cause or a placeholder means: [`selector`].
-//! * The chapter: [`prose`], with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time); the report's first
-//!   screen: [`overview`].
+//! * [`place`]: places on an axis, such as a crossing of curves. [`computed`]: measures computed in Rust.
+//! * [`claims`]: tests of claims at points; [`order`]: their verdicts.
+//! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes. [`counts`]: verdicts in total.
+//! * [`selector`]: selection of rows by tables, causes and placeholders.
+//! * [`prose`]: the chapter, with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time).
+//!   [`overview`]: the report's first screen.
 
 pub mod causes;
 pub mod cells;

@@ -1,7 +1,7 @@
-//! `ns2.csv`: what ns-2 gives where it can run the same, beside the paper's number and ours.
+//! `ns2.csv`: results of ns-2 for the same rows, where ns-2 can run them.
 //!
-//! Columns: item, series, x, metric (as of the row that it stands beside), reading (`question: answer`; empty: the default),
-//! value, half_width (of the 95 % interval; empty if nothing varies), source.
+//! Columns: item, series, x, metric (as in the row), reading (`question: answer`; empty: default), value, half_width
+//! (of the 95 % interval; empty without variation), source.
 
 use super::published::{self, coordinates};
 use super::selector::Row;
@@ -15,40 +15,39 @@ use std::collections::BTreeSet;
 
 const FILE: &str = "ns2.csv";
 
-/// What ns-2 gives.
+/// A result of ns-2.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ns2 {
-    /// The item of the row that it stands beside.
+    /// Item of the row.
     pub item: String,
-    /// Its series.
+    /// Series of the row.
     pub series: String,
     x: String,
-    /// What is measured.
+    /// Measured quantity.
     pub metric: String,
-    /// Under which answer; empty for the default reading.
+    /// Answer, `question: answer`; empty for the default reading.
     pub reading: String,
-    /// The mean of ns-2's runs, in the row's unit.
+    /// Mean of ns-2's runs, in the row's unit.
     pub value: f64,
     half_width: Option<f64>,
-    /// Where it stands.
+    /// Source of the number.
     pub source: String,
 }
 
 impl Ns2 {
-    /// Its 95 % interval.
+    /// 95 % interval.
     pub fn ci95(&self) -> Option<[f64; 2]> {
-        // Both are decimals of a few digits, and so are the ends.
         let decimal = |end: f64| libm::round(end * 1e9) / 1e9;
         self.half_width.map(|half| [self.value - half, self.value + half].map(decimal))
     }
 
-    /// Its coordinates as they are written.
+    /// Coordinates as written.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
     }
 
-    /// Whether it stands beside rows of this reading.
+    /// Whether the result belongs to this reading.
     pub fn is_of(&self, reading: &str) -> bool {
         self.reading == reading || (self.reading.is_empty() && reading == DEFAULT)
     }
@@ -60,18 +59,12 @@ impl Ns2 {
     }
 }
 
-/// All of a paper; none if it has no such file.
-///
-/// # Errors
-/// The first line that cannot be read, or stands beside no row of the paper.
+/// Results of a paper; empty without the file, an error if a line cannot be read.
 pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
-/// Whether every number stands beside a row, and under an answer that is tried.
-///
-/// # Errors
-/// The first that does not.
+/// Checks that every result belongs to a row, and to an answer that is tried.
 pub fn check(study: &Study) -> Result<(), Problem> {
     let file = &study.file;
     let answers = study.answers();
@@ -92,7 +85,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     }
 }
 
-/// Puts ns-2's numbers beside ours.
+/// Adds ns-2's results to the items.
 pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
     for item in items {
         if let Some(one) = study.ns2.iter().find(|one| one.is_beside(item)) {

@@ -1,30 +1,30 @@
-//! The verdict on words: at each point a claim surely holds, surely fails, or is open.
+//! Verdicts on claims: at each point a claim significantly holds, significantly fails, or is open.
 //!
-//! It *agrees* if it surely holds at all points (an intersection of tests needs no correction), *differs* if it surely
-//! fails at one (97.5 % one-sided, corrected for the number of points: Holm, Scand. J. Stat. 6, 1979), has the *shape*
-//! if in the mean it holds everywhere, and is *inconclusive* otherwise.
+//! A claim *agrees* if it significantly holds at all points (an intersection of tests needs no correction). A claim
+//! *differs* if it significantly fails at a point (97.5 % one-sided, corrected for the number of points: Holm, Scand.
+//! J. Stat. 6, 1979). A claim has the *shape* if its mean holds at all points, and is *inconclusive* otherwise.
 
 use crate::item::Verdict;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Below as much, as a share, one curve is not worse than another.
+/// Largest deficit, as a share, at which a curve still counts as not worse.
 pub const MARGIN: f64 = 0.02;
-/// One-sided: an interval of 95 % ends here.
+/// One-sided level; matches the ends of a 95 % interval.
 const LEVEL: f64 = 0.025;
 
-/// A claim at one point: how it stands, and how sure that is.
+/// Test of a claim at one point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Whether it holds in the mean.
+    /// Whether the mean holds.
     pub holds: bool,
-    /// The probability to see at least as much for the claim if it did not hold.
+    /// Probability of data at least as favourable if the claim is false.
     pub if_not: f64,
-    /// The probability to see at least as much against it if it held.
+    /// Probability of data at least as adverse if the claim is true.
     pub if_so: f64,
 }
 
 impl Point {
-    /// What needs no test.
+    /// A point that needs no test.
     pub const fn known(holds: bool) -> Point {
         match holds {
             true => Point { holds, if_not: 0.0, if_so: 1.0 },
@@ -32,9 +32,8 @@ impl Point {
         }
     }
 
-    /// Whether the mean of `values` is above `least` (`strictly`: not at it, in the mean). `None` without values.
-    ///
-    /// `is_exact`: nothing is random, so that one value is known.
+    /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values.
+    /// `is_exact`: nothing is random, so one value suffices.
     pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<Point> {
         let n = values.len() as f64;
         if values.is_empty() {
@@ -55,29 +54,29 @@ impl Point {
         Some(Point { holds, if_not: beyond, if_so: 1.0 - beyond })
     }
 
-    /// Both must hold.
+    /// Conjunction of two points.
     pub fn and(self, other: Point) -> Point {
         Point::all(&[self, other]).unwrap_or(self)
     }
 
-    /// All must hold; `None` without any.
+    /// Conjunction of all points; `None` without any.
     pub fn all(points: &[Point]) -> Option<Point> {
         let least = points.iter().map(|point| point.if_so).fold(1.0, f64::min);
         (!points.is_empty()).then(|| Point {
             holds: points.iter().all(|point| point.holds),
             if_not: points.iter().map(|point| point.if_not).fold(0.0, f64::max),
-            // As many chances to fail.
+            // Bonferroni correction: each point may fail by chance.
             if_so: (least * points.len() as f64).min(1.0),
         })
     }
 
-    /// Whether it surely holds.
+    /// Whether the claim significantly holds.
     pub fn is_sure(&self) -> bool {
         self.if_not <= LEVEL
     }
 }
 
-/// The verdict on all points; `None` without any.
+/// Verdict over all points; `None` without any.
 pub fn verdict(points: &[Point]) -> Option<Verdict> {
     if points.is_empty() {
         return None;
@@ -85,7 +84,7 @@ pub fn verdict(points: &[Point]) -> Option<Verdict> {
     let least_likely = points.iter().map(|point| point.if_so).fold(1.0, f64::min);
     Some(match () {
         () if points.iter().all(Point::is_sure) => Verdict::Agrees,
-        // Holm's first step: one failure is enough to differ.
+        // Holm's first step: one significant failure suffices.
         () if least_likely * points.len() as f64 <= LEVEL => Verdict::Differs,
         () if points.iter().all(|point| point.holds) => Verdict::Shape,
         () => Verdict::Inconclusive,
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn one_point_by_the_tables() {
-        // Mean 3, standard error sqrt(0.5): t = 2.776 at 4 degrees of freedom is the 97.5 % quantile.
+        // Mean 3, standard error sqrt(0.5); t = 2.776 is the 97.5 % quantile at 4 degrees of freedom.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
         let at = |least| Point::above(&values, least, true, false).unwrap();
         let edge = 3.0 - 2.776 * 0.5_f64.sqrt();
@@ -115,7 +114,6 @@ mod tests {
         assert_eq!(verdict(&[sure, sure]), Some(Verdict::Agrees));
         assert_eq!(verdict(&[sure, open]), Some(Verdict::Shape));
         assert_eq!(verdict(&[failed]), Some(Verdict::Differs));
-        // The same failure at one of ten points happens by chance.
         assert_eq!(
             verdict(&[sure, sure, sure, sure, sure, sure, sure, sure, sure, failed]),
             Some(Verdict::Inconclusive)

@@ -1,4 +1,4 @@
-//! What a paper gives to the report's first screen: its verdicts by theme, and its headline numbers in margins.
+//! A paper's part of the report's first screen: verdicts by theme, and headline numbers in margins.
 
 use super::counts;
 use super::file::Binding;
@@ -10,24 +10,23 @@ use crate::item::{Item, Verdict};
 use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
 use crate::papers::cells::words;
 
-/// What claims and numbers can be about.
+/// Themes of claims and numbers.
 pub const THEMES: [&str; 5] = ["the cure helps", "order of the cures", "mechanism", "fairness", "tables"];
 
-/// So many headline numbers a paper has at most.
 const HEADLINES: usize = 4;
 
 /// A paper on the first screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
-    /// Its row of the matrix.
+    /// Row of the matrix.
     pub row: MatrixRow,
-    /// Whether a paper published what its rows say; if not, the claims are ours.
+    /// Whether the rows are published; otherwise the claims are our own.
     pub is_published: bool,
-    /// Its headline numbers.
+    /// Headline numbers.
     pub headlines: Vec<ForestRow>,
 }
 
-/// A paper's line of the overview; `answer` is the paper's outcome in a sentence.
+/// Overview of a paper; `answer` is the outcome in a sentence.
 pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {
@@ -64,17 +63,16 @@ pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
     }
 }
 
-/// The matrix of several papers.
+/// Matrix of several papers.
 pub fn matrix(overviews: &[Overview]) -> Matrix {
     Matrix {
-        caption: "How the numbers and claims come out, by what they are about, under the default reading"
-            .into(),
+        caption: "Verdicts on numbers and claims by theme, under the default reading".into(),
         themes: THEMES.map(String::from).to_vec(),
         rows: overviews.iter().map(|overview| overview.row.clone()).collect(),
     }
 }
 
-/// Theme of a row: the claim's own; a number belongs to the tables unless its rows name another theme.
+/// Theme of a row: the claim's theme; for a number the binding's, or `tables`.
 fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     if let Some(claim) = claim_of(study, item) {
         return claim.theme.as_deref().unwrap_or("mechanism");
@@ -82,7 +80,6 @@ fn theme_of<'a>(study: &'a Study, item: &Item) -> &'a str {
     binding_of(study, item).and_then(|binding| binding.theme.as_deref()).unwrap_or("tables")
 }
 
-/// The measurement of the published number that a row stands beside.
 fn binding_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Binding> {
     binding(study, published_of(study, item)?)
 }

@@ -1,36 +1,34 @@
-//! Places on an axis: where a curve is the largest, from where on one lies above another. The place is that of the means
-//! over all repetitions; its interval is the bootstrap's over repetitions (Efron, Ann. Stat. 7(1), 1979).
+//! Places on an axis: the largest value, or the crossing of two curves. The place follows from the means over all
+//! repetitions, its interval from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
 use super::measure::Sample;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
-/// Which of some means along an axis is the place; `None` where there is none.
+/// Selects the index of the place from means along an axis; `None` if there is no place.
 pub type Place = fn(&[Option<f64>]) -> Option<usize>;
 
-/// Where the mean is the largest.
+/// Index of the largest mean.
 pub fn largest(means: &[Option<f64>]) -> Option<usize> {
     let known = means.iter().enumerate().filter_map(|(at, mean)| Some((at, (*mean)?)));
     known.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| at)
 }
 
-/// From where on all means are above 0.
+/// First index from which on all means are above 0.
 pub fn crossing(means: &[Option<f64>]) -> Option<usize> {
     let last_below = means.iter().rposition(|mean| mean.is_none_or(|mean| mean <= 0.0));
     let first = last_below.map_or(0, |at| at + 1);
     (first < means.len()).then_some(first)
 }
 
-/// How often the repetitions are drawn again.
 const DRAWS: usize = 1000;
-/// So many of these lie outside at each end: 2.5 %.
+/// Draws outside of the interval at each end: 2.5 %.
 const OUTSIDE: usize = DRAWS / 40;
-/// With fewer repetitions all draws are too much alike.
+/// Fewest repetitions for an interval: with fewer the draws are too similar.
 const FEWEST: usize = 4;
 
-/// Where the place is among the values of an axis, and as a number; no place counts as one step beyond the last value.
-///
-/// `along` has for each value its sample, with the same repetitions.
+/// Index of the place among the axis values, and the place as a number; a missing place counts as one step after the
+/// last value. `along` holds a sample for each value, with equal repetitions.
 pub fn found(values: &[f64], along: &[Sample], place: Place) -> Option<(Option<usize>, Estimate)> {
     let runs = along.iter().map(|sample| sample.values.len()).min()?;
     let is_exact = along.iter().all(|sample| sample.is_exact);
@@ -92,11 +90,11 @@ mod tests {
 
     #[test]
     fn where_they_do_not_it_is_wider() {
-        // One of five is so far below 0 that a draw without it crosses at 1 (0.8^5 = 33 %), with it later.
+        // A draw without the low one of five crosses at 1 (0.8^5 = 33 %), a draw with it later.
         let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
         let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
         assert_eq!((at, place.mean), (Some(1), 2.0));
-        // At least two of five draws are the last one in 26 %: then the second mean is below 0 as well.
+        // At least two of five draws are the low one in 26 %: the second mean is then below 0, too.
         assert_eq!(place.ci95, Some([1.0, 4.0]));
     }
 

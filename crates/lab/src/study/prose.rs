@@ -1,9 +1,9 @@
-//! `chapter.md`: the text of a chapter, with directives for what the results give.
+//! `chapter.md`: text of a chapter, with directives for results.
 //!
-//! Paragraphs, `## headings`, and directives on lines of their own: `{verdicts}`, `{table:ID}`, `{figure:ID}`,
-//! `{readings}`, `{deviations}`. The lines right below a figure are its caption. Within a sentence:
-//! `{value:ITEM, series=…, x=…}` is our number with its interval, `{published:…}` the paper's, `{verdict:…}` the row's
-//! verdict, `{count:agrees}` the number of rows with that verdict.
+//! Paragraphs, `## headings`, and directives on separate lines: `{verdicts}`, `{table:ID}`, `{figure:ID}`,
+//! `{readings}`, `{deviations}`. Lines directly below a figure are its caption. In sentences: `{value:ITEM, series=…,
+//! x=…}` gives our number with its interval, `{published:…}` the paper's number, `{verdict:…}` the row's verdict,
+//! `{count:agrees}` the number of rows with that verdict.
 
 use super::counts::{self, Chance};
 use super::published::Published;
@@ -16,10 +16,7 @@ use crate::item::Verdict;
 use crate::papers::cells::short;
 use lasthop_scenario::Problem;
 
-/// A paper's chapter.
-///
-/// # Errors
-/// A directive that means nothing; or what a figure's own run says.
+/// Chapter of a paper; fails if a directive is invalid, or a figure's run fails.
 pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Problem> {
     let default = written_by_default(study);
     let text = study.prose.as_deref().unwrap_or(&default);
@@ -36,17 +33,13 @@ pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Pro
     Ok(Chapter { id: study.file.paper.clone(), title: study.file.title.clone(), blocks })
 }
 
-/// The paper's answer in a sentence, with its values.
-///
-/// # Errors
-/// A placeholder that means nothing.
+/// The paper's answer in a sentence, with values filled in; fails if a placeholder is invalid.
 pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
     Writer { study, done, text, file, seed: 0 }.filled(text)
 }
 
-/// What stands where a paper has no text of its own.
 fn written_by_default(study: &Study) -> String {
     let mut text = String::from("{verdicts}\n\n");
     for name in study.file.table.keys() {
@@ -61,7 +54,6 @@ fn written_by_default(study: &Study) -> String {
     text + "{readings}\n\n{deviations}\n"
 }
 
-/// Parts between empty lines.
 fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n").map(str::trim).filter(|part| !part.is_empty())
 }
@@ -70,13 +62,11 @@ struct Writer<'a> {
     study: &'a Study,
     done: &'a Done<'a>,
     text: &'a str,
-    /// The text's name in messages.
     file: String,
     seed: u64,
 }
 
 impl Writer<'_> {
-    /// The blocks of a paragraph: lines that are directives or headings, and text between them.
     fn blocks(&self, paragraph: &str) -> Result<Vec<Block>, Problem> {
         let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
         let first = first.trim();
@@ -103,7 +93,7 @@ impl Writer<'_> {
                 vec![tables::table(self.study, self.done, (name, table))?]
             }
             "rows" => {
-                vec![tables::rows(self.done, "Published numbers and claims beside ours", |_| true)]
+                vec![tables::rows(self.done, "Published numbers and claims, with our measurements", |_| true)]
             }
             "verdicts" => vec![Block::Text(self.verdicts())],
             "readings" => readings::blocks(self.study, self.done),
@@ -136,12 +126,12 @@ impl Writer<'_> {
         let counts = counts::of(self.done.items.iter());
         let chance = Chance::of(self.done.items.iter());
         format!(
-            "What we get under the default reading: of {} {} {}. A number agrees if our whole 95 % interval lies within the \
-             margin of the published one, and differs if it lies outside. A claim agrees if it surely holds at all of its \
-             points, and differs if it surely fails at one. {}",
+            "Results under the default reading: of {} {} {}. A number agrees if our whole 95 % interval lies within the \
+             margin of the published number, and differs if the interval lies outside. A claim agrees if it \
+             significantly holds at all of its points, and differs if it significantly fails at a point. {}",
             counts.all(),
             if self.study.file.ours {
-                "claims of ours, which nobody published,"
+                "claims of our own, not published,"
             } else {
                 "published numbers and claims"
             },
@@ -150,7 +140,6 @@ impl Writer<'_> {
         )
     }
 
-    /// A text with its values.
     fn filled(&self, text: &str) -> Result<String, Problem> {
         let mut filled = String::new();
         let mut rest = text;
@@ -179,7 +168,7 @@ impl Writer<'_> {
         if !matches!(kind, "value" | "published" | "verdict") {
             let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
             return Err(self
-                .wrong(directive, format!("`{{{kind}}}` means nothing here"))
+                .wrong(directive, format!("unknown directive `{{{kind}}}`"))
                 .advise(format!("known: {known}")));
         }
         let selector = Selector::read(wanted);
@@ -197,20 +186,19 @@ impl Writer<'_> {
                 None => Err(self.wrong(directive, format!("no row `{wanted}` has a verdict"))),
             };
         }
-        // A quick run has fewer points: what it has not is a dash.
         let Some(item) = item else { return Ok("–".into()) };
         Ok(with_unit(crate::papers::cells::measured(item).text().to_owned(), &item.unit))
     }
 }
 
-/// A verdict as the end of a sentence: `the claim …`.
+/// Verdict as the predicate of a sentence: `the claim …`.
 fn said(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees with ours",
-        Verdict::Shape => "agrees with ours in the mean, not surely",
+        Verdict::Shape => "agrees with ours on average, but not significantly",
         Verdict::Differs => "differs from ours",
-        Verdict::Undecidable => "cannot be decided: no number of repetitions tells",
-        Verdict::Inconclusive => "is open: more repetitions would tell",
+        Verdict::Undecidable => "is undecidable with any number of repetitions",
+        Verdict::Inconclusive => "is open: more repetitions are needed",
     }
 }
 
@@ -218,7 +206,6 @@ fn with_unit(number: String, unit: &str) -> String {
     if unit.is_empty() { number } else { format!("{number} {unit}") }
 }
 
-/// Lines of a paragraph as one.
 fn joined(paragraph: &str) -> String {
     paragraph.lines().map(str::trim).collect::<Vec<&str>>().join(" ").trim().to_owned()
 }

@@ -1,6 +1,6 @@
-//! `published.csv`: a paper's numbers.
+//! `published.csv`: numbers of a paper.
 //!
-//! Columns: item, series, x (`name=number` or `name=word`, several with `;`), metric, unit, value, source (section and words).
+//! Columns: item, series, x (`name=number` or `name=word`, separated by `;`), metric, unit, value, source.
 
 use super::class::half_digit;
 use super::selector::Row;
@@ -16,52 +16,49 @@ const FILE: &str = "published.csv";
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The item it belongs to: `gain-mac`, `table1`.
+    /// Item of the row: `gain-mac`, `table1`.
     pub item: String,
-    /// The curve or setting.
+    /// Curve or setting of the row.
     pub series: String,
     x: String,
-    /// What is measured.
+    /// Measured quantity.
     pub metric: String,
-    /// Its unit.
+    /// Unit.
     pub unit: String,
-    /// The number as it is printed.
+    /// The number as printed.
     value: String,
-    /// Where it stands, and in which words.
+    /// Section and words of the paper.
     pub source: String,
 }
 
 impl Published {
-    /// The number.
+    /// The number; NaN if unreadable.
     pub fn value(&self) -> f64 {
         self.value.parse().unwrap_or(f64::NAN)
     }
 
-    /// Half of its last printed digit.
+    /// Half of the last printed digit.
     pub fn half_digit(&self) -> f64 {
         half_digit(&self.value)
     }
 
-    /// Its coordinates as they are written, in the file's order.
+    /// Coordinates as written, in file order.
     pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
         coordinates(&self.x)
     }
 
-    /// Whether a row of the results stands beside it.
+    /// Whether a result row belongs to this number.
     pub fn is_beside(&self, item: &Item) -> bool {
         self.names() == item.names() && item.published == Some(self.value())
     }
 
-    /// One coordinate that is a number.
+    /// A numeric coordinate.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.coordinates().find(|(known, _)| *known == name).and_then(|(_, text)| text.parse().ok())
     }
 }
 
-/// All numbers of a paper, in the file's order; none if it has no such file.
-///
-/// # Errors
-/// What is wrong with the first line that cannot be read.
+/// All numbers of a paper, in file order; empty without the file, an error if a line is invalid.
 pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
@@ -73,10 +70,7 @@ pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
     }
 }
 
-/// The rows of a file with these columns; none if the paper has no such file.
-///
-/// # Errors
-/// What is wrong with the first line that cannot be read.
+/// Rows of a file with these columns; empty without the file, an error if a line cannot be read.
 pub fn rows<T: DeserializeOwned>(source: &Source, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
     let Some(text) = source.text(file)? else { return Ok(Vec::new()) };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -91,7 +85,7 @@ pub fn rows<T: DeserializeOwned>(source: &Source, file: &str, columns: &str) -> 
     reader.deserialize().map(row).collect()
 }
 
-/// Coordinates, as `name=number;name=word`.
+/// Parses coordinates: `name=number;name=word`.
 pub fn coordinates(x: &str) -> impl Iterator<Item = (&str, &str)> {
     let parts = x.split(';').filter_map(|part| part.split_once('='));
     parts.map(|(name, text)| (name.trim(), text.trim()))
@@ -106,7 +100,7 @@ fn mistake(row: &Published) -> Option<String> {
         let Some((_, text)) = part.split_once('=') else {
             return Some(format!("{}: `{part}` is not NAME=VALUE", row.item));
         };
-        // A word does not look like a number that was mistyped.
+        // A coordinate that is not a number must start with a letter: this detects mistyped numbers.
         if text.parse::<f64>().is_err() && !text.trim().starts_with(char::is_alphabetic) {
             return Some(format!("{}: `{text}` is neither a number nor a word", row.item));
         }

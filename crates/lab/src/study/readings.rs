@@ -1,4 +1,4 @@
-//! Readings: sets of answers besides the paper's text alone, beside each other.
+//! Readings: sets of answers, compared with the default reading (the paper's text only).
 
 use super::counts;
 use super::file::{Part, Reading};
@@ -10,10 +10,7 @@ use crate::item::Item;
 use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
-/// The parts of a reading's answers, in their order.
-///
-/// # Errors
-/// If an answer is not one of the paper's questions.
+/// Parts of a reading's answers, in order; fails if an answer does not exist in the paper's questions.
 pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a Part>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {
@@ -32,17 +29,17 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
     Ok(parts)
 }
 
-/// A reading's results.
+/// Results of a reading.
 pub struct Read<'a> {
-    /// Its name: `best`.
+    /// Name: `best`.
     pub name: &'a str,
-    /// What it is.
+    /// Definition.
     pub reading: &'a Reading,
-    /// Its rows.
+    /// Rows.
     pub items: Vec<Item>,
 }
 
-/// What the chapter says of each reading: what was answered, how it was found, and all numbers beside the default's.
+/// Blocks of the chapter for each reading: answers, search, and numbers compared with the default reading.
 pub fn blocks(study: &Study, done: &Done<'_>) -> Vec<Block> {
     done.readings.iter().flat_map(|read| of(study, done, read)).collect()
 }
@@ -64,8 +61,8 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     };
     let open = list(study.file.question.keys().filter(|question| !is_answered(question)).collect());
     let result = format!(
-        "Within the margin in the mean are {} of {} numbers (default reading: {} of {}); {} agree (default: {}), {} differ \
-         (default: {}).",
+        "The mean is within the margin for {} of {} numbers (default reading: {} of {}); {} agree (default: {}), {} \
+         differ (default: {}).",
         near(&read.items),
         after.all(),
         near(&done.items),
@@ -77,12 +74,12 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     );
     let searched = match read.reading.tried {
         0 => "nothing".to_owned(),
-        tried => format!("{} By: {} Sets tried: {tried}.", read.reading.space, read.reading.rule),
+        tried => format!("{} Rule: {} Sets tried: {tried}.", read.reading.space, read.reading.rule),
     };
     let lines = [
-        ("Assumes, from the text or the era: ", others),
-        ("Fitted, so that numbers come out: ", fitted),
-        ("Open, as the default reading has it: ", open),
+        ("Assumed from the text or the era: ", others),
+        ("Fitted to the numbers: ", fitted),
+        ("Open, as in the default reading: ", open),
         ("Searched: ", searched),
     ];
     let mut blocks = vec![
@@ -94,7 +91,6 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Whether ours lies within the margin in the mean.
 fn is_near(item: &Item) -> bool {
     match (item.published, item.measured, item.margin) {
         (Some(published), Some(ours), Some(margin)) => (ours - published).abs() <= margin,
@@ -116,14 +112,14 @@ fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
         ]
     };
     Table {
-        caption: format!("The default reading and the {} one", read.name),
+        caption: format!("The default reading and the {} reading", read.name),
         columns: columns.map(String::from).to_vec(),
         rows: done.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
     }
 }
 
-/// The row of other results that says the same of the same place; where a place was looked for, which may be another one,
-/// the row beside the same published number.
+/// The row of other results with the same name and place; if a search found another place, the row of the same
+/// published number.
 pub fn twin<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
@@ -146,7 +142,7 @@ mod tests {
         };
         let others = [at(5, 1.25), at(6, 0.75)];
         assert_eq!(twin(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
-        // A largest gain is where it is found: there at another place.
+        // The place of a largest gain may differ between readings.
         assert_eq!(twin(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
         assert_eq!(twin(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
     }

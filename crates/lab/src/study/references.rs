@@ -1,5 +1,4 @@
-//! Which metrics each grid must measure: all that rows, points, claims and figures ask for. On the way every name that
-//! they use is looked up.
+//! Metrics that each grid must measure, gathered from rows, points, claims and figures. Every name is resolved.
 
 use super::claims;
 use super::computed::NUMBERS;
@@ -11,13 +10,9 @@ use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Metrics by grid.
 type Measured = BTreeMap<String, BTreeSet<String>>;
 
-/// Gathers them.
-///
-/// # Errors
-/// The first name that does not exist.
+/// Gathers the metrics of each grid; fails if a name does not exist.
 pub fn measured(study: &Study) -> Result<Measured, Problem> {
     let mut measured = Measured::new();
     let file = &study.file;
@@ -28,7 +23,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
             return Err(study
                 .text
-                .about(&[&heading], "axes", format!("nothing of the grid `{name}` is run"))
+                .about(&[&heading], "axes", format!("the grid `{name}` has no runs"))
                 .advise("write runs = { full = 10, quick = 3 }, or computed = true"));
         }
     }
@@ -83,8 +78,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
     Ok(measured)
 }
 
-/// Whether the axes along which a condition is tried are those of its grid, and its place is one of theirs: elsewhere it
-/// would have no point at all.
+/// Checks that a condition's axes belong to its grid, and its values to their axes.
 fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<(), Problem> {
     for (name, pick) in &condition.at {
         let Some(axis) = study.file.axis.get(name) else { continue };
@@ -111,7 +105,6 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
     Ok(())
 }
 
-/// The grid that a table asks about.
 pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
     match study.wanted(asked, &[]).ok()? {
         Wanted::Metric { grid, .. } => Some(grid),
@@ -120,7 +113,7 @@ pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
     }
 }
 
-/// Whether the columns of a course are sampled.
+/// Checks that the columns of a time course are sampled.
 fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)

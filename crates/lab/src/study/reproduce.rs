@@ -1,4 +1,4 @@
-//! A whole paper: all runs of all readings and answers, then its rows.
+//! Reproduction of a paper: runs of all readings and answers, then its rows.
 
 use super::cells::Mode;
 use super::file::{Part, Try};
@@ -13,48 +13,45 @@ use crate::papers::{Reproduction, Settings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
-/// An answer that is tried.
+/// An answer under test.
 pub struct Tried<'a> {
-    /// Which of the paper's tries.
+    /// Index of the try.
     pub number: usize,
     /// The try.
     pub tried: &'a Try,
     /// `question: answer`, or `default`.
     pub label: String,
-    /// The question.
+    /// Question.
     pub question: &'a str,
-    /// Its parts; none under the default reading.
+    /// Parts of the answer; empty under the default reading.
     parts: &'a [Part],
-    /// What came out.
+    /// Results.
     pub frame: Frame,
-    /// Its rows.
+    /// Rows.
     pub items: Vec<Item>,
 }
 
-/// What a paper's runs gave.
+/// Results of a paper's runs.
 pub struct Done<'a> {
-    /// Under the default reading.
+    /// Results under the default reading.
     pub frame: Frame,
-    /// Its rows.
+    /// Rows under the default reading.
     pub items: Vec<Item>,
-    /// Under each answer.
+    /// Results under each answer.
     pub tried: Vec<Tried<'a>>,
-    /// Under other sets of answers.
+    /// Results under other readings.
     pub readings: Vec<Read<'a>>,
 }
 
 impl Done<'_> {
-    /// All rows: the default reading's, the other readings', and those under each answer.
+    /// All rows: default reading, other readings, answers.
     pub fn rows(&self) -> impl Iterator<Item = &Item> {
         let readings = self.readings.iter().flat_map(|read| &read.items);
         self.items.iter().chain(readings).chain(self.tried.iter().flat_map(|tried| &tried.items))
     }
 }
 
-/// Runs a paper.
-///
-/// # Errors
-/// The first thing that is wrong with its files.
+/// Runs a paper; fails if its files are invalid.
 pub fn run<'a>(
     study: &'a Study,
     settings: &Settings,
@@ -89,15 +86,11 @@ pub fn run<'a>(
     Ok(Done { frame, items, tried, readings })
 }
 
-/// Makes every scenario of a paper, in full or quick, without running any: how many cells there are.
-///
-/// # Errors
-/// The first thing that is wrong with its files.
+/// Makes every scenario of a paper without runs; returns the number of cells, or an error if its files are invalid.
 pub fn check(study: &Study, settings: &Settings) -> Result<usize, Problem> {
     runs::check(study, &orders(study, &tries(study), settings.quick)?, settings.seed)
 }
 
-/// What is run: the default reading, the other readings, and every answer of every try.
 fn orders<'a>(study: &'a Study, tried: &[Tried<'a>], quick: bool) -> Result<Vec<Order<'a>>, Problem> {
     let grids = || study.file.grid.keys().map(String::as_str).collect();
     let once = Mode { quick, tries: false };
@@ -116,10 +109,7 @@ fn orders<'a>(study: &'a Study, tried: &[Tried<'a>], quick: bool) -> Result<Vec<
     Ok(orders)
 }
 
-/// Runs a paper and writes its chapter.
-///
-/// # Errors
-/// As [`run`]; or what is wrong with its text.
+/// Runs a paper and writes its chapter; fails as [`run`], or if the chapter's text is invalid.
 pub fn chapter(
     study: &Study,
     settings: &Settings,
@@ -138,12 +128,12 @@ pub fn chapter(
     })
 }
 
-/// An answer as rows name it: `smallest RTO: 1 s`.
+/// Label of an answer in rows: `smallest RTO: 1 s`.
 pub fn label(question: &str, answer: &str) -> String {
     format!("{question}: {answer}")
 }
 
-/// Every answer of every try before it is run, the default reading first where it is wanted.
+/// Every answer of every try without results; the default reading first if the try includes it.
 fn tries(study: &Study) -> Vec<Tried<'_>> {
     let mut all = Vec::new();
     for (number, tried) in study.file.tries.iter().enumerate() {

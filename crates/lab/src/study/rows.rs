@@ -1,4 +1,4 @@
-//! The rows of a paper's results: its numbers beside ours, points of figures, claims.
+//! Rows of a paper's results: published numbers with our measurements, points of figures, claims.
 
 use super::cells::is_at;
 use super::claims;
@@ -13,7 +13,7 @@ use super::value::{Pick, Place, Value};
 use crate::item::Item;
 use serde_json::Map;
 
-/// All rows of a frame: published numbers, points, claims.
+/// All rows of a frame.
 pub fn all(view: &View<'_>) -> Vec<Item> {
     let study = view.study;
     let numbers = study.published.iter().filter_map(|published| number(view, published));
@@ -22,7 +22,7 @@ pub fn all(view: &View<'_>) -> Vec<Item> {
     numbers.chain(claims).chain(points).collect()
 }
 
-/// The rows that are looked at again under an answer.
+/// Rows that are repeated under an answer.
 pub fn tried(view: &View<'_>, tried: &Try) -> Vec<Item> {
     let study = view.study;
     let again = study.published.iter().filter(|published| tried.rows.matches(&published.item));
@@ -33,7 +33,7 @@ pub fn tried(view: &View<'_>, tried: &Try) -> Vec<Item> {
     numbers.chain(claims).chain(points.flat_map(|points| drawn(view, points))).collect()
 }
 
-/// How a published number is measured.
+/// Binding of a published number.
 pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Binding> {
     study
         .file
@@ -42,8 +42,7 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         .find(|binding| binding.rows.matches(&published.item) && binding.filter.takes(published))
 }
 
-/// The published number that a row stands beside. A number that was looked for along an axis has the coordinate where it
-/// was found: the published one has the other.
+/// Published number of a row. A searched place may differ from the published coordinate; the names then decide.
 pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
     let beside = || study.published.iter().filter(|published| published.is_beside(item));
     let is_there = |published: &&Published| {
@@ -52,7 +51,7 @@ pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> 
     beside().find(is_there).or_else(|| beside().next())
 }
 
-/// The claim that a row is about.
+/// Claim of a row.
 pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
     let [name, series, _] = item.names();
     study
@@ -62,7 +61,7 @@ pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
         .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
-/// Where a published number is in the grid, and its coordinates.
+/// Place of a published number in the grid, and its coordinates.
 pub fn place_of(
     study: &Study,
     binding: &Binding,
@@ -90,7 +89,7 @@ pub fn place_of(
     (place, x)
 }
 
-/// A published number beside ours; `None` if it was not run.
+/// Row of a published number; `None` if not run.
 pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
@@ -100,7 +99,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     if let Some((axis, value)) = &sample.found {
         let column = column(study, axis);
         if let Some(there) = published.coordinates().find(|(name, _)| *name == column) {
-            note += &format!("; there at {} {}", there.0, there.1);
+            note += &format!("; published at {} {}", there.0, there.1);
         }
         x.insert(column.to_owned(), value.json());
     }
@@ -152,7 +151,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     })
 }
 
-/// The values of the axis along which a place is looked for.
+/// Values of the axis on which a place is searched.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     let Wanted::Measure { measure, .. } = view.study.wanted(binding.asked(), &[]).ok()? else { return None };
     let (axis, _) =
@@ -160,8 +159,7 @@ fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
     view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
 }
 
-/// The margin around a published number, at least half of its last printed digit. A value of the grid is exact, however few
-/// digits it has.
+/// Margin around a published number, at least half of its last digit; a grid value is exact whatever its digits.
 fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     let (class, value) = (binding.class, published.value());
     let within = match &binding.within {
@@ -175,12 +173,12 @@ fn margin(view: &View<'_>, binding: &Binding, published: &Published) -> f64 {
     is_of_grid.then(of_grid).flatten().unwrap_or_else(printed)
 }
 
-/// An axis' coordinate in rows.
+/// Coordinate name of an axis in rows.
 pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
     study.file.axis.get(axis).and_then(|about| about.column.as_deref()).unwrap_or(axis)
 }
 
-/// The coordinates that a value stands for.
+/// Coordinates that a value denotes.
 pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
     let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
     match stands_for {
@@ -189,8 +187,8 @@ pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Val
     }
 }
 
-/// The places of a grid that a table means, and the axes that vary over them: `at` says where, and where it is silent the
-/// measure itself; an axis that the measure goes over is none of its places.
+/// Places of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's own place;
+/// axes reduced by the measure are excluded.
 pub fn chosen(
     view: &View<'_>,
     asked: Asked<'_>,
@@ -215,7 +213,7 @@ pub fn chosen(
     (places, axes)
 }
 
-/// A name with its axes in braces filled in.
+/// Fills axis values into a name's braces.
 pub fn filled(template: &str, place: &Place) -> String {
     let mut text = template.to_owned();
     for (axis, value) in place {
@@ -224,7 +222,6 @@ pub fn filled(template: &str, place: &Place) -> String {
     text
 }
 
-/// Points of a figure; the paper prints no numbers for them.
 fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
     let study = view.study;
     let Some(results) = view.results(points.asked()) else { return Vec::new() };
@@ -248,7 +245,7 @@ fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
         }
         let estimate = view.sample(points.asked(), place).and_then(|sample| sample.estimate());
         let estimate = estimate.map(|estimate| estimate.within(bounds));
-        let note = if estimate.is_none() { "undefined: it did not occur" } else { &points.note };
+        let note = if estimate.is_none() { "undefined: did not occur" } else { &points.note };
         item.metric(metric, unit).measured(estimate).note(note)
     };
     places.iter().map(row).collect()

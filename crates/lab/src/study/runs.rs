@@ -1,4 +1,4 @@
-//! All runs of a paper, grid by grid and cell by cell; what is kept of a run are its metrics.
+//! All runs of a paper by grid and cell; only metrics of a run are stored.
 
 use super::cells::{Cell, Mode};
 use super::columns;
@@ -16,30 +16,28 @@ use lasthop_scenario::{Problem, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A grid's results under some answers.
+/// Results of a grid under some answers.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// Its axes with the values that were run.
+    /// Axes with the values that were run.
     pub axes: Vec<(String, Vec<Value>)>,
-    /// Repetitions asked for.
+    /// Requested repetitions.
     pub runs: usize,
-    /// Duration of its runs over the duration at length 1.
+    /// Duration of the runs relative to length 1.
     pub length: u32,
-    /// Whether nothing in it is random.
+    /// Whether nothing is random.
     pub is_exact: bool,
-    /// By cell.
     cells: Vec<CellResults>,
 }
 
 #[derive(Clone, Debug)]
 struct CellResults {
     place: Place,
-    /// By metric and repetition.
     values: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 impl Results {
-    /// Which cell a place means; axes with one value need not be named.
+    /// Index of the cell at a place; axes with a single value may be missing.
     pub fn cell(&self, place: &Place) -> Option<usize> {
         let is_there = |cell: &CellResults| {
             self.axes.iter().all(|(axis, values)| match place.get(axis) {
@@ -50,39 +48,38 @@ impl Results {
         self.cells.iter().position(is_there)
     }
 
-    /// A metric's values by repetition in a cell.
+    /// Values of a metric by repetition in a cell.
     pub fn values(&self, metric: &str, cell: usize) -> Option<&[Option<f64>]> {
         self.cells.get(cell)?.values.get(metric).map(Vec::as_slice)
     }
 
-    /// The values of an axis that were run.
+    /// Values of an axis that were run.
     pub fn axis(&self, name: &str) -> &[Value] {
         self.axes.iter().find(|(axis, _)| axis == name).map_or(&[], |(_, values)| values)
     }
 }
 
-/// A paper's results under one set of answers, by grid.
+/// Results of a paper under one set of answers, by grid.
 pub type Frame = BTreeMap<String, Results>;
 
-/// Grids to be run under a set of answers.
+/// Grids to run under a set of answers.
 pub struct Order<'a> {
-    /// Their names.
+    /// Names of the grids.
     pub grids: Vec<&'a str>,
-    /// The answers' parts.
+    /// Parts of the answers.
     pub parts: Vec<&'a Part>,
-    /// How much.
+    /// Extent of the runs.
     pub mode: Mode,
 }
 
 impl<'a> Order<'a> {
-    /// The grids of which something is run.
     fn run(&self, study: &'a Study) -> impl Iterator<Item = (&'a String, &'a Grid)> {
         let grids = self.grids.iter().filter_map(|name| study.file.grid.get_key_value(*name));
         grids.filter(|(_, grid)| !grid.computed && self.mode.runs(grid) > 0)
     }
 }
 
-/// The axes of a grid with the values that are run.
+/// Axes of a grid with the values to run.
 pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)> {
     let axis = |name: &String| {
         let values = study.file.axis.get(name).map(|axis| mode.values(axis)).unwrap_or_default();
@@ -93,7 +90,7 @@ pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)>
     grid.axes.iter().map(axis).collect()
 }
 
-/// Every combination, the first axis slowest.
+/// All combinations; the first axis varies slowest.
 pub fn places(axes: &[(String, Vec<Value>)]) -> Vec<Place> {
     let mut places = vec![Place::new()];
     for (axis, values) in axes {
@@ -103,26 +100,22 @@ pub fn places(axes: &[(String, Vec<Value>)]) -> Vec<Place> {
     places
 }
 
-/// A place with a value on one axis.
+/// The place with a value on one axis.
 pub fn with_value(place: &Place, axis: &str, value: &Value) -> Place {
     let mut place = place.clone();
     place.insert(axis.to_owned(), value.clone());
     place
 }
 
-/// A cell that is run, and what is known of it.
 struct Asked<'a> {
     cell: Cell<'a>,
-    /// Which of the orders asks for it.
     order: usize,
-    /// Which of its grid's places it is.
     number: usize,
     reader: Reader,
-    /// Where nothing is drawn all repetitions have one scenario.
+    /// Scenario of all repetitions, if the cell draws no values.
     fixed: Option<Resolved>,
-    /// Repetitions that are wanted.
+    /// Requested repetitions.
     runs: u32,
-    /// Keys of those that were asked for.
     keys: Vec<String>,
 }
 
@@ -139,11 +132,11 @@ impl Asked<'_> {
     }
 }
 
-/// Runs all orders; one frame for each. Equal scenarios are run once. In full, cells of published numbers beside which our
-/// interval is wide are run more often ([`width`]).
+/// Runs all orders, equal scenarios once; returns one frame per order. In full runs, cells of published numbers with
+/// wide intervals get more repetitions ([`width`]).
 ///
 /// # Errors
-/// The first thing that is wrong with any of their scenarios, before anything is run.
+/// If a scenario is invalid (checked before any run), or a run gets stuck.
 pub fn run(
     study: &Study,
     orders: &[Order<'_>],
@@ -166,7 +159,6 @@ pub fn run(
     }
 }
 
-/// Every cell of every order, with its first repetitions.
 fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec<Asked<'a>>, Problem> {
     let mut asked = Vec::new();
     for (number, order) in orders.iter().enumerate() {
@@ -190,7 +182,7 @@ fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec
     Ok(asked)
 }
 
-/// Whether some cells are run more often.
+/// Requests more repetitions; returns whether any cell got some.
 fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Asked<'_>]) -> bool {
     let mut has_grown = false;
     for (number, order) in orders.iter().enumerate().filter(|(_, order)| order.mode.grows()) {
@@ -201,7 +193,7 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
             let mut read: Vec<&mut Asked<'_>> = asked.iter_mut().filter(is_read).collect();
             let grids = read.iter().map(|one| one.cell.grid);
             let most = grids.filter(|grid| grid.random).map(|grid| order.mode.most(grid)).min().unwrap_or(0);
-            // All that it compares have the same number.
+            // Compared cells need equal numbers of repetitions.
             let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {
@@ -213,15 +205,12 @@ fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Ask
     has_grown
 }
 
-/// Makes a scenario of every cell without running it, and checks every formula there: how many cells there are.
-///
-/// # Errors
-/// The first thing that is wrong.
+/// Checks scenarios and formulas of all cells without runs; returns the number of cells.
 pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Problem> {
     asked(study, orders, seed).map(|asked| asked.len())
 }
 
-/// The cell's first scenario, in which every formula has been checked.
+/// The cell's first scenario, with all formulas checked.
 fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {
@@ -241,7 +230,6 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
     Ok(scenario)
 }
 
-/// Results: a frame for each order.
 fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
     let of = |order: &Order<'_>| {
         let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);

@@ -1,4 +1,4 @@
-//! Rows by name and place: bindings, causes, curves, tables and placeholders of a text select them alike.
+//! Selection of rows by name and place, for bindings, causes, curves, tables and placeholders.
 
 use super::file::{Claim, Ordered};
 use super::published::Published;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 pub trait Row {
     /// Item, series and metric.
     fn names(&self) -> [&str; 3];
-    /// Whether the row has this value on a coordinate.
+    /// Whether a coordinate of the row has this value.
     fn is_at(&self, name: &str, value: &Value) -> bool;
 }
 
@@ -34,7 +34,7 @@ impl Row for Item {
     }
 }
 
-/// A claim measures several quantities at many places: a metric or a coordinate selects none.
+/// A claim covers several quantities and places: a metric or a coordinate selects no claim.
 impl Row for Claim {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, ""]
@@ -45,7 +45,7 @@ impl Row for Claim {
     }
 }
 
-/// Rows, by patterns of their names and by coordinates; an absent part selects any row.
+/// Patterns of a row's names, and its coordinates; a missing part selects any row.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {
@@ -58,8 +58,8 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// The selector of a placeholder: `ITEM, series=…, metric=…, NAME=VALUE`. A name with commas needs `;` between the
-    /// parts. `None` if a part has no `=`.
+    /// Parses a placeholder: `ITEM, series=…, metric=…, NAME=VALUE`. Names with commas need `;` between the parts.
+    /// `None` if a part has no `=`.
     pub fn read(text: &str) -> Option<Selector> {
         let separator = if text.contains(';') { ';' } else { ',' };
         let mut parts = text.split(separator).map(str::trim);
@@ -78,7 +78,7 @@ impl Selector {
         Some(selector)
     }
 
-    /// Whether it selects this row.
+    /// Whether the selector matches the row.
     pub fn takes(&self, row: &impl Row) -> bool {
         let patterns = [&self.item, &self.series, &self.metric].into_iter().zip(row.names());
         patterns.into_iter().all(|(texts, name)| texts.as_ref().is_none_or(|texts| texts.matches(name)))

@@ -1,4 +1,4 @@
-//! Where a paper's files come from: from the program itself, or from a folder.
+//! Source of a paper's files: the program or a folder.
 
 use lasthop_scenario::{Draft, Problem};
 use serde::de::DeserializeOwned;
@@ -6,20 +6,19 @@ use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The files of a paper.
+/// Files of a paper.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// In the program: the folder's name, and name and text of each file.
+    /// Built-in: the folder's name, and name and text of each file.
     Within(&'static str, &'static [(&'static str, &'static str)]),
-    /// In a folder.
+    /// A folder.
     Folder(PathBuf),
 }
 
-/// Largest file that is read, bytes.
 const LARGEST: u64 = 4 << 20;
 
 impl Source {
-    /// How messages call a file of it.
+    /// File name in messages.
     pub fn path(&self, file: &str) -> String {
         match self {
             Source::Within(folder, _) => format!("papers/{folder}/{file}"),
@@ -27,7 +26,7 @@ impl Source {
         }
     }
 
-    /// What names the paper on the command line.
+    /// Name of the paper on the command line.
     pub fn origin(&self) -> String {
         match self {
             Source::Within(folder, _) => (*folder).to_owned(),
@@ -35,10 +34,7 @@ impl Source {
         }
     }
 
-    /// The text of a file; `None` if there is none.
-    ///
-    /// # Errors
-    /// If it is there and cannot be read.
+    /// Text of a file; `None` if missing, an error if unreadable.
     pub fn text(&self, file: &str) -> Result<Option<String>, Problem> {
         match self {
             Source::Within(_, files) => {
@@ -48,18 +44,12 @@ impl Source {
         }
     }
 
-    /// A file with its name, for messages; `None` if there is none.
-    ///
-    /// # Errors
-    /// If it is there and cannot be read.
+    /// A file with its name for messages; `None` if missing, an error if unreadable.
     pub fn file(&self, file: &str) -> Result<Option<Text>, Problem> {
         Ok(self.text(file)?.map(|text| Text { name: self.path(file), text }))
     }
 
-    /// A path's scenario.
-    ///
-    /// # Errors
-    /// If there is no such file, or it cannot be read; `wanted` says who asked for it.
+    /// Scenario of a path file; fails if the file is unreadable, with `wanted`'s error if missing.
     pub fn draft(&self, file: &str, wanted: impl FnOnce(String) -> Problem) -> Result<Draft, Problem> {
         match self.text(file)? {
             Some(text) => Draft::parse(&text, &self.path(file)),
@@ -83,31 +73,28 @@ fn read(path: &Path) -> Result<Option<String>, Problem> {
     }
 }
 
-/// A text of the paper in which something can be wrong.
+/// A text with its name, for error messages.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    /// How messages call it.
+    /// Name in messages.
     pub name: String,
-    /// What is in it.
+    /// Contents.
     pub text: String,
 }
 
 impl Text {
-    /// Reads it as TOML.
-    ///
-    /// # Errors
-    /// The TOML reader's error, at its place.
+    /// Parses TOML; fails if the TOML is invalid, with the position.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
             .map_err(|error| self.at(error.span().unwrap_or(0..0), error.message().trim()))
     }
 
-    /// A problem at some bytes.
+    /// A problem at a byte range.
     pub fn at(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::at(&self.name, &self.text, span, message)
     }
 
-    /// A problem about a word, at the first place where it stands after each of `within` (headings, keys) in turn.
+    /// A problem at the first occurrence of `word` after each of `within` (headings, keys) in turn.
     pub fn about(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
         let mut from = 0;
         for step in within.iter().chain([&word]) {

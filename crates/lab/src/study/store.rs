@@ -1,8 +1,8 @@
-//! Finished runs on disk: a second start goes on where the first was stopped.
+//! Finished runs on disk: an interrupted reproduction continues at the next start.
 //!
-//! One file for each build of the program, one line for each run: the key, a SHA-256 of all that decides the run, and
-//! its metrics as the bits of their numbers. Lines are appended as runs finish; a line that was torn by a stop is
-//! passed over. What cannot be read or written is run again: a store never fails.
+//! One file per build of the program, one line per run: the key (a digest of everything that decides the run) and the
+//! bits of its metrics. Lines are appended as runs finish; torn lines are skipped. Unreadable or unwritable runs are
+//! repeated: a store never fails.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,10 +11,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Builds whose runs are kept.
 const KEPT: usize = 6;
 
-/// A run's metrics.
+/// Metrics of a run.
 pub type Values = Vec<Option<f64>>;
 
 /// Finished runs.
@@ -31,12 +30,12 @@ struct Line {
 }
 
 impl Store {
-    /// Keeps nothing.
+    /// A store without a file.
     pub fn none() -> Store {
         Store::default()
     }
 
-    /// The runs of this build of the program, in a folder.
+    /// Runs of this build of the program, in a folder.
     pub fn open(folder: &Path) -> Store {
         let Some(path) = engine().map(|engine| folder.join(format!("{engine}.jsonl"))) else {
             return Store::none();
@@ -51,48 +50,47 @@ impl Store {
             |line: Line| (line.key, line.bits.into_iter().map(|bits| bits.map(f64::from_bits)).collect());
         let known = text.lines().filter_map(read).map(values).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
-        // A torn last line must not swallow the next one.
+        // A torn last line must not swallow the next line.
         if !text.is_empty() && !text.ends_with('\n') {
             file = file.and_then(|mut file| file.write_all(b"\n").ok().map(|()| file));
         }
         Store { known, file: file.map(Mutex::new) }
     }
 
-    /// How many runs it knows.
+    /// Number of known runs.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether it knows none.
+    /// Whether no run is known.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// A run's metrics, if it is finished.
+    /// Metrics of a finished run.
     pub fn find(&self, key: &str) -> Option<&Values> {
         self.known.get(key)
     }
 
-    /// Keeps a finished run.
+    /// Stores a finished run.
     pub fn keep(&self, key: &str, values: &Values) {
         let Some(file) = &self.file else { return };
         let bits = values.iter().map(|value| value.map(f64::to_bits)).collect();
         let Ok(mut line) = serde_json::to_string(&Line { key: key.to_owned(), bits }) else { return };
         line.push('\n');
         if let Ok(mut file) = file.lock() {
-            // One write for a line: what a stop tears is the last one.
+            // One write per line: an interruption tears only the last line.
             let _ = file.write_all(line.as_bytes());
         }
     }
 }
 
-/// This build of the program: a digest of its file.
+/// Digest of the program's file: identifies the build.
 fn engine() -> Option<String> {
     let program = fs::read(std::env::current_exe().ok()?).ok()?;
     Some(crate::digest::key(&[program]))
 }
 
-/// Removes the runs of builds that were not used for longest.
 fn prune(folder: &Path, own: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let files = entries.flatten().map(|entry| entry.path());

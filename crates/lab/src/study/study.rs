@@ -1,4 +1,4 @@
-//! A paper's files, read and checked: every name that is used exists.
+//! A paper's files, read and checked: all names are resolved.
 
 use super::causes::{self, Cause};
 use super::expression::Expression;
@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A paper as data.
 #[derive(Debug)]
 pub struct Study {
-    /// Where its files come from.
+    /// Source of the files.
     pub source: Source,
-    /// `study.toml` as a text, for messages.
+    /// Text of `study.toml`, for messages.
     pub text: Text,
     /// `study.toml`.
     pub file: File,
@@ -33,22 +33,18 @@ pub struct Study {
     pub deviations: Vec<Deviation>,
     /// `chapter.md`.
     pub prose: Option<String>,
-    /// Formulas of metrics.
     formulas: BTreeMap<String, Expression>,
-    /// Metrics that each grid measures.
     measured: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Study {
-    /// Reads a paper.
-    ///
-    /// # Errors
-    /// The first thing that is wrong with its files.
+    /// Reads a paper; fails if its files are invalid.
     pub fn read(source: Source) -> Result<Study, Problem> {
         let name = source.path("study.toml");
         let text = source.file("study.toml")?.ok_or_else(|| {
-            Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`"))
-                .advise("a paper's folder has study.toml, published.csv and its paths; see docs/papers.md")
+            Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`")).advise(
+                "a paper's folder needs study.toml, published.csv and scenario files; see docs/papers.md",
+            )
         })?;
         let file: File = text.toml()?;
         let published = published::read(&source)?;
@@ -85,16 +81,13 @@ impl Study {
         self.file.metric.iter().map(parse).collect()
     }
 
-    /// The metrics that are measured in a grid, with their formulas.
+    /// Metrics measured in a grid, with their formulas.
     pub fn metrics_of(&self, grid: &str) -> Vec<(String, Expression)> {
         let names = self.measured.get(grid).into_iter().flatten();
         names.filter_map(|name| Some((name.clone(), self.formulas.get(name)?.clone()))).collect()
     }
 
-    /// SHA-256 of its files that decide results (study.toml, published.csv, ns2.csv, causes.toml, the paths), the first 16 digits.
-    ///
-    /// # Errors
-    /// If a file cannot be read any more.
+    /// First 16 digits of the SHA-256 of all files that decide results; fails if a file cannot be read.
     pub fn digest(&self) -> Result<String, Problem> {
         let mut digest = Sha256::new();
         digest.update(&self.text.text);
@@ -107,14 +100,12 @@ impl Study {
         Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Changes of the axes and of the grids.
     fn changes(&self) -> impl Iterator<Item = &Changes> {
         let of_axes = self.file.axis.values().flat_map(|axis| axis.case.values().chain([&axis.set]));
         let grids = self.file.grid.values();
         of_axes.chain(grids.flat_map(|grid| grid.case.iter().map(|case| &case.changes).chain([&grid.set])))
     }
 
-    /// The files of its paths, each once.
     fn paths(&self) -> BTreeSet<&str> {
         let answers = self.file.question.values().flat_map(|answers| answers.values());
         let of_answers = answers.flat_map(|answer| answer.0.iter().map(|part| &part.changes));
@@ -122,7 +113,7 @@ impl Study {
         named.chain(self.file.grid.values().filter_map(|grid| grid.path.as_deref())).collect()
     }
 
-    /// Whether `@name` means something in some grid.
+    /// Whether some grid or change defines `@name`.
     pub fn has_name(&self, name: &str) -> bool {
         self.changes().any(|changes| changes.names.contains_key(name))
             || self.file.grid.values().any(|grid| grid.names.contains_key(name))
@@ -136,10 +127,7 @@ impl Study {
         self.file.question.iter().flat_map(of).collect()
     }
 
-    /// The grid that is meant: named, or the only one.
-    ///
-    /// # Errors
-    /// If there is none of this name, or several and none is named.
+    /// The named grid, or the only one; fails if the name is unknown, or missing with several grids.
     pub fn grid<'a>(&'a self, named: Option<&'a str>, context: &[&str]) -> Result<&'a str, Problem> {
         let names: Vec<&str> = self.file.grid.keys().map(String::as_str).collect();
         match (named, &names[..]) {
@@ -147,17 +135,17 @@ impl Study {
             (None, [only]) => Ok(only),
             (None, _) => Err(self
                 .text
-                .about(context, "metric", "of which grid?")
+                .about(context, "metric", "the grid is ambiguous")
                 .advise(format!("write grid = \"…\": {}", names.join(", ")))),
         }
     }
 
-    /// The ends that what a table asks for cannot pass, such as 0 and 1.
+    /// Bounds of a metric or measure, such as 0 and 1.
     pub fn bounds(&self, asked: Asked<'_>) -> Option<[f64; 2]> {
         match (asked.metric, asked.measure) {
             (Some(metric), _) => {
                 let own = self.file.metric.get(metric)?.bounds;
-                // No column is below 0; an axis may be.
+                // Columns are never negative; axis values may be.
                 let is_name = |name: &str| {
                     let values = self.file.axis.get(name).map(|axis| &axis.values[..]).unwrap_or_default();
                     values.iter().filter_map(Value::number).all(|value| value >= 0.0)
@@ -167,7 +155,7 @@ impl Study {
             }
             (None, Some(measure)) => {
                 let measure = self.file.measure.get(measure)?;
-                // A mean of several, or the largest of them, ends where each does; a place does not.
+                // A mean or a maximum keeps its parts' bounds; a place does not.
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
                 let own = self.bounds(measure.asked()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
@@ -184,13 +172,13 @@ impl Study {
         }
     }
 
-    /// Where a table asks: its measure's own place, the outer measure's over the inner one's.
+    /// Own coordinates of a measure; the outer measure's override the inner one's.
     pub fn own_place(&self, asked: Asked<'_>) -> Place {
         let measure = asked.measure.and_then(|measure| self.file.measure.get(measure));
         measure.map_or_else(Place::new, |measure| over_laid(&self.own_place(measure.asked()), &measure.at))
     }
 
-    /// The axes that a table's measure goes over: it has one number for all of their values.
+    /// Axes that a measure reduces to one number.
     pub fn gone_over(&self, asked: Asked<'_>) -> Vec<&str> {
         let measure = asked.measure.and_then(|measure| self.file.measure.get(measure));
         let Some(measure) = measure else { return Vec::new() };
@@ -198,10 +186,7 @@ impl Study {
         own.chain(self.gone_over(measure.asked())).collect()
     }
 
-    /// Whether a name is one of those that there are.
-    ///
-    /// # Errors
-    /// If it is not.
+    /// Checks that a name is known; fails if the name is unknown.
     pub fn known<'n>(
         &self,
         context: &[&str],
@@ -213,20 +198,17 @@ impl Study {
         if names.contains(&name) { Ok(()) } else { Err(self.unknown(context, what, name, &names)) }
     }
 
-    /// A name that is not there.
+    /// Error for an unknown name.
     pub fn unknown(&self, context: &[&str], what: &str, name: &str, known: &[&str]) -> Problem {
         let help = match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if known.is_empty() => format!("it has no {what} at all"),
+            None if known.is_empty() => format!("the paper defines no {what}"),
             None => format!("known: {}", known.join(", ")),
         };
         self.text.about(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
-    /// What is meant by a metric or a measure.
-    ///
-    /// # Errors
-    /// If there is no such name, or neither or both are given.
+    /// Resolves a metric or a measure; fails if the name is unknown, or not exactly one of both is given.
     pub fn wanted<'a>(&'a self, asked: Asked<'a>, context: &[&str]) -> Result<Wanted<'a>, Problem> {
         match (asked.metric, asked.measure) {
             (Some(metric), None) => {
@@ -237,58 +219,58 @@ impl Study {
                 self.known(context, "measure", name, self.file.measure.keys().map(String::as_str))?;
                 Ok(Wanted::Measure { name, measure: &self.file.measure[name] })
             }
-            _ => Err(self.text.about(context, "grid", "either `metric` or `measure` is wanted, one of them")),
+            _ => Err(self.text.about(context, "grid", "exactly one of `metric` and `measure` is required")),
         }
     }
 }
 
-/// What a table of the file asks for.
+/// Reference to a metric or measure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
-    /// A metric.
+    /// Name of a metric.
     pub metric: Option<&'a str>,
-    /// A measure.
+    /// Name of a measure.
     pub measure: Option<&'a str>,
-    /// The grid.
+    /// Name of the grid.
     pub grid: Option<&'a str>,
 }
 
 impl<'a> Asked<'a> {
-    /// Whether it names a metric or a measure.
+    /// Whether a metric or a measure is named.
     pub const fn is_named(&self) -> bool {
         self.metric.is_some() || self.measure.is_some()
     }
 
-    /// The same in a grid, unless it names one itself.
+    /// The reference with a default grid.
     pub fn or_in(self, grid: Option<&'a str>) -> Asked<'a> {
         Asked { grid: self.grid.or(grid), ..self }
     }
 }
 
-/// What is meant.
+/// A resolved reference.
 #[derive(Clone, Copy, Debug)]
 pub enum Wanted<'a> {
     /// A metric in a grid.
     Metric {
-        /// Its name.
+        /// Name of the metric.
         metric: &'a str,
-        /// The grid's.
+        /// Name of the grid.
         grid: &'a str,
     },
     /// A measure.
     Measure {
-        /// Its name.
+        /// Name of the measure.
         name: &'a str,
-        /// What it is.
+        /// Definition.
         measure: &'a Measure,
     },
 }
 
-/// Gives `asked` to tables that have `metric`, `measure` and `grid`.
+/// Implements `asked` for tables with `metric`, `measure` and `grid`.
 macro_rules! asking {
     ($($table:ident),*) => {
         $(impl crate::study::file::$table {
-            /// The metric or measure that the table asks for, and its grid.
+            /// The table's metric or measure, and its grid.
             pub fn asked(&self) -> Asked<'_> {
                 Asked {
                     metric: self.metric.as_deref(),

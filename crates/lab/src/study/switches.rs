@@ -1,15 +1,13 @@
-//! Tables in which an open question can be switched: the rows that come out otherwise under an answer.
+//! Tables with a choice of answers to open questions, which shows the rows under that answer.
 
 use super::readings::twin;
 use super::reproduce::Done;
 use crate::document::{Block, Cell, Setting, Table};
 use crate::item::{Item, Verdict};
 
-/// The columns that an answer changes, by their headings.
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
-/// A table of rows that can be switched to the readings and answers under which a verdict is another one; as it is, if
-/// there are none. `row` gives the cells of an item, as in `table`.
+/// A table with a choice of readings and answers that change a verdict, if any; `row` gives an item's cells.
 pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
     let readings = done.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
     let tried = done.tried.iter().filter(|tried| !tried.question.is_empty());
@@ -36,7 +34,7 @@ pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&It
     }
 }
 
-/// Whether one holds and the other fails; what more repetitions would tell does not matter.
+/// Whether one holds and the other fails; undecided verdicts do not count.
 fn is_decided_otherwise(one: &Item, other: &Item) -> bool {
     let holds = |item: &Item| match item.verdict? {
         Verdict::Agrees | Verdict::Shape => Some(true),

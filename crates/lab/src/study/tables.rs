@@ -13,10 +13,7 @@ use crate::papers::deviation::Deviation;
 use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
-/// A table of the file.
-///
-/// # Errors
-/// If it goes across an axis that the file has not.
+/// A table of `study.toml`; fails if the table uses an unknown axis.
 pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
     if let Some(ranked) = &table.ranks {
         return Ok(Block::Ranking(ranking(done, table, ranked)));
@@ -32,7 +29,6 @@ pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)
     })
 }
 
-/// A column for each value of an axis; each line is a row of the results at all of them.
 fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
     let coordinate = axis.column.as_deref().unwrap_or(name);
     let is_at =
@@ -57,7 +53,6 @@ fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -
     }
 }
 
-/// Some rows, the largest first.
 fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     let mut axis = String::new();
     let mut rows = Vec::new();
@@ -76,7 +71,7 @@ fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     Ranking { caption, heading: heading(0), axis, says: heading(1), rows }.sorted()
 }
 
-/// Rows with their published numbers, ours and verdicts; where answers to open questions decide, they can be chosen.
+/// Rows with published numbers, measurements and verdicts, and a choice of the answers that change verdicts.
 pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
     let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
@@ -101,10 +96,9 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
     cells
 }
 
-/// Where ns-2's column stands, if a row has its number.
+/// Index of ns-2's column, if a row has its number.
 const NS2_AT: usize = 3;
 
-/// Remarks on a row, its cause first.
 fn what(item: &Item) -> String {
     match (&item.cause, &item.experiment) {
         (None, _) => item.note.clone(),
@@ -129,7 +123,6 @@ fn row(item: &Item) -> Vec<Cell> {
     let mut cells = vec![Cell::Text(words(item))];
     match item.margin {
         None => {
-            // A claim: at how many of its points it holds.
             let holds = item.measured.map(|share| (share * item.runs as f64).round());
             let ours = holds.map(|holds| Cell::Number(format!("{holds} of {} points", item.runs)));
             cells.extend([Cell::Empty, ours.unwrap_or(Cell::Empty), Cell::Empty, Cell::Empty]);
@@ -148,7 +141,6 @@ fn row(item: &Item) -> Vec<Cell> {
     cells
 }
 
-/// A row for each answer of a try.
 fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
     let tried = || done.tried.iter().filter(|tried| tried.number == number);
     let mut rows = Vec::new();
@@ -164,10 +156,10 @@ fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
     Table { caption, columns, rows }
 }
 
-/// How answers are set beside the paper: few repetitions decide nothing, so that there is no verdict.
-pub const DISTANCES: &str = "a number's distance from the published one in its margins: within ±1 is near; a claim's points at which it holds in the mean";
+/// Explanation of [`distance`]; with few repetitions there are no verdicts.
+pub const DISTANCES: &str = "numbers: distance from the published number in margins, within ±1 is near; claims: number of points at which the mean holds";
 
-/// A row under an answer: how far it is from what the paper says.
+/// Distance of a row under an answer from the paper.
 pub fn distance(item: &Item) -> Option<String> {
     let measured = item.measured.filter(|measured| measured.is_finite())?;
     match (item.published, item.margin) {
@@ -188,16 +180,15 @@ fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Op
     std::iter::once(Cell::Text(label.to_owned())).chain(table.column.iter().map(cell)).collect()
 }
 
-/// The item of a column.
 fn find<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
     items.iter().find(|item| column.row.takes(*item))
 }
 
-/// What the paper leaves open or contradicts.
+/// Open points and contradictions of the paper.
 pub fn deviations(deviations: &[Deviation]) -> Table {
     let text = |text: &str| Cell::Text(text.to_string());
     Table {
-        caption: "What the paper leaves open or contradicts, and what was chosen".into(),
+        caption: "Open points and contradictions of the paper, with our choices".into(),
         columns: ["about", "the paper's words", "choice", "reason"].map(String::from).to_vec(),
         rows: deviations
             .iter()

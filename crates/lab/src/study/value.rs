@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A value of an axis: a number, or the name of a setting.
+/// Value of an axis: a number, or the name of a setting.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -15,12 +15,12 @@ pub enum Value {
     Number(f64),
     /// `tagged, tags shielded`.
     Text(String),
-    /// `true`: one answer of two.
+    /// `true` or `false`.
     Flag(bool),
 }
 
 impl Value {
-    /// A text from a table: a number if it is one.
+    /// Parses a table's text: a number if possible.
     pub fn read(text: &str) -> Value {
         text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number)
     }
@@ -33,10 +33,9 @@ impl Value {
         }
     }
 
-    /// The value as a row's coordinate.
+    /// Value as a row's coordinate.
     pub fn json(&self) -> serde_json::Value {
         match self {
-            // Whole numbers are counts: 3, not 3.0.
             Value::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => (*number as i64).into(),
             Value::Number(number) => (*number).into(),
             Value::Text(text) => text.as_str().into(),
@@ -44,7 +43,7 @@ impl Value {
         }
     }
 
-    /// Whether a text from `published.csv` means this value.
+    /// Whether a text from `published.csv` equals this value.
     pub fn is(&self, text: &str) -> bool {
         match self {
             Value::Number(number) => text.parse().is_ok_and(|one: f64| same(one, *number)),
@@ -53,7 +52,7 @@ impl Value {
         }
     }
 
-    /// Whether a row's coordinate is this value: 3 is 3.0, and a word is no number.
+    /// Whether a row's coordinate equals this value: 3 equals 3.0, a word equals no number.
     pub fn is_json(&self, x: &serde_json::Value) -> bool {
         match self {
             Value::Number(number) => x.as_f64().is_some_and(|x| same(x, *number)),
@@ -61,7 +60,7 @@ impl Value {
         }
     }
 
-    /// Whether two values are one, up to the rounding of what was written.
+    /// Whether two values are equal, up to rounding.
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Number(one), Value::Number(other)) => same(*one, *other),
@@ -84,34 +83,34 @@ impl fmt::Display for Value {
     }
 }
 
-/// Where a cell is: a value for each axis, by the axis' name.
+/// Coordinates of a cell: a value for each axis, by name.
 pub type Place = BTreeMap<String, Value>;
 
-/// Values of an axis that are meant.
+/// Selected values of an axis.
 pub type Pick = OneOrMore<Value>;
 
 impl Pick {
-    /// Whether `value` is meant.
+    /// Whether `value` is selected.
     pub fn takes(&self, value: &Value) -> bool {
         self.0.iter().any(|one| one.same(value))
     }
 
-    /// The values, in the order in which they were written.
+    /// The values as written.
     pub fn values(&self) -> &[Value] {
         &self.0
     }
 }
 
-/// Texts: names, patterns of names.
+/// Names, or patterns of names.
 pub type Texts = OneOrMore<String>;
 
 impl Texts {
-    /// All of them.
+    /// All texts.
     pub fn all(&self) -> &[String] {
         &self.0
     }
 
-    /// Whether `name` matches one of these patterns.
+    /// Whether `name` matches one of the patterns.
     pub fn matches(&self, name: &str) -> bool {
         self.0.iter().any(|pattern| matches(pattern, name))
     }
@@ -133,7 +132,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMore<T> {
     }
 }
 
-/// Reads a list as it is, and anything else as a list of one: `untagged` would hide the message about a part of it.
+/// Visitor for a list, or a single item as a list of one. `untagged` would hide error messages of parts.
 struct Items<T>(PhantomData<T>);
 
 macro_rules! as_one {
@@ -162,7 +161,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
     }
 }
 
-/// Whether `name` matches `pattern`, in which `*` stands for anything.
+/// Whether `name` matches `pattern`, in which `*` stands for any text.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,21 +1,21 @@
-//! Which cells are run more often: those of published numbers beside which our interval is still wide.
+//! Cells that get more repetitions: cells of published numbers with a wide interval.
 //!
-//! A fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965): a first block of repetitions, then
-//! half as many again, until the interval's half width is at most a third of the row's margin, or the grid's `most` is
-//! reached. It looks at the width alone and never at the verdict, so that it favours none.
+//! A fixed-width sequential procedure (Chow and Robbins, Ann. Math. Stat. 36(2), 1965): a first block of repetitions,
+//! then half as many more each time, until the half width is at most a third of the row's margin, or the grid's
+//! `most` is reached. Only the width decides, never the verdict, so that no verdict is favoured.
 
 use super::class::Class;
 use super::measure::{Reads, View};
 use super::rows;
 
-/// Of the margin: an interval this narrow lies within the band wherever the mean is not near its edge.
+/// Largest half width as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
-/// For each row that is still wide, the cells that it is made of.
+/// Cells of each row whose interval is too wide.
 pub fn wide(view: &View<'_>) -> Vec<Reads> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;
-        // One run of the paper's stays one run; a place is a value of the grid however often it is run.
+        // More repetitions narrow neither one run of the paper nor a value of the grid.
         let can_narrow = !class.is_one_run() && !matches!(class, Class::Place | Class::Exact);
         let reads = std::cell::RefCell::default();
         let item = rows::number(&View { reads: Some(&reads), ..*view }, published)?;
@@ -26,7 +26,7 @@ pub fn wide(view: &View<'_>) -> Vec<Reads> {
     view.study.published.iter().filter_map(of).collect()
 }
 
-/// How many repetitions come after `runs`: half as many again, at most `most`.
+/// Next number of repetitions after `runs`: half as many more, at most `most`.
 pub fn next(runs: u32, most: u32) -> u32 {
     (runs + runs.div_ceil(2)).min(most)
 }

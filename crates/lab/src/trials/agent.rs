@@ -1,4 +1,4 @@
-//! Real senders over an emulated path to this kernel's receiver: without the agent, and with it.
+//! Real senders over an emulated path to this kernel's receiver, without and with the agent.
 
 use super::metric::{COMPLETED, GOODPUT, Metric, RETRANSMISSIONS, SRTT};
 use super::paired::Paired;
@@ -9,48 +9,46 @@ use crate::runs::csv;
 use lasthop_base::Duration;
 use serde_json::{Map, Value, json};
 
-/// A sender's repetitions.
+/// Repetitions of one sender.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// Whose TCP sends.
+    /// Name of the sending TCP.
     pub sender: String,
-    /// By repetition: the streams without the agent, and with it.
+    /// Streams of each repetition, without and with the agent.
     pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
-    /// Repetitions that were not in time.
+    /// Repetitions discarded because they missed real time.
     pub thrown_away: u32,
 }
 
-/// What was measured.
+/// Measurement set-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// The scenario's title.
+    /// Title of the scenario.
     pub title: &'a str,
-    /// How long a repetition is.
+    /// Duration of a repetition.
     pub duration: Duration,
-    /// What the agent did.
+    /// Actions of the agent.
     pub words: &'a str,
-    /// Repetitions.
+    /// Number of repetitions.
     pub runs: u32,
 }
 
-/// Names of both ways, and of the change.
 const NAMES: [&str; 3] = ["without", "with", "change_percent"];
 const METRICS: [Metric; 4] = [GOODPUT, SRTT, RETRANSMISSIONS, COMPLETED];
 
 impl Results {
-    /// All streams together.
     fn paired(&self, metric: &Metric) -> Paired {
         Paired::of([0, 1].map(|way| self.pairs.iter().map(move |pair| (metric.of)(&pair[way]))))
     }
 
-    /// `None` if nobody has such a number.
+    /// `None` if no repetition has the number.
     fn row(&self, metric: &Metric) -> Option<Vec<Cell>> {
         let paired = self.paired(metric);
         let names = [Cell::Text(self.sender.clone()), Cell::Text(metric.label.to_owned())];
         (!paired.is_empty()).then(|| names.into_iter().chain(paired.cells()).collect())
     }
 
-    /// One object.
+    /// JSON object of the sender.
     pub fn object(&self) -> Value {
         let mut object = Map::new();
         object.insert("sender".into(), json!(self.sender));
@@ -61,9 +59,8 @@ impl Results {
         Value::Object(object)
     }
 
-    /// The first repetition's round-trip times.
     fn round_trips(&self, number: usize) -> Option<Figure> {
-        let ways = ["without the agent", "with it"].into_iter().zip(self.pairs.first()?);
+        let ways = ["without the agent", "with the agent"].into_iter().zip(self.pairs.first()?);
         Some(Figure {
             id: format!("srtt-{number}"),
             title: format!("{}: round-trip time", self.sender),
@@ -80,7 +77,7 @@ impl Results {
 
 const COLUMNS: [&str; 5] = ["sender", "metric", "without", "with the agent", "change, %"];
 
-/// A row for each sender and metric.
+/// One row for each sender and metric.
 pub fn table(all: &[Results]) -> Table {
     let rows = all.iter().flat_map(|results| METRICS.iter().filter_map(|metric| results.row(metric)));
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
@@ -89,26 +86,26 @@ pub fn table(all: &[Results]) -> Table {
 fn how(setup: &Setup<'_>) -> String {
     format!(
         "{} runs of {} without and with the agent ({}); means ± half of the 95 % interval, changes paired by seed; \
-         SRTT is the sender's, its mean over time, the beginning included",
+         SRTT is the sender's, averaged over time including the start",
         setup.runs, setup.duration, setup.words
     )
 }
 
-/// What ran, above the table.
+/// Heading above the table.
 pub fn heading(setup: &Setup<'_>) -> String {
     format!("{}\n{}\n\n", setup.title, how(setup))
 }
 
-/// What must be known of it, below the table.
+/// Notes below the table.
 pub fn notes(all: &[Results]) -> String {
     let again = all.iter().filter(|results| results.thrown_away > 0);
     let note = |results: &Results| {
-        format!("{}: {} pairs were not in time and ran again\n", results.sender, results.thrown_away)
+        format!("{}: {} pairs missed real time and ran again\n", results.sender, results.thrown_away)
     };
     again.map(note).collect()
 }
 
-/// One row of CSV per sender, repetition and way, with a header.
+/// CSV with a header: one row per sender, repetition and condition.
 pub fn csv(all: &[Results]) -> String {
     let names = ["sender", "run", "agent"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
     let mut text = csv::line(names);
@@ -124,18 +121,18 @@ pub fn csv(all: &[Results]) -> String {
     text
 }
 
-/// The report.
+/// Report.
 pub fn document(setup: &Setup<'_>, all: &[Results]) -> Document {
     let mut blocks = vec![Block::Text(format!("{}.", how(setup))), Block::Table(table(all))];
     blocks
         .extend(all.iter().enumerate().filter_map(|(number, it)| it.round_trips(number)).map(Block::Figure));
     Document {
-        title: format!("{}: what the agent does", setup.title),
+        title: format!("{}: effect of the agent", setup.title),
         introduction:
-            "Real senders over an emulated path to this kernel's receiver, whose ACKs the agent changes or \
-             leaves alone."
+            "Real senders over an emulated path to this kernel's receiver, with the agent changing the ACKs and \
+             without the agent."
                 .to_owned(),
-        chapters: vec![Chapter { id: "measured".to_owned(), title: "What came out".to_owned(), blocks }],
+        chapters: vec![Chapter { id: "measured".to_owned(), title: "Results".to_owned(), blocks }],
     }
 }
 
@@ -161,10 +158,9 @@ mod tests {
         let results = Results { sender: "kernel, cubic".into(), pairs, thrown_away: 1 };
         let table = table(std::slice::from_ref(&results));
         let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text()).collect();
-        assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "segments sent again"], "none is complete");
+        assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "retransmissions"], "none is complete");
         let object = results.object();
         assert_eq!(object["goodput_kbps"]["without"]["mean"], json!(8.0));
-        // 300 ms to 60 ms in every pair.
         assert_eq!(object["srtt_ms"]["change_percent"]["mean"], json!(-80.0));
         assert_eq!(object["completed_s"]["with"], Value::Null);
         assert_eq!(csv(&[results]).lines().count(), 1 + 2 * 2);

@@ -1,4 +1,4 @@
-//! A scenario's flows simulated, and carried by real TCP over the emulated path.
+//! A scenario's flows, simulated and carried by real TCP over the emulated path.
 
 use super::metric::{GOODPUT, GOODPUT_TOGETHER, Metric, RETRANSMISSIONS, SRTT, TIMEOUTS};
 use super::paired::Paired;
@@ -10,51 +10,49 @@ use crate::stats::Estimate;
 use lasthop_base::Duration;
 use serde_json::{Map, Value, json};
 
-/// One repetition, both ways.
+/// One repetition, simulated and emulated.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Its seed.
+    /// Seed.
     pub seed: u64,
-    /// `None` if the simulator does not know this sender.
+    /// Simulated streams; `None` if the simulator does not model the sender.
     pub simulated: Option<Vec<StreamOutcome>>,
-    /// Real TCP's.
+    /// Emulated streams.
     pub emulated: Vec<StreamOutcome>,
-    /// How late 99 packets of 100 were at most, and the latest one.
+    /// Lateness of packets: 99th percentile and maximum.
     pub lateness: [Duration; 2],
 }
 
 /// All repetitions with one sender.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// Whose TCP.
+    /// Name of the sending TCP.
     pub sender: String,
-    /// The scenario's title.
+    /// Title of the scenario.
     pub title: String,
-    /// How long a repetition is.
+    /// Duration of a repetition.
     pub duration: Duration,
-    /// The carried flows' names, in the order of the streams.
+    /// Names of the flows, in the order of the streams.
     pub flows: Vec<String>,
-    /// Whether the simulator has such a sender.
+    /// Whether the simulator models the sender.
     pub is_simulated: bool,
-    /// What the kernel could not be told.
+    /// Settings that the kernel does not support.
     pub untold: Vec<String>,
-    /// How many repetitions are wanted.
+    /// Requested repetitions.
     pub runs: u32,
-    /// The seed of the first one; the others count up.
+    /// Seed of the first repetition; later seeds count up.
     pub seed: u64,
-    /// By repetition.
+    /// Finished repetitions.
     pub pairs: Vec<Pair>,
-    /// Repetitions that were not in time.
+    /// Repetitions discarded because they missed real time.
     pub thrown_away: u32,
-    /// Of these, how many ran beside others.
+    /// Number of these that ran concurrently with others.
     pub beside_others: u32,
 }
 
-/// Names of both ways, and of the difference.
 const NAMES: [&str; 3] = ["simulated", "emulated", "difference_percent"];
 const METRICS: [Metric; 4] = [GOODPUT, RETRANSMISSIONS, TIMEOUTS, SRTT];
 
-/// Which flows a row is about.
 #[derive(Clone, Copy)]
 enum Of {
     One(usize),
@@ -62,7 +60,6 @@ enum Of {
 }
 
 impl Results {
-    /// Every flow, and all of them together if there are several.
     fn rows(&self) -> impl Iterator<Item = (&str, Of)> {
         let flows = self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), Of::One(flow)));
         flows.chain((self.flows.len() > 1).then_some(("all", Of::All)))
@@ -95,7 +92,6 @@ impl Results {
         ]
     }
 
-    /// The first repetition's round-trip times, a figure for each flow.
     fn round_trips(&self, number: usize) -> Vec<Figure> {
         let Some(pair) = self.pairs.first() else { return Vec::new() };
         let figure = |(flow, name): (usize, &String)| {
@@ -117,7 +113,7 @@ impl Results {
         self.flows.iter().enumerate().map(figure).collect()
     }
 
-    /// An object for each flow; if there are several, a last one for all of them, whose `flow` is null.
+    /// One object for each flow, and one for all flows (`flow` is null) if there are several.
     pub fn objects(&self) -> Vec<Value> {
         let object = |(name, of): (&str, Of)| {
             let mut object = Map::new();
@@ -135,7 +131,7 @@ impl Results {
         self.rows().map(object).collect()
     }
 
-    /// A row of CSV per flow of a repetition.
+    /// One CSV row per flow of a repetition.
     pub fn csv_rows(&self, pair: &Pair) -> String {
         let row = |(flow, name): (usize, &String)| {
             let mut fields = vec![self.sender.clone(), pair.seed.to_string(), name.clone()];
@@ -150,7 +146,7 @@ impl Results {
     }
 }
 
-/// Round-trip times of several flows have no meaning together.
+/// Value of a metric; round-trip times of several flows together are undefined.
 fn number(metric: &Metric, of: Of, streams: &[StreamOutcome]) -> Option<f64> {
     match of {
         Of::One(flow) => (metric.of)(&streams[flow..=flow]),
@@ -160,30 +156,28 @@ fn number(metric: &Metric, of: Of, streams: &[StreamOutcome]) -> Option<f64> {
     }
 }
 
-/// Three digits, no more than one behind the point.
 fn rounded(mean: f64) -> String {
     if mean < 100.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }
 
-/// Columns, with units.
 const COLUMNS: [&str; 8] = [
     "TCP",
     "flow",
     "simulated, kbit/s",
     "emulated, kbit/s",
     "difference, %",
-    "sent again",
+    "retransmissions",
     "timeouts",
     "SRTT, ms",
 ];
 
-/// A row for each sender and flow.
+/// One row for each sender and flow.
 pub fn table(all: &[Results]) -> Table {
     let rows = all.iter().flat_map(|results| results.rows().map(|(name, of)| results.row(name, of)));
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-/// The report: the table, what must be known of it, and the first repetition by time.
+/// Report: table, notes, and the first repetition over time.
 pub fn document(all: &[Results]) -> Document {
     let mut blocks = vec![Block::Text(how(all)), Block::Table(table(all))];
     blocks
@@ -195,7 +189,7 @@ pub fn document(all: &[Results]) -> Document {
         introduction:
             "The same scenario in virtual time, and in real time with real TCP over the same links."
                 .to_owned(),
-        chapters: vec![Chapter { id: "compared".to_owned(), title: "What came out".to_owned(), blocks }],
+        chapters: vec![Chapter { id: "compared".to_owned(), title: "Results".to_owned(), blocks }],
     }
 }
 
@@ -203,7 +197,7 @@ fn title(all: &[Results]) -> &str {
     all.first().map_or("", |first| &first.title)
 }
 
-/// What ran, above the table.
+/// Heading above the table.
 pub fn heading(all: &[Results]) -> String {
     format!("{}\n{}\n\n", title(all), how(all))
 }
@@ -212,33 +206,33 @@ fn how(all: &[Results]) -> String {
     let Some(first) = all.first() else { return String::new() };
     format!(
         "{} runs of {} each, seeds from {}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
-         \"sent again\", timeouts and SRTT: simulated / emulated",
+         retransmissions, timeouts and SRTT: simulated / emulated",
         first.runs, first.duration, first.seed
     )
 }
 
-/// What must be known of the comparison, below the table.
+/// Notes below the table.
 pub fn notes(all: &[Results]) -> String {
     let mut notes = Vec::new();
     for results in all {
         let who = &results.sender;
         if !results.is_simulated {
-            notes.push(format!("{who}: the simulator has no such congestion control"));
+            notes.push(format!("{who}: the simulator does not model this congestion control"));
         }
         for untold in &results.untold {
-            notes.push(format!("{who}: cannot be told {untold}"));
+            notes.push(format!("{who}: not set in the kernel: {untold}"));
         }
         let missing = (results.runs as usize).saturating_sub(results.pairs.len());
         if missing > 0 {
             notes.push(format!("{who}: {missing} of {} runs are missing", results.runs));
         }
         if results.thrown_away > 0 {
-            notes.push(format!("{who}: {} runs were not in time and ran again", results.thrown_away));
+            notes.push(format!("{who}: {} runs missed real time and ran again", results.thrown_away));
         }
         if results.beside_others > 0 {
             let count = results.beside_others;
             notes.push(format!(
-                "{who}: the machine did not keep up with several runs at once: {count} ran again alone"
+                "{who}: the machine was too slow for concurrent runs: {count} ran again alone"
             ));
         }
     }
@@ -246,7 +240,7 @@ pub fn notes(all: &[Results]) -> String {
     if let Some([p99, max]) = late.reduce(|one, other| [one[0].max(other[0]), one[1].max(other[1])]) {
         let micros = |span: Duration| span.as_nanos() / 1000;
         notes.push(format!(
-            "late by {} us at most for 99 packets of 100, in the worst run; the latest packet: {} us",
+            "lateness of packets in the worst run: 99th percentile {} us, maximum {} us",
             micros(p99),
             micros(max)
         ));
@@ -254,7 +248,7 @@ pub fn notes(all: &[Results]) -> String {
     notes.iter().fold("\n".to_owned(), |text, note| text + note + "\n")
 }
 
-/// The names of the columns of [`Results::csv_rows`].
+/// Column names of [`Results::csv_rows`].
 pub fn csv_header() -> String {
     let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
     for metric in &METRICS {
@@ -279,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Two flows: 8 and 4 kbit/s simulated; the first one gets half as much in the emulation.
+    /// Two flows of 8 and 4 kbit/s simulated; the first gets half as much in the emulation.
     fn results() -> Results {
         let pair = |seed| Pair {
             seed,
@@ -309,7 +303,7 @@ mod tests {
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(rows[0][..2], ["lasthop", "bulk"]);
         assert_eq!(rows[0][5..], ["2.0 / 2.0", "1.0 / 1.0", "40.0 / 44.0"]);
-        // Together over the time of the longer one: 88 kbit and 48 kbit in 10 s. Round trips have no mean of flows.
+        // Together over the longer flow's time: 88 kbit and 48 kbit in 10 s.
         assert_eq!(rows[2][1], "all");
         assert_eq!(rows[2][5..], ["4.0 / 4.0", "2.0 / 2.0", "–"]);
         let objects = results().objects();
@@ -321,7 +315,7 @@ mod tests {
     #[test]
     fn the_worst_lateness_is_told() {
         let notes = notes(&[results()]);
-        assert!(notes.contains("late by 22 us at most for 99 packets of 100"), "{notes}");
+        assert!(notes.contains("99th percentile 22 us"), "{notes}");
         assert!(notes.contains("lasthop: 1 of 3 runs are missing"), "{notes}");
         assert!(notes.contains("1 ran again alone"), "{notes}");
     }

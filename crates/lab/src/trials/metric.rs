@@ -1,19 +1,19 @@
-//! Numbers of a trial's streams.
+//! Metrics of a trial's streams.
 
 use super::StreamOutcome;
 
-/// A number of one stream, or of several together.
+/// A metric of one stream, or of several together.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
     /// Name in JSON and CSV, with the unit.
     pub name: &'static str,
-    /// What heads it in tables, with the unit.
+    /// Table heading, with the unit.
     pub label: &'static str,
-    /// Of some streams; `None` where it is undefined.
+    /// Value over some streams; `None` if undefined.
     pub of: fn(&[StreamOutcome]) -> Option<f64>,
 }
 
-/// Bytes received over the time that a stream was active, kbit/s, summed over the streams.
+/// Received bytes over each stream's active time, kbit/s, summed over streams.
 pub const GOODPUT: Metric = Metric {
     name: "goodput_kbps",
     label: "goodput, kbit/s",
@@ -22,7 +22,7 @@ pub const GOODPUT: Metric = Metric {
     },
 };
 
-/// Bytes received by all streams over the time of the one that was active longest, kbit/s.
+/// Received bytes of all streams over the longest active time, kbit/s.
 pub const GOODPUT_TOGETHER: Metric = Metric {
     of: |streams| {
         let seconds = streams.iter().map(|stream| stream.active.as_secs()).fold(0.0, f64::max);
@@ -32,21 +32,21 @@ pub const GOODPUT_TOGETHER: Metric = Metric {
     ..GOODPUT
 };
 
-/// Segments sent again, summed over the streams.
+/// Retransmitted segments, summed over streams.
 pub const RETRANSMISSIONS: Metric = Metric {
     name: "retransmissions",
-    label: "segments sent again",
+    label: "retransmissions",
     of: |streams| Some(streams.iter().map(|stream| stream.retransmissions as f64).sum()),
 };
 
-/// Expiries of the retransmission timer, summed over the streams. Undefined if one of them does not tell.
+/// Expiries of the retransmission timer, summed over streams. Undefined if a sender does not report them.
 pub const TIMEOUTS: Metric = Metric {
     name: "timeouts",
     label: "timeouts",
     of: |streams| streams.iter().map(|stream| stream.timeouts.map(|count| count as f64)).sum(),
 };
 
-/// The sender's smoothed RTT, ms: its mean over time, and over the streams. Undefined if one of them has none.
+/// Smoothed RTT of the sender, ms: mean over time, then over streams. Undefined if a stream has none.
 pub const SRTT: Metric = Metric {
     name: "srtt_ms",
     label: "SRTT, ms",
@@ -57,10 +57,10 @@ pub const SRTT: Metric = Metric {
     },
 };
 
-/// How long the slowest stream took, s. Undefined unless all are complete.
+/// Completion time of the slowest stream, s. Undefined unless all streams are complete.
 pub const COMPLETED: Metric = Metric {
     name: "completed_s",
-    label: "completed after, s",
+    label: "completion time, s",
     of: |streams| {
         let seconds = |stream: &StreamOutcome| stream.is_complete.then(|| stream.active.as_secs());
         streams.iter().map(seconds).try_fold(0.0, |most: f64, seconds| Some(most.max(seconds?)))
@@ -95,7 +95,6 @@ mod tests {
 
     #[test]
     fn rates_of_streams_of_different_length() {
-        // 8 kbit in 2 s and 8 kbit in 8 s: 4 and 1 kbit/s beside each other, but 16 kbit in 8 s together.
         let streams = [stream(1000, 2, true, &[]), stream(1000, 8, true, &[])];
         assert_eq!((GOODPUT.of)(&streams), Some(5.0));
         assert_eq!((GOODPUT_TOGETHER.of)(&streams), Some(2.0));
@@ -105,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_mean_of_means_needs_every_stream() {
-        // Means over time of 30 and 50; one that was sighted more often weighs no more.
+        // Means over time of 30 and 50; more samples give no more weight.
         let both = [stream(1, 1, true, &[20.0, 40.0]), stream(1, 1, true, &[50.0, 50.0, 50.0])];
         assert_eq!((SRTT.of)(&both), Some(40.0));
         assert_eq!((SRTT.of)(&[both[0].clone(), stream(1, 1, true, &[])]), None);

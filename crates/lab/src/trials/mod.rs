@@ -1,8 +1,8 @@
-//! Trials with real TCP: the same streams in two ways, repetition by repetition, and what that comes to.
+//! Trials with real TCP: the same streams under two conditions, compared repetition by repetition.
 //!
-//! * [`stream`]: what has become of a stream of bytes, simulated or real; [`metric`]: numbers of it.
-//! * [`paired`]: a number both ways: two means with their intervals, and the change from one to the other.
-//! * [`crosscheck`]: a scenario simulated and emulated; [`agent`]: real senders without the agent and with it.
+//! * [`stream`]: outcome of a stream, simulated or real; [`metric`]: metrics of streams.
+//! * [`paired`]: two means with intervals, and their change.
+//! * [`crosscheck`]: a scenario simulated and emulated; [`agent`]: real senders without and with the agent.
 
 pub mod agent;
 pub mod crosscheck;

@@ -1,4 +1,4 @@
-//! A number of the same repetitions in two ways: both means, and the change from the first way to the second.
+//! A metric of the same repetitions under two conditions: both means, and the change.
 
 use crate::change::Change;
 use crate::document::Cell;
@@ -7,28 +7,28 @@ use crate::runs::summary::{change_value, value};
 use crate::stats::Estimate;
 use serde_json::{Map, Value};
 
-/// Two means with their 95 % intervals, and how they differ, paired by repetition.
+/// Two means with their 95 % intervals, and their change, paired by repetition.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Paired {
-    /// Of the first way and of the second; `None` where a repetition had no such number.
+    /// Means of both conditions; `None` if a repetition lacks the metric.
     pub means: [Option<Estimate>; 2],
-    /// From the first to the second.
+    /// Change from the first to the second.
     pub change: Option<Change>,
 }
 
 impl Paired {
-    /// From the values of each way, by repetition. A way in which one repetition has none has no mean.
+    /// Computes both means from values by repetition. A condition with a missing value has no mean.
     pub fn of(values: [impl Iterator<Item = Option<f64>>; 2]) -> Paired {
         let [first, second] = values.map(|way| way.collect::<Option<Vec<f64>>>().unwrap_or_default());
         Paired { means: [Estimate::of(&first), Estimate::of(&second)], change: Change::of(&second, &first) }
     }
 
-    /// Whether neither way has such a number.
+    /// Whether both means are missing.
     pub fn is_empty(&self) -> bool {
         self.means == [None, None]
     }
 
-    /// As an object with a name for each way and one for the change, %.
+    /// JSON object with a name for each mean and for the change, %.
     pub(super) fn object(&self, names: [&str; 3]) -> Value {
         let [first, second] = self.means.map(|mean| mean.map_or(Value::Null, |it| value(&it)));
         let changed = self.change.map_or(Value::Null, |it| change_value(&it));
@@ -36,7 +36,7 @@ impl Paired {
         Value::Object(pairs.map(|(name, value)| (name.to_owned(), value)).collect::<Map<String, Value>>())
     }
 
-    /// As three cells of a table: both means with their intervals, and the change.
+    /// Table cells: both means with their intervals, and the change.
     pub(super) fn cells(&self) -> [Cell; 3] {
         let [first, second] =
             self.means.map(|mean| mean.map_or(Cell::Empty, |it| Cell::Number(with_interval(&it))));
@@ -53,7 +53,6 @@ mod tests {
         let paired = Paired::of([[2.0, 4.0], [3.0, 6.0]].map(|way| way.into_iter().map(Some)));
         let [first, second] = paired.means.map(|mean| mean.expect("two values").mean);
         assert_eq!((first, second), (3.0, 4.5));
-        // Every pair has the same ratio, 3 to 2: the interval is a point.
         let change = paired.change.expect("a base above zero");
         assert!((change.percent - 50.0).abs() < 1e-9);
         assert!(change.ci95.is_some_and(|[low, high]| (high - low).abs() < 1e-9));

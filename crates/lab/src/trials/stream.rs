@@ -1,28 +1,28 @@
-//! What has become of a stream of bytes, whoever carried it.
+//! Outcome of a byte stream, simulated or real.
 
 use crate::figure::{Curve, CurveKind, Point};
 use lasthop_base::{Duration, Time};
 use lasthop_sim::{FlowOutcome, Samples};
 
-/// A stream from one application to another, when it is over.
+/// A finished stream between two applications.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamOutcome {
-    /// Bytes that the receiver's application got, in order.
+    /// Bytes delivered in order to the receiving application.
     pub received_bytes: u64,
-    /// From its start to its end, or the trial's.
+    /// Time from the stream's start to its end, or to the trial's.
     pub active: Duration,
-    /// Whether all of it arrived.
+    /// Whether all bytes arrived.
     pub is_complete: bool,
-    /// Segments that its sender sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
-    /// Expiries of its retransmission timer; `None` where the sender does not tell.
+    /// Expiries of the retransmission timer; `None` if the sender does not report them.
     pub timeouts: Option<u64>,
-    /// The sender's smoothed RTT by time, ms, since the first was measured.
+    /// Smoothed RTT of the sender over time, ms, from the first measurement on.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
 impl StreamOutcome {
-    /// The same of a simulated flow, which began at `start`, by its place in the scenario.
+    /// Outcome of a simulated flow that started at `start`; `flow` is its index in the scenario.
     pub fn simulated(outcome: &FlowOutcome, flow: usize, start: Time, samples: &Samples) -> StreamOutcome {
         let active = Duration::from_secs_f64(outcome.active_s);
         let its = samples.flows.iter().filter(|it| it.flow == flow && it.time <= start + active);
@@ -36,7 +36,6 @@ impl StreamOutcome {
         }
     }
 
-    /// Its round-trip times against time.
     pub(super) fn srtt_curve(&self, name: &str) -> Curve {
         let points = self.srtts_ms.iter().map(|(time, srtt)| Point::exact(time.as_secs(), *srtt));
         Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }

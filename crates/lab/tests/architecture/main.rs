@@ -1,5 +1,5 @@
-//! The direction of imports that ARCHITECTURE.md promises, and the oldest Rust that the README promises; `names`: no code asks
-//! for a mechanism by its name.
+//! Import directions of ARCHITECTURE.md, and the oldest Rust version of the README. `names`: no code matches on a
+//! mechanism's name.
 
 mod names;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Each crate and what it may import of ours.
+/// Each crate with the workspace crates that it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("wire", &["base"]),
@@ -54,7 +54,6 @@ fn metadata(arguments: &[&str]) -> Value {
 fn imports_go_one_way() {
     let metadata = metadata(&["--no-deps"]);
     let mut packages = metadata["packages"].as_array().expect("packages").clone();
-    // What stands in `examples/` is as if from outside.
     packages.retain(|package| package["name"].as_str().is_some_and(|name| name.starts_with("lasthop")));
     assert_eq!(
         packages.len(),
@@ -77,10 +76,7 @@ fn imports_go_one_way() {
     }
 }
 
-/// Cargo refuses to build with an older Rust than `rust-version` says, so that must be what the dependencies need.
-///
-/// Those of this machine's kind: the others' sources need not be here.
-/// Every crate of the package's tree with the features it is built with.
+/// Every crate in the package's dependency tree, with its features.
 fn features(package: &str) -> BTreeMap<String, String> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--format", "{p}|{f}"])
@@ -97,7 +93,7 @@ fn features(package: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-// Where one feature differs, all that stands above that crate is compiled twice: minutes of each build of the wheel.
+// If a feature differs, all crates above are compiled twice: minutes of each wheel build.
 #[test]
 fn the_command_and_the_extension_are_built_from_the_same_crates() {
     let (command, extension) = (features("lasthop"), features("lasthop-python"));
@@ -128,7 +124,6 @@ fn no_dependency_needs_a_newer_rust_than_we_say() {
     let ours = version(packages.iter().find(is_ours).expect("a package of ours"));
     assert!(packages.iter().filter(is_ours).all(|package| version(package) == ours));
     let mut newer = packages.iter().filter(|package| {
-        // `1.89` is `1.89.0`.
         let mut needed = version(package);
         needed.truncate(ours.len());
         needed > ours
@@ -142,7 +137,6 @@ fn no_dependency_needs_a_newer_rust_than_we_say() {
     assert!(readme.contains(&said), "README.md does not say: {said}");
 }
 
-/// Inside tcp, the two halves know each other no more than tcp knows net.
 #[test]
 fn sender_and_receiver_never_meet() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tcp/src");
@@ -165,7 +159,7 @@ fn sender_and_receiver_never_meet() {
     }
 }
 
-/// The modules at the top of a crate that a piece of it names as `crate::NAME` or `crate::{NAME, …}`.
+/// Top-level modules that a source file names as `crate::NAME` or `crate::{NAME, …}`.
 fn named(text: &str) -> Vec<String> {
     let code =
         text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
@@ -179,7 +173,6 @@ fn named(text: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Inside net, elements, link layers and links name each other in no circle.
 #[test]
 fn the_modules_of_net_have_no_circle() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../net/src");
@@ -201,14 +194,13 @@ fn the_modules_of_net_have_no_circle() {
         }
     }
     modules.retain(|(module, _)| module != "lib");
-    // What `lib.rs` exports again is its module's.
+    // Items that `lib.rs` re-exports belong to their module.
     let home = |name: String| match name.as_str() {
         "Config" | "Line" | "Link" | "Passage" => "link".to_owned(),
         "Element" | "Output" => "element".to_owned(),
         _ => name,
     };
     assert!(modules.len() > 20);
-    // The two kinds of queues and what they are in common are one room.
     let one_room = ["discipline", "admission", "queue"];
     let mut uses: Vec<(String, String)> = Vec::new();
     for (module, text) in modules {

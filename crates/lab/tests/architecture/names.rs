@@ -1,9 +1,9 @@
-//! No code asks for a mechanism's name: abilities are part of its description, or methods of its trait.
+//! No code matches on a mechanism's name: abilities belong to its description, or to methods of its trait.
 
 use lasthop_scenario::Catalogue;
 use std::path::{Path, PathBuf};
 
-/// Literals that are the name of a mechanism, too, but are compared with another word: file, literal, and the word.
+/// Literals that equal a mechanism's name but mean something else: file, literal, meaning.
 const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("import/src/ping.rs", "rtt", "a column"),
     ("lab/src/assertion/quantile.rs", "rtt", "a quantity"),
@@ -21,7 +21,7 @@ const OTHER_WORDS: &[(&str, &str, &str)] = &[
     ("tcp/src/sender/congestion/w_cw.rs", "rtt", "a value of its parameter `pace`"),
 ];
 
-/// Source files of all crates, without their tests.
+/// Source files of all crates, without integration tests.
 fn sources() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of crates");
     let folders = std::fs::read_dir(crates).expect("crates").flatten().map(|entry| entry.path().join("src"));
@@ -42,14 +42,13 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// Words that a text compares with something, outside its tests: `== "word"`, `"word" =>`, `matches!(…, "word")`.
+/// Words compared outside of unit tests: `== "word"`, `"word" =>`, `matches!(…, "word")`.
 fn compared(text: &str) -> Vec<&str> {
     let code = text.split("#[cfg(test)]\nmod").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let mut found = Vec::new();
     for line in lines {
         let pieces: Vec<&str> = line.split('"').collect();
-        // Every second piece is within quotes.
         for at in (1..pieces.len().saturating_sub(1)).step_by(2) {
             let before = pieces[at - 1].trim_end().trim_end_matches(['&', '*', '(']).trim_end();
             let behind = pieces[at + 1].trim_start().trim_start_matches(')').trim_start();
@@ -87,7 +86,7 @@ fn no_code_asks_for_a_name() {
         asks.is_empty(),
         "say it in the mechanism's description (`Info`), or by a method of its trait: {asks:?}"
     );
-    assert!(others.is_empty(), "no longer compared: {others:?}");
+    assert!(others.is_empty(), "entries without a comparison: {others:?}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! A report with all that a report can have, and names that would be markup if nobody took care.
+//! A sample report with every kind of block, and texts that need escaping.
 
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::item::Verdict;
 use lasthop_lab::overview::{Counts, Distance, Forest, ForestRow, Matrix, MatrixCell, MatrixRow};
 
-/// What the page calls the figures below, with the labels of their axes.
+/// Anchors of the figures below, with their axis labels.
 pub const FIGURES: [(&str, &str, &str); 7] = [
     ("first-fig7", "bit error rate", "goodput (kbit/s)"),
     ("first-fig8", "mean burst (packets)", "gain (%)"),
@@ -20,7 +20,6 @@ pub const FIGURES: [(&str, &str, &str); 7] = [
     ("second-panels", "time (s)", "congestion window (bytes)"),
 ];
 
-/// The report.
 pub fn document() -> Document {
     Document {
         title: "Samples: a < b & \"c\"".to_string(),
@@ -30,7 +29,6 @@ pub fn document() -> Document {
     }
 }
 
-/// What a reader sees first.
 fn overview() -> Chapter {
     let cell = |agrees, shape, inconclusive, differs, anchor: &str| MatrixCell {
         counts: Counts { agrees, shape, undecidable: 0, inconclusive, differs },
@@ -125,7 +123,6 @@ fn second() -> Chapter {
     }
 }
 
-/// Sparse curves with intervals on a logarithmic axis, each with its published points.
 fn goodput() -> Figure {
     let rates = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4];
     let measured = |name: &str, drop: f64| Curve {
@@ -166,7 +163,6 @@ fn goodput() -> Figure {
     }
 }
 
-/// A dense curve with a band, and a hole in it.
 fn gain() -> Figure {
     let points = (0..120).map(|index| {
         let x = f64::from(index) / 4.0;
@@ -193,7 +189,6 @@ fn gain() -> Figure {
     }
 }
 
-/// Time series too long to be embedded as they are.
 fn long() -> Figure {
     let series = |name: &str, base: f64| Curve {
         name: name.to_string(),
@@ -218,7 +213,7 @@ fn long() -> Figure {
     }
 }
 
-/// Steps, and an id that another chapter has too.
+/// Steps, with an id that another chapter uses, too.
 fn window() -> Figure {
     let saw = |name: &str, kind, period: u32, step: f64| Curve {
         name: name.to_string(),
@@ -241,7 +236,6 @@ fn window() -> Figure {
     }
 }
 
-/// More curves than colours, with long names and labels.
 fn many() -> Figure {
     let curves = (1..=9).map(|index| Curve {
         name: format!("mechanism number {index}"),
@@ -265,7 +259,7 @@ fn many() -> Figure {
     }
 }
 
-/// A table's columns, which are no quantity, and shares whose intervals would go beyond 1.
+/// A categorical axis, and shares whose intervals exceed 1.
 fn tables() -> Figure {
     let shares = |name: &str, kind, values: [f64; 3], half: f64| Curve {
         name: name.to_string(),

@@ -1,4 +1,4 @@
-//! hasegawa, Fig. 5: one splitting episode by packet.
+//! hasegawa, Fig. 5: one ACK splitting episode, packet by packet.
 
 use super::watched;
 use crate::figure::{Curve, CurveKind, Point};
@@ -8,7 +8,7 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// ACKs by data packet of the longest episode in a run: waiting before and after, left (Eq. 4), given (Eq. 5).
+/// ACKs per data packet in a run's longest episode: queue before and after, drained (Eq. 4), sent (Eq. 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     let packets = watched::<Shapes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
@@ -28,7 +28,6 @@ pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
     ]
 }
 
-/// One packet's acknowledgement.
 #[derive(Clone, Copy)]
 struct Shaped {
     r_queue: u32,
@@ -36,18 +35,16 @@ struct Shaped {
     acks: u32,
 }
 
-/// Collects the acknowledgements of each episode: consecutive packets of which some were split.
+/// Collects episodes: runs of packets that begin and end with a split ACK.
 #[derive(Default)]
 struct Shapes {
     current: Vec<Shaped>,
-    /// Packets answered once since the last split.
+    /// Packets acknowledged once since the last split.
     single: usize,
     longest: Vec<Shaped>,
 }
 
-/// So many single ACKs in a row end an episode.
 const END: usize = 20;
-/// No more packets than a picture can show.
 const MOST: usize = 60;
 
 impl Shapes {
@@ -99,7 +96,7 @@ mod tests {
     #[test]
     fn an_episode_begins_and_ends_with_a_split() {
         assert_eq!(shapes(&[1, 1, 5, 1, 4, 1, 1]), [5, 1, 4]);
-        // Twenty single ACKs in a row end it; the longer of two is kept.
+        // Twenty single ACKs in a row end the first episode; the longer of two is kept.
         let apart = [&[3, 2][..], &[1; 20], &[4, 4, 4]].concat();
         assert_eq!(shapes(&apart), [4, 4, 4]);
     }

@@ -1,4 +1,4 @@
-//! miyoshi, Fig. 4: how often segments are lost while flows join, as the senders see it.
+//! miyoshi, Fig. 4: loss rate seen by the senders while flows join.
 
 use super::watched;
 use crate::figure::{Curve, CurveKind, Point};
@@ -8,7 +8,7 @@ use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 
-/// p of each second, and its moving average: the flows join one after the other, in equal shares of the run.
+/// p of each second, and its moving average. Flows join at equal intervals over the run.
 pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
     let apart = scenario.duration.divided_by(scenario.flows.len() as u64);
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
@@ -24,7 +24,6 @@ pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
     ]
 }
 
-/// Segments sent and triple duplicate ACKs, by second.
 #[derive(Default)]
 struct Losses {
     seconds: Vec<(u64, u64)>,
@@ -39,7 +38,7 @@ impl Losses {
         &mut self.seconds[second]
     }
 
-    /// p of each second, and p = 7/8 now + 1/8 before (Eq. 4).
+    /// p of each second, and its average p = 7/8 now + 1/8 before (Eq. 4).
     fn smoothed(&self) -> Vec<(f64, f64)> {
         let mut average: Option<f64> = None;
         self.seconds

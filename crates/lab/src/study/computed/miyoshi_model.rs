@@ -1,10 +1,10 @@
-//! miyoshi's analysis (§2.4): how often a window ends in a loss event with n ACKs per segment, and the throughput.
+//! miyoshi's analysis (§2.4): probability of a loss event with n ACKs per segment, and throughput.
 //!
 //! A place has `n`, `p` (p_err) and `joined`.
 
 use crate::study::value::{Place, Value};
 
-/// Probability that the buffer loses a segment (§2.4).
+/// Loss probability of a segment in the buffer (§2.4).
 const P_BUFF: f64 = 0.01;
 /// Round-trip time, s (§2.4).
 const RTT_S: f64 = 0.1;
@@ -13,10 +13,10 @@ const T0_S: f64 = 0.4;
 /// Segments per ACK (§2.4).
 const B: f64 = 2.0;
 
-/// Joins the probability of three duplicates with that of a timeout, the loss of all n ACKs.
+/// Combines the probabilities of triple duplicates and of a timeout (loss of all n ACKs).
 type Joined = fn(f64, f64) -> f64;
 
-/// Joinings by their names on the axis `joined`: Eq. 5 counts triple duplicates alone.
+/// Combinations by their names on the axis `joined`; Eq. 5 counts triple duplicates only.
 const JOINED: [(&str, Joined); 4] = [
     ("not at all (Eq. 5 as printed)", |duplicates, _| duplicates),
     ("p(n) + p_err^n", |duplicates, all| (duplicates + all).min(1.0)),
@@ -24,28 +24,28 @@ const JOINED: [(&str, Joined); 4] = [
     ("the larger of p(n) and p_err^n", f64::max),
 ];
 
-/// p(n), Eq. 5.
+/// p(n) at a place, Eq. 5.
 pub fn loss_at(place: &Place) -> Option<f64> {
     let n = place.get("n")?.number()? as u32;
     Some(loss(n, place.get("p")?.number()?, joined(place)?))
 }
 
-/// Throughput in segments per second, by Padhye's formula.
+/// Throughput, segments/s, by Padhye's formula.
 pub fn throughput_at(place: &Place) -> Option<f64> {
     Some(throughput(loss_at(place)?)).filter(|value| value.is_finite())
 }
 
-/// The same as Eq. 13 prints it.
+/// Throughput, segments/s, by Eq. 13 as printed.
 pub fn throughput_as_printed_at(place: &Place) -> Option<f64> {
     Some(throughput_as_printed(loss_at(place)?)).filter(|value| value.is_finite())
 }
 
-/// The smallest p_err at which two ACKs lose least.
+/// Smallest p_err at which two ACKs lose least.
 pub fn two_best_from(place: &Place) -> Option<f64> {
     best_with_two(joined(place)?).map(|[from, _]| from)
 }
 
-/// The end of the range that begins there.
+/// End of the p_err range of [`two_best_from`].
 pub fn two_best_to(place: &Place) -> Option<f64> {
     best_with_two(joined(place)?).map(|[_, to]| to)
 }
@@ -55,7 +55,7 @@ fn joined(place: &Place) -> Option<Joined> {
     JOINED.into_iter().find(|(known, _)| known == name).map(|(_, joined)| joined)
 }
 
-/// Probability that `least` or more of `n` ACKs arrive, each lost with probability `p_err` (Eqs. 10 to 12).
+/// Probability that at least `least` of `n` ACKs arrive; each is lost with probability `p_err` (Eqs. 10 to 12).
 fn received(least: u32, n: u32, p_err: f64) -> f64 {
     (least..=n)
         .map(|i| binomial(n, i) * libm::pow(1.0 - p_err, f64::from(i)) * libm::pow(p_err, f64::from(n - i)))
@@ -66,7 +66,7 @@ fn binomial(n: u32, i: u32) -> f64 {
     (0..i).map(|step| f64::from(n - step) / f64::from(step + 1)).product()
 }
 
-/// Probability of three and more duplicate ACKs (Eqs. 5 to 9), then joined with the loss of all n.
+/// Probability of at least three duplicate ACKs (Eqs. 5 to 9), combined with the loss of all n.
 fn loss(n: u32, p_err: f64, joined: Joined) -> f64 {
     let q = libm::cbrt(P_BUFF);
     let states = [1.0 - q, q - q * q, q * q - q * q * q];
@@ -77,13 +77,13 @@ fn loss(n: u32, p_err: f64, joined: Joined) -> f64 {
     joined(duplicates, libm::pow(p_err, f64::from(n)))
 }
 
-/// Throughput in segments per second (Padhye et al., SIGCOMM 1998, Eq. 30 without the window's limit).
+/// Throughput, segments/s (Padhye et al., SIGCOMM 1998, Eq. 30 without the window's limit).
 fn throughput(p: f64) -> f64 {
     let timeouts = least(p) * p * (1.0 + 32.0 * p * p);
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0) + T0_S * timeouts)
 }
 
-/// The same as Eq. 13 prints it: the root spans both terms, and the last factor stands outside.
+/// Eq. 13 as printed: the root spans both terms, and the last factor is outside.
 fn throughput_as_printed(p: f64) -> f64 {
     1.0 / (RTT_S * libm::sqrt(2.0 * B * p / 3.0 + T0_S * least(p)) * p * (1.0 + 32.0 * p * p))
 }
@@ -92,7 +92,7 @@ fn least(p: f64) -> f64 {
     (3.0 * libm::sqrt(3.0 * B * p / 8.0)).min(1.0)
 }
 
-/// The range of p_err in which two ACKs lose least of one, two and three: scanned in steps of 1e-4; `None` if nowhere.
+/// Range of p_err in which two ACKs lose least of one, two and three, in steps of 1e-4; `None` if empty.
 fn best_with_two(joined: Joined) -> Option<[f64; 2]> {
     let is_best = |p_err: &f64| {
         let of = |n| loss(n, *p_err, joined);
@@ -125,7 +125,7 @@ mod tests {
         // q^2 - q^3 + q^3 = q^2 with n = 1: a single further ACK completes the triple from the state of two.
         let q = libm::cbrt(0.01);
         assert!((loss(1, 0.0, AS_PRINTED) - q * q).abs() < 1e-12);
-        // With all ACKs lost only what the buffer lost is left.
+        // If all ACKs are lost, only the buffer's loss remains.
         assert!((loss(3, 1.0, AS_PRINTED) - 0.01).abs() < 1e-12);
     }
 
@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn where_two_cross_one_solved_by_hand() {
-        // With the sum: q^2 (1-x) + x and (q - q^2)(1-x)^2 + (q^2 - q^3)(1 - x^2) + x^2 (plus q^3 each) are equal; with
-        // y = 1 - x: q^2 (q - 1) y ... the bisection of the difference is the check, its sign the claim.
+        // With the sum: q^2 (1-x) + x and (q - q^2)(1-x)^2 + (q^2 - q^3)(1 - x^2) + x^2 (plus q^3 each) are equal.
+        // The sign of the difference is checked on both sides of the crossing.
         let q = libm::cbrt(0.01);
         let one = |x: f64| (q * q - q * q * q) * (1.0 - x) + x;
         let two = |x: f64| (q - q * q) * (1.0 - x) * (1.0 - x) + (q * q - q * q * q) * (1.0 - x * x) + x * x;

@@ -1,23 +1,23 @@
-//! What the paper says in words.
+//! Claims of a paper.
 
 use super::{Ordered, Quantity};
 use crate::study::value::{OneOrMore, Pick, Texts};
 use serde::Deserialize;
 
-/// Something that the paper says in words.
+/// A statement of the paper in words.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The row's item.
+    /// Item of the row.
     pub item: String,
-    /// The row's series.
+    /// Series of the row.
     #[serde(default = "claim_series")]
     pub series: String,
-    /// The words; `{value}` is what the first condition measures.
+    /// Words of the claim; `{value}` is the first condition's measurement.
     pub words: String,
-    /// What it is about: a column of the report's first picture.
+    /// Theme: a column of the report's first picture.
     pub theme: Option<String>,
-    /// Conditions: each is tried at its points.
+    /// Conditions, each tested at its points.
     pub holds: OneOrMore<Condition>,
 }
 
@@ -25,48 +25,48 @@ fn claim_series() -> String {
     "claim".into()
 }
 
-/// A condition, tried at points.
+/// A condition, tested at points.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// A metric.
+    /// Metric to test.
     pub metric: Option<String>,
-    /// Or a measure.
+    /// Measure to test, instead of a metric.
     pub measure: Option<String>,
-    /// The grid.
+    /// Grid.
     pub grid: Option<String>,
-    /// Where.
+    /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// The axes whose every combination is a point: `ber`, `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
+    /// Axes; each combination of their values is a point: `ber`, `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
     #[serde(default)]
     pub at_each: Texts,
-    /// What must hold.
+    /// Relation that must hold.
     pub is: Word,
-    /// Compared with what; 0 by default.
+    /// Reference of the relation; 0 by default.
     pub than: Option<Than>,
-    /// For `within` and `alike`: how far, as a share.
+    /// Tolerance of `within` and `alike`, as a share.
     pub by: Option<f64>,
-    /// The axis along which it grows, falls, ends or is best, with bounds as in `at_each`: `wt >= 200`.
+    /// Axis for relations along an axis, with bounds as in `at_each`: `wt >= 200`.
     pub along: Option<String>,
-    /// Whether a point at which it is undefined counts as holding.
+    /// Whether a point with an undefined quantity counts as holding.
     #[serde(default)]
     pub undefined_holds: bool,
 }
 
-/// What a condition compares with.
+/// Reference of a condition.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Than {
     /// A number.
     Number(f64),
-    /// Two: from, to.
+    /// A range: from, to.
     Range([f64; 2]),
-    /// The same, or another quantity elsewhere.
+    /// Another quantity, or the same quantity elsewhere.
     Quantity(Quantity),
 }
 
-/// What a condition says: the closed list.
+/// Relation of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
@@ -74,10 +74,10 @@ pub enum Word {
     Above,
     /// Below.
     Below,
-    /// Not worse: above, or below by no more than the margin of an order (2 %).
+    /// Above, or below by at most the margin of an order (2 %).
     #[serde(rename = "at least")]
     AtLeast,
-    /// Not above by more than that margin.
+    /// Below, or above by at most the same margin.
     #[serde(rename = "at most")]
     AtMost,
     /// Between two numbers.
@@ -87,17 +87,17 @@ pub enum Word {
     /// Zero in every run.
     #[serde(rename = "zero in every run")]
     Zero,
-    /// Along an axis: no step goes down, and the last is above the first.
+    /// Along an axis: no step falls, and the last value is above the first.
     Grows,
-    /// Along an axis: no step goes up, and the last is below the first.
+    /// Along an axis: no step rises, and the last value is below the first.
     Falls,
-    /// Along an axis: its last is above its first.
+    /// Along an axis: the last value is above the first.
     #[serde(rename = "higher at the end")]
     HigherAtEnd,
-    /// Along an axis: its last is below its first.
+    /// Along an axis: the last value is below the first.
     #[serde(rename = "lower at the end")]
     LowerAtEnd,
-    /// Along an axis: nowhere is it smaller than at `than`.
+    /// Along an axis: no value is smaller than the value at `than`.
     #[serde(rename = "smallest at")]
     SmallestAt,
     /// Along an axis: all values lie within the share `by` of the largest.

@@ -1,18 +1,18 @@
-//! Pictures and tables.
+//! Pictures and tables in `study.toml`.
 
 use super::Ordered;
 use crate::study::selector::Selector;
 use crate::study::value::{Pick, Texts, Value};
 use serde::Deserialize;
 
-/// How a curve is drawn.
+/// Style of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawn {
     /// Points joined by a line, with intervals.
     #[default]
     Points,
-    /// A line alone.
+    /// A line without points.
     Line,
     /// A step function.
     Steps,
@@ -22,22 +22,22 @@ pub enum Drawn {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
-    /// Title above it.
+    /// Title above the picture.
     pub title: String,
-    /// The grid, unless curves name theirs.
+    /// Grid, unless curves name theirs.
     pub grid: Option<String>,
-    /// A metric.
+    /// Metric to draw.
     pub metric: Option<String>,
-    /// Or a measure.
+    /// Measure to draw, instead of a metric.
     pub measure: Option<String>,
-    /// Where.
+    /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// The axis along which it is drawn.
+    /// Axis of the abscissa.
     pub x: Option<String>,
-    /// Its label; by default the axis'.
+    /// Label of the abscissa; by default the axis label.
     pub x_label: Option<String>,
-    /// A factor of the abscissa.
+    /// Factor of the abscissa.
     pub x_times: Option<f64>,
     /// Whether the abscissa is logarithmic.
     #[serde(default)]
@@ -47,67 +47,67 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
-    /// Whether each curve has a panel of its own: for courses that would cover each other.
+    /// Whether each curve has its own panel, for courses that overlap.
     #[serde(default)]
     pub panels: bool,
-    /// The name of each curve, `{AXIS}` in braces; one curve for each combination of the axes that vary besides x.
+    /// Name of each curve, with `{AXIS}` in braces; one curve for each combination of the other axes that vary.
     pub series: Option<String>,
-    /// Curves one by one, instead.
+    /// Explicit list of curves, instead of `series`.
     #[serde(default)]
     pub curve: Vec<Curve>,
-    /// Rows of `published.csv` whose numbers are drawn beside, by patterns of their item.
+    /// Rows of `published.csv` to draw, by patterns of their item.
     #[serde(default)]
     pub published: Texts,
-    /// Rows of `ns2.csv` whose numbers are drawn beside, by patterns of their item.
+    /// Rows of `ns2.csv` to draw, by patterns of their item.
     #[serde(default)]
     pub ns2: Texts,
-    /// Another answer's curves besides: `question: answer`.
+    /// Answer whose curves are drawn in addition: `question: answer`.
     pub also_under: Option<String>,
-    /// One run each, sampled over time: then the curves' `column` says of what.
+    /// Time courses of one run each; `column` of a curve names the sampled quantity.
     pub course: Option<Course>,
-    /// Curves that are computed in Rust, from a run at `at`.
+    /// Computation in Rust that draws curves from a run at `at`.
     pub by: Option<String>,
 }
 
-/// Duration of a course's own run; the scenario's by default.
+/// Duration and sampling of a time course; the scenario's by default.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Course {
-    /// Its duration.
+    /// Duration of the run.
     pub duration: Option<String>,
-    /// The time between two samples.
+    /// Interval between samples.
     pub sample: Option<String>,
 }
 
-/// A curve of its own.
+/// A curve.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// A metric.
+    /// Metric to draw.
     pub metric: Option<String>,
-    /// Or a measure.
+    /// Measure to draw, instead of a metric.
     pub measure: Option<String>,
-    /// The grid.
+    /// Grid.
     pub grid: Option<String>,
-    /// Where.
+    /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Of a course: a formula of the samples' columns.
+    /// Time course: formula over the samples' columns.
     pub column: Option<String>,
-    /// Of a course: whether the change per second is drawn.
+    /// Time course: whether to draw the change per second.
     #[serde(default)]
     pub per_second: bool,
-    /// Published rows instead: their items.
+    /// Published rows to draw, by patterns of their item.
     #[serde(default)]
     pub published: Texts,
-    /// Selects among these rows.
+    /// Filter of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
-    /// A factor of the ordinate.
+    /// Factor of the ordinate.
     pub times: Option<f64>,
-    /// How it is drawn.
+    /// Style.
     #[serde(default)]
     pub draw: Drawn,
 }
@@ -116,40 +116,40 @@ pub struct Curve {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Above it.
+    /// Caption above the table.
     pub caption: String,
     /// Rows with a verdict, by patterns of their item.
     #[serde(default)]
     pub rows: Texts,
-    /// A row for each answer: the number of the try, from 0.
+    /// One row for each answer of this try, by its index in `try` (from 0).
     pub answers: Option<usize>,
-    /// The columns of such a table.
+    /// Columns of such a table.
     #[serde(default)]
     pub column: Vec<Column>,
-    /// A column for each value of this axis: of the rows' series, or of their places.
+    /// Axis with one column per value, taken from the rows' series or places.
     pub across: Option<String>,
-    /// The lines of such a table.
+    /// Lines of such a table.
     #[serde(default)]
     pub line: Vec<Column>,
-    /// A ranking: these rows, by their series, the largest first.
+    /// Ranking of these rows by their values, labelled by series.
     pub ranks: Option<Selector>,
-    /// What is ranked, and what the words beside each say: two headings.
+    /// Two headings of a ranking: the names, and the remarks.
     #[serde(default)]
     pub headings: Vec<String>,
-    /// Words for a series, by its name.
+    /// Remarks by series name.
     #[serde(default)]
     pub says: Ordered<String>,
 }
 
-/// A column of a table of answers, or a line of one across an axis: one row of the results.
+/// Column of a table of answers, or line of a table across an axis: one row of the results.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Its heading.
+    /// Heading.
     pub heading: String,
-    /// The row.
+    /// Selects the row.
     pub row: Selector,
-    /// Whether its verdict is shown, and not its number.
+    /// Whether to show the verdict instead of the number.
     #[serde(default)]
     pub verdict: bool,
 }

@@ -1,4 +1,4 @@
-//! What is measured, and what of it stands beside the paper's numbers.
+//! Metrics and measures, and their bindings to the paper's numbers.
 
 use super::Ordered;
 use crate::study::class::Class;
@@ -10,17 +10,16 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// Its formula.
+    /// Formula.
     pub of: String,
-    /// Its unit.
+    /// Unit.
     #[serde(default)]
     pub unit: String,
-    /// Ends that it cannot pass, such as 0 and 1, or 0 and `inf`: intervals end there. By default 0 and `inf` if nothing in
-    /// its formula can be negative.
+    /// Bounds of the value, where intervals end; by default 0 and `inf` if the formula cannot be negative.
     pub bounds: Option<[f64; 2]>,
 }
 
-/// How two numbers, or one along an axis, become one.
+/// Combination of two numbers into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Comparison {
     /// `at` - `against`, by repetition.
@@ -37,43 +36,43 @@ pub enum Comparison {
     Ratio,
 }
 
-/// What becomes of an axis that a row does not have.
+/// Reduction of an axis that a row does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Over {
-    /// The sum over the axis, by repetition, before two numbers are compared.
+    /// Sum over the axis within each repetition, before a comparison.
     #[serde(rename = "sum")]
     Sum,
-    /// The mean over it, by repetition, before two numbers are compared.
+    /// Mean over the axis within each repetition, before a comparison.
     #[serde(rename = "mean")]
     Mean,
-    /// Its values count as repetitions: where nothing else varies.
+    /// Values count as repetitions, if nothing else varies.
     #[serde(rename = "as repetitions")]
     Repetitions,
-    /// The number where its mean is largest, with the place, which is looked for on half of the repetitions.
+    /// Number at the largest mean; its place is found with half of the repetitions.
     #[serde(rename = "largest mean")]
     Largest,
-    /// The place where its mean is largest.
+    /// Place of the largest mean.
     #[serde(rename = "place of the largest mean")]
     LargestPlace,
-    /// The place from which on the mean is above 0.
+    /// Place from which on the mean is above 0.
     #[serde(rename = "crossing")]
     Crossing,
 }
 
-/// What is measured: a metric or a measure, where.
+/// A quantity: a metric or a measure with coordinates.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantity {
-    /// A metric.
+    /// Metric.
     pub metric: Option<String>,
-    /// Or a measure.
+    /// Measure, instead of a metric.
     pub measure: Option<String>,
-    /// The grid; a measure knows its own.
+    /// Grid; a measure has its own.
     pub grid: Option<String>,
-    /// Where.
+    /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// A factor.
+    /// Factor.
     pub times: Option<f64>,
 }
 
@@ -81,70 +80,70 @@ pub struct Quantity {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// The grid; the only one by default.
+    /// Grid; by default the only one.
     pub grid: Option<String>,
-    /// Of a metric.
+    /// Metric to measure.
     pub metric: Option<String>,
-    /// Or of another measure.
+    /// Other measure to reduce, instead of a metric.
     pub measure: Option<String>,
-    /// Where.
+    /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// What it is compared with.
+    /// Coordinates of the reference.
     pub against: Option<Ordered<Value>>,
-    /// How.
+    /// Comparison with the reference.
     #[serde(rename = "as")]
     pub comparison: Option<Comparison>,
-    /// Axes that it does not keep.
+    /// Axes to reduce.
     #[serde(default)]
     pub over: Ordered<Over>,
-    /// A formula of the row's coordinates: nothing is run.
+    /// Formula of the row's coordinates; nothing is run.
     pub formula: Option<String>,
-    /// Something computed in Rust.
+    /// Computation in Rust.
     pub by: Option<String>,
-    /// Its unit.
+    /// Unit.
     #[serde(default)]
     pub unit: String,
 }
 
 impl Measure {
-    /// Whether nothing is run for it.
+    /// Whether the measure needs no runs.
     pub const fn is_computed(&self) -> bool {
         self.formula.is_some() || self.by.is_some()
     }
 }
 
-/// How rows of `published.csv` are measured.
+/// Binding of rows of `published.csv` to quantities.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
-    /// Which rows, by patterns of their item.
+    /// Rows, by patterns of their item.
     pub rows: Texts,
-    /// Selects among these rows.
+    /// Filter of these rows.
     #[serde(default, rename = "where")]
     pub filter: Selector,
-    /// A metric.
+    /// Metric.
     pub metric: Option<String>,
-    /// Or a measure.
+    /// Measure, instead of a metric.
     pub measure: Option<String>,
-    /// The grid.
+    /// Grid.
     pub grid: Option<String>,
-    /// Where, besides the row's coordinates.
+    /// Coordinates, in addition to the row's.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// The axis whose values the series are.
+    /// Axis whose values are the rows' series.
     pub series_is: Option<String>,
-    /// How near is near.
+    /// Class, which gives the margin.
     pub class: Class,
-    /// Another margin than the class's, of all rows or by series.
+    /// Margin instead of the class's, for all rows or by series.
     pub within: Option<Within>,
-    /// Duration of one run of ours over the paper's, at the grid's length 1: for a number of one run.
+    /// Duration of our run over the paper's, at length 1 of the grid; for a number of one run.
     pub times_shorter: Option<f64>,
-    /// Why its margin decides nothing at its edge, where it is the paper's own spread.
+    /// Reason why the margin is uncertain: the paper's own spread.
     pub undecidable: Option<String>,
-    /// What its rows are about: a column of the report's first picture; `tables` by default.
+    /// Theme: a column of the report's first picture; `tables` by default.
     pub theme: Option<String>,
-    /// Whether its rows stand in the report's first picture.
+    /// Whether the rows appear in the report's first picture.
     #[serde(default)]
     pub headline: bool,
 }
@@ -153,30 +152,30 @@ pub struct Binding {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Within {
-    /// Of all rows.
+    /// Margin of all rows.
     All(f64),
-    /// By series.
+    /// Margins by series.
     Series(Ordered<f64>),
 }
 
-/// Points of a figure of which the paper prints no numbers.
+/// Points of a figure without printed numbers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
-    /// The rows' item.
+    /// Item of the rows.
     pub item: String,
-    /// A metric.
+    /// Metric.
     pub metric: Option<String>,
-    /// Or a measure.
+    /// Measure, instead of a metric.
     pub measure: Option<String>,
-    /// The grid.
+    /// Grid.
     pub grid: Option<String>,
-    /// Where.
+    /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Pick>,
-    /// The series' name, `{AXIS}` in braces; by default the first axis that varies.
+    /// Name of the series, with `{AXIS}` in braces; by default the first axis that varies.
     pub series: Option<String>,
-    /// What a reader should know.
+    /// Note for the reader.
     #[serde(default)]
     pub note: String,
 }

@@ -1,7 +1,7 @@
-//! `study.toml`: what a paper's file may say. `docs/papers.md` explains it by examples.
+//! `study.toml`: format of a paper's file. `docs/papers.md` explains the format by examples.
 //!
-//! Keys of scenarios (`"flow.bulk.sender.recovery" = "reno"`) stand beside a few words of this file (`when`, `path` …);
-//! all that is not such a word is a key, and is checked when the scenario is made.
+//! Tables of changes mix words of this file (`when`, `path` …) with keys of scenarios (`"flow.bulk.sender.recovery" =
+//! "reno"`). Every other word is a scenario key and is checked with the scenario.
 
 mod claims;
 mod figures;
@@ -18,37 +18,37 @@ use crate::papers::CpuTime;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-/// Tables whose order counts.
+/// Table whose order counts.
 pub type Ordered<T> = IndexMap<String, T>;
 
 /// A paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub paper: String,
-    /// The chapter's heading.
+    /// Heading of the chapter.
     pub title: String,
-    /// One line: what it is about.
+    /// Subject, one line.
     pub summary: String,
-    /// The paper's outcome in a sentence, with the placeholders of `chapter.md`.
+    /// Outcome in a sentence, with the placeholders of `chapter.md`.
     #[serde(default)]
     pub answer: String,
-    /// Whether its claims are ours, and published by nobody.
+    /// Whether the claims are our own expectations, not published ones.
     #[serde(default)]
     pub ours: bool,
-    /// Authors, title, where it appeared.
+    /// Authors, title, publication.
     pub citation: String,
-    /// Whether the paper says how often it ran what it measures.
+    /// Whether the paper reports its number of runs.
     #[serde(default)]
     pub paper_runs: PaperRuns,
-    /// CPU time that it takes, for the plan that is printed first.
+    /// CPU time, for the estimate printed first.
     #[serde(default)]
     pub effort: CpuTime,
-    /// What is varied.
+    /// Axes to vary.
     #[serde(default)]
     pub axis: Ordered<Axis>,
-    /// What is run.
+    /// Grids to run.
     #[serde(default)]
     pub grid: Ordered<Grid>,
     /// Numbers of one run.
@@ -57,22 +57,22 @@ pub struct File {
     /// Numbers of a grid.
     #[serde(default)]
     pub measure: Ordered<Measure>,
-    /// How the rows of `published.csv` are measured.
+    /// Bindings of the rows of `published.csv`.
     #[serde(default)]
     pub published: Vec<Binding>,
     /// Points of figures without printed numbers.
     #[serde(default)]
     pub points: Vec<Points>,
-    /// What the paper says in words.
+    /// Claims in words.
     #[serde(default)]
     pub claim: Vec<Claim>,
-    /// What it leaves open: question, answer, what changes.
+    /// Open questions with their answers' changes.
     #[serde(default)]
     pub question: Ordered<Ordered<Answer>>,
-    /// What is looked at again under every answer.
+    /// Rows to repeat under every answer.
     #[serde(default, rename = "try")]
     pub tries: Vec<Try>,
-    /// Sets of answers besides the default reading, which has none.
+    /// Sets of answers, in addition to the default reading without answers.
     #[serde(default)]
     pub reading: Ordered<Reading>,
     /// Pictures.
@@ -83,115 +83,115 @@ pub struct File {
     pub table: Ordered<Table>,
 }
 
-/// Whether a paper says how often it ran what it measures.
+/// Whether a paper reports its number of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PaperRuns {
-    /// It does, or what it prints is computed: its numbers are means, except those of a class of one run.
+    /// Reported, or the numbers are computed: numbers are means, except in one-run classes.
     #[default]
     Stated,
-    /// It does not: a number may be one run.
+    /// Not reported: a number may be one run.
     Unknown,
 }
 
-/// What changes in a scenario: keys and values, and words of this file.
+/// Changes of a scenario: scenario keys with values, and words of this file.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Changes {
-    /// Another path file.
+    /// Other scenario file.
     pub path: Option<String>,
-    /// Flows that are left out, by pattern.
+    /// Flows to leave out, by pattern.
     #[serde(default)]
     pub drop: Texts,
     /// Names for places in the scenario, used as `"@NAME.key"`.
     #[serde(default)]
     pub names: Ordered<Texts>,
-    /// The rest: keys of the scenario.
+    /// Scenario keys with values.
     #[serde(flatten)]
     pub keys: Ordered<Value>,
 }
 
-/// What is varied.
+/// A varied parameter.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// What it is called in pictures, with its unit.
+    /// Label in pictures, with unit.
     pub label: Option<String>,
-    /// Its coordinate in rows and in `published.csv`; by default its name.
+    /// Coordinate name in rows and `published.csv`; by default the axis name.
     pub column: Option<String>,
-    /// All values.
+    /// Values.
     pub values: Vec<Value>,
-    /// Those of a quick run; by default all.
+    /// Values of a quick run; by default all.
     pub quick: Option<Vec<Value>>,
-    /// Those of a run that tries an answer; by default those of the run.
+    /// Values of a run under an answer; by default those of the run.
     pub questions: Option<Vec<Value>>,
-    /// The same in a quick run; by default `questions`.
+    /// Values of a quick run under an answer; by default `questions`.
     pub quick_questions: Option<Vec<Value>>,
-    /// What every value changes; `{NAME}` is the value.
+    /// Changes for every value; `{NAME}` is the value.
     #[serde(default)]
     pub set: Changes,
-    /// What one value changes.
+    /// Changes for single values.
     #[serde(default)]
     pub case: Ordered<Changes>,
-    /// Coordinates that a value stands for, where they are not its name: `"2 + 4" = { reno = 2, w_cw = 4 }`.
+    /// Coordinates of a value whose name is not a coordinate: `"2 + 4" = { reno = 2, w_cw = 4 }`.
     #[serde(default)]
     pub stands_for: Ordered<Ordered<Value>>,
 }
 
-/// How many repetitions, by the kind of run.
+/// Number of repetitions, by extent of the run.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
-    /// In full; at first, where there is `most`.
+    /// Full run; initial number if `most` is set.
     #[serde(default)]
     pub full: u32,
-    /// At most in full: cells of published numbers are run more often until our interval is narrow beside the margin.
+    /// Largest number in a full run, if intervals stay wide compared with the margin of published numbers.
     pub most: Option<u32>,
-    /// Quick.
+    /// Quick run.
     #[serde(default)]
     pub quick: u32,
-    /// Under each answer, in full.
+    /// Full run under each answer.
     #[serde(default)]
     pub questions: u32,
-    /// Under each answer, quick.
+    /// Quick run under each answer.
     #[serde(default)]
     pub quick_questions: u32,
 }
 
-/// What is run: every combination of some axes' values.
+/// Runs of every combination of some axes' values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// The path's file, unless an axis names it.
+    /// Scenario file, unless an axis names it.
     pub path: Option<String>,
-    /// Its axes, the first varies slowest.
+    /// Axes; the first varies slowest.
     pub axes: Vec<String>,
-    /// Values of some axes to which it keeps.
+    /// Restriction of axes to some values.
     #[serde(default)]
     pub only: Ordered<Pick>,
-    /// Repetitions; a kind of run without any leaves the grid out.
+    /// Repetitions; the grid is left out of runs with 0.
     #[serde(default)]
     pub runs: Runs,
-    /// Whether nothing of it is run: its axes are those of what is computed (`by`, `formula`).
+    /// Whether the grid is not run: its axes belong to computed measures (`by`, `formula`).
     #[serde(default)]
     pub computed: bool,
-    /// The variable `{length}`, by the kind of run: how many times longer a run is; 1 by default.
+    /// Value of the variable `{length}`, by extent of the run: factor of the run's length; 1 by default.
     pub length: Option<Runs>,
-    /// Whether anything in it is random; if not, one run says all and has no interval.
+    /// Whether anything is random; if not, one run suffices and has no interval.
     #[serde(default = "yes")]
     pub random: bool,
-    /// What changes in all of its cells.
+    /// Changes in all cells.
     #[serde(default)]
     pub set: Changes,
-    /// What changes where several axes have certain values.
+    /// Changes at certain values of several axes.
     #[serde(default)]
     pub case: Vec<Case>,
-    /// Names for places in its scenarios.
+    /// Names for places in the scenarios.
     #[serde(default)]
     pub names: Ordered<Texts>,
-    /// Groups of its flows, by patterns of their names.
+    /// Groups of flows, by patterns of their names.
     #[serde(default)]
     pub groups: Ordered<Texts>,
-    /// What is drawn for each repetition.
+    /// Random values of each repetition.
     #[serde(default)]
     pub draw: Vec<Draw>,
 }
@@ -200,34 +200,34 @@ fn yes() -> bool {
     true
 }
 
-/// What changes where several axes have certain values.
+/// Changes at certain values of several axes.
 #[derive(Debug, Deserialize)]
 pub struct Case {
-    /// Where.
+    /// Values at which the changes apply.
     pub when: Ordered<Pick>,
-    /// What.
+    /// Changes.
     #[serde(flatten)]
     pub changes: Changes,
 }
 
-/// Values that are drawn for each repetition, from a random stream of its own.
+/// Random values of each repetition, from a separate random stream.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draw {
-    /// The stream's name.
+    /// Name of the random stream.
     pub stream: String,
-    /// The keys, in the order in which they draw; `*` stands for all names of that table, in the file's order.
+    /// Keys, in drawing order; `*` stands for all names of the table, in file order.
     pub keys: Texts,
-    /// The smallest value.
+    /// Smallest value.
     pub from: f64,
-    /// Below this.
+    /// Exclusive upper bound.
     pub to: f64,
-    /// Its unit.
+    /// Unit.
     pub unit: String,
-    /// Whether only whole numbers are drawn.
+    /// Whether values are rounded down to integers.
     #[serde(default)]
     pub whole: bool,
-    /// Where; everywhere by default.
+    /// Places; by default all.
     #[serde(default)]
     pub when: Ordered<Pick>,
 }

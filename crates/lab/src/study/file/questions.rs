@@ -1,40 +1,40 @@
-//! What the paper leaves open, what is tried, and readings.
+//! Open questions of a paper, tries, and readings.
 
 use super::{Changes, Draw, Ordered};
 use crate::study::value::{OneOrMore, Pick, Texts};
 use serde::Deserialize;
 
-/// An answer to an open question: one change, or several that belong together.
+/// Answer to an open question: one change or several.
 pub type Answer = OneOrMore<Part>;
 
 /// A part of an answer.
 #[derive(Debug, Deserialize)]
 pub struct Part {
-    /// Only where some axes have these values.
+    /// Axis values at which the part applies; by default all.
     #[serde(default)]
     pub when: Ordered<Pick>,
-    /// Only in these grids.
+    /// Grids in which the part applies; by default all.
     #[serde(default)]
     pub grids: Texts,
-    /// What an axis changes instead of its own `set`.
+    /// Changes of an axis, instead of its `set`.
     #[serde(default)]
     pub axis: Ordered<Changes>,
-    /// What is drawn besides.
+    /// Additional random values.
     #[serde(default)]
     pub draw: Vec<Draw>,
-    /// What changes.
+    /// Changes.
     #[serde(flatten)]
     pub changes: Changes,
 }
 
-/// What is looked at again under every answer of some questions.
+/// Rows that are repeated under every answer of some questions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Try {
-    /// The questions, by pattern; all by default.
+    /// Questions, by pattern; by default all.
     #[serde(default = "all")]
     pub questions: Texts,
-    /// The grids that are run again.
+    /// Grids to run again.
     pub grids: Vec<String>,
     /// Rows of `published.csv`, by patterns of their item.
     #[serde(default)]
@@ -45,7 +45,7 @@ pub struct Try {
     /// Points.
     #[serde(default)]
     pub points: Texts,
-    /// Whether the default reading is run again with as few repetitions, as a row of its own.
+    /// Whether the default reading is run again with as few repetitions, as a separate row.
     #[serde(default)]
     pub default: bool,
 }
@@ -54,28 +54,28 @@ fn all() -> Texts {
     OneOrMore(vec!["*".into()])
 }
 
-/// A set of answers besides the default reading.
+/// A set of answers, in addition to the default reading.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// What is said of it.
+    /// Description.
     #[serde(default)]
     pub words: String,
-    /// The grids that are run; all by default.
+    /// Grids to run; by default all.
     pub grids: Option<Vec<String>>,
     /// Answers, as `question: answer`.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// Which of these were chosen so that numbers come out, and not from the text.
+    /// Answers chosen to match numbers, not from the text.
     #[serde(default)]
     pub fitted: Vec<String>,
-    /// What was searched.
+    /// Search space.
     #[serde(default)]
     pub space: String,
-    /// How many sets of answers were tried.
+    /// Number of answer sets tried.
     #[serde(default)]
     pub tried: u64,
-    /// By which rule the best was taken.
+    /// Rule for the best set.
     #[serde(default)]
     pub rule: String,
 }
