@@ -21,7 +21,7 @@ use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "atcp",
-        summary: "a snoop agent that also advertises its free buffer, and freezes the sender while the mobile is silent",
+        summary: "a snoop agent that also advertises its free buffer, and freezes the sender of a silent mobile",
         source: "Seok et al., Computer Communications 26(17) 2003 (abstract), koga §2.1.7; details are ours",
         parameters: &[
             Parameter {
@@ -175,7 +175,6 @@ impl Watched {
         self.edge = None;
     }
 
-    /// Window scale of the mobile, if known.
     fn shift(&self) -> Option<u8> {
         match (self.seen, self.scales) {
             ([true, true], [Some(_), Some(shift)]) => Some(shift.min(14)),

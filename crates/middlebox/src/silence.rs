@@ -141,7 +141,11 @@ mod tests {
         silence.send(at(0));
         assert!(silence.tell(at(10), true, true) && silence.is_frozen());
         silence.hear(at(20), true);
-        assert_eq!((silence.deadline(), silence.is_frozen()), (Time::NEVER, true), "segment sent before the outage");
+        assert_eq!(
+            (silence.deadline(), silence.is_frozen()),
+            (Time::NEVER, true),
+            "segment sent before the outage"
+        );
         assert!(silence.tell(at(900), false, true) && !silence.is_frozen());
         assert_eq!(silence.deadline(), at(1400));
         // With no data in flight, the window closes at the next data packet.

@@ -26,7 +26,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "pieces",
                 unit: Unit::Word(&["bytes", "number", "enough"]),
                 default: Some("bytes"),
-                doc: "ACKs per split ACK: one per byte acknowledged; `number`; or 3/8 of the square of the window in segments, \\
+                doc: "ACKs per split ACK: one per byte; `number`; or 3/8 of the square of the window in segments, \
                       with which congestion avoidance doubles a halved window",
             },
             Parameter {
@@ -45,7 +45,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "when",
                 unit: Unit::Word(&["first", "after_recovery"]),
                 default: Some("first"),
-                doc: "ACK to split: the first new ACK (Reno), or the first that covers all data outstanding at the loss",
+                doc: "ACK to split: the first new ACK (Reno), or the first that covers all data sent before the loss",
             },
             Parameter {
                 name: "place",

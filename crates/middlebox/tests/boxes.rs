@@ -254,7 +254,6 @@ fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
     // A silent mobile: the station answers the sender's probes, and probes the mobile.
     assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
     assert_eq!(told(&script.expire()), [Out::Again(1000)]);
-    // The mobile returns and opens the window.
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     assert_eq!(script.pass(ack(2000)), [Out::Ack(1999)]);
     // All data has arrived: the last byte is acknowledged in the end.

@@ -7,7 +7,6 @@ pub(crate) struct Bucket {
     rate: Rate,
     /// Time to fill the empty bucket.
     depth: Duration,
-    /// Time at which the bucket is full.
     full_at: Time,
     /// The last size and the time of its tokens.
     last: (u32, Duration),

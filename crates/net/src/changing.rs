@@ -26,7 +26,6 @@ pub(crate) struct Changing {
     tells_trouble: bool,
 }
 
-/// Parts of a direction except its rate.
 pub(crate) struct Parts {
     pub(crate) delay: Duration,
     pub(crate) extra: Option<Box<Extra>>,

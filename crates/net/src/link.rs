@@ -33,7 +33,6 @@ pub struct Link {
     delay: Duration,
     /// A wire behind an unlimited queue: no losses, no backlog count.
     is_plain: bool,
-    /// Whether the backlog is counted.
     tracks: bool,
     keeps_order: bool,
     draws: bool,
@@ -47,15 +46,12 @@ pub struct Link {
     last_arrival: Time,
     /// `None` for a lossless link without extra delay.
     air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
-    /// Planned delay and jitter.
     extra: Option<Box<Extra>>,
     /// Trouble of the last packet that met some.
     trouble: Option<Trouble>,
 }
 
-/// Admission to the queue.
 enum Gate {
-    /// The room alone decides.
     Room(Room),
     Asked(Box<dyn Admission>),
 }

@@ -152,7 +152,6 @@ mod tests {
         assert!(4.0 * of_part < MARGIN, "{of_part:e} of each quadrature");
     }
 
-    /// Includes thresholds at and near the exact power.
     #[test]
     fn what_is_told_from_a_part_of_the_rays_is_what_the_power_says() {
         let mut below = 0u32;

@@ -16,12 +16,10 @@ pub struct Scheduled {
     server: Server,
     delay: Duration,
     extra: Option<Box<Extra>>,
-    /// Whether packets arrive in order.
     keeps_order: bool,
     draws_rate: bool,
     channel: Box<dyn Channel>,
     arq: Box<dyn Arq>,
-    /// Whether the channel is lossless.
     is_sound: bool,
     tells_trouble: bool,
     waiting: u32,
@@ -70,7 +68,6 @@ impl Scheduled {
         self
     }
 
-    /// Sends a permitted packet, and sets the next dequeue.
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.is_stopped {
             self.asks_at = Time::NEVER;

@@ -160,12 +160,10 @@ impl<V: Planned> Steps<V> {
         self
     }
 
-    /// Length of a pass.
     pub(crate) fn length(&self) -> Duration {
         self.length
     }
 
-    /// Range and length of each step.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (V, V, Duration)> + '_ {
         let mut begins = Duration::ZERO;
         self.steps.iter().map(move |step| {

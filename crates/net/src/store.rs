@@ -83,7 +83,6 @@ impl Store {
         }
     }
 
-    /// Average queue of the admission, packets; `None` without average.
     pub(crate) fn average(&self) -> Option<f64> {
         match &self.kind {
             Kind::Fifo { admission, .. } => admission.average(),

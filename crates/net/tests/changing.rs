@@ -147,7 +147,6 @@ fn a_rate_that_is_set_is_a_plans() {
 fn a_delay_that_is_set_keeps_packets_in_order() {
     let config = wire(1_000_000);
     let at = |millis: u64| Time::ZERO + Duration::from_millis(millis);
-    // 1000 bytes take 8 ms.
     let arrivals: Vec<(Time, u32)> = (0..10).map(|n| (at(100 * n), 1000)).collect();
     let delay = |millis| Change { delay: Some(Duration::from_millis(millis)), ..Change::default() };
     let fates = changing(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);

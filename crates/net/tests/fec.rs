@@ -95,12 +95,10 @@ fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     assert_eq!(ends, expected);
 }
 
-/// One loss needs one parity packet only.
 #[test]
 fn rebuilding_does_not_wait_for_parity_that_is_not_needed() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1]), 1, &backlogged(4));
     assert_eq!(ends, [(0, at(30), true), (2, at(50), true), (3, at(60), true), (1, at(70), true)]);
-    // A code with excess needs one more.
     let mut settings = code(6, 4.0 / 6.0);
     settings.push(("excess", Value::Count(1)));
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
@@ -164,7 +162,6 @@ fn interleaving_spreads_a_burst_over_blocks() {
     assert_eq!(together.iter().filter(|end| !end.2).map(|end| end.0).collect::<Vec<_>>(), [2, 3]);
     settings.push(("depth", Value::Count(3)));
     let ends = offered(&losing(&settings, &[2, 3, 4]), 1, &backlogged(6));
-    // Blocks {0, 3}, {1, 4}, {2, 5}; parity ends at 70, 80 and 90 ms.
     let expected = [
         (0, at(30), true),
         (1, at(40), true),
@@ -193,7 +190,6 @@ fn without_losses_only_the_rate_is_lost() {
     }
 }
 
-/// Probability that `lost` of `n` packets are lost.
 fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     let ways: f64 = (0..lost).map(|i| (n - i) as f64 / (i + 1) as f64).product();
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
@@ -229,7 +225,7 @@ fn residual_losses_are_those_of_the_binomial_formula() {
 }
 
 proptest! {
-    /// Each packet is delivered once or lost once, not before its transmission ends. Kept order is kept.
+    /// Each packet is delivered once or lost once, not before its transmission ends. Kept order holds.
     #[test]
     fn every_packet_has_one_end(
         block in 1u64..12,

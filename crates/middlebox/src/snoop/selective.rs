@@ -59,7 +59,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("0 s"),
-                doc: "smallest timeout; at least the smoothed round trip plus that of the link plus 10 ms in any case",
+                doc: "smallest timeout; also exceeds the smoothed round trip by the link's plus 10 ms",
             },
         ],
         ..Info::PLAIN

@@ -63,7 +63,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "recovery",
                 unit: Unit::Word(RECOVERIES),
                 default: Some("sack"),
-                doc: "loss recovery of both senders; new_reno instead of a SACK recovery if the SYN does not offer SACK",
+                doc: "loss recovery of both senders; new_reno instead of SACK recoveries if the SYN offers no SACK",
             },
             Parameter {
                 name: "congestion",

@@ -15,7 +15,6 @@ pub(super) struct Relay {
     forward: bool,
     /// Connection to the opener, once the SYN may be answered.
     near: Option<Half>,
-    /// Connection to the other end.
     far: Half,
     /// Whether the opener got a reset, because the other end did not answer.
     refused: bool,

@@ -3,7 +3,6 @@
 use super::State;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
 
-/// Weight of an arrival's queue in the average.
 pub(super) const WEIGHT: Parameter = Parameter {
     name: "weight",
     unit: Unit::Number(0.0, 1.0),
@@ -11,7 +10,6 @@ pub(super) const WEIGHT: Parameter = Parameter {
     doc: "weight of each arrival's queue in the average (w_q, ns-2's 0.002); 1: the current queue",
 };
 
-/// Unit of idle time.
 pub(super) const MEAN_PACKET: Parameter = Parameter {
     name: "mean_packet",
     unit: Unit::Bytes(1, 65_535),
@@ -32,7 +30,6 @@ pub(super) struct Average {
     packets: u64,
     value: f64,
     weight: f64,
-    /// Time to send a packet of the mean size.
     packet_time: Duration,
 }
 

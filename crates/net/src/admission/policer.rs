@@ -92,7 +92,6 @@ mod tests {
                 policer.admit(now, &mut packet(Ecn::Ect0), &busy(0)) == Verdict::Admit
             })
             .collect();
-        // 4 saved, and one more for every second packet: enough for 7; then alternating.
         let expected = [true; 7].into_iter().chain((7..20).map(|number| number % 2 == 0));
         assert_eq!(passes, expected.collect::<Vec<bool>>());
     }

@@ -41,7 +41,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "gentle",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "above max_threshold the probability rises to 1 at twice max_threshold (Floyd 2000), instead of being 1",
+                doc: "above max_threshold the probability rises to 1 at twice that value (Floyd 2000), not at once",
             },
             Parameter {
                 name: "marks",

@@ -69,7 +69,6 @@ mod tests {
     use super::*;
     use lasthop_wire::Ecn;
 
-    /// With a weight of 1 the average is the queue.
     #[test]
     fn a_mark_tells_the_queue() {
         let mut warn = unaveraged("warn");

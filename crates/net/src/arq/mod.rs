@@ -63,7 +63,6 @@ pub trait Arq: Send {
     }
 }
 
-/// Sends a packet whose first transmission is `air` over the channel.
 #[inline]
 pub(crate) fn carry(air: &Air, channel: &mut dyn Channel, arq: &mut dyn Arq) -> Carried {
     match channel.transmit(air) {

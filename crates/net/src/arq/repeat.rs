@@ -27,8 +27,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "mode",
                 unit: Unit::Word(&["once", "per_repeat", "overtaking", "stop_and_wait"]),
                 default: Some("once"),
-                doc: "once: the delay is added once; per_repeat: per retransmission; both in order, link not held; overtaking: \\
-                      per retransmission, later packets overtake; stop_and_wait: per retransmission, link held",
+                doc: "once: the delay is added once; per_repeat: per retransmission; both in order; overtaking: \
+                      per retransmission, later packets overtake; stop_and_wait: per retransmission, holds the link",
             },
         ],
         ..Info::PLAIN

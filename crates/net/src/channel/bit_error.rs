@@ -31,7 +31,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct BitError {
     draws: PacketDraws,
     log_intact_byte: f64,
-    /// Size for which `loss` was computed.
     bytes: u32,
     loss: Threshold,
 }

@@ -109,7 +109,6 @@ impl PacketDraws {
         PacketDraws { stream, draw: 0 }
     }
 
-    /// True with the probability `threshold`.
     fn happens(&mut self, attempt: u32, threshold: Threshold) -> bool {
         if attempt == 0 {
             self.draw = self.stream.draw();

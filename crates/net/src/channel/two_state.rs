@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "mean_loss",
                 unit: Unit::Probability(0.0, 0.999),
                 default: Some("0"),
-                doc: "by packets: mean loss; sets p and r together with mean_burst; 0: p and r are given; one of \\
+                doc: "by packets: mean loss; sets p and r together with mean_burst; 0: p and r are given; one of \
                       mean_loss, p and loss_good is required",
             },
             Parameter {
@@ -83,8 +83,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "meets",
                 unit: Unit::Word(&["overlap", "end", "step", "sent"]),
                 default: Some("overlap"),
-                doc: "by time: state of a transmission: bad if a bad period overlaps (overlap) or at its end (end); state of a \\
-                      chain stepped once every `step` (step); as overlap, with time running only while something is sent \\
+                doc: "by time: a transmission is bad if a bad period overlaps (overlap) or at its end (end); by a \
+                      chain stepped every `step` (step); as overlap, in time that runs only while sending \
                       (sent)",
             },
             Parameter {
@@ -141,7 +141,6 @@ struct ByPackets {
     loss_bad: Threshold,
     loss_good: Threshold,
     is_bad: bool,
-    /// State at the last transmission of the last packet.
     is_bad_again: bool,
 }
 
@@ -171,7 +170,6 @@ impl ByPackets {
         }
     }
 
-    /// Steps from `is_bad` with the attempt's derived draw.
     fn step(&self, is_bad: bool, attempt: u32) -> bool {
         let leaves = if is_bad { self.to_good } else { self.to_bad };
         is_bad != (lasthop_base::random::derive(self.draws.draw, CHAIN - attempt) < leaves.0)
@@ -334,10 +332,13 @@ mod tests {
         }
         let expected = 0.2 * 0.2 * 0.2;
         let error = libm::sqrt(expected / 100_000.0);
-        assert!((lost / 100_000.0 - expected).abs() < 4.0 * error, "{}, expected {expected}", lost / 100_000.0);
+        assert!(
+            (lost / 100_000.0 - expected).abs() < 4.0 * error,
+            "{}, expected {expected}",
+            lost / 100_000.0
+        );
     }
 
-    /// Retransmissions of earlier packets do not change a first transmission.
     #[test]
     fn by_packets_repeats_change_no_first_transmission() {
         let settings = [("mean_loss", Value::Number(0.05)), ("mean_burst", Value::Number(5.0))];

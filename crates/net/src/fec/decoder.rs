@@ -17,7 +17,6 @@ pub(super) struct Decoder {
 #[derive(Clone, Copy, Default)]
 struct Block {
     data: usize,
-    /// Packets that arrived, parity packets included.
     arrived: usize,
     is_decoded: bool,
 }

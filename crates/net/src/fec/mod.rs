@@ -111,7 +111,6 @@ impl Direction {
         self.asks_at = self.frees_at.max(now);
     }
 
-    /// Time at which incomplete blocks are closed.
     fn closes_at(&self) -> Time {
         if self.sent == 0 { Time::NEVER } else { self.frees_at + self.wait }
     }
@@ -139,7 +138,6 @@ impl Direction {
         self.phase = Phase::Parity(number + 1);
     }
 
-    /// Ends the open blocks after their last parity packet.
     fn close(&mut self, now: Time, out: &mut Vec<Output>) {
         if let Phase::Parity(number) = self.phase
             && number >= self.parity()

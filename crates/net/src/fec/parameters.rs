@@ -45,7 +45,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "order",
                 unit: Unit::Word(&["at_once", "kept"]),
                 default: Some("at_once"),
-                doc: "at_once: intact packets are delivered at once, rebuilt ones after them; kept: packets behind a lost packet wait",
+                doc: "at_once: intact packets do not wait for lost ones; kept: packets behind a lost packet wait",
             },
         ],
         ..Info::PLAIN
@@ -63,7 +63,6 @@ pub(super) struct Code {
     pub(super) parity: usize,
     /// Packets beyond the data packets' number that decoding needs.
     pub(super) excess: usize,
-    /// Blocks that are interleaved.
     pub(super) depth: usize,
     pub(super) keeps_order: bool,
 }

@@ -21,7 +21,6 @@ pub(super) enum Order {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Bytes are missing.
     Coming,
     /// Lost; the receiver does not know.
     Missed,
@@ -34,7 +33,6 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Sdu {
     packet: Packet,
-    /// Byte range in the stream.
     pub(super) bytes: Span,
     missing: u64,
     state: State,
@@ -52,9 +50,7 @@ pub(super) struct Delivery {
     base: u64,
     next: u64,
     top: u64,
-    /// End of the last SDU's bytes.
     end: u64,
-    /// Complete SDUs that wait.
     waiting: u32,
     /// SDU that started t-Reordering, and the timer's end.
     trigger: u64,
@@ -108,7 +104,6 @@ impl Delivery {
         self.sdus.len()
     }
 
-    /// Handles bytes that arrive for the first time.
     pub(super) fn receive(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         let mut place = self.find(bytes.start);
         while let Some(sdu) = self.sdus.get_mut(place)
@@ -169,7 +164,6 @@ impl Delivery {
         }
     }
 
-    /// Handles the expiry of t-Reordering.
     pub(super) fn expire(&mut self, out: &mut Vec<Output>) {
         let at = self.deadline;
         self.deadline = Time::NEVER;

@@ -24,7 +24,6 @@ const LEAST: u64 = 16;
 
 pub(super) struct Direction {
     slot: Duration,
-    /// Bytes of the smallest block.
     least: u64,
     service: Service,
     channel: Box<dyn Channel>,
@@ -41,7 +40,6 @@ pub(super) struct Direction {
     next_slot: Time,
     /// Saved bits of slots too small for a block.
     saved: u64,
-    /// Scratch space.
     new: Vec<Span>,
 }
 
@@ -71,7 +69,6 @@ impl Direction {
         }
     }
 
-    /// Plans the next slot.
     fn plan(&mut self, now: Time) {
         let [repeat, free] = self.processes.due();
         let wanted = if self.carried.is_empty() { self.sender.wants(now, &self.delivery) } else { now };
@@ -93,7 +90,6 @@ impl Direction {
         slot
     }
 
-    /// Bytes of a block in this slot, with saved bits.
     fn room(&mut self, now: Time) -> u64 {
         let end = now + self.slot;
         self.saved += match &self.service {
@@ -106,7 +102,6 @@ impl Direction {
         self.saved / 8
     }
 
-    /// Uses a slot for a retransmission or a new block.
     fn use_slot(&mut self, now: Time, out: &mut Vec<Output>) {
         if now > self.free_at {
             self.saved = 0;
@@ -136,7 +131,6 @@ impl Direction {
         self.saved = if room == 0 { self.saved % 8 } else { 0 };
         let sent = bytes - room;
         match self.processes.begin(index, now, sent, block, &self.service, &mut *self.channel) {
-            // Nothing could be sent.
             None => self.free_at = now,
             Some(fate) => {
                 self.delivery.counters.blocks += 1;
@@ -149,7 +143,6 @@ impl Direction {
         self.delivery.forget(self.sender.released());
     }
 
-    /// Handles a block that will not arrive.
     fn lose(&mut self, index: usize, out: &mut Vec<Output>) {
         self.delivery.counters.blocks_given_up += 1;
         let block = self.processes.take(index);
@@ -180,7 +173,6 @@ impl Direction {
         }
     }
 
-    /// Handles the expiry of t-Reassembly.
     fn reassemble(&mut self, now: Time, out: &mut Vec<Output>) {
         while self.reassembly.deadline() <= now {
             let at = self.reassembly.deadline();

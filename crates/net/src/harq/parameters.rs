@@ -15,20 +15,20 @@ const LONGEST: Duration = Duration::from_secs(1000);
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "harq",
-        summary: "LTE and 5G NR: hybrid ARQ of transport blocks under RLC in acknowledged or unacknowledged mode, with timers",
+        summary: "LTE and 5G NR: hybrid ARQ of transport blocks under RLC (acknowledged or unacknowledged mode)",
         source: "3GPP TS 36.321, 36.322, 38.322, 38.323; combining: Simu5G",
         parameters: &[
             Parameter {
                 name: "mode",
                 unit: Unit::Word(&["am", "um"]),
                 default: Some("am"),
-                doc: "RLC mode: am (acknowledged: status, retransmissions) or um (unacknowledged: HARQ's losses are final)",
+                doc: "RLC mode: am (acknowledged, with status) or um (unacknowledged: HARQ's losses are final)",
             },
             Parameter {
                 name: "slot",
                 unit: Unit::Duration(SHORTEST, Duration::from_millis(10)),
                 default: Some("1 ms"),
-                doc: "duration of a block (LTE 1 ms; NR 1 ms at 15 kHz, 0.5 at 30, 0.125 at 120), which has the link's rate times this",
+                doc: "duration of a block (LTE 1 ms; NR 1 ms at 15 kHz, 0.5 at 30, 0.125 at 120)",
             },
             Parameter {
                 name: "processes",
@@ -76,7 +76,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "t_reassembly",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("50 ms"),
-                doc: "time for HARQ to deliver a missing segment (LTE's t-Reordering); then a status (am) or giving up (um)",
+                doc: "time for HARQ to deliver a missing segment (LTE's t-Reordering); then status (am) or loss (um)",
             },
             Parameter {
                 name: "t_reordering",

@@ -11,7 +11,6 @@ pub(super) struct Polling {
     bytes: u64,
     /// One past the highest byte sent with the last poll.
     asked: u64,
-    /// End of t-PollRetransmit.
     expires: Time,
 }
 
@@ -57,7 +56,6 @@ impl Polling {
         }
     }
 
-    /// Restarts the timer without a transmission.
     pub(super) fn postpone(&mut self, now: Time) {
         self.expires = now + self.timer;
     }

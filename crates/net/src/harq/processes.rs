@@ -11,9 +11,7 @@ use lasthop_wire::Priority;
 
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Bytes of this direction's stream.
     pub(super) spans: Vec<Span>,
-    /// Status reports for the other direction.
     pub(super) statuses: Vec<Status>,
     /// Whether the last data PDU has a poll.
     pub(super) polls: bool,
@@ -28,7 +26,6 @@ impl Block {
 struct Process {
     /// Time of the next transmission, or time at which the process is free.
     due: Time,
-    /// Remaining retransmissions.
     left: u32,
     /// Time of decoding, [`Time::NEVER`] if past or never.
     decoded: Time,
@@ -97,7 +94,6 @@ impl Processes {
         std::mem::take(&mut self.list[index].block)
     }
 
-    /// Sends a block for the first time, unless it is empty.
     pub(super) fn begin(
         &mut self,
         index: usize,

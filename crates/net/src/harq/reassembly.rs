@@ -88,7 +88,6 @@ impl Reassembly {
         self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.floor))
     }
 
-    /// Bytes for RLC to retransmit.
     pub(super) fn missing(&self) -> impl Iterator<Item = Span> {
         let known = self.known();
         let before = self.holes.iter().take_while(move |hole| hole.start < known);

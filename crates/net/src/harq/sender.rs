@@ -17,7 +17,6 @@ pub(super) struct Sender {
     window: usize,
     most_repeats: u32,
     store: Store,
-    /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
     asks_at: Time,
     /// Rest of the SDU in transmission.
     fresh: Span,
@@ -26,7 +25,6 @@ pub(super) struct Sender {
     /// All bytes before have arrived or are given up.
     acknowledged: u64,
     polling: Polling,
-    /// Scratch space.
     scratch: Vec<Span>,
 }
 
@@ -61,7 +59,6 @@ impl Sender {
         &mut self.store
     }
 
-    /// Average queue of the admission, packets; `None` without average.
     pub(super) fn average(&self) -> Option<f64> {
         self.store.average()
     }
@@ -97,7 +94,6 @@ impl Sender {
         asks_at.min(polls_at).max(now)
     }
 
-    /// Whether the window is full.
     fn is_stalled(&self, delivery: &Delivery) -> bool {
         self.is_acknowledged
             && delivery.count() >= self.window
@@ -151,7 +147,6 @@ impl Sender {
         room
     }
 
-    /// Starts the next SDU, if possible.
     fn begin_next(&mut self, now: Time, delivery: &mut Delivery, out: &mut Vec<Output>) -> bool {
         if self.asks_at > now || self.is_stalled(delivery) {
             return false;
@@ -193,7 +188,6 @@ impl Sender {
         self.polling.postpone(now);
     }
 
-    /// Handles a status.
     pub(super) fn hear(
         &mut self,
         now: Time,

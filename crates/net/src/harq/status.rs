@@ -12,13 +12,11 @@ struct Report {
     missing: Vec<Span>,
 }
 
-/// Status reports to send, and those received.
 #[derive(Debug)]
 pub(super) struct Statuses {
     prohibit: Duration,
     /// Earliest time of the next report (t-StatusProhibit).
     allowed: Time,
-    /// Time of the next report.
     due: Time,
     /// First and last poll that wait until all bytes before are known; equal if there is one.
     asked: Option<[u64; 2]>,
@@ -93,7 +91,6 @@ impl Statuses {
         Some((status, self.reports.swap_remove(index).missing))
     }
 
-    /// Returns a list's storage.
     pub(super) fn forget(&mut self, mut missing: Vec<Span>) {
         missing.clear();
         self.spare.push(missing);

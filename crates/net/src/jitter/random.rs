@@ -26,7 +26,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("uniform"),
                 doc: "uniform between 0 and most; or normal, redrawn outside of that range",
             },
-            Parameter { name: "mean", unit: LATE, default: Some("5 ms"), doc: "normal: mean before truncation" },
+            Parameter {
+                name: "mean",
+                unit: LATE,
+                default: Some("5 ms"),
+                doc: "normal: mean before truncation",
+            },
             Parameter {
                 name: "deviation",
                 unit: LATE,
@@ -52,7 +57,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Random {
     most: f64,
-    /// Normal distribution: mean and standard deviation, s.
     normal: Option<(f64, f64)>,
     reorders: bool,
     random: Stream,

@@ -50,7 +50,6 @@ seams! {
     }
 }
 
-/// Hashable form of an optional length.
 fn bits(length: Option<f64>) -> Option<u64> {
     length.map(f64::to_bits)
 }

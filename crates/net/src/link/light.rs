@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 pub(super) struct Lit {
     inner: Line,
     trains: Trains,
-    /// In order of release.
     waiting: VecDeque<(Released, Packet)>,
 }
 

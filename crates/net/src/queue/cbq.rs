@@ -214,7 +214,6 @@ struct Estimator {
     /// Share of the average left after a largest burst.
     decay: f64,
     share: f64,
-    /// Time at which the last packet left.
     left: Time,
     /// End of the time over the limit.
     recovers: Time,
@@ -227,7 +226,6 @@ struct Size {
     /// Time at the allocated rate, also in s.
     takes: Duration,
     due: f64,
-    /// Largest average idle time, s.
     largest: f64,
 }
 

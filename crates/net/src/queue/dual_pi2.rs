@@ -63,7 +63,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "step_packets",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("1"),
-                doc: "packets that must wait behind an L packet for that mark: at low rates one packet may take longer than step",
+                doc: "L packets that must wait behind for that mark: at low rates one takes longer than step",
             },
             Parameter {
                 name: "classic_share",
@@ -350,7 +350,6 @@ mod tests {
             dual.step_controller(0.025);
         }
         assert!((dual.base - (first + 10.0 * 0.16 * 0.010)).abs() < 1e-12);
-        // An empty queue lowers the probability, not below zero.
         (0..1000).for_each(|_| dual.step_controller(0.0));
         assert_eq!(dual.base, 0.0);
     }

@@ -57,7 +57,6 @@ struct Slot {
 
 #[derive(Clone)]
 struct Flow {
-    /// Slots.
     head: u32,
     tail: u32,
     waiting: u32,
@@ -187,7 +186,6 @@ impl Flows {
         fattest as u32
     }
 
-    /// Slots, used or free.
     #[cfg(test)]
     pub(super) fn places(&self) -> usize {
         self.slots.len()

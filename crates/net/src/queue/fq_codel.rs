@@ -145,7 +145,7 @@ mod tests {
         put(&mut queue, 0, 1, 50);
         let mut dropped = Dropped::new();
         let mut leave = |queue: &mut FqCoDel| queue.dequeue(at(1), &mut dropped).map(|packet| packet.flow.0);
-        assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "1514 bytes: one packet, and another on credit");
+        assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "one packet, and another on credit");
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(2), "before the other 48");
         // A new packet: its turn follows flow 1's.
@@ -176,7 +176,6 @@ mod tests {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
         let mut waits = 0;
         for now in 0..400u64 {
-            // Flow 1 sends twice the link's rate.
             (0..2).for_each(|_| queue.enqueue(at(now), packet(now, 1, Ecn::NotEct), &mut dropped));
             if now % 10 == 5 {
                 queue.enqueue(at(now), packet(now, 2, Ecn::NotEct), &mut dropped);

@@ -110,9 +110,7 @@ mod tests {
     fn low_priority_is_dropped_first_and_order_stays() {
         assert_eq!(offered(&[true, false, true, false]), (vec![2], vec![0, 1, 3]));
         assert_eq!(offered(&[true, false, true, false, false, false]), (vec![2, 0, 5], vec![1, 3, 4]));
-        // A low arrival pushes none out.
         assert_eq!(offered(&[true, false, false, true]), (vec![3], vec![0, 1, 2]));
-        // Without low priority: drop-tail.
         assert_eq!(offered(&[false; 5]), (vec![3, 4], vec![0, 1, 2]));
     }
 }

@@ -120,7 +120,6 @@ struct Pie {
     /// Delay now and at the last update, s.
     waits: f64,
     before: f64,
-    /// Remaining time without drops.
     burst: Duration,
     updates_at: Time,
 }

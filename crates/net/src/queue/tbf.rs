@@ -117,7 +117,6 @@ mod tests {
         TokenBucket::new(&values)
     }
 
-    /// Times at which packets leave, ms.
     fn leaves(queue: &mut TokenBucket, from: u64) -> Vec<f64> {
         let (mut now, mut dropped, mut left) = (at(from), Dropped::new(), Vec::new());
         while queue.backlog().waiting > 0 {

@@ -4,7 +4,6 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, Packet};
 use std::collections::VecDeque;
 
-/// The front of a queue.
 pub(super) trait Front {
     /// Takes the first packet, with its arrival time.
     fn pop(&mut self) -> Option<(Time, Packet)>;

@@ -82,7 +82,6 @@ pub struct Rlc {
     announces: bool,
     loses_blocks: bool,
     numbers_overflow: bool,
-    /// Size of the last block.
     size: BlockSize,
     queue: Discipline,
     /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
@@ -91,7 +90,6 @@ pub struct Rlc {
     segmentation: Segmentation,
     transmitter: Transmitter,
     receiver: Receiver,
-    /// With polled status.
     polling: Option<Polling>,
     /// Status reports for the other direction.
     carried: VecDeque<Status>,
@@ -100,7 +98,6 @@ pub struct Rlc {
     /// Start of the next block, [`Time::NEVER`] without one.
     next_block: Time,
     changes_at: Time,
-    /// Scratch space.
     block: Vec<Run>,
     discarded: Vec<u64>,
     dropped: Dropped,
@@ -179,7 +176,6 @@ impl Rlc {
         at
     }
 
-    /// Plans the next block, at the start of an interval.
     fn plan_block(&mut self, now: Time) {
         let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
         let mut wanted = if at_once { now } else { self.transmitter.wants(now).min(self.asks_at) };
@@ -229,7 +225,6 @@ impl Rlc {
         self.plan_block(now);
     }
 
-    /// Dequeues packets for a block of `room` PDUs.
     fn take_from_queue(&mut self, now: Time, room: u64, out: &mut Vec<Output>) {
         let Discipline::Scheduled(queue) = &mut self.queue else { return };
         let mut refused = false;
@@ -274,7 +269,6 @@ impl Rlc {
             any_lost |= lost;
             self.send_status(air, lost, out);
         }
-        // Whether the last data PDU, which has the poll, is lost.
         let mut last_lost = false;
         for run in contents.runs {
             // A block lost as a whole has one outcome.
@@ -339,7 +333,6 @@ impl Rlc {
         }));
     }
 
-    /// Handles received status reports, and answers a poll if due.
     fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(polling) = &mut self.polling else { return };
         if let Some(highest) = polling.answer(now) {
@@ -362,7 +355,6 @@ impl Rlc {
 struct BlockSize {
     rate: Rate,
     bytes: u64,
-    /// At least one.
     pdus: u64,
 }
 

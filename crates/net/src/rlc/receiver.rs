@@ -12,10 +12,11 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// PDUs are missing.
     Coming,
     /// Will never arrive, unannounced; `given_up` by the sender, or dropped at the sender's full buffer.
-    Never { given_up: bool },
+    Never {
+        given_up: bool,
+    },
     /// Complete since then, waiting for earlier SDUs.
     Whole(Time),
     /// Delivered, or known to be lost.
@@ -38,7 +39,6 @@ pub(super) struct Receiver {
     base: u64,
     /// First number neither delivered nor skipped.
     next: u64,
-    /// Complete SDUs that wait.
     waiting: u32,
     /// Skipped numbers that may still arrive.
     holes: u32,
@@ -80,7 +80,6 @@ impl Receiver {
     }
 
     pub(super) fn take(&mut self, at: Time, pdus: Pdus, counters: &mut Counters, out: &mut Vec<Output>) {
-        // Usually the oldest SDU's.
         let mut index = match self.sdus.front() {
             Some(sdu) if pdus.start < sdu.pdus.end => 0,
             _ => self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start),
@@ -163,7 +162,6 @@ impl Receiver {
         self.advance(at, counters, out);
     }
 
-    /// Delivers SDUs in order.
     fn advance(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
         let before = self.next;
         while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {

@@ -4,7 +4,6 @@ pub(super) use crate::span::Span as Pdus;
 
 #[derive(Debug)]
 pub(super) struct Segmentation {
-    /// SDU bytes per PDU.
     payload: u64,
     /// Whether an SDU may begin in the last PDU of the previous one.
     concatenates: bool,

@@ -32,7 +32,6 @@ pub(super) struct Polling {
     expires: Time,
     /// Reports in flight to this side, by arrival.
     coming: VecDeque<(Time, Status)>,
-    /// Times at which polls are to be answered.
     polls: VecDeque<Time>,
     /// Earliest time of the next status.
     allowed: Time,
@@ -67,7 +66,6 @@ impl Polling {
         self.expires
     }
 
-    /// Stops the poll timer: all data is acknowledged.
     pub(super) fn rest(&mut self) {
         self.expires = Time::NEVER;
     }
@@ -143,7 +141,6 @@ mod tests {
     fn a_status_lists_what_fits() {
         // 336 bits less 20: a full LIST of 8 + 15 x 16, and 68 bits for another of 8 + 3 x 16.
         assert_eq!(pairs_in(42), 18);
-        // 60 bits: 8 + 3 x 16.
         assert_eq!((pairs_in(10), pairs_in(1)), (3, 1));
     }
 }

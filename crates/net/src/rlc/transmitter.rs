@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) pdus: Pdus,
-    /// 0: first transmission.
     pub(super) attempt: u32,
 }
 
@@ -47,7 +46,6 @@ pub(super) struct Transmitter {
     sending: u64,
     /// PDUs never sent.
     fresh: Pdus,
-    /// PDUs to retransmit.
     again: VecDeque<Run>,
     /// Whether status reports cover PDUs, instead of one report per PDU.
     polls: bool,
@@ -56,7 +54,6 @@ pub(super) struct Transmitter {
     losses: VecDeque<(Time, Run)>,
     held: u32,
     held_bytes: u64,
-    /// Scratch space.
     missing: Vec<Pdus>,
 }
 
@@ -134,7 +131,6 @@ impl Transmitter {
         if lost { self.losses.push_back((at, run)) } else { self.acknowledgements.push_back((at, run.pdus)) }
     }
 
-    /// Handles PDUs acknowledged by `now`.
     #[inline]
     pub(super) fn settle(&mut self, now: Time) {
         if self.polls {
@@ -329,7 +325,6 @@ impl Transmitter {
         }
     }
 
-    /// Advances `sending`.
     fn note_sent(&mut self) {
         while let Some(sdu) = self.sdus.get((self.sending - self.base) as usize)
             && sdu.pdus.end <= self.fresh.start
@@ -350,7 +345,6 @@ impl Transmitter {
         }
     }
 
-    /// Removes finished SDUs from the front.
     fn forget(&mut self) {
         while let Some(sdu) = self.sdus.front()
             && (sdu.gone || sdu.unacknowledged == 0)
@@ -362,7 +356,6 @@ impl Transmitter {
     }
 
     fn find(&self, pdu: u64) -> usize {
-        // Usually the oldest SDU's.
         if self.sdus.front().is_some_and(|sdu| pdu < sdu.pdus.end) {
             return 0;
         }

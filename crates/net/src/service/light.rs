@@ -33,7 +33,6 @@ pub struct LightTrace {
 struct Train {
     at: u64,
     base: u64,
-    /// Index of the first opportunity.
     first: usize,
 }
 

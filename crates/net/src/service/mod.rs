@@ -92,7 +92,6 @@ pub(crate) struct Served {
     pub(crate) ends: Time,
 }
 
-/// A service with its state.
 #[derive(Debug)]
 pub(crate) enum Server {
     Rate { rate: Rate, bytes: u32, takes: Duration },

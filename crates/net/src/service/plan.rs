@@ -56,7 +56,6 @@ impl Plan {
         let bytes = |pace: Pace, span: Duration| pace.0 as f64 / 8.0 * span.as_secs();
         let both = |(low, high, span)| 0.5 * (bytes(low, span) + bytes(high, span));
         let whole: f64 = self.steps.iter().map(both).sum();
-        // Draws differ between passes.
         let passes = if self.draws() { 0 } else { end.as_nanos() / self.steps.length().as_nanos().max(1) };
         let mut now = Time::from_nanos(passes * self.steps.length().as_nanos());
         let mut sum = whole * passes as f64;

@@ -21,7 +21,6 @@ pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u64>,
-    /// Bytes of an opportunity.
     bytes: u64,
 }
 
@@ -169,7 +168,7 @@ impl fmt::Display for TraceError {
                 write!(f, "needs a time, a base delay and at least one opportunity, in whole milliseconds")
             }
             TraceFault::TooFewTrains => write!(f, "the light trace needs at least two lines"),
-            TraceFault::NotASize(size) => write!(f, "expected the delay of {size} bytes, ms, such as `{size} 1.5`"),
+            TraceFault::NotASize(size) => write!(f, "expected {size} bytes, delay in ms: `{size} 1.5`"),
         }
     }
 }
@@ -180,7 +179,6 @@ impl std::error::Error for TraceError {}
 #[derive(Debug)]
 pub(crate) struct Cursor {
     trace: Arc<Trace>,
-    /// Next unused opportunity.
     next: u64,
     next_time: Time,
     /// Time of the last used opportunity, and its remaining bytes.
@@ -216,7 +214,6 @@ impl Cursor {
         }
     }
 
-    /// Takes the next opportunity not before `start`.
     fn advance(&mut self, start: Time) {
         if self.next_time < start {
             self.next = self.next.max(self.trace.first_from(start));

@@ -2,11 +2,9 @@
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
-/// Traffic of all load stations together.
 pub(super) struct Load {
     /// Time of an access, ACK included.
     pub(super) access: Duration,
-    /// Transmissions per frame.
     pub(super) transmissions: u64,
     stations: u64,
     /// Mean time between two frames of all stations; `None`: saturated.

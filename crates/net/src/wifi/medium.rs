@@ -19,7 +19,6 @@ pub(super) struct Arbiter {
     /// Index of the first load station.
     first_load: usize,
     free_at: Time,
-    /// Time of the next transmission.
     next: Time,
     /// Stations that began at `round_at`; `settles_at`: time to settle the round.
     round: Vec<usize>,
@@ -110,7 +109,6 @@ impl Arbiter {
         *had = wants;
     }
 
-    /// Handles new data of an idle station.
     fn ask(&mut self, now: Time, station: usize) {
         self.stations[station].backoff.ask(now, self.free_at);
         self.next = self.next.min(self.begins_at(&self.stations[station]).max(now));

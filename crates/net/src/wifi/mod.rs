@@ -1,8 +1,7 @@
 //! A Wi-Fi cell: an access point and stations on one shared medium (IEEE 802.11's DCF).
 //!
 //! * This file: one direction of a link, its aggregates and frames.
-//! * `medium`: contention. `backoff`: one station's back-off. `load`: stations without packets. `parameters`:
-//!   parameters.
+//! * `medium`: contention. `backoff`: one station's back-off. `load`: stations without packets.
 //!
 //! A station with data waits until the medium was free for DIFS and for its drawn number of slots, counted only while
 //! the medium is free. Stations that begin in the same slot collide: nothing arrives, and each draws from twice as many
@@ -17,8 +16,6 @@
 //! Hidden stations, capture, RTS and CTS, rate adaptation, power saving; access categories except by each direction's
 //! parameters. A collision takes the medium until the longest one's ACK would be over (EIFS is that and DIFS). A
 //! planned outage has a rate of 1 bit/s: use `loss_plan` for outages.
-//! categories other than by what each direction sets. The medium is taken until the ACK of the longest one of those that
-//! collide would be over (EIFS is that and DIFS). In an outage by `plan` the rate is 1 bit/s: `loss_plan` has outages here.
 
 mod backoff;
 mod load;
@@ -85,7 +82,6 @@ struct Station {
     delay: Duration,
     channel: Box<dyn Channel>,
     store: Store,
-    /// Frames sent and not delivered yet, in order.
     frames: VecDeque<Frame>,
     does: Does,
     /// End of the last aggregate's use of the medium, ACK included.
@@ -120,7 +116,6 @@ enum Sent {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Aggregate {
     begins: Time,
-    /// End of the last frame.
     ends: Time,
     collides: bool,
 }
@@ -152,7 +147,6 @@ impl Station {
         out.push(Output::Across(Across::Air { member: self.member, word }));
     }
 
-    /// Contends if there is data.
     fn ask(&mut self, out: &mut Vec<Output>) {
         if self.has_something() {
             self.does = Does::Contends;
@@ -191,7 +185,6 @@ impl Station {
             self.frames.push_back(Frame { packet, sent: 0, state: Sent::OnAir });
         }
         if count == 0 {
-            // The queue keeps its packets, or has dropped them.
             let waits = self.store.backlog().waiting > 0;
             self.does = Does::Rests(if waits { self.store.ready_at(now) } else { Time::NEVER });
             return self.say(Word::Nothing, out);

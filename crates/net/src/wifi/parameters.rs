@@ -44,7 +44,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 default: Some("34 us"),
                 doc: "time of a free medium before the back-off continues",
             },
-            Parameter { name: "preamble", unit: SHORT, default: Some("40 us"), doc: "preamble of an aggregate" },
+            Parameter {
+                name: "preamble",
+                unit: SHORT,
+                default: Some("40 us"),
+                doc: "preamble of an aggregate",
+            },
             Parameter {
                 name: "ack",
                 unit: SHORT,
@@ -73,7 +78,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "stations",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "load stations of the cell, whose packets are not simulated; one link of the cell may set them for all",
+                doc: "load stations of the cell, without simulated packets; one link of the cell may set them for all",
             },
             Parameter {
                 name: "load",

@@ -56,7 +56,6 @@ proptest! {
         };
         let config = config(&settings, loss);
         let mut link = Link::new(&config, seed);
-        // The reverse direction loses as much.
         let back = Choice::named(channel::ALL, "iid");
         let values = back.values.clone().with("loss", Value::Number(loss));
         let stream = lasthop_base::Stream::named(seed, "back");
@@ -67,7 +66,7 @@ proptest! {
             link.offer(now, number as u64, *bytes);
         }
         link.run(now + Duration::from_secs(1_000));
-        prop_assert!(link.sides.iter().all(|side| side.poll_timeout() == lasthop_base::Time::NEVER), "no deadline is left");
+        prop_assert!(link.sides.iter().all(|side| side.poll_timeout() == lasthop_base::Time::NEVER), "idle");
         let mut ends: Vec<u64> = link.numbers();
         ends.extend(link.lost.iter().map(|(number, _, _)| *number));
         ends.sort_unstable();

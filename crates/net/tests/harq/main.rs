@@ -58,7 +58,6 @@ fn what_harq_leaves_and_what_it_costs() {
         (0..all).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
         link.run(at(1_000_000));
         let steps = steps(loss, combining, transmissions);
-        // A loss is a failure of the last transmission, or a misread NACK.
         let (mut reaches, mut sent, mut residual) = (1.0, 0.0, 0.0);
         for (index, step) in steps.iter().enumerate() {
             sent += reaches;
@@ -120,7 +119,6 @@ fn harq_reorders_and_rlc_puts_in_order() {
         assert_eq!(late == 0, in_order, "{order}: {late} late ones");
         assert_eq!(in_order, link.counters().late == 0);
         assert_eq!(link.counters().waited > Duration::ZERO, in_order, "{order}");
-        // The same losses at any order.
         let mut sorted = numbers.clone();
         sorted.sort_unstable();
         assert_eq!(*last.get_or_insert(sorted.clone()), sorted);
@@ -153,7 +151,6 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     }
     let counters = link.counters();
     assert_eq!((counters.waits_expired, counters.longest_wait), (1, MS * 50));
-    // PDCP waits for its own timer.
     let pdcp = [word("order", "pdcp"), time("t_reordering", MS * 80)];
     let settings = [&[word("mode", "um"), number("combining", 1.0)], &pdcp[..]].concat();
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);

@@ -9,14 +9,12 @@ pub(super) struct Stepped {
     states: Stream,
     draws: PacketDraws,
     step_nanos: u64,
-    /// Mean stays, steps.
     good: f64,
     bad: f64,
     loss_bad: Threshold,
     loss_good: Threshold,
     shields_tags: bool,
     is_bad: bool,
-    /// Step at which the present state ends.
     until: u64,
 }
 

@@ -79,7 +79,6 @@ impl Cobalt {
         strikes
     }
 
-    /// Handles a drop from this queue in a full router.
     pub(super) fn on_full(&mut self, rule: &Rule, now: Time) {
         if now.since(self.changed_at) > rule.target {
             self.probability = (self.probability + MORE).min(1.0);

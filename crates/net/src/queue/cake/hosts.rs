@@ -27,7 +27,6 @@ impl Sides {
     }
 }
 
-/// State of a queue's flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Set {
     None,

@@ -10,8 +10,8 @@
 //!
 //! # Not modelled
 //! DiffServ priorities (as `besteffort`), ACK filter, NAT, framing except `overhead`, rate estimation. A paused flow
-//! keeps its count until the next packet, instead of losing it step by step. Host fairness is off by default; sch_cake's
-//! default is `triple-isolate`.
+//! keeps its count until the next packet, instead of losing it step by step. Host fairness is off by default;
+//! sch_cake's default is `triple-isolate`.
 
 mod cobalt;
 mod hosts;
@@ -37,7 +37,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "shape",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0"),
-                doc: "shaper's rate as a share of the link's (of a plan's first, of a trace's mean); 0: no shaper, for a queue at \\
+                doc: "shaper's rate as a share of the link's (a plan's first, a trace's mean); 0: no shaper, for a queue at \
                       the bottleneck itself",
             },
             Parameter {
@@ -74,7 +74,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "isolation",
                 unit: Unit::Word(&["flows", "dual_srchost", "dual_dsthost", "triple_isolate"]),
                 default: Some("flows"),
-                doc: "fair shares by flow; by sending host, then flow; by receiving host, then flow; or by flow and the busier \\
+                doc: "fair shares by flow; by sending host and flow; by receiving host and flow; or by flow and the busier \
                       of both hosts (sch_cake's default). A host is a node",
             },
             SALT,
@@ -89,7 +89,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Queues, and queues of a set.
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
 /// A full-size packet (Linux: 1514, with Ethernet header).
@@ -136,7 +135,6 @@ impl Cake {
         }
     }
 
-    /// Adds fairness between hosts, if configured and the hosts are known.
     fn between(mut self, values: &Values, hosts: Option<Hosts>) -> Cake {
         let sides = Sides::named(values.word("isolation"));
         self.wants_hosts = sides.is_some();
@@ -291,7 +289,6 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word(isolation));
         let mut cake = Cake::new(&values, None, QUEUES, Stream::named(1, "queue"));
-        // No drops.
         cake.rule.target = LONGEST;
         let mut cake = cake.between(&values, Some(hosts.into()));
         let mut dropped = Dropped::new();
@@ -337,7 +334,6 @@ mod tests {
         nearly(&shares("triple_isolate", &one), &even);
     }
 
-    /// A flow without packets does not count.
     #[test]
     fn flows_that_end_give_their_host_s_turn_back() {
         let mut values = MECHANISM.info.defaults();
