@@ -4,7 +4,7 @@ use super::{Air, Build, Channel, Reception};
 use lasthop_base::{Info, Mechanism};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
-    info: Info { name: "none", summary: "no losses over the air", source: "a wire", ..Info::PLAIN },
+    info: Info { name: "none", summary: "no losses", source: "a wire", ..Info::PLAIN },
     build: &|_, _| Box::new(Perfect),
 };
 
