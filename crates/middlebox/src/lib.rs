@@ -1,6 +1,6 @@
 //! Middleboxes: a node between links may see and change the packets of both directions.
 //!
-//! * [`Middlebox`]: the trait. A middlebox forwards, changes, holds or drops a packet, or emits its own.
+//! * [`Middlebox`]: the trait. A middlebox forwards, changes, holds or drops a packet, or emits new packets.
 //! * [`snoop`]: caches data until it is acknowledged and retransmits wireless losses.
 //! * [`split`]: two connections back to back.
 //! * `eln`, `lhack`, `ebsn`: notify the sender of the cause of a loss, in ACKs or in separate notices.
@@ -98,7 +98,7 @@ pub trait Middlebox: Send {
         true
     }
 
-    /// Returns whether the middlebox draws random numbers, so that repetitions may differ. Override if it does not.
+    /// Returns whether the middlebox draws random numbers, so that repetitions may differ. Override in middleboxes without draws.
     fn draws(&self) -> bool {
         true
     }

@@ -8,7 +8,7 @@
 //! then never be repeated). Out-of-order data is forwarded at once. A packet that exceeds the buffer is forwarded
 //! without help, or dropped if only one packet may be in flight. The retransmission timer backs off exponentially. A
 //! timestamp never decreases and never exceeds the source's current clock. The source's tick is learned from its
-//! timestamps; until they have grown by 100, nothing is hidden.
+//! timestamps; no timestamp changes before these have grown by 100.
 
 use crate::acks::{Acks, Kind};
 use crate::directions::{Directions, Toward};

@@ -39,13 +39,13 @@ pub enum Across {
 pub enum Word {
     /// To a direction, once: announces its index.
     Joined,
-    /// From a direction: it has data to send.
+    /// From a direction with data to send.
     Wants,
     /// To a direction: transmit now.
     Begin,
     /// From a direction after `Begin`: the medium is busy until this time, ACK included.
     Takes(Time),
-    /// From a direction after `Begin`: it has no data after all.
+    /// From a direction after `Begin`, if no data is left.
     Nothing,
     /// To a direction that began: others began at the same time.
     Collides,

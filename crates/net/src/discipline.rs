@@ -40,7 +40,7 @@ impl Discipline {
         Discipline::Scheduled(Box::new(queue))
     }
 
-    /// Whether it draws random numbers.
+    /// Whether the discipline draws random numbers.
     pub fn draws(&self) -> bool {
         match self {
             Discipline::Fifo(admission) => admission.draws(),

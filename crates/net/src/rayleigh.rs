@@ -62,7 +62,7 @@ impl RayleighFading {
 /// Whether the sum of the powers of one or two paths is below `threshold` at `t` ([`RayleighFading::power`]).
 ///
 /// A partial, approximate sum usually decides. The quadrature strongest last time (`strongest`, 0 at first) comes
-/// first, because the channel changes slowly; the result does not depend on it.
+/// first, because the channel changes slowly; the result does not depend on this order.
 pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strongest: &mut usize) -> bool {
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;

@@ -1,7 +1,7 @@
 //! Values that change by plan: steps of a value and a length, repeated after the last. A step may be a range, drawn
 //! anew each time.
 //!
-//! Draws depend on the seed and the number of the step only: plans of the same seed and length draw alike (both
+//! Draws depend on the seed and the number of the step only: plans of the same seed and step lengths draw alike (both
 //! directions of a link).
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};

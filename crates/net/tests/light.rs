@@ -106,8 +106,8 @@ fn base_delays_are_interpolated_and_repeat() {
 }
 
 /// Three packets use the train. The fourth waits for the later of the base delay and the train's last opportunity, not
-/// before the third: it joins the heavy queue at 26 ms, which sends at 30 ms; the fifth follows at 40 ms. The sixth, at
-/// 7 ms, begins a train (27 ms is later than 20 ms), but the heavy queue is busy until 40 ms: 50 ms.
+/// before the third. The fourth joins the heavy queue at 26 ms, which sends at 30 ms; the fifth follows at 40 ms. The
+/// sixth, at 7 ms, begins a train (27 ms is later than 20 ms), but the heavy queue is busy until 40 ms: 50 ms.
 #[test]
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];

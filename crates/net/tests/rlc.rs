@@ -333,7 +333,7 @@ fn polled(settings: &[(&'static str, Value)]) -> Config {
 
 #[test]
 fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
-    // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls; it arrives at 70 ms. The status
+    // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls, arriving at 70 ms. The status
     // takes the other direction's block of 80 ms, arrives at 110, and SDU 1 is retransmitted at 120: arrival at 150.
     let config = polled(&[]);
     let mut both = Both::new([&config, &config], [&[1], &[]]);
@@ -366,7 +366,7 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
 #[test]
 fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer() {
     // The poll is lost with all of SDU 0, so nothing is missing at the receiver. At 300 ms the last PDU is
-    // retransmitted, arriving at 330; the status of 340 lists the other 21, arriving at 370; they are sent at 380.
+    // retransmitted, arriving at 330; the status of 340 lists the other 21, arriving at 370; these 21 are sent at 380.
     let config = polled(&[]);
     let mut both = Both::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));

@@ -4,7 +4,6 @@
 //! the round trip is smoothed by RFC 6298, and the count of expected duplicates never falls below zero. Three rules are
 //! ours. The timeout keeps a margin. An ACK gives no sample if a byte below it waited for a recovery. The duplicate
 //! caused by a spurious retransmission triggers no further retransmission.
-//! duplicate that a superfluous repeat brings does not bring the next repeat.
 
 use super::cache::{Cache, Kept, Slot};
 use super::selective::{self, Selective};

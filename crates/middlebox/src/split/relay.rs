@@ -37,7 +37,7 @@ impl Half {
         self.endpoint.sender().board().una().saturating_sub(1).min(written)
     }
 
-    /// Passes received data to `to`. The data stays in this direction's buffer until it is acknowledged there.
+    /// Passes received data to `to`. The data stays in this direction's buffer until the peer acknowledges the data.
     fn relay(&mut self, to: &mut Half) {
         let delivered = self.endpoint.delivered();
         if delivered > self.relayed {

@@ -39,7 +39,7 @@ pub trait Admission: Send {
         None
     }
 
-    /// Whether the admission draws random numbers, so that repetitions may differ. Override if it does not.
+    /// Whether the admission draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
     fn draws(&self) -> bool {
         true
     }

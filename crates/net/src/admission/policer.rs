@@ -1,7 +1,7 @@
 //! A policer: drops packets that exceed a token bucket (RFC 2475 §2.3.3.4; RFC 2697 with one bucket), before a
 //! first-in-first-out queue.
 //!
-//! It does not smooth bursts: TCP, which sends in bursts, gets less than the rate (Flach et al., SIGCOMM 2016).
+//! A policer does not smooth bursts: TCP, with its bursts, gets less than the rate (Flach et al., SIGCOMM 2016).
 
 use super::{Admission, Build, State, Verdict};
 use crate::bucket::Bucket;

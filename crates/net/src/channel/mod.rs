@@ -65,7 +65,7 @@ pub trait Channel: Send {
         false
     }
 
-    /// Whether the channel draws random numbers, so that repetitions may differ. Override if it does not.
+    /// Whether the channel draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
     fn draws(&self) -> bool {
         true
     }

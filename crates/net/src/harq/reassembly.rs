@@ -3,7 +3,6 @@
 //!
 //! One timer starts with a hole. At its expiry all bytes missing before the highest byte at its start are lost to HARQ,
 //! and the timer restarts if there are later holes.
-//! good as far as HARQ goes, and it begins anew if there are later holes.
 
 use crate::span::Span;
 use lasthop_base::{Duration, Time};

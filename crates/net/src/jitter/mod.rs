@@ -20,7 +20,7 @@ pub trait Jitter: Send {
         false
     }
 
-    /// Whether the jitter draws random numbers, so that repetitions may differ. Override if it does not.
+    /// Whether the jitter draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
     fn draws(&self) -> bool {
         true
     }

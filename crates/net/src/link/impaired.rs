@@ -1,13 +1,13 @@
 //! Duplicates and damage before a direction: netem's `duplicate` and `corrupt` (tc-netem(8)). Residual losses behind
-//! it.
+//! the direction.
 //!
 //! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number,
-//! joins right behind the original, and meets queue limit, channel, damage and jitter; it is not copied again on this
+//! joins right behind the original, and meets queue limit, channel, damage and jitter, but no further copying on this
 //! link. A damaged packet takes its time on this and later links, and is lost at its host. As in netem, damage precedes
 //! the queue and is not repaired by link layers.
 //!
-//! A residual loss destroys a packet after delivery by the link layer: no link layer retransmits it. Packets draw in
-//! delivery order.
+//! A residual loss destroys a packet after delivery by the link layer, without retransmission. Packets draw in delivery
+//! order.
 
 use super::{Config, Line};
 use crate::change::Change;

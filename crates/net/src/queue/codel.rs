@@ -1,4 +1,4 @@
-//! CoDel: drops at dequeue, at growing rate, while packets wait too long (RFC 8289 §5).
+//! CoDel: drops packets at dequeue, at a growing rate, while the queueing delay is too large (RFC 8289 §5).
 //!
 //! No packet is dropped while one packet in each `interval` leaves within `target`. Otherwise the next one is dropped,
 //! and the gap to the next drop is `interval` over the square root of the number of drops. With `marks`, ECN-capable

@@ -114,7 +114,7 @@ struct DualPi2 {
     /// Delay at the last update, s, and time of the next update.
     before: f64,
     updates_at: Time,
-    /// Bytes that the C queue has earned beyond its share.
+    /// Bytes still owed to the C queue for its share; negative: sent in advance.
     owed: f64,
 }
 
@@ -180,7 +180,7 @@ impl DualPi2 {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
-        // Above p'^2 = 1/k^2 = 25 %, ECN-capable packets are dropped, too (appendix A.2).
+        // From p'^2 = 1/k^2 = 25 % on, ECN-capable packets are dropped, too (appendix A.2).
         let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
         !overload && mark(packet)
     }

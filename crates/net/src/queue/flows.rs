@@ -231,7 +231,7 @@ impl Flows {
                 return Some(packet);
             }
             self.drop_head(is_new);
-            // An empty new flow passes the old list once; otherwise it could starve old flows.
+            // An empty new flow passes the old list once; otherwise such a flow could starve old flows.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {

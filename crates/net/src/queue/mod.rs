@@ -50,7 +50,7 @@ pub trait Queue: Send {
         false
     }
 
-    /// Whether the queue draws random numbers, so that repetitions may differ. Override if it does not.
+    /// Whether the queue draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
     fn draws(&self) -> bool {
         true
     }

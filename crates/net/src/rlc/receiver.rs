@@ -61,7 +61,7 @@ impl Receiver {
         }
     }
 
-    /// Adds the next SDU; without PDUs it never arrives.
+    /// Adds the next SDU; an SDU without PDUs never arrives.
     pub(super) fn expect(&mut self, packet: Packet, pdus: Pdus) {
         let state = if pdus.is_empty() { State::Never { given_up: false } } else { State::Coming };
         self.sdus.push_back(Sdu { packet, pdus, missing: pdus.len(), state });
