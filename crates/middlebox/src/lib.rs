@@ -98,7 +98,7 @@ pub trait Middlebox: Send {
         true
     }
 
-    /// Returns whether the middlebox draws random numbers, so that repetitions may differ. Override in middleboxes without draws.
+    /// Returns whether the middlebox draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Record of unacknowledged data that passed a middlebox: recorded data was lost behind the middlebox, other data before.
+//! Record of unacknowledged data that passed: recorded data was lost behind the middlebox, other data before.
 
 use crate::acks::{Acks, Kind};
 use crate::numbers::{distance, end_of, is_before};

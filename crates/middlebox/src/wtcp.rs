@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "wtcp",
-        summary: "retransmits wireless losses, and corrects the source's timestamps by the time that takes",
+        summary: "retransmits wireless losses, and adds the recovery time to the source's timestamps",
         source: "Ratnam and Matta, ISCC 1998; IJCS 2003 (abstracts; rules from memory)",
         parameters: &[
             Parameter {

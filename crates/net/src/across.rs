@@ -2,7 +2,7 @@
 
 use lasthop_base::Time;
 
-/// Status report: data units below a number that had arrived when the report was made.
+/// Status report: reports which data units below a number had arrived at the time of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Time of the report.

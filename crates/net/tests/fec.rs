@@ -153,8 +153,8 @@ fn parity_is_as_long_as_the_longest_packet() {
     assert_eq!(ends, [(0, at(30), true), (1, at(51), true)]);
 }
 
-/// Three blocks of 2 + 1: a burst of three takes one packet of each. With one block at a time, the burst takes two packets of
-/// the second and one of the first.
+/// Three blocks of 2 + 1: a burst of three takes one packet of each. With one block at a time, the burst takes two
+/// packets of the second and one of the first.
 #[test]
 fn interleaving_spreads_a_burst_over_blocks() {
     let mut settings = code(3, 2.0 / 3.0);

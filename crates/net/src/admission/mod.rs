@@ -39,7 +39,7 @@ pub trait Admission: Send {
         None
     }
 
-    /// Whether the admission draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
+    /// Whether the admission draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }

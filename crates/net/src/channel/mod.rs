@@ -65,7 +65,7 @@ pub trait Channel: Send {
         false
     }
 
-    /// Whether the channel draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
+    /// Whether the channel draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }

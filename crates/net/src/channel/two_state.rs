@@ -28,7 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "clock",
                 unit: Unit::Word(&["packets", "time"]),
                 default: Some("packets"),
-                doc: "the state changes by packet or with time",
+                doc: "clock of the state: by packet, or by time",
             },
             Parameter {
                 name: "mean_loss",
@@ -83,9 +83,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "meets",
                 unit: Unit::Word(&["overlap", "end", "step", "sent"]),
                 default: Some("overlap"),
-                doc: "by time: a transmission is bad if a bad period overlaps (overlap) or at its end (end); by a \
-                      chain stepped every `step` (step); as overlap, in time that runs only while sending \
-                      (sent)",
+                doc: "by time: bad transmissions: those that overlap a bad period (overlap) or end in one (end); \
+                      by the state of a chain stepped every `step` (step); as overlap, but time runs only \
+                      while sending (sent)",
             },
             Parameter {
                 name: "step",
@@ -124,7 +124,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// A loss rate is required by packets; `good` and `bad` have defaults by time.
+/// With the clock of packets a loss rate is required; with that of time, `good` and `bad` have defaults.
 fn rates(values: &Values) -> Option<OneOf> {
     (values.word("clock") == "packets").then_some(OneOf {
         parameters: &["mean_loss", "p", "loss_good"],

@@ -1,7 +1,7 @@
 //! Forward error correction on a link: a systematic erasure code over packets.
 //!
 //! * This file: the sending side, and the direction of the link.
-//! * `decoder`: the receiving side. `parameters`: parameters.
+//! * `decoder`: the receiving side.
 //!
 //! A block has k data packets, sent as they come, and n - k parity packets behind them. Parity uses the link's
 //! capacity. A parity packet is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact

@@ -6,7 +6,6 @@
 //! * `sender`: contents of a block, and retransmissions. `polling`: requests of a status.
 //! * `reassembly`: missing bytes, and t-Reassembly (LTE's t-Reordering).
 //! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and their order.
-//! * `parameters`: parameters.
 //!
 //! A slot (LTE: subframe) carries one block of the link's rate times its length, decoded at the slot's end. After a
 //! failure the same block uses the slot one HARQ round trip later, before new data, until it arrives, its transmissions

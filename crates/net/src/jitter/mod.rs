@@ -20,7 +20,7 @@ pub trait Jitter: Send {
         false
     }
 
-    /// Whether the jitter draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
+    /// Whether the jitter draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }

@@ -42,7 +42,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "reorders",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "packets may overtake; if false, they wait for earlier packets",
+                doc: "packets may overtake; if false, packets wait for earlier ones",
             },
         ],
         only_if: &[OnlyIf {

@@ -14,7 +14,7 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "codel",
-        summary: "controlled delay: drops or marks at dequeue, more often the longer the delay is too large",
+        summary: "controlled delay: drops or marks at dequeue, more often the longer the delay exceeds the target",
         source: "RFC 8289 §5; Nichols and Jacobson 2012",
         parameters: &[
             TARGET,

@@ -50,7 +50,7 @@ pub trait Queue: Send {
         false
     }
 
-    /// Whether the queue draws random numbers, so that repetitions may differ. Override in mechanisms without draws.
+    /// Whether the queue draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }

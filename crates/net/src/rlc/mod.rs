@@ -3,7 +3,7 @@
 //!
 //! * `segmentation`: SDUs into PDUs. `transmitter`: contents of a block, retransmissions, discards.
 //! * `receiver`: delivery of complete SDUs in order, or after the reordering timer.
-//! * `status`: polls and status reports. `parameters`: parameters.
+//! * `status`: polls and status reports.
 //!
 //! Every transmission time interval carries a block of the link's rate times the interval, decoded at its end. One
 //! event per block, none per PDU: the receiver runs ahead to the block's end. If an interval is too short for a PDU, a

@@ -29,7 +29,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "header",
                 unit: Unit::Bytes(0, 100),
                 default: Some("2 bytes"),
-                doc: "PDU header",
+                doc: "header of a PDU",
             },
             Parameter {
                 name: "concatenate",

@@ -176,7 +176,7 @@ impl SizeDelays {
 pub struct Light {
     /// The trains.
     pub trace: Arc<LightTrace>,
-    /// Rest of the link before a new train begins, whole ms.
+    /// Idle time of the link before a new train begins, whole ms.
     pub timer_millis: u64,
     /// Additional delay by packet size.
     pub sizes: Option<Arc<SizeDelays>>,

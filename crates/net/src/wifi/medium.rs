@@ -1,7 +1,7 @@
 //! The arbiter of a cell: contention of the stations for the medium.
 //!
-//! An element without packets. Directions of links exchange [`Word`]s with the arbiter. Directions of one sender, such as an
-//! access point's, share one back-off and take turns.
+//! An element without packets. Directions of links exchange [`Word`]s with the arbiter. Directions of one sender, such
+//! as an access point's, share one back-off and take turns.
 
 use super::backoff::Backoff;
 use super::load::Load;

@@ -54,7 +54,7 @@ impl Layer for Cell {
     fn partner(&self) -> Option<Partner> {
         Some(Partner {
             why: "Wi-Fi's medium is shared, so the other direction needs the same link layer",
-            remedy: "arq in the link's own table, for both directions",
+            remedy: "set arq in the link's own table, for both directions",
         })
     }
 

@@ -37,8 +37,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "shape",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0"),
-                doc: "shaper's rate as a share of the link's (a plan's first, a trace's mean); 0: no shaper, for a queue at \
-                      the bottleneck itself",
+                doc: "shaper's rate as a share of the link's (a plan's first, a trace's mean); 0: no shaper, \
+                      for a queue at the bottleneck itself",
             },
             Parameter {
                 name: "overhead",
@@ -74,8 +74,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "isolation",
                 unit: Unit::Word(&["flows", "dual_srchost", "dual_dsthost", "triple_isolate"]),
                 default: Some("flows"),
-                doc: "fair shares by flow; by sending host and flow; by receiving host and flow; or by flow and the busier \
-                      of both hosts (sch_cake's default). A host is a node",
+                doc: "fair shares by flow; by sending host and flow; by receiving host and flow; \
+                      or by flow and the busier of both hosts (sch_cake's default). A host is a node",
             },
             SALT,
         ],
