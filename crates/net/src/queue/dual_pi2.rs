@@ -63,7 +63,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "step_packets",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("1"),
-                doc: "smallest number of L packets behind for that mark; at low rates one packet takes longer than step",
+                doc: "smallest number of L packets behind for that mark; at low rates a packet takes longer than step",
             },
             Parameter {
                 name: "classic_share",
