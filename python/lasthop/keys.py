@@ -116,7 +116,7 @@ QueueChoice: TypeAlias = (
     | Queue
     | type[Queue]
 )
-"""may a packet join the queue, and which one leaves it next?"""
+"""queue discipline"""
 
 
 ChannelChoice: TypeAlias = (
@@ -124,15 +124,15 @@ ChannelChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""does a transmission arrive intact?"""
+"""losses over the air"""
 
 
 ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "harq", "wifi", "fec"] | str | Mapping[str, object]
-"""what does the link layer do if not?"""
+"""link-layer retransmission"""
 
 
 JitterChoice: TypeAlias = Literal["none", "random"] | str | Mapping[str, object]
-"""by how much is a packet later than the propagation delay says?"""
+"""random delay"""
 
 
 MiddleboxChoice: TypeAlias = (
@@ -140,7 +140,7 @@ MiddleboxChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""what stands between its links and sees both directions?"""
+"""middlebox between the node's links"""
 
 
 class Direction(TypedDict, total=False):
@@ -181,13 +181,13 @@ class Direction(TypedDict, total=False):
     """with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost
     independently"""
     queue: QueueChoice
-    """may a packet join the queue, and which one leaves it next?"""
+    """queue discipline"""
     channel: ChannelChoice
-    """does a transmission arrive intact?"""
+    """losses over the air"""
     arq: ArqChoice
-    """what does the link layer do if not?"""
+    """link-layer retransmission"""
     jitter: JitterChoice
-    """by how much is a packet later than the propagation delay says?"""
+    """random delay"""
 
 
 _LinkWords = TypedDict("_LinkWords", {"from": str}, total=False)
@@ -239,20 +239,20 @@ class Link(_LinkWords, total=False):
     """with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost
     independently"""
     queue: QueueChoice
-    """may a packet join the queue, and which one leaves it next?"""
+    """queue discipline"""
     channel: ChannelChoice
-    """does a transmission arrive intact?"""
+    """losses over the air"""
     arq: ArqChoice
-    """what does the link layer do if not?"""
+    """link-layer retransmission"""
     jitter: JitterChoice
-    """by how much is a packet later than the propagation delay says?"""
+    """random delay"""
 
 
 class Node(TypedDict, total=False):
     """A node between links."""
 
     middlebox: MiddleboxChoice
-    """what stands between its links and sees both directions?; "none" by default"""
+    """middlebox between the node's links; "none" by default"""
 
 
 class Sender(TypedDict, total=False):

@@ -1,52 +1,46 @@
-//! What a box has to know before it touches an ACK: which one is new, which one a duplicate and nothing else.
+//! Classification of ACKs, for middleboxes that suppress or change ACKs.
 //!
-//! The rules are those of every box that suppresses or changes ACKs; each is a lesson of ns-2's, Click's and a Linux module's
-//! snoop. A duplicate carries nothing, has the same number, the same window and the same echo of marks as the last ACK,
-//! reports no data received twice, and there is data that it may tell of. An ACK of what never came by is nobody's business
-//! here. A box that starts in mid-connection learns from the first ACK where things stand, and lets it pass.
+//! The rules follow ns-2's, Click's and a Linux module's snoop. A duplicate is a pure ACK with the number, window and
+//! ECN echo of the last ACK, without D-SACK, while data is outstanding. ACKs beyond the data seen are left alone. In
+//! mid-connection the first ACK sets the state and passes.
 
 use crate::numbers::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 
-/// What an ACK is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// It acknowledges something new, beyond this number.
+    /// Acknowledges data beyond this number.
     New(Seq),
-    /// It tells of data that came out of order, and of nothing else.
+    /// Reports out-of-order data and nothing else.
     Duplicate,
-    /// It is older than the last one.
     Old,
-    /// It tells something else, a window say; or it is the first one; or it acknowledges what never came by.
+    /// Any other: a window update, the first ACK, or an ACK of data not seen here.
     Other,
 }
 
-/// The ACKs of one direction of a flow's data.
+/// ACKs of one direction of a flow's data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acks {
     last: Option<Seq>,
-    /// Window and ECE of the last ACK that was not a duplicate.
+    /// Window and ECE of the last ACK that was no duplicate.
     told: (u16, bool),
     highest: Option<Seq>,
 }
 
 impl Acks {
-    /// The number of the last new ACK.
     pub(crate) fn last(&self) -> Option<Seq> {
         self.last
     }
 
-    /// The window of the last ACK that was no duplicate, as its header has it.
+    /// Unscaled window of the last ACK that was no duplicate.
     pub(crate) fn window(&self) -> u16 {
         self.told.0
     }
 
-    /// The number behind all data that has come by.
     pub(crate) fn highest(&self) -> Option<Seq> {
         self.highest
     }
 
-    /// Whether data is outstanding.
     pub(crate) fn is_awaiting(&self) -> bool {
         match (self.last, self.highest) {
             (Some(last), Some(highest)) => is_before(last, highest),
@@ -54,7 +48,7 @@ impl Acks {
         }
     }
 
-    /// A segment of the data's direction comes by. A SYN begins anew.
+    /// Records a data segment. A SYN resets the state.
     pub(crate) fn pass_data(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             *self = Acks::default();
@@ -65,7 +59,7 @@ impl Acks {
         }
     }
 
-    /// A segment of the other direction comes by that acknowledges.
+    /// Classifies and records a segment with ACK.
     pub(crate) fn take(&mut self, segment: &Segment) -> Kind {
         let told = (segment.window, segment.flags.has(Flags::ECE));
         if self.highest.is_some_and(|highest| is_before(highest, segment.ack)) {
@@ -96,7 +90,7 @@ impl Acks {
     }
 }
 
-/// Whether its first SACK block says that something arrived twice (RFC 2883 §4).
+/// Whether the first SACK block reports a duplicate segment (D-SACK, RFC 2883 §4).
 pub(crate) fn reports_duplicate(segment: &Segment) -> bool {
     let inside =
         |inner: (Seq, Seq), outer: (Seq, Seq)| !is_before(inner.0, outer.0) && !is_before(outer.1, inner.1);
@@ -123,7 +117,7 @@ mod tests {
             flags: Flags::ACK,
             ..Segment::default()
         });
-        assert_eq!(acks.take(&ack(u32::MAX - 499)), Kind::Other, "the first one");
+        assert_eq!(acks.take(&ack(u32::MAX - 499)), Kind::Other, "the first ACK");
         acks
     }
 
@@ -134,7 +128,7 @@ mod tests {
         assert_eq!(acks.take(&ack(500)), Kind::Duplicate);
         assert_eq!(acks.take(&ack(u32::MAX)), Kind::Old);
         assert_eq!(acks.take(&ack(2500)), Kind::New(Seq(500)));
-        assert_eq!(acks.take(&ack(2500)), Kind::Other, "nothing is outstanding");
+        assert_eq!(acks.take(&ack(2500)), Kind::Other, "no data is outstanding");
     }
 
     #[test]
@@ -147,7 +141,7 @@ mod tests {
             Kind::Other
         );
         assert_eq!(acks.take(&Segment { window: 99, len: 1, ..ack(500) }), Kind::Other);
-        assert_eq!(acks.take(&ack(9000)), Kind::Other, "an ACK of what never came by");
+        assert_eq!(acks.take(&ack(9000)), Kind::Other, "an ACK of data not seen");
         assert_eq!(acks.last(), Some(Seq(500)));
     }
 }

@@ -1,12 +1,12 @@
-//! A-TCP: the station repeats as a snoop agent does, closes the sender's window when the mobile falls silent, and writes into
-//! every ACK how much room it has for what it would have to repeat (Seok, Joo and Kang, N+I 2001; Computer Communications
-//! 26(17), 2003). Both ends stay as they are. ATCP of Liu and Singh, for ad hoc networks, is something else.
+//! A-TCP: the station retransmits as a snoop agent does, closes the sender's window if the mobile falls silent, and
+//! limits the window in every ACK to its retransmission buffer (Seok, Joo and Kang, N+I 2001; Computer Communications
+//! 26(17), 2003). Both ends are unchanged. ATCP of Liu and Singh, for ad hoc networks, is a different scheme.
 //!
-//! # What is ours
-//! An abstract and koga §2.1.7 were at hand. The repeats are the snoop agent's with its defaults. Freezing is M-TCP's window
-//! of zero without the byte that it keeps back. The window's right edge never moves left, but for freezing; a flow that the
-//! station meets in mid-connection, whose window scale it does not know, keeps its windows. Each flow has a buffer of its
-//! own. Of the soft handoff nothing is modelled.
+//! # Our choices
+//! Sources: an abstract and koga §2.1.7. Retransmission follows the snoop agent with its defaults. Freezing uses
+//! M-TCP's zero window, without withholding a byte. Except for freezing, the window's right edge never moves left. A
+//! flow that the station meets in mid-connection keeps its windows, because the window scale is unknown. Each flow has
+//! its own buffer. The soft handoff is not modelled.
 
 use crate::acks::Acks;
 use crate::directions::{Directions, Toward};
@@ -18,36 +18,35 @@ use crate::{Build, Middlebox, Onward};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "atcp",
-        summary: "a snoop agent that also tells the sender its free buffer, and freezes it while the mobile is silent",
+        summary: "a snoop agent that also advertises its free buffer, and freezes the sender of a silent mobile",
         source: "Seok et al., Computer Communications 26(17) 2003 (abstract), koga §2.1.7; details are ours",
         parameters: &[
             Parameter {
                 name: "buffer",
                 unit: Unit::Bytes(1000, 1 << 30),
                 default: Some("64 KiB"),
-                doc: "bytes of a flow that it has room for; what is outstanding and what is kept fit into it together",
+                doc: "buffer per flow, bytes, for outstanding and cached data together",
             },
             Parameter {
                 name: "writes",
                 unit: Unit::Word(&["free", "size"]),
                 default: Some("free"),
-                doc: "what a window is at most: what is free of the buffer (koga), or all of it (the abstract)",
+                doc: "limit of the advertised window: the free buffer (koga), or the whole buffer (the abstract)",
             },
             Parameter {
                 name: "silence",
                 unit: SILENCE,
                 default: Some("100 ms"),
-                doc: "shortest silence of the mobile that closes the window, shorter than the sender's timeout",
+                doc: "shortest silence of the mobile that closes the window; keep it below the sender's timeout",
             },
             Parameter {
                 name: "freezes",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether silence closes the window at all",
+                doc: "closes the window at silence",
             },
             AWAY,
         ],
@@ -68,7 +67,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the file.
 struct Atcp {
     snoop: Snoop,
     buffer: u64,
@@ -76,18 +74,15 @@ struct Atcp {
     freezes: bool,
     away: Rate,
     flows: Directions<Watched>,
-    /// No timer of the silences expires before.
     next: Time,
 }
 
-/// One direction of a flow's data.
 struct Watched {
     acks: Acks,
-    /// Window scales of the data's sender and of the mobile, as their SYNs have them.
+    /// Window scales of the data's sender and of the mobile, from the SYNs.
     scales: [Option<u8>; 2],
-    /// Whether both SYNs came by.
     seen: [bool; 2],
-    /// The window's right edge, as the sender was told.
+    /// Right edge of the window advertised to the sender.
     edge: Option<Seq>,
     heard: Option<Packet>,
     sent: Option<Packet>,
@@ -175,13 +170,11 @@ impl Watched {
         *self = Watched { silence: self.silence, ..Watched::new(Duration::ZERO) };
     }
 
-    /// A SYN of either end: what it says of window scales.
     fn open(&mut self, end: usize, segment: &Segment) {
         (self.scales[end], self.seen[end]) = (segment.window_scale, true);
         self.edge = None;
     }
 
-    /// The shift of the mobile's windows, if it is known.
     fn shift(&self) -> Option<u8> {
         match (self.seen, self.scales) {
             ([true, true], [Some(_), Some(shift)]) => Some(shift.min(14)),
@@ -217,7 +210,7 @@ impl Watched {
         }
     }
 
-    /// The window with which a segment of the mobile goes on.
+    /// Returns the window to advertise in a segment of the mobile.
     fn acknowledge(
         &mut self,
         now: Time,
@@ -245,14 +238,14 @@ impl Watched {
         }
         self.heard = Some(*packet);
         if self.silence.is_away() && self.silence.is_frozen() {
-            // It was on its way when the link fell silent.
+            // The segment left the mobile before the outage.
             return 0;
         }
         let Some(shift) = self.shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return segment.window;
         };
         let offered = u64::from(segment.window) << shift;
-        // Never less than was promised before.
+        // Never shrinks the advertised window.
         let promised = self.edge.map_or(0, |edge| distance(segment.ack, edge).max(0).unsigned_abs());
         let wanted = room.max(u64::from(promised)).min(offered);
         let units = wanted.div_ceil(1 << shift).min(u64::from(segment.window)) as u16;
@@ -263,7 +256,6 @@ impl Watched {
         units
     }
 
-    /// The link says that it carries nothing, or carries again.
     fn tell(&mut self, now: Time, away: bool, out: &mut Vec<Onward>) {
         if !self.silence.tell(now, away, self.acks.is_awaiting()) {
             return;
@@ -272,7 +264,7 @@ impl Watched {
             return self.close(out);
         }
         if let (Some(heard), Some(last)) = (&self.heard, self.acks.last()) {
-            // As far as it was opened before.
+            // Reopens the window to the edge advertised earlier.
             let shift = u32::from(self.shift().unwrap_or(0));
             let promised = self.edge.map_or(0, |edge| distance(last, edge).max(0).unsigned_abs()) >> shift;
             let window = if self.edge.is_some() { promised.min(0xffff) as u16 } else { self.acks.window() };

@@ -1,29 +1,29 @@
-//! Every mechanism of a node, by seam: what scenarios, `lasthop list` and the schema read. A caller may add to it.
+//! Mechanisms of a node by seam, for scenarios, `lasthop list` and the schema. A caller may add mechanisms.
 
 use crate::{ALL, Build, DEFAULT};
 use lasthop_base::{Answer, Choice, Question, Seam};
 
-/// The seam of a node. [`Catalogue::default`] has this crate's middleboxes; who brings one adds it.
+/// The seam of a node. [`Catalogue::default`] has this crate's middleboxes.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// See the crate.
+    /// See [`ALL`].
     pub middlebox: Seam<Build>,
 }
 
 impl Default for Catalogue {
     fn default() -> Catalogue {
-        let question = "what stands between its links and sees both directions?";
+        let question = "middlebox between the node's links";
         Catalogue { middlebox: Seam::new("node", "middlebox", question, &DEFAULT, ALL) }
     }
 }
 
 impl Catalogue {
-    /// Every question, with a description of its answers.
+    /// Returns each seam's label and answers.
     pub fn questions(&self) -> Vec<&Question> {
         vec![self.middlebox.question()]
     }
 
-    /// Puts the answer to the question of this name in its place; false if there is no such question or answer.
+    /// Stores the answer to the question of this name in `place`; false if question or answer is unknown.
     pub fn answer(&self, place: &mut Choice<Build>, question: &str, answer: &Answer) -> bool {
         question == "middlebox" && self.middlebox.answer(answer, place)
     }

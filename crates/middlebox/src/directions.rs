@@ -1,23 +1,23 @@
-//! What a box keeps of each flow, by direction of the data.
+//! State of a middlebox by flow and direction of the data.
 
 use crate::{Exit, Site};
 use lasthop_wire::{FlowId, Packet};
 
-/// Which way the data goes that a box looks after.
+/// Direction of the data that a middlebox serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Toward {
-    /// Down, to the last hop: a mobile that receives.
+    /// Down to the last hop: the mobile receives.
     Mobile,
-    /// Up, from it: a mobile that sends.
+    /// Up from the last hop: the mobile sends.
     Network,
 }
 
-/// For each flow what is kept of its data on the way there, and of that on the way back; `None` where it goes the other way.
+/// State of forward and of reverse data, by flow; `None` where the data goes the other way.
 #[derive(Debug)]
 pub(crate) struct Directions<T>(Vec<[Option<T>; 2]>);
 
 impl<T> Directions<T> {
-    /// What `new` makes of each direction whose data goes this way.
+    /// Calls `new` for each direction whose data goes `toward`.
     pub(crate) fn new(place: &Site, toward: Toward, new: impl Fn(&Exit) -> T) -> Directions<T> {
         let made = |flow, forward| {
             let exit = place.exit(flow, forward)?;
@@ -26,7 +26,7 @@ impl<T> Directions<T> {
         Directions((0..place.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
     }
 
-    /// That of the data on a packet's own way, and that of the data on the other one, which it acknowledges.
+    /// State of the data in the packet's direction, and of the data that the packet acknowledges.
     pub(crate) fn of(&mut self, packet: &Packet) -> [Option<&mut T>; 2] {
         match self.0.get_mut(packet.flow.0 as usize) {
             Some([there, back]) => {
@@ -40,12 +40,10 @@ impl<T> Directions<T> {
         }
     }
 
-    /// That of a flow's data on its way there, or back.
     pub(crate) fn one(&mut self, flow: FlowId, forward: bool) -> Option<&mut T> {
         self.0.get_mut(flow.0 as usize)?[usize::from(!forward)].as_mut()
     }
 
-    /// All of them.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().flatten().flatten()
     }

@@ -1,35 +1,35 @@
-//! Explicit bad state notification: when the link layer fails to deliver a packet and tries again, the station tells the
-//! packet's source, whose retransmission timer then starts anew (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). The
-//! source's half is its judge of the same name. The station reads no TCP header: encrypted flows are helped as others.
+//! Explicit bad state notification: when a link-layer transmission fails and is retried, the station notifies the
+//! packet's source, which then restarts its retransmission timer (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). The
+//! source's half is the loss discrimination of the same name. The station reads no TCP header and also serves encrypted
+//! flows.
 //!
-//! # What is ours
-//! The paper was not at hand; the rules are from memory. A notice has 40 bytes, and may be lost or wait in a queue as any
-//! packet; captures have it as an ICMP message of a type for experiments. `gap` is ours. A link reports
-//! failures if it transmits packet by packet (`none`, `repeat`, `wifi`), whatever queue it has. `rlc` and `harq` transmit
-//! segments, and `fec` retransmits nothing: a note says that they report none.
+//! # Our choices
+//! The rules are from memory; the paper was not available. A notice has 40 bytes, and may be lost or queued as any
+//! packet; captures show an ICMP message of an experimental type. `gap` is ours. Links that transmit packet by packet
+//! (`none`, `repeat`, `wifi`) report failures, with any queue. `rlc`, `harq` (segments) and `fec` (no retransmission)
+//! report none; a note warns of that.
 
 use crate::{Build, Middlebox, Onward, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ebsn",
-        summary: "tells the source that the link layer fails and tries again",
+        summary: "notifies the source of failed link-layer transmissions",
         source: "Bakshi et al., ICDCS 1997 (from memory)",
         parameters: &[
             Parameter {
                 name: "attempts",
                 unit: Unit::Count(1, 1000),
                 default: Some("1"),
-                doc: "failed transmissions of a packet from which on each brings a notice",
+                doc: "failed transmissions of a packet until the first notice; each further failure sends another",
             },
             Parameter {
                 name: "gap",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("0 s"),
-                doc: "from one notice of a flow to the next, at least",
+                doc: "smallest time between two notices of a flow",
             },
         ],
         ..Info::PLAIN
@@ -39,11 +39,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the file.
 struct Ebsn {
     attempts: u32,
     gap: Duration,
-    /// For each flow and direction whether its packets go down, and when its source was told last.
+    /// Whether packets go down, and the time of the last notice, by flow and direction.
     flows: Vec<[(bool, Option<Time>); 2]>,
 }
 
@@ -65,7 +64,7 @@ impl Middlebox for Ebsn {
         let Some(ways) = self.flows.get_mut(packet.flow.0 as usize) else { return };
         let (goes_down, told) = &mut ways[usize::from(!packet.forward)];
         let is_soon = told.is_some_and(|told| now.since(told) < self.gap);
-        // An ACK that fails is nothing that a timer waits for at its source.
+        // No retransmission timer at the source covers a pure ACK.
         let is_data = packet.segment().is_none_or(|segment| segment.len > 0);
         if attempt < self.attempts || is_soon || !*goes_down || !is_data {
             return;

@@ -1,17 +1,17 @@
-//! Explicit loss notification: a bit in duplicate ACKs says whether the loss that they tell of is the air's. The sender honours
-//! it by its judge of the same name.
+//! Explicit loss notification: a bit in duplicate ACKs reports whether the loss was wireless. The sender obeys with the
+//! loss discrimination of the same name.
 //!
-//! With a mobile that sends (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998; ns-2's `snoop.cc`) the station
-//! knows what reached it over the air: a byte that is asked for and never did was lost there. With a mobile that receives
-//! (the comparison of 1996/97 and huang §2's ACK_ELN have the idea; the station's rule is our construction) it knows what
-//! it has passed on: what is asked for all the same was lost behind it.
+//! With a mobile that sends (Balakrishnan and Katz, GLOBECOM Internet Mini-Conference 1998; ns-2's `snoop.cc`), a
+//! requested byte that never reached the station was lost over the air. With a mobile that receives (idea: the
+//! comparison of 1996/97 and huang §2's ACK_ELN; rule: ours), a requested byte that the station has forwarded was lost
+//! over the air.
 //!
-//! "ELN" means four things: this bit in both directions and polarities; a receiver that says so itself; Gupta and Kuri's
-//! name for HACK's signal; and a hint from the link to a receiver that delays duplicates.
+//! "ELN" has four meanings: this bit in both directions and polarities; a receiver that reports the cause itself; Gupta
+//! and Kuri's name for HACK's signal; a hint from the link to a receiver that delays duplicates.
 //!
-//! # What is ours
-//! ns-2 marks new ACKs, too, and ACKs while nothing is outstanding: here only duplicates are marked. What the queue behind
-//! the station refuses has not been passed on. The bit is one of the header's reserved ones.
+//! # Our choices
+//! Only duplicates are marked; ns-2 also marks new ACKs, and ACKs without outstanding data. Packets dropped by the
+//! queue behind the station do not count as forwarded. The mark is a reserved bit of the TCP header.
 
 use crate::acks::Kind;
 use crate::directions::{Directions, Toward};
@@ -21,36 +21,35 @@ use crate::{Build, Middlebox, Onward};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossHint, Packet, Segment};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "eln",
-        summary: "marks duplicate ACKs: was it lost on the air, or in the wired network?",
+        summary: "marks duplicate ACKs by the place of the loss: wireless or wired",
         source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp/snoop.cc; huang §2 (toward the mobile: our construction)",
         parameters: &[
             Parameter {
                 name: "data",
                 unit: Unit::Word(&["up", "down"]),
                 default: Some("up"),
-                doc: "whose data it looks after: a mobile that sends, or one that receives",
+                doc: "direction of the data: up (the mobile sends) or down (the mobile receives)",
             },
             Parameter {
                 name: "says",
                 unit: Unit::Word(&["wireless", "congestion"]),
                 default: Some("wireless"),
-                doc: "which losses it marks; the others are told by no mark",
+                doc: "losses to mark; ACKs of other losses carry no mark",
             },
             Parameter {
                 name: "runs",
                 unit: Unit::Count(1, 1_000_000),
                 default: Some("1000"),
-                doc: "most stretches of data that it remembers (ns-2: 8); further ones are forgotten",
+                doc: "largest number of data ranges recorded (ns-2: 8); further ranges are not recorded",
             },
             Parameter {
                 name: "place",
                 unit: Unit::Word(&["behind", "before"]),
                 default: Some("behind"),
-                doc: "whether it knows what the queue behind it refuses; before the queue, that counts as passed on",
+                doc: "behind: drops of the next queue are known; before: packets dropped there count as forwarded",
             },
         ],
         ..Info::PLAIN
@@ -67,7 +66,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the file.
 struct Eln {
     toward: Toward,
     says: LossHint,
@@ -88,7 +86,7 @@ impl Middlebox for Eln {
             && segment.flags.has(Flags::ACK)
         {
             hint = match (seen.acknowledge(segment), seen.has(segment.ack), self.toward) {
-                // It never came over the air; or it went on to it.
+                // Never arrived over the air; or was forwarded to the air.
                 (Kind::Duplicate, false, Toward::Network) | (Kind::Duplicate, true, Toward::Mobile) => {
                     LossHint::Wireless
                 }

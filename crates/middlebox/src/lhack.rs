@@ -1,28 +1,27 @@
-//! Last-hop acknowledgements: for data that reaches it the station sends the source a notice of its own, so that the source
-//! knows of what is lost all the same that the air has lost it (Cobb and Agrawal, ISCC 1995, as huang §2 has it). The
-//! source's half is its judge of the same name.
+//! Last-hop acknowledgements: the station sends the source a notice of data that has reached the last hop. The source
+//! then attributes a loss of that data to the air (Cobb and Agrawal, ISCC 1995, by huang §2). The source's half is the
+//! loss discrimination of the same name.
 //!
-//! # What is ours
-//! The paper was not at hand. A notice has 40 bytes, and may be lost or wait in a queue as any packet; captures have it as
-//! an ICMP message of a type for experiments. Retransmissions have notices, too. What the queue behind the station refuses
-//! has a notice already: its loss looks like one on the air.
+//! # Our choices
+//! The paper was not available. A notice has 40 bytes, and may be lost or queued as any packet; captures show an ICMP
+//! message of an experimental type. Retransmissions cause notices, too. A packet dropped by the queue behind the
+//! station already has a notice: its loss looks wireless.
 
 use crate::directions::{Directions, Toward};
 use crate::{Build, Middlebox, Onward};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority, Seq};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "lhack",
-        summary: "tells the source which data has reached the last hop",
+        summary: "notifies the source of data that has reached the last hop",
         source: "Cobb and Agrawal, ISCC 1995, by huang §2 (details are our construction)",
         parameters: &[Parameter {
             name: "every",
             unit: Unit::Count(1, 64),
             default: Some("1"),
-            doc: "data packets in a row that one notice tells of; those that do not join on wait for no others",
+            doc: "consecutive data packets per notice; a gap in the sequence sends the notice at once",
         }],
         ..Info::PLAIN
     },
@@ -34,13 +33,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the file.
 struct Lhack {
     every: u32,
     flows: Directions<Batch>,
 }
 
-/// What the next notice is to tell of.
+/// Contents of the next notice.
 #[derive(Default)]
 struct Batch {
     seq: Seq,

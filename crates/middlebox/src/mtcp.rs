@@ -1,16 +1,16 @@
-//! M-TCP: every ACK of the mobile goes on one byte short. That byte is the reason for a later ACK which closes the sender's
-//! window when the mobile falls silent; the sender then waits, its window as it was, until the mobile is heard again (Brown
-//! and Singh, Computer Communication Review 27(5), 1997). Nothing is kept and nothing repeated: it is meant for few losses
-//! and long outages. MTCP (Haas's Mobile-TCP) is something else.
+//! M-TCP: the station lowers every ACK of the mobile by one byte. A later ACK of that byte closes the sender's window
+//! when the mobile falls silent. The sender then waits with an unchanged congestion window until the mobile returns
+//! (Brown and Singh, Computer Communication Review 27(5), 1997). The station caches and retransmits nothing: M-TCP
+//! suits few losses and long outages. MTCP (Haas's Mobile-TCP) is a different scheme.
 //!
-//! The sender has to stop its retransmission timer at a closed window, as BSD does (`freezes`); one that goes on
-//! retransmitting reduces its window all the same.
+//! The sender must stop its retransmission timer at a zero window, as BSD does (`freezes`). A sender that retransmits
+//! reduces its window.
 //!
-//! # What is ours
-//! The author's page and lecture notes were at hand, not the paper. How long silence is (`silence`; twice the smoothed time
-//! between the mobile's segments if that is longer), how long the last byte is kept once everything has arrived (`hold`),
-//! and how a mobile that is back makes itself heard: in the source by a message of its own, here the box sends it the last
-//! data packet again now and then. A link whose rate changes by plan says itself when it carries nothing (`away`). The source's TCP over the air and its sharing of the air are left out.
+//! # Our choices
+//! Sources: the author's page and lecture notes, not the paper. Ours are the length of silence (`silence`, or twice the
+//! smoothed gap of the mobile's segments if longer) and of the delay of the last byte (`hold`). In the source a
+//! returning mobile sends a message; here the station probes with copies of the last data packet. A link whose rate
+//! changes by plan reports outages itself (`away`). The source's wireless TCP and channel sharing are not modelled.
 
 use crate::acks::{Acks, Kind};
 use crate::directions::{Directions, Toward};
@@ -20,24 +20,23 @@ use crate::{Build, Middlebox, Onward};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "mtcp",
-        summary: "keeps the last byte of each ACK back, and closes the window with it when the mobile is silent",
+        summary: "withholds the last byte of each ACK, and closes the window with that byte when the mobile is silent",
         source: "Brown and Singh, CCR 27(5) 1997 (the author's page; times are ours)",
         parameters: &[
             Parameter {
                 name: "silence",
                 unit: SILENCE,
                 default: Some("100 ms"),
-                doc: "shortest silence of the mobile that closes the window, shorter than the sender's timeout",
+                doc: "shortest silence of the mobile that closes the window; keep it below the sender's timeout",
             },
             Parameter {
                 name: "hold",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("200 ms"),
-                doc: "how long the last byte is kept back once everything has arrived",
+                doc: "delay of the last byte's ACK after all data has arrived",
             },
             AWAY,
         ],
@@ -54,36 +53,33 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Shortest silence. After it the box asks again and again: a silence of 0 s would ask without end at one instant.
+/// Shortest silence. At 0 s the probes would repeat without end at one instant.
 pub(crate) const SILENCE: Unit = Unit::Duration(Duration::from_millis(1), Duration::from_secs(60));
 
-/// Below which rate a link that says so carries nothing.
+/// Rate below which a link by plan counts as an outage.
 pub(crate) const AWAY: Parameter = Parameter {
     name: "away",
     unit: Unit::Rate,
     default: Some("1 kbit/s"),
-    doc: "a link by plan that falls below this rate closes the window at once, and opens it when it is back",
+    doc: "outage limit: a planned rate below this closes the window at once, a higher rate reopens it",
 };
 
-/// See the file.
 struct Mtcp {
     hold: Duration,
     away: Rate,
     flows: Directions<Watched>,
-    /// No timer expires before.
     next: Time,
 }
 
-/// One direction of a flow's data.
 struct Watched {
     acks: Acks,
-    /// What the sender was told last.
+    /// Number last advertised to the sender.
     told: Option<Seq>,
-    /// The mobile's last segment, and the last data for it.
+    /// Last segment of the mobile, and last data to the mobile.
     heard: Option<Packet>,
     sent: Option<Packet>,
     silence: Silence,
-    /// When the last byte is told.
+    /// Time to acknowledge the last byte.
     release: Time,
 }
 
@@ -106,7 +102,7 @@ impl Middlebox for Mtcp {
                 }
             } else if segment.flags.has(Flags::ACK) {
                 number = watched.acknowledge(now, hold, &packet, segment);
-                // What was on its way when the link fell silent opens nothing.
+                // The segment left the mobile before the outage: the window stays closed.
                 window = if watched.silence.is_away() && watched.silence.is_frozen() { 0 } else { window };
             }
             next = next.min(watched.deadline());
@@ -190,12 +186,11 @@ impl Watched {
         if self.silence.is_frozen()
             && let (Some(heard), Some(last)) = (&self.heard, self.acks.last())
         {
-            // A probe of the closed window is answered here, too.
+            // Answers probes of the closed window, too.
             out.extend(ack_like(heard, last, 0).map(Onward::New));
         }
     }
 
-    /// The number with which it goes on.
     fn acknowledge(&mut self, now: Time, hold: Duration, packet: &Packet, segment: &Segment) -> Seq {
         let kind = self.acks.take(segment);
         if kind == Kind::Old || self.acks.last() != Some(segment.ack) {
@@ -217,7 +212,6 @@ impl Watched {
         told
     }
 
-    /// The link says that it carries nothing, or carries again.
     fn tell(&mut self, now: Time, away: bool, out: &mut Vec<Onward>) {
         let turns = self.silence.tell(now, away, self.acks.is_awaiting());
         if let (true, Some(heard), Some(last)) = (turns, &self.heard, self.acks.last()) {
@@ -229,7 +223,7 @@ impl Watched {
 
     fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {
         let (Some(heard), Some(last)) = (self.heard, self.acks.last()) else {
-            // Nothing was ever heard: there is nothing to say in the mobile's name.
+            // No segment of the mobile to copy an ACK from.
             self.silence.reset();
             return;
         };

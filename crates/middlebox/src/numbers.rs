@@ -1,18 +1,18 @@
-//! Sequence numbers as a box meets them: on the wire, without a beginning to count from.
+//! Comparison of 32-bit sequence numbers, without a first number as reference.
 
 use lasthop_wire::{Segment, Seq};
 
-/// Whether `one` lies before `other` on the circle of 2^32 numbers (RFC 9293 §3.4).
+/// Whether `one` precedes `other` modulo 2^32 (RFC 9293 §3.4).
 pub(crate) fn is_before(one: Seq, other: Seq) -> bool {
     distance(other, one) < 0
 }
 
-/// How far `to` lies behind `from`; negative if it lies before it.
+/// Signed distance from `from` to `to`.
 pub(crate) fn distance(from: Seq, to: Seq) -> i32 {
     to.0.wrapping_sub(from.0) as i32
 }
 
-/// The number behind a segment's last byte, or its SYN or FIN.
+/// Sequence number after the segment's last byte, SYN or FIN.
 pub(crate) fn end_of(segment: &Segment) -> Seq {
     Seq(segment.seq.0.wrapping_add(segment.sequence_space()))
 }

@@ -1,20 +1,19 @@
-//! Which data came by at a box and is not acknowledged: what was lost behind it, and what before.
+//! Record of unacknowledged data that passed: recorded data was lost behind the middlebox, other data before.
 
 use crate::acks::{Acks, Kind};
 use crate::numbers::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 use std::collections::VecDeque;
 
-/// What came by of one direction of a flow's data.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {
     pub(crate) acks: Acks,
-    /// Stretches beyond the last ACK, in the order of their numbers, apart from each other.
+    /// Disjoint ranges beyond the last ACK, ascending.
     runs: VecDeque<(Seq, Seq)>,
 }
 
 impl Passed {
-    /// A segment of it comes by; of so many stretches at most something is remembered.
+    /// Records a data segment, in at most `most` ranges.
     pub(crate) fn pass_data(&mut self, segment: &Segment, most: usize) {
         if segment.flags.has(Flags::SYN | Flags::RST) {
             self.runs.clear();
@@ -27,7 +26,6 @@ impl Passed {
         }
     }
 
-    /// An ACK of it comes by.
     pub(crate) fn acknowledge(&mut self, segment: &Segment) -> Kind {
         let kind = self.acks.take(segment);
         if let Kind::New(_) = kind {
@@ -36,7 +34,7 @@ impl Passed {
         kind
     }
 
-    /// Whether this byte came by, and was not acknowledged when it did.
+    /// Whether this byte passed and was then unacknowledged.
     pub(crate) fn has(&self, number: Seq) -> bool {
         self.runs.iter().any(|(start, end)| !is_before(number, *start) && is_before(number, *end))
     }
@@ -53,7 +51,7 @@ impl Passed {
         }
     }
 
-    /// Nearly all belong to the end of the last one.
+    /// Searches from the end: nearly all segments extend the last range.
     fn add(&mut self, start: Seq, end: Seq, most: usize) {
         let behind = self.runs.iter().rev().take_while(|(first, _)| distance(*first, start) < 0).count();
         let mut place = self.runs.len() - behind;
@@ -69,7 +67,6 @@ impl Passed {
         } else {
             return;
         }
-        // It may have grown over those behind it.
         while let Some(&(next, next_end)) = self.runs.get(place + 1)
             && !is_before(self.runs[place].1, next)
         {
@@ -80,7 +77,7 @@ impl Passed {
         }
     }
 
-    /// It came by, but did not go on.
+    /// Removes a range that the next queue dropped.
     pub(crate) fn remove(&mut self, start: Seq, end: Seq) {
         let Some(place) =
             self.runs.iter().rposition(|(first, last)| !is_before(start, *first) && !is_before(*last, end))
@@ -119,7 +116,7 @@ mod tests {
         passed.remove(at(100), at(120));
         assert_eq!(runs(&passed)[..2], [(at(0).0, at(100).0), (at(120).0, at(150).0)]);
         passed.add(at(500), at(550), 4);
-        assert!(!passed.has(at(500)), "no room for a fifth");
+        assert!(!passed.has(at(500)), "a fifth range is not recorded");
         passed.forget_below(at(210));
         assert_eq!(runs(&passed), [(at(210).0, at(250).0), (at(300).0, at(350).0)]);
     }

@@ -1,60 +1,58 @@
-//! Whether the mobile has fallen silent: data is under way to it, and nothing has come from it for longer than usual.
+//! Detects a silent mobile: data is in flight to the mobile, and the mobile has sent nothing for longer than usual.
 
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
 
-/// Listens to the mobile of one direction of a flow's data.
+/// Silence detector of one direction of a flow's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Silence {
     floor: Duration,
-    /// When it was heard last, or first had something to say.
+    /// Time of the mobile's last segment, or of the first data in flight.
     since: Time,
-    /// Smoothed time from one segment of it to the next, while data was under way.
+    /// Smoothed gap between the mobile's segments while data was in flight.
     gap: Option<Duration>,
     frozen: bool,
-    /// Whether the link says that it carries nothing.
+    /// Whether the link reports an outage.
     away: bool,
     timer: Time,
 }
 
 impl Silence {
-    /// Silence is no shorter than `floor`.
+    /// `floor`: the shortest silence.
     pub(crate) fn new(floor: Duration) -> Silence {
         Silence { floor, since: Time::ZERO, gap: None, frozen: false, away: false, timer: Time::NEVER }
     }
 
-    /// Whether the sender's window is closed because of it.
+    /// Whether silence has closed the sender's window.
     pub(crate) fn is_frozen(&self) -> bool {
         self.frozen
     }
 
-    /// Whether the link says that it carries nothing.
     pub(crate) fn is_away(&self) -> bool {
         self.away
     }
 
-    /// The link says that it carries nothing any more, or carries again. Whether that closes or opens the sender's window;
-    /// `awaits` says whether data is under way to the mobile.
+    /// Handles the link's report that an outage begins or ends; `awaits`: data is in flight to the mobile. Returns
+    /// whether the sender's window closes or opens.
     pub(crate) fn tell(&mut self, now: Time, away: bool, awaits: bool) -> bool {
         let was_frozen = self.frozen;
         self.away = away;
         self.frozen = away && (was_frozen || awaits);
         self.since = now;
-        // Nobody is asked over a link that carries nothing.
+        // No probes during an outage.
         self.timer = if away || !awaits { Time::NEVER } else { now + self.longest() };
         self.frozen != was_frozen
     }
 
-    /// When [`Silence::expire`] has something to do.
     pub(crate) fn deadline(&self) -> Time {
         self.timer
     }
 
-    /// Something came from the mobile, and `awaits` says whether data is still under way to it. Twice the smoothed time between
-    /// its segments is no silence yet.
+    /// Handles a segment from the mobile; `awaits`: data is still in flight. Silence is longer than twice the smoothed
+    /// gap.
     pub(crate) fn hear(&mut self, now: Time, awaits: bool) {
         if self.away {
-            // It was on its way already.
+            // The segment left the mobile before the outage.
             return;
         }
         if self.timer < Time::NEVER && !self.frozen {
@@ -69,7 +67,7 @@ impl Silence {
         self.timer = if awaits { now + self.longest() } else { Time::NEVER };
     }
 
-    /// Data goes to the mobile. True if the window is to be closed because the link carries nothing.
+    /// Handles data to the mobile. Returns true if an outage closes the window now.
     pub(crate) fn send(&mut self, now: Time) -> bool {
         if self.away {
             return !std::mem::replace(&mut self.frozen, true);
@@ -81,13 +79,12 @@ impl Silence {
         false
     }
 
-    /// Begins anew.
     pub(crate) fn reset(&mut self) {
         *self = Silence { away: self.away, ..Silence::new(self.floor) };
     }
 
-    /// The deadline has come, if it has: true the first time, when the window is to be closed. After that it comes again and
-    /// again: something has to ask whether the mobile is back.
+    /// Returns `None` before the deadline, `Some(true)` if the window closes now, then `Some(false)` for each probe of
+    /// the mobile.
     pub(crate) fn expire(&mut self, now: Time) -> Option<bool> {
         if now < self.timer {
             return None;
@@ -101,8 +98,7 @@ impl Silence {
     }
 }
 
-/// An ACK of the box's own in the mobile's name: like the last one that came, `like`, but of this number and window, and
-/// nothing else.
+/// A pure ACK in the mobile's name: copies `like`, the mobile's last segment, with this number and window.
 pub(crate) fn ack_like(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
     let last = like.segment()?;
     let segment = Segment {
@@ -145,10 +141,14 @@ mod tests {
         silence.send(at(0));
         assert!(silence.tell(at(10), true, true) && silence.is_frozen());
         silence.hear(at(20), true);
-        assert_eq!((silence.deadline(), silence.is_frozen()), (Time::NEVER, true), "what was on its way");
+        assert_eq!(
+            (silence.deadline(), silence.is_frozen()),
+            (Time::NEVER, true),
+            "segment sent before the outage"
+        );
         assert!(silence.tell(at(900), false, true) && !silence.is_frozen());
         assert_eq!(silence.deadline(), at(1400));
-        // With nothing under way there is nothing to close, until something is sent.
+        // With no data in flight, the window closes at the next data packet.
         silence.hear(at(1000), false);
         assert!(!silence.tell(at(1100), true, false) && !silence.is_frozen());
         assert!(silence.send(at(1200)) && silence.is_frozen() && !silence.send(at(1210)));

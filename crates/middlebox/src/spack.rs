@@ -1,12 +1,12 @@
-//! SPACK: the base station splits the ACK that ends the repair of a loss on the air, so that a sender which counts ACKs soon
-//! has its old window back (Jin, Kim and Lee, TENCON 1999, as hasegawa §2.3 has it). Both ends stay as they are; a sender
-//! that counts bytes (RFC 3465, Linux) takes no notice.
+//! SPACK: the base station splits the ACK that ends the recovery of a wireless loss. A sender that counts ACKs then
+//! soon regains its window (Jin, Kim and Lee, TENCON 1999, by hasegawa §2.3). Both ends are unchanged. A sender with
+//! byte counting (RFC 3465, Linux) is not affected.
 //!
-//! # What is ours
-//! An abstract and hasegawa's two sentences were at hand. hasegawa has an ACK of N bytes split into N ACKs of a byte each;
-//! `most` bounds that. With NewReno or SACK each piece below the point where recovery ends is a partial ACK, which makes
-//! no window grow: `when = after_recovery` waits for the one that ends it. The source assumes Reno, whose recovery ends with
-//! the first. A byte that the station never passed on is congestion, and so is what its own queue refuses.
+//! # Our choices
+//! Sources: an abstract and hasegawa's two sentences. hasegawa splits an ACK of N bytes into N ACKs of a byte each;
+//! `most` bounds that. The source assumes Reno, whose recovery ends with the first new ACK. With NewReno or SACK, each
+//! piece below the recovery point is a partial ACK, for which the window does not grow: `when = after_recovery` waits
+//! for the ACK that ends recovery. Loss before the station, or in its own queue, counts as congestion.
 
 use crate::acks::Kind;
 use crate::directions::{Directions, Toward};
@@ -16,43 +16,42 @@ use crate::{Build, Middlebox, Onward};
 use lasthop_base::{Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "spack",
-        summary: "splits the first ACK after a loss on the air into many",
+        summary: "splits the first new ACK after a wireless loss into many",
         source: "Jin, Kim and Lee, TENCON 1999, by hasegawa §2.3 (abstract; bounds and NewReno's case are ours)",
         parameters: &[
             Parameter {
                 name: "pieces",
                 unit: Unit::Word(&["bytes", "number", "enough"]),
                 default: Some("bytes"),
-                doc: "one for each byte acknowledged; so many as `number`; or 3/8 of the square of the window in segments, \
-                      which takes congestion avoidance from half of it back to the whole",
+                doc: "ACKs per split ACK: one per byte; `number`; or 3/8 of the square of the window in segments, \
+                      with which congestion avoidance doubles a halved window",
             },
             Parameter {
                 name: "number",
                 unit: Unit::Count(1, 100_000),
                 default: Some("10"),
-                doc: "pieces with pieces = number",
+                doc: "ACKs per split ACK if pieces = number",
             },
             Parameter {
                 name: "most",
                 unit: Unit::Count(1, 100_000),
                 default: Some("1460"),
-                doc: "pieces at most, whatever was asked for",
+                doc: "upper limit of the ACKs per split ACK",
             },
             Parameter {
                 name: "when",
                 unit: Unit::Word(&["first", "after_recovery"]),
                 default: Some("first"),
-                doc: "which ACK is split: the first new one (Reno), or the first of all that was outstanding at the loss",
+                doc: "ACK to split: the first new ACK (Reno), or the first that covers all data sent before the loss",
             },
             Parameter {
                 name: "place",
                 unit: Unit::Word(&["behind", "before"]),
                 default: Some("behind"),
-                doc: "whether it knows what the queue behind it refuses; before the queue, that counts as passed on",
+                doc: "behind: drops of the next queue are known; before: packets dropped there count as forwarded",
             },
         ],
         only_if: &[OnlyIf { parameters: &["number"], other: "pieces", is: Is::This("number") }],
@@ -75,9 +74,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Stretches of data that are remembered.
 const MOST_RUNS: usize = 1000;
-/// The duplicate that says loss (RFC 5681 §3.2).
+/// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).
 const THRESHOLD: u32 = 3;
 
 #[derive(Clone, Copy)]
@@ -95,28 +93,25 @@ struct Rules {
     sees_queue: bool,
 }
 
-/// See the file.
 struct Spack {
     rules: Rules,
     flows: Directions<Watched>,
 }
 
-/// One direction of a flow's data.
 #[derive(Default)]
 struct Watched {
     passed: Passed,
     duplicates: u32,
-    /// The largest segment so far, bytes.
+    /// Largest segment seen, bytes.
     mss: u32,
     armed: Option<Loss>,
 }
 
-/// A loss on the air that the sender repairs.
+/// A wireless loss in recovery at the sender.
 #[derive(Clone, Copy)]
 struct Loss {
-    /// The number behind all that was outstanding.
     recover: Seq,
-    /// That was so many bytes.
+    /// Bytes outstanding at the loss.
     window: u32,
 }
 
@@ -173,7 +168,7 @@ impl Watched {
         self.passed.pass_data(segment, MOST_RUNS);
     }
 
-    /// The ACK before this one, and in how many pieces it goes on, if it is split.
+    /// Returns the previous ACK and the number of pieces, if this ACK is to be split.
     fn acknowledge(&mut self, segment: &Segment, rules: &Rules) -> Option<(Seq, u32)> {
         match self.passed.acknowledge(segment) {
             Kind::Duplicate => {

@@ -1,14 +1,14 @@
-//! WTCP: the station repeats what the air lost, and adds the time that a packet spends there to its timestamp, so that the
-//! source's round trips, and its timeout, know nothing of the repairs (Ratnam and Matta, ISCC 1998; International Journal of
-//! Communication Systems 2003). The source needs timestamps, nothing else. The WTCP of Sinha et al. (1999), at both ends
-//! and without a station, is something else; the gains that are often told of are its.
+//! WTCP: the station retransmits wireless losses, and adds each packet's residence time to its timestamp. The source's
+//! round-trip samples and timeout then exclude local recovery (Ratnam and Matta, ISCC 1998; International Journal of
+//! Communication Systems 2003). The source needs timestamps only. The WTCP of Sinha et al. (1999), an end-to-end scheme
+//! without a station, is a different one and the origin of the gains often quoted.
 //!
-//! # What is ours
-//! Abstracts were at hand; the rules are from memory. Data that is acknowledged already goes on (the source drops it: but
-//! then a lost ACK would never be told again). Data that comes out of order goes on at once. What finds no room goes on
-//! without help, but for what is held back while only one packet may go: that is dropped. Repeats of the timer are twice as
-//! far apart each time. A timestamp never moves back, and never beyond what the source's clock shows by now. The source's tick
-//! is learned from how its timestamps grow; until they have grown by a hundred, nothing is hidden.
+//! # Our choices
+//! Sources: abstracts; the rules are from memory. Acknowledged data is forwarded (the source drops it: a lost ACK would
+//! then never be repeated). Out-of-order data is forwarded at once. A packet that exceeds the buffer is forwarded
+//! without help, or dropped if only one packet may be in flight. The retransmission timer backs off exponentially. A
+//! timestamp never decreases and never exceeds the source's current clock. The source's tick is learned from its
+//! timestamps; no timestamp changes before these have grown by 100.
 
 use crate::acks::{Acks, Kind};
 use crate::directions::{Directions, Toward};
@@ -18,30 +18,29 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossReason, Packet, Segment, Seq, Timestamps};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "wtcp",
-        summary: "repeats what the air lost, and hides from the source's timestamps how long that takes",
+        summary: "retransmits wireless losses, and adds the recovery time to the source's timestamps",
         source: "Ratnam and Matta, ISCC 1998; IJCS 2003 (abstracts; rules from memory)",
         parameters: &[
             Parameter {
                 name: "buffer",
                 unit: Unit::Bytes(1000, 1 << 30),
                 default: Some("64 KiB"),
-                doc: "most bytes of a flow that it keeps",
+                doc: "cache per flow, bytes",
             },
             Parameter {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("20 ms"),
-                doc: "smallest timeout; later than the smoothed round trip by that of the link and 10 ms anyway",
+                doc: "smallest timeout; also exceeds the smoothed round trip by the link's plus 10 ms",
             },
             Parameter {
                 name: "tick",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(1)),
                 default: Some("0 s"),
-                doc: "tick of the source's timestamps; 0 s: learned from them",
+                doc: "tick of the source's timestamps; 0 s: learned from the timestamps",
             },
         ],
         ..Info::PLAIN
@@ -59,13 +58,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Beside the link's round trip, what the mobile and the station may take to answer.
+/// Processing time of mobile and station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
-/// Before the first sample.
+/// Smoothed round trip and variation before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
-/// Ticks after which the tick's length is known.
+/// Growth of the timestamps, ticks, after which the tick is known.
 const LEARNED: u32 = 100;
-/// The timeout doubles so often at most.
+/// Largest number of timeout doublings.
 const DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy)]
@@ -74,40 +73,34 @@ struct Rules {
     tick: Duration,
 }
 
-/// See the file.
 struct Wtcp {
     rules: Rules,
     flows: Directions<Watched>,
-    /// No timer expires before.
     next: Time,
 }
 
-/// A packet that the mobile has not acknowledged.
 #[derive(Clone, Copy)]
 struct Kept {
     packet: Packet,
     seq: Seq,
     end: Seq,
     arrived: Time,
-    /// When it went on last; `None`: it is held back.
     sent: Option<Time>,
     repeats: u32,
-    /// The source sent it again, or it came out of order: its loss is not the air's.
+    /// Retransmitted by the source, or out of order: not a wireless loss.
     again: bool,
 }
 
-/// One direction of a flow's data.
 struct Watched {
     acks: Acks,
     kept: VecDeque<Kept>,
     bytes: u64,
-    /// Only the first packet may go, until a new ACK comes.
+    /// Only the first packet may be sent until a new ACK arrives.
     one: bool,
-    /// The first packet was repeated because of duplicates.
+    /// Whether duplicates have caused a retransmission of the first packet.
     repaired: bool,
-    /// The source's newest timestamp and when it came; and the highest one that went on.
+    /// Newest timestamp of the source and its arrival time.
     clock: Option<(u32, Time)>,
-    /// The first one, from which its tick is learned.
     first: Option<(u32, Time)>,
     stamped: Option<u32>,
     rtt: Option<(Duration, Duration)>,
@@ -188,7 +181,7 @@ impl Watched {
         }
     }
 
-    /// Forgets the connection. What is held back goes on, as it came.
+    /// Resets the connection. Packets held back are forwarded unchanged.
     fn reset(&mut self, out: &mut Vec<Onward>) {
         out.extend(self.kept.iter().filter(|kept| kept.sent.is_none()).map(|kept| Onward::Same(kept.packet)));
         self.kept.clear();
@@ -196,7 +189,6 @@ impl Watched {
         *self = Watched { kept, rtt: self.rtt, ..Watched::new(self.floor, self.margin) };
     }
 
-    /// Data on its way down: it goes on, is held back or is dropped.
     fn pass_data(
         &mut self,
         now: Time,
@@ -231,7 +223,7 @@ impl Watched {
             && known.seq == seq
         {
             if known.sent.is_none() {
-                // One that is held back was not lost: the copy ends here.
+                // A packet held back was not lost: the copy is dropped.
                 return out.push(Onward::Dropped(*packet, LossReason::Suppressed));
             }
             *known = Kept { packet: *packet, end, arrived: now, sent: Some(now), again: true, ..*known };
@@ -262,7 +254,6 @@ impl Watched {
         }
     }
 
-    /// Whether an ACK goes on.
     fn acknowledge(&mut self, now: Time, rules: &Rules, segment: &Segment, out: &mut Vec<Onward>) -> bool {
         match self.acks.take(segment) {
             Kind::New(_) => {
@@ -281,7 +272,7 @@ impl Watched {
         {
             once &= first.repeats == 0 && !first.again;
             newest = first.sent;
-            // One that was held back all the while need not go on any more: the mobile has it.
+            // The mobile has acknowledged this packet meanwhile.
             if first.sent.is_none() {
                 out.push(Onward::Dropped(first.packet, LossReason::Suppressed));
             }
@@ -300,7 +291,7 @@ impl Watched {
         self.restart(now);
     }
 
-    /// The first one is repeated at once; those that follow tell of the same hole.
+    /// Retransmits the first packet at once; later duplicates report the same hole.
     fn duplicate(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) -> bool {
         let Some(first) = self.kept.front() else { return true };
         let has_it = !is_before(ack, first.seq) && is_before(ack, first.end);
@@ -312,13 +303,12 @@ impl Watched {
             self.repeat(now, rules, out);
             self.restart(now);
         } else if let Some(held) = self.kept.iter().position(|kept| kept.sent.is_none()) {
-            // A packet has left the air.
+            // A packet has left the network.
             self.let_go(now, rules, held, out);
         }
         false
     }
 
-    /// One that was held back goes on.
     fn let_go(&mut self, now: Time, rules: &Rules, place: usize, out: &mut Vec<Onward>) {
         self.kept[place].sent = Some(now);
         let kept = self.kept[place];
@@ -346,7 +336,7 @@ impl Watched {
         out.push(Onward::Again(packet));
     }
 
-    /// The packet with the time that it has spent here on its timestamp.
+    /// Adds the packet's residence time to its timestamp.
     fn stamped_again(&mut self, now: Time, rules: &Rules, kept: &Kept) -> Packet {
         let (Some(segment), Some((newest, at))) = (kept.packet.segment(), self.clock) else {
             return kept.packet;
@@ -364,7 +354,7 @@ impl Watched {
         Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..kept.packet }
     }
 
-    /// The source's tick, ns, if it is known.
+    /// The source's tick, ns, if known.
     fn tick(&self, rules: &Rules) -> Option<f64> {
         if rules.tick > Duration::ZERO {
             return Some(rules.tick.as_nanos() as f64);
@@ -384,7 +374,7 @@ impl Watched {
         }
     }
 
-    /// The queue behind had no room: the source is to see that.
+    /// Handles a drop in the next queue: congestion, which the source must see.
     fn forget(&mut self, now: Time, seq: Seq) {
         if let Some(place) = self.kept.iter().rposition(|kept| kept.seq == seq && kept.repeats == 0) {
             let gone = self.kept[place];
@@ -394,7 +384,7 @@ impl Watched {
         }
     }
 
-    /// The timer is that of the first packet, if the mobile waits for it.
+    /// Restarts the timer if the mobile awaits the first packet.
     fn restart(&mut self, now: Time) {
         let is_awaited = match (self.kept.front(), self.acks.last()) {
             (Some(first), Some(ack)) => !is_before(ack, first.seq) && is_before(ack, first.end),

@@ -1,4 +1,4 @@
-//! The rules of the smaller boxes, a packet at a time.
+//! Rules of the smaller middleboxes, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
@@ -6,25 +6,24 @@ use lasthop_wire::{
     Body, Ecn, Flags, FlowId, LossHint, LossReason, NodeNotice, Packet, Priority, Segment, Seq, Timestamps,
 };
 
-/// The numbers wrap in the middle of every test.
+/// Sequence numbers wrap in the middle of every test.
 const ISN: u32 = u32::MAX - 2500;
 const SIZE: u32 = 1000;
 
-/// A box on the way of one flow. Its data goes down if `down`.
+/// A middlebox on the path of one flow. Data goes down if `down`.
 struct Script {
     middlebox: Box<dyn Middlebox>,
     now: Time,
 }
 
-/// What came out, in short: offsets of data and ACKs.
+/// Output in short: offsets of data and ACKs.
 #[derive(Debug, PartialEq)]
 enum Out {
     Data(u32),
     Again(u32),
     Ack(u32),
-    /// An ACK with this hint.
     Hinted(u32, LossHint),
-    /// An ACK of the box's own: its offset and window.
+    /// An ACK of the middlebox itself: offset and window.
     Own(u32, u16),
     Notice(NodeNotice),
 }
@@ -102,7 +101,7 @@ impl Script {
         settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
         let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
         let place = Site { flows: vec![[exit(down), exit(!down)]], random: Stream::named(1, "test") };
-        let middlebox = (choice.build)(&choice.values, &place).expect("a box");
+        let middlebox = (choice.build)(&choice.values, &place).expect("a middlebox");
         let mut script = Script { middlebox, now: Time::ZERO };
         script.pass(packet(true, Segment { seq: Seq(ISN), flags: Flags::SYN, ..Segment::default() }));
         let flags = Flags::SYN | Flags::ACK;
@@ -147,13 +146,12 @@ fn snoop_sack_repeats_all_that_is_missing_at_once() {
     let mut script = Script::new("snoop_sack", true, &[]);
     script.send((0..8).map(|packet| packet * SIZE));
     script.after(20).pass(ack(1000));
-    // 1000, 3000 and 5000 are lost.
     assert_eq!(script.pass(ack_with(1000, &[(2000, 3000)])), [Out::Again(1000)]);
     assert_eq!(script.pass(ack_with(1000, &[(4000, 5000), (2000, 3000)])), [Out::Again(3000)]);
     assert_eq!(script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])), [Out::Again(5000)]);
-    // None a second time within two round trips, and the sender hears nothing.
+    // No second retransmission within two round trips, and no ACK to the sender.
     assert_eq!(script.pass(ack_with(1000, &[(6000, 8000), (4000, 5000), (2000, 3000)])), []);
-    // FACK's gap waits until three segments lie above the hole.
+    // FACK's gap: three segments have to lie above the hole.
     let mut script = Script::new("snoop_sack", true, &[("gap", Value::Count(3))]);
     script.send((0..8).map(|packet| packet * SIZE));
     script.after(20).pass(ack(1000));
@@ -167,22 +165,21 @@ fn snoop_sack_leaves_what_it_cannot_fill_to_the_sender() {
     let mut script = Script::new("snoop_sack", true, &[]);
     script.send([0, 1000, 3000, 4000]);
     script.after(20).pass(ack(1000));
-    // 1000 was lost on the air, 2000 in the wired network.
+    // 1000 was lost over the air, 2000 in the wired network.
     assert_eq!(script.pass(ack_with(1000, &[(3000, 4000)])), [Out::Again(1000), Out::Ack(1000)]);
 }
 
 #[test]
 fn eln_marks_the_airs_hole_and_not_the_wired_networks() {
-    // The mobile sends: what never came over the air was lost there.
+    // The mobile sends: 1000 was lost over the air.
     let mut script = Script::new("eln", false, &[]);
     script.send([0, 2000, 3000, 4000]);
     script.pass(ack(1000));
     assert_eq!(script.pass(ack(1000)), [Out::Hinted(1000, LossHint::Wireless)]);
-    // 1000 comes again; 3000 passed here and is lost behind.
     script.send([1000]);
     assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
     assert_eq!(script.pass(ack(3000)), [Out::Ack(3000)]);
-    // Nothing outstanding: an ACK again is none of its business.
+    // No data is outstanding: no mark.
     assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
     assert_eq!(script.pass(ack(5000)), [Out::Ack(5000)]);
 }
@@ -228,17 +225,16 @@ fn spack_splits_the_first_ack_behind_a_loss_on_the_air() {
     for _ in 0..3 {
         assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     }
-    // Four ACKs over 4000 bytes, the last one the original.
+    // Four ACKs over 4000 bytes, the original last.
     let pieces = [Out::Own(2000, 1000), Out::Own(3000, 1000), Out::Own(4000, 1000), Out::Ack(5000)];
     assert_eq!(script.pass(ack(5000)), pieces);
     assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)], "once for each loss");
-    // One of each byte, at most `most`.
+    // One ACK per byte, at most `most`.
     let mut script = Script::new("spack", true, &[]);
     script.send((0..6).map(|packet| packet * SIZE));
     script.pass(ack(1000));
     (0..3).for_each(|_| _ = script.pass(ack(1000)));
     assert_eq!(script.pass(ack(2000)).len(), 1000);
-    // A hole of the wired network.
     let mut script = Script::new("spack", true, &settings);
     script.send([0, 2000, 3000, 4000]);
     script.pass(ack(1000));
@@ -251,18 +247,16 @@ fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
     let mut script = Script::new("mtcp", true, &[]);
     script.send([0, 1000, 2000]);
     assert_eq!(script.after(20).pass(ack(1000)), [Out::Ack(999)]);
-    assert_eq!(script.pass(ack(1000)), [Out::Ack(999)], "a duplicate stays one");
-    // The mobile falls silent.
+    assert_eq!(script.pass(ack(1000)), [Out::Ack(999)], "a duplicate stays a duplicate");
     let heard = script.now;
     assert_eq!(told(&script.expire()), [Out::Own(1000, 0)]);
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
-    // While it is, the sender's probes are answered, and the mobile is asked.
+    // A silent mobile: the station answers the sender's probes, and probes the mobile.
     assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
     assert_eq!(told(&script.expire()), [Out::Again(1000)]);
-    // It is back: the window that it tells opens.
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     assert_eq!(script.pass(ack(2000)), [Out::Ack(1999)]);
-    // Everything has arrived: the last byte is told in the end.
+    // All data has arrived: the last byte is acknowledged in the end.
     assert_eq!(script.after(10).pass(ack(3000)), [Out::Ack(2999)]);
     let heard = script.now;
     assert_eq!(told(&script.expire()), [Out::Own(3000, 1000)]);
@@ -294,32 +288,32 @@ fn wtcp_hides_the_time_that_a_repair_takes() {
         assert_eq!(stamps(&script.onward(stamped(data(number), value))), [value]);
     }
     script.after(20).pass(ack(1000));
-    // 1000 is lost. The duplicate brings it again, 20 ms older by its stamp, and is swallowed.
+    // 1000 is lost. The duplicate triggers a retransmission with a timestamp 20 ms later, and is suppressed.
     let out = script.onward(ack(1000));
     assert_eq!((told(&out), stamps(&out)), (vec![Out::Again(1000)], vec![520]));
     assert_eq!(script.pass(ack(1000)), []);
-    // That is lost, too: the timer repeats, and until a new ACK nothing else goes.
+    // The retransmission is lost, too. After the timeout nothing else is sent until a new ACK.
     let out = script.expire();
     let spent = (script.now.since(Time::ZERO).as_nanos() / 1_000_000) as u32;
     assert_eq!(stamps(&out), [500 + spent]);
     assert_eq!(script.pass(stamped(data(3000), 500 + spent)), [], "held back");
     let out = script.after(30).onward(ack(3000));
-    assert_eq!(stamps(&out), [500 + spent + 30], "what was held back goes on with the time on its stamp");
-    // Stamps never move back: the receiver would refuse the segment (RFC 7323 §5).
+    assert_eq!(stamps(&out), [500 + spent + 30], "a packet held back is sent with a later timestamp");
+    // Timestamps never decrease: the receiver would reject the segment (RFC 7323 §5).
     assert_eq!(stamps(&script.onward(stamped(data(4000), 500 + spent + 31))), [500 + spent + 31]);
 }
 
 #[test]
 fn wtcp_learns_the_sources_tick() {
     let mut script = Script::new("wtcp", true, &[]);
-    // A tick of 4 ms: the stamps have grown by 100 after 400 ms.
+    // A tick of 4 ms: the timestamps have grown by 100 after 400 ms.
     for number in 0..3 {
         script.onward(stamped(data(number * SIZE), 500 + 50 * number));
         script.after(200);
     }
     script.pass(ack(1000));
     let out = script.onward(ack(1000));
-    // 1000 came 400 ms ago.
+    // 1000 arrived 400 ms ago.
     assert_eq!((told(&out), stamps(&out)), (vec![Out::Again(1000)], vec![550 + 100]));
 }
 
@@ -333,7 +327,7 @@ fn wtcp_leaves_the_wired_networks_hole_to_the_source() {
     }
 }
 
-/// The window in an ACK is what is free of the buffer; its right edge never moves left.
+/// The window is the free buffer; its right edge never moves left.
 #[test]
 fn atcp_tells_what_is_free_and_freezes_the_sender() {
     let mut script = Script::new("atcp", true, &[("buffer", Value::Bytes(4000))]);
@@ -346,15 +340,15 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(window(script.after(20), 1000), 2000, "two packets of four are kept");
+    assert_eq!(window(script.after(20), 1000), 2000, "two packets of four are cached");
     script.send([3000]);
     assert_eq!(window(script.after(20), 2000), 2000);
     script.send([4000]);
-    // Promised: up to 4000; free now: 4000 - 2000.
+    // Advertised edge: 4000; free now: 4000 - 2000.
     assert_eq!(window(script.after(20), 3000), 2000);
     let heard = script.now;
     while !told(&script.expire()).contains(&Out::Own(3000, 0)) {
-        assert!(script.now.since(heard) < Duration::from_secs(1), "it does not freeze");
+        assert!(script.now.since(heard) < Duration::from_secs(1), "no zero window within 1 s");
     }
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
 }

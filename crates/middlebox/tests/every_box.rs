@@ -1,4 +1,4 @@
-//! What holds for every middlebox, whatever comes.
+//! Properties of every middlebox, for any input.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const FLOWS: u32 = 2;
 
-/// The boxes at a node that the first flow passes with its data going down, the second with it going up.
+/// All middleboxes, at a node where the first flow's data goes down and the second's up.
 fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
     let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
@@ -19,7 +19,7 @@ fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     built.collect()
 }
 
-/// Numbers that meet: few of them, on both sides of where the circle closes.
+/// A few numbers around the wrap of the sequence space.
 fn number() -> impl Strategy<Value = Seq> {
     (0u32..12).prop_map(|step| Seq((step * 700).wrapping_sub(4000)))
 }
@@ -64,8 +64,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Each packet goes on, is received, is dropped or is held, and has no second fate; what a box sends belongs to a flow that
-    /// passes; few packets are held; and it comes to rest: at one instant it does not go on sending for ever.
+    /// Each packet is forwarded, received, dropped or held, exactly once. New packets belong to a passing flow. Few
+    /// packets are held. At one instant, output is finite.
     #[test]
     fn each_packet_has_one_fate(packets in prop::collection::vec((packet(), 0u64..300), 1..80)) {
         for (name, mut middlebox) in boxes() {
@@ -80,7 +80,7 @@ proptest! {
                     middlebox.handle_timeout(now, &mut out);
                     settle(name, &out, &packets, &mut fates)?;
                     woken += 1;
-                    prop_assert!(woken < 1000, "{name} does not come to rest");
+                    prop_assert!(woken < 1000, "{name} does not end its output at one instant");
                 }
                 out.clear();
                 middlebox.handle_packet(now, packet, &mut out);
@@ -90,7 +90,6 @@ proptest! {
                     _ => true,
                 });
                 prop_assert!(is_known, "{name}");
-                // Now and then the queue behind has no room, or the link layer fails.
                 if millis % 7 == 0 {
                     middlebox.handle_refused(now, &packet);
                 }
@@ -100,14 +99,13 @@ proptest! {
                     settle(name, &out, &packets, &mut fates)?;
                 }
             }
-            // Only a box that holds packets back may have some, and a reset lets go of them.
+            // Only `wtcp` may hold packets, and a reset releases them.
             let held = fates.iter().filter(|fates| **fates == 0).count();
             prop_assert!(held == 0 || name == "wtcp", "{name} holds {held}");
         }
     }
 }
 
-/// Counts the fates in what a box decided: one for each packet that came.
 fn settle(
     name: &str,
     out: &[Onward],
@@ -123,7 +121,7 @@ fn settle(
         let number = packet.number as usize;
         fates[number] += 1;
         prop_assert_eq!(fates[number], 1, "{}: {:?}", name, packet);
-        // Another header, perhaps, and no other packet.
+        // The same packet, perhaps with another header.
         let came = Packet { number: packet.number, ..packets[number].0 };
         let body = if let Onward::Changed(_) = one { packet.body } else { came.body };
         prop_assert_eq!(*packet, Packet { body, ..came }, "{}", name);
@@ -131,7 +129,7 @@ fn settle(
     Ok(())
 }
 
-/// A flow that does not come by, or that nobody named, passes through every box.
+/// Packets of other or unknown flows pass every middlebox.
 #[test]
 fn what_is_not_its_own_passes() {
     let nowhere = Site { flows: vec![[None, None]], random: Stream::named(1, "test") };

@@ -1,29 +1,26 @@
-//! The snoop agent's rules, a packet at a time.
+//! Rules of the snoop agent, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, LossReason, Packet, Priority, Segment, Seq};
 
-/// The numbers wrap in the middle of every test.
+/// Sequence numbers wrap in the middle of every test.
 const ISN: u32 = u32::MAX - 2500;
 const SIZE: u32 = 1000;
 
-/// A box on the way of one flow whose data goes down, and what it lets go on.
+/// A middlebox on the path of one flow whose data goes down.
 struct Script {
     snoop: Box<dyn Middlebox>,
     now: Time,
 }
 
-/// What came out, in short.
 #[derive(Debug, PartialEq)]
 enum Out {
-    /// Data with this offset.
     Data(u32),
-    /// The same, repeated by the box.
+    /// Data retransmitted by the agent.
     Again(u32),
-    /// An ACK of this offset.
     Ack(u32),
-    /// An ACK of this offset that the box repeats.
+    /// An ACK repeated by the agent.
     AckAgain(u32),
 }
 
@@ -50,7 +47,7 @@ fn packet(forward: bool, segment: Segment) -> Packet {
 }
 
 impl Script {
-    /// The connection is open.
+    /// A connection whose handshake the agent has seen.
     fn new(settings: &[(&'static str, Value)]) -> Script {
         let mut script = Script::begun(settings);
         let syn = Segment { seq: Seq(ISN), flags: Flags::SYN, ..Segment::default() };
@@ -60,13 +57,13 @@ impl Script {
         script
     }
 
-    /// The box has seen nothing of it.
+    /// A connection in the middle.
     fn begun(settings: &[(&'static str, Value)]) -> Script {
         let mut choice = Choice::named(ALL, "snoop");
         settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
         let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
         let place = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
-        let snoop = (choice.build)(&choice.values, &place).expect("a box");
+        let snoop = (choice.build)(&choice.values, &place).expect("a middlebox");
         Script { snoop, now: Time::ZERO }
     }
 
@@ -95,7 +92,7 @@ impl Script {
         self
     }
 
-    /// Lets time pass until the box does something; it may be woken before, for a deadline that has moved.
+    /// Advances to the next output; earlier deadlines may have moved.
     fn expire(&mut self) -> Vec<Out> {
         let mut out = Vec::new();
         while out.is_empty() {
@@ -140,12 +137,10 @@ fn the_first_duplicate_brings_the_lost_packet_again_and_the_expected_ones_are_sw
     let mut script = Script::new(&[]);
     script.send([0, 1000, 2000, 3000, 4000]);
     assert_eq!(script.after(20).ack(1000), [Out::Ack(1000)]);
-    // 1000 is lost; 2000, 3000 and 4000 arrive.
     assert_eq!(script.ack(1000), [Out::Again(1000)]);
     assert_eq!(script.ack(1000), []);
     assert_eq!(script.ack(1000), []);
     assert_eq!(script.after(10).ack(5000), [Out::Ack(5000)]);
-    // Nothing waits any more.
     let mut out = Vec::new();
     script.snoop.handle_timeout(script.now + Duration::from_secs(60), &mut out);
     assert_eq!((told(&out), script.snoop.poll_timeout()), (vec![], Time::NEVER));
@@ -158,10 +153,9 @@ fn more_duplicates_than_expected_bring_one_more_repeat_and_then_pass() {
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Again(1000)]);
     assert_eq!(script.ack(1000), []);
-    // 2000 and 3000 have told of themselves: whatever comes now was sent after the repeat.
+    // Duplicates of 2000 and 3000 have arrived: further ones come from packets sent after the retransmission.
     script.send([4000, 5000]);
     assert_eq!(script.ack(1000), [Out::Again(1000)]);
-    // 5000's, which was expected then.
     assert_eq!(script.ack(1000), []);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -174,7 +168,7 @@ fn what_was_lost_before_it_is_the_senders() {
     for _ in 0..3 {
         assert_eq!(script.ack(1000), [Out::Ack(1000)]);
     }
-    // The sender fills the gap. Until that arrives further duplicates pass, for it reckons with them.
+    // The sender fills the gap; further duplicates pass until then.
     script.send([1000]);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -211,7 +205,7 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
             script.send([packet * SIZE]);
             script.after(20).ack((packet + 1) * SIZE);
         }
-        // All samples are 20 ms, so that they do not vary: 20 ms, the link's 10 ms and 10 ms for the mobile.
+        // All samples are equal: 20 ms, the link's 10 ms and 10 ms for the mobile.
         script.send([60 * SIZE]);
         let sent = script.now;
         assert_eq!(script.expire(), [Out::Again(60 * SIZE)]);
@@ -219,8 +213,7 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
     }
 }
 
-/// Every repair here takes ten round trips. Were the wait of what came behind the hole a sample, each repair would be
-/// later than the one before.
+/// Each recovery takes ten round trips. Samples of data behind the hole would delay each recovery further.
 #[test]
 fn a_repair_makes_the_next_one_no_later() {
     let mut script = Script::new(&[]);
@@ -237,7 +230,7 @@ fn a_repair_makes_the_next_one_no_later() {
     assert!(timeouts.windows(2).all(|pair| pair[1] <= pair[0]), "{timeouts:?}");
 }
 
-/// The sender fills a hole that the full cache cannot hold: what came behind it has waited for that.
+/// The sender fills a hole that the full cache cannot hold: data behind the hole has waited for that.
 #[test]
 fn a_hole_that_is_not_kept_gives_no_sample() {
     let mut script = Script::new(&[("cache", Value::Count(2))]);
@@ -247,7 +240,7 @@ fn a_hole_that_is_not_kept_gives_no_sample() {
     script.send([3000]);
     let sent = script.now;
     assert_eq!(script.expire(), [Out::Again(3000)]);
-    // 100 ms and 4 x 250 ms, as before the first sample.
+    // 100 ms + 4 x 250 ms, the values before the first sample.
     assert_eq!(script.now.since(sent), Duration::from_millis(1100));
 }
 
@@ -257,15 +250,14 @@ fn acks_that_say_something_else_pass() {
     script.send([0, 1000, 2000, 3000, 4000]);
     script.ack(1000);
     let mut pass = |segment: Segment| script.pass(packet(false, segment));
-    // Another window, a new echo of a mark, data: each is no duplicate.
+    // Another window, a new ECN echo, or data: no duplicate.
     assert_eq!(pass(Segment { window: 900, ..ack(1000) }), [Out::Ack(1000)]);
     assert_eq!(pass(Segment { window: 900, flags: Flags::ACK | Flags::ECE, ..ack(1000) }), [Out::Ack(1000)]);
     assert_eq!(pass(Segment { window: 900, len: 10, ..ack(1000) }), [Out::Ack(1000)]);
-    // A D-SACK: something below the ACK arrived twice.
+    // D-SACK: a segment below the ACK arrived twice.
     let mut segment = Segment { window: 900, ..ack(1000) };
     segment.sack.push(Seq(ISN.wrapping_add(1)), Seq(ISN.wrapping_add(1001)));
     assert_eq!(pass(segment), [Out::Ack(1000)]);
-    // The same without it is one.
     assert_eq!(pass(Segment { window: 900, ..ack(1000) }), [Out::Again(1000)]);
 }
 
@@ -314,7 +306,6 @@ fn two_losses_take_a_repair_each() {
         let mut script = Script::new(&[("chase", Value::Flag(chase))]);
         script.send([0, 1000, 2000, 3000, 4000]);
         script.after(20).ack(1000);
-        // 1000 and 2000 are lost, 3000 and 4000 arrive.
         assert_eq!(script.ack(1000), [Out::Again(1000)]);
         assert_eq!(script.ack(1000), []);
         script
@@ -322,7 +313,7 @@ fn two_losses_take_a_repair_each() {
     let mut script = burst(false);
     assert_eq!(script.after(20).ack(2000), [Out::Ack(2000)]);
     assert_eq!(script.expire(), [Out::Again(2000)]);
-    // 2000 went on before the repeat that has arrived.
+    // 2000 was sent before the retransmission that arrived.
     let mut script = burst(true);
     assert_eq!(script.after(20).ack(2000), [Out::Again(2000), Out::Ack(2000)]);
 }

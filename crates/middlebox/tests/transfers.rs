@@ -1,6 +1,5 @@
-//! Whole transfers through every box, with what a path can do to them: numbers that wrap, losses and disorder on both sides of
-//! the box, a box that comes to stand there in mid-connection, forged resets and ACKs. A box may help or not: the transfer
-//! is completed, as it is without one.
+//! Whole transfers through every middlebox, with wrapping sequence numbers, losses and reordering on both sides, a
+//! middlebox that joins in mid-connection, forged resets and ACKs. Each transfer completes, as without a middlebox.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_middlebox::{ALL, Build, Exit, Middlebox, Onward, Site};
@@ -8,27 +7,25 @@ use lasthop_tcp::{Arriving, Config, Endpoint, Notice, Role};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
 const BYTES: u64 = 400_000;
-/// The numbers wrap after 100 kB.
+/// Sequence numbers wrap after 100 kB.
 const ISN: u32 = u32::MAX - 100_000;
 const WIRED: Duration = Duration::from_millis(20);
 const AIR: Duration = Duration::from_millis(3);
 
-/// Where a packet is going to.
 #[derive(Clone, Copy, PartialEq)]
 enum To {
     Box,
     End,
 }
 
-/// What the path does.
 #[derive(Clone, Copy, Default)]
 struct Script {
-    /// Of the packets over the air (and in the wired network), every n-th is lost; 0: none.
+    /// Every n-th packet over the air (in the wired network) is lost; 0: none.
     air: u64,
     wired: u64,
-    /// Every n-th packet comes 15 ms later.
+    /// Every n-th packet is delayed by 15 ms.
     late: u64,
-    /// Packets that pass before the box stands there.
+    /// Packets that pass before the middlebox joins.
     begins: u64,
     /// Every n-th packet is followed by forged ones.
     forged: u64,
@@ -41,7 +38,7 @@ struct World {
     script: Script,
     passed: u64,
     carried: u64,
-    /// What is under way, in no order.
+    /// Packets in flight, unordered.
     travelling: Vec<(Time, u64, To, Packet)>,
     number: u64,
 }
@@ -86,7 +83,7 @@ impl World {
         World { now: Time::ZERO, ends, middlebox, script, passed: 0, carried: 0, travelling, number: 0 }
     }
 
-    /// A packet sets out on the wired side (`air` false) or over the air.
+    /// Sends a packet on the wired side (`air` false) or over the air.
     fn carry(&mut self, to: To, air: bool, packet: Packet) {
         self.carried += 1;
         let every = |n: u64| n > 0 && self.carried.is_multiple_of(n);
@@ -124,7 +121,7 @@ impl World {
         }
     }
 
-    /// Somebody off the path guesses: a reset, an ACK of what was never sent, an old one, data of another time.
+    /// An off-path attacker guesses: a reset, an ACK of unsent data, an old ACK, old data.
     fn forge(&mut self, like: Packet) {
         let Some(segment) = like.segment().copied() else { return };
         let far = |seq: Seq| Seq(seq.0.wrapping_add(1 << 30));
@@ -158,7 +155,6 @@ impl World {
         }
     }
 
-    /// The next thing happens; false if nothing will.
     fn step(&mut self) -> bool {
         self.poll_ends();
         let first = self.travelling.iter().map(|(due, number, ..)| (*due, *number)).min();
@@ -174,7 +170,7 @@ impl World {
             && let Some((due, number)) = first
         {
             let place = self.travelling.iter().position(|one| (one.0, one.1) == (due, number));
-            let (_, _, to, packet) = self.travelling.swap_remove(place.expect("it is there"));
+            let (_, _, to, packet) = self.travelling.swap_remove(place.expect("the packet is in flight"));
             match to {
                 To::Box => self.pass(packet),
                 To::End => self.arrive(packet),
@@ -204,7 +200,7 @@ impl World {
         }
     }
 
-    /// When the sink has everything.
+    /// Returns when the sink has all data.
     fn run(&mut self) -> Option<Time> {
         let limit = Time::ZERO + Duration::from_secs(600);
         while self.ends[1].delivered() < BYTES {
@@ -232,7 +228,7 @@ fn each_transfer_is_completed_through_each_box() {
         for (sack, freezes) in [(true, false), (false, true)] {
             let config = Config { sack, freezes, ..config() };
             let without = World::new(*script, &config, None).run();
-            assert!(without.is_some(), "{what} without a box");
+            assert!(without.is_some(), "{what} without a middlebox");
             for mechanism in ALL {
                 let choice = Choice::of(mechanism);
                 let Some(standing) = middlebox(&choice) else { continue };

@@ -1,60 +1,59 @@
-//! What one direction of a link tells the other: link-layer feedback that travels with the other direction's data, and who
-//! may use a medium that several share.
+//! Messages between the directions of a link: status reports carried by the other direction, and medium access.
 
 use lasthop_base::Time;
 
-/// A status report: which of a direction's data units below a number had arrived when it was made.
+/// Status report: reports which data units below a number had arrived at the time of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// When it was made.
+    /// Time of the report.
     pub made: Time,
-    /// Of this unit and those above nothing is said: they had not arrived, or the report was full.
+    /// First unit not covered by the report.
     pub until: u64,
 }
 
-/// What an element tells the other direction of its link, or the [medium](crate::arq::Medium) that it shares.
+/// Message of an element to the other direction of its link, or to or from the shared [medium](crate::arq::Medium).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
-    /// To be sent with what goes out there next.
+    /// Send this report with the next transmission.
     Send(Status),
-    /// Sent for the other direction: it is there at this time.
+    /// A report for the other direction will arrive.
     Arrives {
         /// The report.
         status: Status,
-        /// When.
+        /// Time of arrival.
         at: Time,
     },
-    /// Sent for the other direction, and destroyed.
+    /// A report for the other direction was destroyed.
     Lost(Status),
-    /// Between one direction of a link and the medium that it shares.
+    /// Message between a direction and its shared medium.
     Air {
-        /// The direction, by its place among those that share the medium.
+        /// Index of the direction among the medium's members.
         member: u32,
-        /// What is said.
+        /// The message.
         word: Word,
     },
 }
 
-/// What is said between a direction of a link and the medium that it shares.
+/// Message between a direction and the medium that it shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// To a direction, once: this is its place.
+    /// To a direction, once: announces its index.
     Joined,
-    /// From a direction: it has something to send.
+    /// From a direction with data to send.
     Wants,
-    /// To a direction: it begins now.
+    /// To a direction: transmit now.
     Begin,
-    /// From a direction that was to begin: the medium is taken until then, ACK included.
+    /// From a direction after `Begin`: the medium is busy until this time, ACK included.
     Takes(Time),
-    /// From a direction that was to begin: it has nothing to send after all.
+    /// From a direction after `Begin`, if no data is left.
     Nothing,
-    /// To a direction that began: others did so at the same time.
+    /// To a direction that began: others began at the same time.
     Collides,
-    /// From a direction: what it sent is over.
+    /// From a direction: its transmission is over.
     Done {
-        /// Whether something of it was acknowledged, or the last transmission of a frame was among it.
+        /// Whether a frame was acknowledged or discarded.
         is_settled: bool,
-        /// Whether it has more to send.
+        /// Whether more data waits.
         wants: bool,
     },
 }

@@ -1,29 +1,29 @@
-//! What may be set on a direction of a link while it runs, and what holds.
+//! Settings of a direction that may change at run time.
 
 use lasthop_base::Duration;
 
-/// What is to hold from now on; what is `None` stays as it is.
+/// Changes from now on; `None`: unchanged.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Change {
-    /// Rate, bit/s; 0: nothing is sent.
+    /// Rate, bit/s; 0: stopped.
     pub bps: Option<u64>,
-    /// Propagation delay, one way. Packets keep their order.
+    /// One-way propagation delay. Packets keep their order.
     pub delay: Option<Duration>,
-    /// Share of transmissions that the channel destroys, 0 to 1.
+    /// Loss probability of the channel, 0 to 1.
     pub loss: Option<f64>,
 }
 
-/// What holds now.
+/// Current settings.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Setting {
-    /// Rate, bit/s; 0: nothing is sent; `None` if it follows a plan or is recorded.
+    /// Rate, bit/s; 0: stopped; `None`: planned or recorded.
     pub bps: Option<u64>,
-    /// Propagation delay, one way, without what comes to it by plan or at random.
+    /// One-way propagation delay, without planned delay and jitter.
     pub delay: Duration,
-    /// Share of transmissions that the channel destroys, without losses by plan; `None` if it is not the same for each.
+    /// Loss probability of the channel, without planned losses; `None` if losses are not independent and alike.
     pub loss: Option<f64>,
 }
 
-/// Why something cannot be set: a part of a sentence, `its rate is recorded`.
+/// Why a setting cannot change: a clause such as `its rate is recorded`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fixed(pub &'static str);

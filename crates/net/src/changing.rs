@@ -1,9 +1,7 @@
-//! One direction of a link whose rate, delay and losses may be set while time passes: for real traffic, whose user turns
-//! the path's knobs.
+//! One direction of a link whose rate, delay and losses may change at run time, for real traffic.
 //!
-//! It says of every packet what a [`crate::Link`] of the same configuration says as long as nothing is set; here, though,
-//! a packet's passage is known when its last bit has been sent. A change therefore holds for all that still waits, and for
-//! the rest of the packet in transmission, as a rate by plan does. What has been sent already arrives as it was to.
+//! Without changes, results equal those of a [`crate::Link`] of the same configuration. Fates are decided when the last
+//! bit is sent: a change affects waiting packets and the rest of the current one, not packets already sent.
 
 use crate::admission::{Admission, State, Verdict};
 use crate::arq::{self, Arq, Carried};
@@ -15,22 +13,19 @@ use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Queue, then service, then the air, then the propagation delay; see the file.
 pub(crate) struct Changing {
     parts: Parts,
     bps: u64,
     waiting: VecDeque<Packet>,
     bytes: u64,
     sending: Option<Sending>,
-    /// When the transmitter was, or will be, free of the packet before: a link layer may hold it (stop and wait).
+    /// Time at which the transmitter is free: an ARQ may hold the link (stop and wait).
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,
-    /// Whether trouble is to be told of.
     tells_trouble: bool,
 }
 
-/// What a direction is made of beside its rate.
 pub(crate) struct Parts {
     pub(crate) delay: Duration,
     pub(crate) extra: Option<Box<Extra>>,
@@ -39,11 +34,10 @@ pub(crate) struct Parts {
     pub(crate) arq: Box<dyn Arq>,
 }
 
-/// The packet in transmission.
 struct Sending {
     packet: Packet,
     begins: Time,
-    /// What of it was left when the rate was set last, bits times nanoseconds per second, and when that was.
+    /// Remainder at `since`, the last rate change, in bits times nanoseconds per second.
     left: u128,
     since: Time,
     ends: Time,
@@ -67,7 +61,7 @@ impl Changing {
         }
     }
 
-    /// When what is left of a packet has been sent.
+    /// Returns when the remainder will have been sent.
     fn ends(&self, since: Time, left: u128) -> Time {
         match u64::try_from(left.div_ceil(u128::from(self.bps.max(1)))) {
             Ok(nanos) if self.bps > 0 => Time::from_nanos(since.as_nanos().saturating_add(nanos)),
@@ -75,7 +69,7 @@ impl Changing {
         }
     }
 
-    /// What was sent by `now`, and what is sent next.
+    /// Advances transmissions to `now`.
     fn catch_up(&mut self, now: Time, out: &mut Vec<Output>) {
         loop {
             if self.sending.as_ref().is_some_and(|sending| sending.ends > now) {
@@ -87,7 +81,7 @@ impl Changing {
             if self.held_until > now {
                 return;
             }
-            // It began to be sent the moment that the transmitter was free.
+            // Starts when the transmitter became free.
             let Some(packet) = self.waiting.pop_front() else { return };
             self.bytes -= u64::from(packet.wire_bytes);
             self.begin(self.held_until, packet);
@@ -99,7 +93,6 @@ impl Changing {
         self.sending = Some(Sending { packet, begins: now, left, since: now, ends: self.ends(now, left) });
     }
 
-    /// The last bit of a packet has left.
     fn send(&mut self, sending: &Sending, out: &mut Vec<Output>) {
         let Sending { packet, begins, ends, .. } = *sending;
         let air =

@@ -1,9 +1,9 @@
-//! What a link layer that cuts packets into PDUs counts, at both ends.
+//! Counters of a link layer that segments packets into PDUs, at both ends.
 
 use lasthop_base::Duration;
 
 impl Counters {
-    /// What was counted after `before`; the largest ones are of all the time.
+    /// Returns the counts since `before`; maxima cover the whole time.
     pub fn since(&self, before: &Counters) -> Counters {
         Counters {
             blocks: self.blocks - before.blocks,
@@ -33,42 +33,42 @@ impl Counters {
 pub struct Counters {
     /// Transport blocks sent.
     pub blocks: u64,
-    /// Of them destroyed, in part or as a whole.
+    /// Blocks destroyed, in part or as a whole.
     pub blocks_lost: u64,
-    /// Of the blocks sent, those sent again by hybrid ARQ.
+    /// Blocks retransmitted by hybrid ARQ, included in `blocks`.
     pub blocks_again: u64,
-    /// Blocks that hybrid ARQ gave up, so that nothing of them arrived.
+    /// Blocks that hybrid ARQ gave up.
     pub blocks_given_up: u64,
     /// PDUs sent, retransmissions included.
     pub pdus: u64,
-    /// PDUs sent again.
+    /// PDUs retransmitted.
     pub retransmissions: u64,
-    /// Of the PDUs sent, those with a poll.
+    /// PDUs with a poll.
     pub polls: u64,
-    /// Status reports made by the receiving side, where polls ask for them.
+    /// Status reports made at the receiver, if status is polled.
     pub statuses: u64,
-    /// Of them destroyed in the other direction.
+    /// Status reports destroyed in the other direction.
     pub statuses_lost: u64,
-    /// PDUs sent with status reports about the other direction, not among `pdus`.
+    /// PDUs with status reports for the other direction, not included in `pdus`.
     pub status_pdus: u64,
-    /// SDUs discarded by the sending side.
+    /// SDUs discarded at the sender.
     pub discarded: u64,
-    /// SDUs that found the sending side's buffer full.
+    /// SDUs dropped at the sender's full buffer.
     pub overflowed: u64,
-    /// SDUs handed up.
+    /// SDUs delivered.
     pub delivered: u64,
-    /// Of them after a later one.
+    /// SDUs delivered after a later SDU.
     pub late: u64,
-    /// Of them while an earlier one was still missing.
+    /// SDUs delivered while an earlier one was missing.
     pub behind_gap: u64,
-    /// Expiries of the waiting timer.
+    /// Expiries of the reordering timer.
     pub waits_expired: u64,
-    /// Time that whole SDUs spent waiting for earlier ones, in all.
+    /// Total reordering delay of complete SDUs.
     pub waited: Duration,
-    /// The longest such time.
+    /// Longest reordering delay.
     pub longest_wait: Duration,
-    /// Most SDUs at the sending side: those not yet acknowledged (or not yet sent, as `holds` says).
+    /// Largest number of SDUs at the sender: unacknowledged or unsent, by `holds`.
     pub largest_sending: u32,
-    /// Most whole SDUs that waited at the receiving side.
+    /// Largest number of complete SDUs in the reordering buffer.
     pub largest_receiving: u32,
 }

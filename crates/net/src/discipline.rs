@@ -1,4 +1,4 @@
-//! How do packets wait for the transmitter? The answer to a link's seam `queue`, of two kinds.
+//! Queue disciplines: the mechanisms of a link's seam `queue`.
 
 use crate::admission::Admission;
 use crate::queue::Queue;
@@ -7,26 +7,26 @@ use std::sync::Arc;
 
 /// A queueing discipline.
 pub enum Discipline {
-    /// First in, first out: what becomes of a packet is decided when it comes.
+    /// First in, first out: a packet's fate is decided at arrival.
     Fifo(Box<dyn Admission>),
-    /// It decides when a packet leaves, or removes from the middle.
+    /// The queue decides at dequeue, or removes from the middle.
     Scheduled(Box<dyn Queue>),
 }
 
-/// Where a queue is.
+/// Place of a queue.
 pub struct Place {
-    /// The link's rate: at the beginning if it changes by plan, the mean if it is recorded.
+    /// The link's rate: the first rate of a plan, the mean of a trace.
     pub rate: Rate,
-    /// Draws for those that draw.
+    /// Random numbers of the queue.
     pub random: Stream,
-    /// Who talks to whom, if that is known.
+    /// Source and destination of each flow, if known.
     pub hosts: Option<Hosts>,
 }
 
-/// Of each flow, by its number, the nodes that are its source and its destination.
+/// Source and destination node of each flow, by flow number.
 pub type Hosts = Arc<[[u32; 2]]>;
 
-/// How a discipline is built.
+/// Builds a discipline.
 pub type Build = dyn Fn(&Values, Place) -> Discipline + Send + Sync;
 
 impl Discipline {
@@ -35,12 +35,12 @@ impl Discipline {
         Discipline::Fifo(Box::new(admission))
     }
 
-    /// This queue.
+    /// A discipline with this queue.
     pub fn scheduled(queue: impl Queue + 'static) -> Discipline {
         Discipline::Scheduled(Box::new(queue))
     }
 
-    /// Whether it draws random numbers.
+    /// Whether the discipline draws random numbers.
     pub fn draws(&self) -> bool {
         match self {
             Discipline::Fifo(admission) => admission.draws(),
@@ -48,7 +48,7 @@ impl Discipline {
         }
     }
 
-    /// The average queue by which its admission decides, packets; `None` if it has none.
+    /// Average queue of the admission, packets; `None` without average.
     pub(crate) fn average(&self) -> Option<f64> {
         match self {
             Discipline::Fifo(admission) => admission.average(),
@@ -56,7 +56,7 @@ impl Discipline {
         }
     }
 
-    /// Whether it wants to know who talks to whom.
+    /// Whether the discipline needs [`Place::hosts`].
     pub fn wants_hosts(&self) -> bool {
         match self {
             Discipline::Fifo(_) => false,
@@ -64,7 +64,7 @@ impl Discipline {
         }
     }
 
-    /// Whether it ever marks a packet (ECN).
+    /// Whether the discipline may mark packets (ECN).
     pub fn marks(&self) -> bool {
         match self {
             Discipline::Fifo(admission) => admission.marks(),

@@ -1,11 +1,10 @@
-//! Path elements whose decisions depend on what comes later: removal from the middle of a queue, scheduling between
-//! classes, link layers that repeat and reorder by themselves.
+//! Path elements whose decisions depend on later events: removal from the middle of a queue, class scheduling, link
+//! layers that retransmit and reorder.
 //!
-//! A [`crate::Link`] knows a packet's passage when it joins; an element learns it while time passes. It is told of
-//! packets and deadlines, in the order of time, and answers with what is decided by then.
+//! An element receives packets and timeouts in time order, and outputs the fates decided so far.
 //!
-//! No method of [`Element`] has a default, so that an element around another one forwards each ability or does not compile.
-//! `lacks!` lists the abilities that an element does not have, `forwards!` those that another element has for it.
+//! [`Element`] has no default methods: an element that wraps another must forward each ability, or it does not compile.
+//! `lacks!` implements missing abilities; `forwards!` forwards abilities of the inner element.
 
 use crate::across::Across;
 use crate::change::{Change, Fixed, Setting};
@@ -14,112 +13,109 @@ use crate::trouble::Trouble;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 
-/// Something decided about a packet.
+/// A decision about a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Output {
-    /// It reaches the other side at this time, now or later.
+    /// The packet arrives at the other end, now or later.
     Arrives {
         /// The packet.
         packet: Packet,
-        /// When.
+        /// Time of arrival.
         at: Time,
     },
-    /// It is lost.
+    /// The packet is lost.
     Lost {
         /// The packet.
         packet: Packet,
-        /// When the receiving side's link layer gives it up, if it does (else now); [`Time::NEVER`] if it does not know.
+        /// When the receiver's link layer gives the packet up, else now; [`Time::NEVER`]: the receiver does not notice.
         at: Time,
-        /// Why.
+        /// Reason of the loss.
         reason: LossReason,
-        /// Whether the packet's header arrived sound all the same.
+        /// Whether the packet's header arrived intact.
         readable: bool,
     },
-    /// The receiving side's link layer notices a loss of which it did not know.
+    /// The receiver's link layer notices a loss later than the loss itself.
     GivenUp {
-        /// The packet, [`Output::Lost`] before.
+        /// The packet, output as [`Output::Lost`] earlier.
         packet: Packet,
-        /// When.
+        /// Time of notice.
         at: Time,
     },
-    /// Transmissions of a packet have failed, or will: reported only after [`Element::tell_trouble`].
+    /// Failed transmissions of a packet, past or future; only after [`Element::tell_trouble`].
     Troubled {
-        /// The packet, before what the queue may have marked on it or not.
+        /// The packet, with or without the queue's mark.
         packet: Packet,
-        /// Which transmissions, and when.
+        /// The failed transmissions.
         trouble: Trouble,
     },
-    /// A packet that has joined is there twice. The copy gets a number of its own, and joins at once
-    /// ([`Element::handle_copy`]).
+    /// A packet is duplicated. The engine numbers the copy, which joins at once ([`Element::handle_copy`]).
     Copied {
-        /// The packet as it came.
+        /// The packet as it joined.
         packet: Packet,
     },
-    /// The other direction of the same link is told something now.
+    /// A message to the other direction of the link, or to the medium.
     Across(Across),
-    /// The hosts behind this end of the link are told something now.
+    /// A report to the hosts behind this end of the link.
     Report(LinkReport),
 }
 
 impl Output {
-    /// A packet is lost of which nothing arrives.
+    /// A loss of which nothing arrives.
     pub(crate) fn gone(packet: Packet, at: Time, reason: LossReason) -> Output {
         Output::Lost { packet, at, reason, readable: false }
     }
 }
 
-/// One direction of a link, as a state machine in time. Decisions go to `out`, in the order of decision.
+/// One direction of a link as a state machine. Decisions go to `out` in order.
 pub trait Element: Send {
-    /// A packet joins.
+    /// Handles a packet that joins.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
-    /// A copy joins that the element has asked for ([`Output::Copied`]).
+    /// Handles a copy requested by [`Output::Copied`].
     fn handle_copy(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
-    /// A packet joins that neither waits nor takes time to be sent ([`crate::service::Light`]), if the element has such
-    /// packets; else the packet joins as any other.
+    /// Handles a packet that bypasses queue and service ([`crate::service::Light`]), or an ordinary packet if the
+    /// element has no bypass.
     fn handle_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
-    /// The deadline has come.
+    /// Handles the expired deadline.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
 
-    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
-    /// The other direction of the same link, or the medium, tells something.
+    /// Handles a message of the link's other direction, or of the medium.
     fn handle_across(&mut self, now: Time, across: Across);
 
-    /// Packets and bytes that wait at `now`.
+    /// Returns the packets and bytes that wait at `now`.
     fn backlog(&mut self, now: Time) -> Backlog;
 
     /// Whether the element draws random numbers, so that repetitions may differ.
     fn draws(&self) -> bool;
 
-    /// Counts of a link layer that cuts packets into PDUs (RLC); `None` of any other.
+    /// Counters of a link layer with PDUs (RLC), else `None`.
     fn rlc(&self) -> Option<&Counters>;
 
-    /// The average queue by which the admission decides (RED), packets; `None` if the admission has no average.
+    /// Average queue of the admission (RED), packets; `None` without average.
     fn average(&self) -> Option<f64>;
 
-    /// Has the element report failed transmissions from now on ([`Output::Troubled`]); false if its link layer keeps them
-    /// to itself.
+    /// Requests reports of failed transmissions ([`Output::Troubled`]); false if the link layer reports none.
     fn tell_trouble(&mut self) -> bool;
 
-    /// Rate, delay and losses that hold now; `None` if the link layer decides by itself what is sent when.
+    /// Current rate, delay and losses; `None` if the link layer schedules transmissions itself.
     fn setting(&self) -> Option<Setting>;
 
-    /// Why a change is not possible; `None` if it is.
+    /// Why a change is impossible, else `None`.
     fn refuses(&self, change: &Change) -> Option<Fixed>;
 
-    /// Changes what the element does not [refuse](Element::refuses), from now on.
+    /// Applies a change that [`Element::refuses`] allows.
     fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>);
 
-    /// Time that a packet that joins at `now` would wait until its first bit is sent, if nothing is changed; `None` if
-    /// that cannot be told.
+    /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
     fn wait(&mut self, now: Time) -> Option<Duration>;
 }
 
-/// Implements those methods of [`Element`] whose ability an element does not have.
+/// Implements methods of [`Element`] for abilities that the element lacks.
 macro_rules! lacks {
     ($($ability:ident),*) => { $($crate::element::lacks!(@ $ability);)* };
     (@ copies) => {
@@ -156,7 +152,7 @@ macro_rules! lacks {
         }
 
         fn refuses(&self, _: &$crate::Change) -> Option<$crate::Fixed> {
-            Some($crate::Fixed("its link layer decides by itself what is sent when"))
+            Some($crate::Fixed("its link layer schedules transmissions itself"))
         }
 
         fn wait(&mut self, _: lasthop_base::Time) -> Option<lasthop_base::Duration> {
@@ -168,7 +164,7 @@ macro_rules! lacks {
     };
 }
 
-/// Implements those methods of [`Element`] that a field of this name does for the element around it.
+/// Forwards methods of [`Element`] to the field `inner`.
 macro_rules! forwards {
     ($inner:ident: $($ability:ident),*) => { $($crate::element::forwards!(@ $inner $ability);)* };
     (@ $inner:ident deadline) => {

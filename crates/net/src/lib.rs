@@ -1,25 +1,21 @@
-//! What a path does to packets, as pure state machines.
+//! Path elements as pure state machines.
 //!
-//! * [`link`]: one direction of a link: queue, then service, then the air, then the propagation delay.
-//! * [`element`]: what cannot be known when a packet joins, as a state machine in time.
-//! * [`scheduled`]: a direction whose queue ([`queue`]) decides on leaving, or removes from the middle.
-//! * [`discipline`]: how do packets wait? First in, first out, or as a [`queue`] says.
-//! * [`admission`]: may a packet join the queue?
-//! * [`service`]: how long does it occupy the link? A constant rate, one by plan, or a recorded one.
-//! * [`channel`]: does a transmission arrive intact?
-//! * [`jitter`]: by how much is a packet late? [`steps`]: what changes by plan: rates, delays, losses.
-//! * [`rlc`]: a direction whose link layer cuts, repeats and reorders by itself.
-//! * [`harq`]: a direction of LTE or 5G NR: hybrid ARQ of transport blocks under RLC.
-//! * [`fec`]: a direction whose packets an erasure code protects.
-//! * [`wifi`]: two directions that share one medium.
-//! * [`processing`]: a host's own delay, in front of its first link.
-//! * [`change`]: what may be set while time passes; `changing`: a direction whose rate may be.
-//! * [`across`]: what one direction of a link tells the other; [`counters`]: what is counted of PDUs.
-//! * [`arq`]: what does the link layer do when it does not?
-//! * [`Catalogue`]: every mechanism of these folders, by seam.
+//! * [`link`]: one direction of a link: queue, service, channel, propagation delay.
+//! * [`element`]: a direction whose decisions depend on later events.
+//! * [`scheduled`]: a direction with a [`queue`] that decides at dequeue or removes from the middle.
+//! * [`discipline`]: queue discipline: first in, first out, or a [`queue`].
+//! * [`admission`]: admission to the queue.
+//! * [`service`]: service time: constant rate, planned rate or recorded rate.
+//! * [`channel`]: losses over the air. [`arq`]: the link layer's retransmissions.
+//! * [`jitter`]: random delay. [`steps`]: values that change by plan: rates, delays, losses.
+//! * [`rlc`]: RLC acknowledged mode. [`harq`]: LTE or 5G NR, hybrid ARQ of transport blocks under RLC.
+//! * [`fec`]: an erasure code over packets. [`wifi`]: directions that share one medium.
+//! * [`processing`]: a host's processing delay, before its first link.
+//! * [`change`]: run-time changes; `changing`: a direction whose rate may change at run time.
+//! * [`across`]: messages between the directions of a link; [`counters`]: counts of PDUs.
+//! * [`Catalogue`]: all mechanisms, by seam.
 //!
-//! What is absent: no clock. A link says at once when a packet will arrive or that it
-//! will not, because nothing that comes later can change it; only elements wait.
+//! A link has no clock and returns a packet's fate at once, because no later event can change it; only elements wait.
 
 pub mod across;
 pub mod admission;

@@ -1,12 +1,10 @@
-//! One direction of a link: queue, then service, then the air, then the propagation delay.
+//! One direction of a link: queue, service, channel, propagation delay.
 //!
-//! The queue is first in, first out, and nothing is removed from its middle, so a
-//! packet's whole passage is known when it joins. A packet costs one call.
+//! The queue is first in, first out, and nothing is removed from its middle. A packet's fate is therefore known when it
+//! joins, and costs one call.
 //!
-//! * `config`: parts of a direction and every mechanism for them; `line`: of which kind it is then, this one or an
-//!   element, and how it is built;
-//! * `set`: what of it may be changed while it runs; `impaired`: which packets join twice, and which are damaged;
-//!   `light`: recorded trains.
+//! * `config`: configuration of a direction, and its mechanisms. `line`: builds a [`Link`] or an element.
+//! * `set`: run-time changes. `impaired`: duplicates, damage and residual losses. `light`: recorded trains.
 
 mod config;
 mod impaired;
@@ -28,38 +26,32 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// One direction of a link whose queue is first in, first out.
-///
-/// First what each packet touches.
+/// One direction of a link with a first-in-first-out queue. The first fields are those that each packet needs.
 #[repr(C)]
 pub struct Link {
     frees_at: Time,
     delay: Duration,
-    /// Whether nothing is lost and what waits is not counted: a wire behind an unlimited queue.
+    /// A wire behind an unlimited queue: no losses, no backlog count.
     is_plain: bool,
-    /// Whether what waits is counted.
     tracks: bool,
     keeps_order: bool,
     draws: bool,
-    /// Whether trouble goes to `out` where a packet's fate does ([`Link::decide`]).
+    /// Whether trouble goes to `out` ([`Link::decide`]).
     tells_trouble: bool,
     server: Server,
-    /// Packets that wait: when each leaves the queue, and its bytes.
+    /// Waiting packets: time of leaving the queue, and bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
     gate: Gate,
     last_arrival: Time,
-    /// `None` when nothing is ever lost or late.
+    /// `None` for a lossless link without extra delay.
     air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
-    /// What comes to the delay.
     extra: Option<Box<Extra>>,
-    /// Of the packet that met some last.
+    /// Trouble of the last packet that met some.
     trouble: Option<Trouble>,
 }
 
-/// Who decides what may join.
 enum Gate {
-    /// The room alone: nobody need be asked.
     Room(Room),
     Asked(Box<dyn Admission>),
 }
@@ -73,27 +65,27 @@ impl Gate {
     }
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passage {
-    /// It reaches the other side.
+    /// The packet arrives at the other end.
     Arrives {
-        /// When.
+        /// Time of arrival.
         at: Time,
     },
-    /// It is lost.
+    /// The packet is lost.
     Lost {
-        /// When that is decided; for a loss on the air, when the receiving side gives it up.
+        /// Time of the decision; for a channel loss, when the receiver gives the packet up.
         at: Time,
-        /// Why.
+        /// Reason of the loss.
         reason: LossReason,
-        /// Whether its header arrived sound all the same.
+        /// Whether the packet's header arrived intact.
         readable: bool,
     },
 }
 
 impl Link {
-    /// A link of this rate and one-way delay in its initial state.
+    /// A link of this rate and one-way delay.
     pub fn new(
         service: &Service,
         delay: Duration,
@@ -104,7 +96,6 @@ impl Link {
         Link::varying(service, delay, None, admission, channel, arq)
     }
 
-    /// The same, with what comes to its delay.
     fn varying(
         service: &Service,
         delay: Duration,
@@ -138,34 +129,33 @@ impl Link {
         }
     }
 
-    /// The link layer's trouble with the packet that joined last, if it is asked before the next one joins and nothing was
-    /// left from before.
+    /// Returns the link layer's trouble with the last packet; call before the next packet joins.
     pub fn take_trouble(&mut self) -> Option<Trouble> {
         self.trouble.take()
     }
 
-    /// Has the link count what waits even if its queue is unlimited, so that [`Link::backlog`] is true.
+    /// Counts the backlog even behind an unlimited queue, for [`Link::backlog`].
     pub fn track_backlog(&mut self) {
         (self.tracks, self.is_plain) = (true, false);
     }
 
-    /// Whether packets arrive in the order in which they joined.
+    /// Whether packets arrive in order.
     pub fn keeps_order(&self) -> bool {
         self.keeps_order || self.air.is_none()
     }
 
-    /// Whether anything of it draws random numbers.
+    /// Whether the link draws random numbers.
     pub fn draws(&self) -> bool {
         self.draws
     }
 
-    /// Whether all packets pass: nothing is lost, and what waits is not counted.
+    /// Whether the link loses nothing and counts no backlog.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Of a [plain](Link::is_plain) link: when a packet of so many bytes reaches the other side that joins at `now`.
+    /// Returns when a packet of `bytes` arrives over a [plain](Link::is_plain) link.
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u32) -> Time {
         let served = self.server.serve(now.max(self.frees_at), bytes);
@@ -173,7 +163,7 @@ impl Link {
         served.ends + self.delay
     }
 
-    /// A packet joins at `now`, which never decreases. It may come out marked.
+    /// Carries a packet that joins at `now`, which never decreases. May mark the packet.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
@@ -197,7 +187,7 @@ impl Link {
         self.fly(served, packet)
     }
 
-    /// A packet joins inside an element, and its fate goes to `out`. One that passes neither waits nor takes time to be sent.
+    /// Carries a packet inside an element; its fate goes to `out`. `passes`: bypasses queue and service.
     #[inline(never)]
     fn decide(&mut self, now: Time, mut packet: Packet, passes: bool, out: &mut Vec<Output>) {
         self.trouble = None;
@@ -215,7 +205,6 @@ impl Link {
         });
     }
 
-    /// A packet's way through the air.
     #[inline(always)]
     fn fly(&mut self, served: Served, packet: &Packet) -> Passage {
         let Some((channel, arq)) = &mut self.air else {
@@ -236,7 +225,7 @@ impl Link {
         Passage::Arrives { at }
     }
 
-    /// The first transmission was lost, and the ARQ has seen to it.
+    /// Handles a lost first transmission after the ARQ.
     #[cold]
     fn carry_again(&mut self, air: &Air, carried: &Carried) -> Passage {
         self.trouble = Some(carried.trouble(air.end));
@@ -249,8 +238,8 @@ impl Link {
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 
-    /// When a packet is there whose first transmission ends at `ends`, and its last one at `done`. What comes behind one that is
-    /// being repeated, or that is late, waits until that is there, or given up.
+    /// Returns the arrival of a packet whose first transmission ends at `ends`, and whose last one ends at `done`. In
+    /// order, later packets wait for earlier ones.
     #[inline]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;
@@ -264,7 +253,7 @@ impl Link {
         self.last_arrival
     }
 
-    /// What waits at `now`, which never decreases; the packet in transmission is told apart.
+    /// Backlog at `now`, which never decreases; without the packet in transmission.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         while let Some((begins, bytes)) = self.waiting.front() {
             if *begins > now {

@@ -1,13 +1,12 @@
-//! Processing delay: what a host takes to handle a packet before it leaves. It is random, and packets keep their order.
-//!
-//! It breaks the phase effects of drop-tail queues (Floyd and Jacobson 1992, §3), as ns-2's `overhead_` does. That one
-//! draws a time for each burst of a sender; here each packet has one of its own, at both ends.
+//! Processing delay of a host before its first link: random, in order. It breaks the phase effects of drop-tail queues
+//! (Floyd and Jacobson 1992, §3), as ns-2's `overhead_`, which draws once a burst; here each packet has its own delay,
+//! at both ends.
 
 use crate::element::{Element, Output, lacks};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
-/// An element that no link has: a flow's packets pass it inside their host. What is in it waits in no queue.
+/// The processing delay of a flow's packets in their host, outside of any link.
 pub struct Processing {
     most: Duration,
     random: Stream,
@@ -15,7 +14,7 @@ pub struct Processing {
 }
 
 impl Processing {
-    /// Each packet takes a time evenly distributed up to `most`, or until the one before it leaves.
+    /// A delay uniform on 0 to `most`, or until the previous packet leaves.
     pub fn new(most: Duration, random: Stream) -> Processing {
         Processing { most, random, last: Time::ZERO }
     }

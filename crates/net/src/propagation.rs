@@ -1,4 +1,4 @@
-//! What comes to a direction's constant propagation delay: changes by plan, and jitter.
+//! Additions to a constant propagation delay: planned changes, and jitter.
 
 use crate::change::Change;
 use crate::element::{Element, Output, forwards, lacks};
@@ -7,38 +7,35 @@ use crate::steps::{Course, Steps};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Packet;
 
-/// What comes to a constant delay.
 pub(crate) struct Extra {
     plan: Option<Course<Duration>>,
     jitter: Box<dyn Jitter>,
 }
 
 impl Extra {
-    /// `None` if nothing does.
+    /// `None` without additions.
     pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<Extra>> {
         let is_needed = plan.is_some() || !jitter.is_none();
         is_needed.then(|| Box::new(Extra { plan: plan.map(Course::new), jitter }))
     }
 
-    /// By how much a packet whose transmission ends at `now` is late. Apart: most links have none of it.
+    /// Additional delay of a packet whose transmission ends at `now`. Not inlined: most links have none.
     #[inline(never)]
     pub(crate) fn late(&mut self, now: Time) -> Duration {
         let planned = self.plan.as_mut().map_or(Duration::ZERO, |plan| plan.at(now));
         if self.jitter.is_none() { planned } else { planned + self.jitter.late(now) }
     }
 
-    /// Whether packets may overtake each other.
     pub(crate) fn reorders(&self) -> bool {
         self.jitter.reorders()
     }
 
-    /// Whether it draws random numbers.
     pub(crate) fn draws(&self) -> bool {
         self.jitter.draws() || self.plan.as_ref().is_some_and(Course::draws)
     }
 }
 
-/// A direction whose link layer delivers by itself, with a delay that varies behind it.
+/// A direction with its own link layer, and extra delay behind.
 pub(crate) struct Delayed {
     inner: Box<dyn Element>,
     extra: Box<Extra>,
@@ -50,7 +47,7 @@ impl Delayed {
         Delayed { inner, extra, last_arrival: Time::ZERO }
     }
 
-    /// What was decided from the `from`-th on arrives later.
+    /// Delays arrivals from the `from`-th output on.
     fn delay(&mut self, from: usize, out: &mut [Output]) {
         for output in &mut out[from..] {
             if let Output::Arrives { at, .. } = output {

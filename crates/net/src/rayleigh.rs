@@ -1,21 +1,19 @@
-//! Rayleigh fading: the envelope of a flat channel without a line of sight, for faded traces and faded blocks alike.
-//!
-//! A sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected Jakes model).
+//! Rayleigh fading: the envelope of a flat channel without line of sight, by a sum of sinusoids (Zheng and Xiao, IEEE
+//! Commun. Lett. 7(11), 2003, a corrected Jakes model).
 
 use lasthop_base::Stream;
 use std::f64::consts::PI;
 
-/// Sinusoids per quadrature: more change nothing visible.
+/// Sinusoids per quadrature; more do not change results visibly.
 const SINUSOIDS: usize = 16;
 
-/// How far the roughly computed power of two paths is from the exact one at most, with room to spare: a cosine is 7e-5 off,
-/// a quadrature's sum of 16 is 1.1e-3 off and at most 16 itself, so that its part of the power is 2.2e-3 off, and there are
-/// four.
+/// Upper bound of the error of the approximate power of two paths: cosine error 7e-5, error of a quadrature's sum of 16
+/// 1.1e-3 at a magnitude of at most 16, so 2.2e-3 for each of four quadratures.
 const MARGIN: f64 = 0.01;
 
 /// The complex envelope of a Rayleigh fading channel, mean power 1.
 pub(crate) struct RayleighFading {
-    /// Of each sinusoid, the real quadrature's first: turns a second, and turns at time zero.
+    /// Turns per second, and turns at time zero, by sinusoid, real quadrature first.
     speeds: [f64; 2 * SINUSOIDS],
     phases: [f64; 2 * SINUSOIDS],
 }
@@ -45,11 +43,11 @@ impl RayleighFading {
         (real * real + imaginary * imaginary) / SINUSOIDS as f64
     }
 
-    /// One quadrature's part of the power at `t`, roughly ([`MARGIN`]): the real one's first.
+    /// Approximate power of one quadrature at `t` (error: [`MARGIN`]); 0: real.
     fn rough_part(&self, quadrature: usize, t: f64) -> f64 {
         let from = quadrature * SINUSOIDS;
         let (speeds, phases) = (&self.speeds[from..from + SINUSOIDS], &self.phases[from..from + SINUSOIDS]);
-        // Four sums beside each other: no addition waits for the one before.
+        // Four independent sums, for instruction-level parallelism.
         let mut sums = [0.0; 4];
         for (speeds, phases) in speeds.as_chunks::<4>().0.iter().zip(phases.as_chunks::<4>().0) {
             for (sum, (speed, phase)) in sums.iter_mut().zip(speeds.iter().zip(phases)) {
@@ -61,16 +59,15 @@ impl RayleighFading {
     }
 }
 
-/// Whether the powers of one or two paths together are below `threshold` at `t`, as [`RayleighFading::power`] says.
+/// Whether the sum of the powers of one or two paths is below `threshold` at `t` ([`RayleighFading::power`]).
 ///
-/// A fade is rare, and rarely is the power close to the threshold: mostly a part of the rays, computed roughly, tells. The
-/// quadrature that was the strongest last time (`strongest`: of all paths, 0 before the first time) is asked first: the
-/// channel changes slowly, so that it often tells alone. The answer does not depend on it.
+/// A partial, approximate sum usually decides. The quadrature strongest last time (`strongest`, 0 at first) comes
+/// first, because the channel changes slowly; the result does not depend on this order.
 pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strongest: &mut usize) -> bool {
     let (mut power, mut largest) = (0.0, 0.0);
     let first = *strongest;
     for number in 0..2 * paths.len() {
-        // Two or four of them: each comes up once.
+        // Each of two or four quadratures comes up once.
         let quadrature = first ^ number;
         let part = paths[quadrature / 2].rough_part(quadrature % 2, t);
         if part > largest {
@@ -84,12 +81,11 @@ pub(crate) fn are_below(paths: &[RayleighFading], t: f64, threshold: f64, strong
     power < threshold - MARGIN || paths.iter().map(|path| path.power(t)).sum::<f64>() < threshold
 }
 
-/// cos(2 pi `turns`), to some 1e-15 while |turns| < 2^51: without branches, so that several are computed at once.
-///
-/// `libm::cos` spent 70 % of a run over RLC with faded blocks here.
+/// cos(2 pi `turns`), error about 1e-15 for |turns| < 2^51. Branch-free, for vector code: `libm::cos` took 70 % of a
+/// run over RLC with faded blocks.
 #[inline]
 fn cosine(turns: f64) -> f64 {
-    /// Taylor's of sin(x): (-1)^k / (2k + 1)!, from the highest; the next would add 3e-18 at pi/2.
+    /// Taylor coefficients of sin(x), (-1)^k / (2k + 1)!, highest first; the next term is 3e-18 at pi/2.
     const TERMS: [f64; 11] = [
         1.0 / 51_090_942_171_709_440_000.0,
         -1.0 / 121_645_100_408_832_000.0,
@@ -108,20 +104,20 @@ fn cosine(turns: f64) -> f64 {
     x * TERMS.iter().fold(0.0, |sum, term| sum * square + term)
 }
 
-/// The same to 7e-5.
+/// cos(2 pi `turns`), error 7e-5.
 #[inline]
 fn rough_cosine(turns: f64) -> f64 {
-    /// Of all odd polynomials of degree 5 the one closest to sin(2 pi x) from -1/4 to 1/4 (Remez' exchange, our computation).
+    /// Minimax odd polynomial of degree 5 for sin(2 pi x) on -1/4 to 1/4 (Remez exchange, our computation).
     const TERMS: [f64; 3] = [6.281_280_076_6, -41.095_242_687, 73.585_514_735];
     let x = from_quarter(turns);
     let square = x * x;
     x * (TERMS[0] + square * (TERMS[1] + square * TERMS[2]))
 }
 
-/// The turns whose sine is the cosine of these, in -1/4 to 1/4: cos(2 pi p) = sin(2 pi (1/4 - |p|)), for |p| <= 1/2.
+/// cos(2 pi p) = sin(2 pi (1/4 - |p|)) for |p| <= 1/2: returns turns in -1/4 to 1/4 whose sine is the cosine.
 #[inline]
 fn from_quarter(turns: f64) -> f64 {
-    /// Added and taken away again, it rounds to a whole number: 1.5 x 2^52.
+    /// 1.5 x 2^52: adding and subtracting rounds to a whole number.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let part = turns - ((turns + ROUND) - ROUND);
     0.25 - part.abs()
@@ -136,7 +132,7 @@ mod tests {
         for step in -4_000i32..=4_000 {
             let turns = f64::from(step) / 1_000.0;
             let error = cosine(turns) - libm::cos(2.0 * PI * turns);
-            // The argument of the other one is rounded: half a grain of 8 pi.
+            // libm's argument is rounded: half an ulp of 8 pi.
             assert!(error.abs() < 3e-15, "{turns}: {error:e}");
         }
         for (turns, expected) in [(1e6, 1.0), (1e6 + 0.25, 0.0), (-1e9 - 0.5, -1.0), (0.125, 0.5f64.sqrt())] {
@@ -156,7 +152,6 @@ mod tests {
         assert!(4.0 * of_part < MARGIN, "{of_part:e} of each quadrature");
     }
 
-    /// With thresholds at and beside the exact power, too.
     #[test]
     fn what_is_told_from_a_part_of_the_rays_is_what_the_power_says() {
         let mut below = 0u32;
@@ -171,7 +166,6 @@ mod tests {
                     for threshold in near.into_iter().chain([0.0, 0.05, 0.4, 3.0]) {
                         let expected = power < threshold;
                         below += u32::from(expected);
-                        // Whichever was the strongest before.
                         for mut strongest in 0..2 * paths.len() {
                             let below = are_below(paths, t, threshold, &mut strongest);
                             assert_eq!(below, expected, "{power} at {t}, {threshold}");
@@ -181,13 +175,13 @@ mod tests {
                 }
             }
         }
-        assert!((100_000..340_000).contains(&below), "both answers came: {below}");
+        assert!((100_000..340_000).contains(&below), "both results occur: {below}");
     }
 
     #[test]
     fn the_envelope_is_rayleigh() {
-        // Mean power 1; it exceeds 1 with probability 1/e; it crosses the RMS level upwards sqrt(2 pi) f_d / e times
-        // a second (Jakes 1974, Eq. 1.3-35). Averaged over channels, because one has 16 sinusoids only.
+        // Mean power 1; P(power > 1) = 1/e; upward crossings of the RMS level: sqrt(2 pi) f_d / e a second (Jakes 1974,
+        // Eq. 1.3-35). Averaged over channels, because each has 16 sinusoids only.
         let (channels, seconds, per_second) = (60, 100, 1000);
         let doppler = 5.0;
         let (mut sum, mut above, mut crossings) = (0.0, 0u32, 0u32);
@@ -207,6 +201,6 @@ mod tests {
         assert!((sum / samples - 1.0).abs() < 0.03, "{}", sum / samples);
         assert!((f64::from(above) / samples - 1.0 / std::f64::consts::E).abs() < 0.02);
         let expected = (2.0 * PI).sqrt() * doppler / std::f64::consts::E;
-        assert!((rate / expected - 1.0).abs() < 0.05, "{rate} crossings a second, {expected} expected");
+        assert!((rate / expected - 1.0).abs() < 0.05, "{rate} crossings a second, expected {expected}");
     }
 }

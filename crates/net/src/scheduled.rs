@@ -1,4 +1,4 @@
-//! One direction of a link with a queue that decides on leaving, or removes from the middle.
+//! One direction of a link with a queue that decides at dequeue or removes from the middle.
 
 use crate::arq::{self, Arq, Carried};
 use crate::change::{Change, Fixed, Setting};
@@ -10,30 +10,23 @@ use crate::service::{Served, Server, Service};
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// Queue, then service, then the air, then the propagation delay, one packet at a time.
+/// Queue, service, channel and propagation delay, one packet at a time.
 pub struct Scheduled {
     queue: Box<dyn Queue>,
     server: Server,
     delay: Duration,
-    /// What comes to the delay.
     extra: Option<Box<Extra>>,
-    /// Whether packets may overtake each other.
     keeps_order: bool,
-    /// Whether the rate is drawn.
     draws_rate: bool,
     channel: Box<dyn Channel>,
     arq: Box<dyn Arq>,
-    /// Whether nothing is ever lost on the air: then it is not asked.
     is_sound: bool,
-    /// Whether trouble is to be told of.
     tells_trouble: bool,
-    /// Packets in the queue.
     waiting: u32,
-    /// Whether nothing is sent: its rate was set to none.
+    /// Whether the rate was set to 0.
     is_stopped: bool,
-    /// When the transmitter is free.
     frees_at: Time,
-    /// When the queue is to be asked next, [`Time::NEVER`] if it is empty.
+    /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
     asks_at: Time,
     last_arrival: Time,
     dropped: Dropped,
@@ -68,14 +61,13 @@ impl Scheduled {
         }
     }
 
-    /// The same with what comes to its delay.
+    /// Adds planned delay and jitter.
     pub(crate) fn with(mut self, extra: Option<Box<Extra>>) -> Scheduled {
         self.keeps_order &= !extra.as_ref().is_some_and(|extra| extra.reorders());
         self.extra = extra;
         self
     }
 
-    /// Sends what may be sent now, and notes when to ask again.
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.is_stopped {
             self.asks_at = Time::NEVER;
@@ -104,7 +96,6 @@ impl Scheduled {
         self.asks_at = if self.waiting > 0 { self.frees_at } else { Time::NEVER };
     }
 
-    /// A packet's way through the air.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn fly(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
         if !self.is_sound {
@@ -115,7 +106,6 @@ impl Scheduled {
         out.push(Output::Arrives { packet: *packet, at });
     }
 
-    /// The same where some are lost.
     #[inline(never)]
     fn fly_unsound(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
         let air = Air {
@@ -139,7 +129,7 @@ impl Scheduled {
         });
     }
 
-    /// When a packet is there, or given up, whose first transmission ends at `ends`, and its last one at `done`.
+    /// Arrival, or time of giving up, of a packet whose first transmission ends at `ends`, and its last one at `done`.
     #[inline(always)]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;
@@ -220,7 +210,7 @@ impl Element for Scheduled {
         by_rate.or_else(|| channel::refuses(&*self.channel, change))
     }
 
-    /// The packet in transmission keeps its time.
+    /// The packet in transmission keeps its rate.
     fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
         self.delay = change.delay.unwrap_or(self.delay);
         if let Some(share) = change.loss {

@@ -1,6 +1,6 @@
-//! Consecutive numbers: PDUs, or the bytes of a stream.
+//! Ranges of consecutive numbers: PDUs, or bytes of a stream.
 
-/// Numbers `start` up to but without `end`.
+/// Numbers from `start` to `end`, exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) start: u64,
@@ -16,7 +16,7 @@ impl Span {
         self.start >= self.end
     }
 
-    /// What both have.
+    /// Intersection.
     pub(crate) fn common(self, other: Span) -> Span {
         let start = self.start.max(other.start);
         Span { start, end: self.end.min(other.end).max(start) }

@@ -1,32 +1,32 @@
-//! Values that change by plan: steps of a value and how long it holds, from the start again after the last. A step may be
-//! a range, from which another value is drawn each time that its turn comes.
+//! Values that change by plan: steps of a value and a length, repeated after the last. A step may be a range, drawn
+//! anew each time.
 //!
-//! What is drawn depends on a seed and on how many steps have gone by, on nothing else: two plans of the same seed whose
-//! steps are as long draw alike (the two directions of a link), however often anybody asks.
+//! Draws depend on the seed and the number of the step only: plans of the same seed and step lengths draw alike (both
+//! directions of a link).
 
 use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
 
-/// A value that a plan may have.
+/// A value of a plan.
 pub trait Planned: Copy + PartialEq + PartialOrd {
-    /// Its unit and range.
+    /// Unit and range.
     const UNIT: Unit;
-    /// What its message calls it: `a rate`.
+    /// Name in messages, such as `a rate`.
     const CALLED: &'static str;
 
-    /// From what [`Planned::UNIT`] gives.
+    /// Converts a value of [`Planned::UNIT`].
     fn of(value: &Value) -> Option<Self>;
 
-    /// Reads one.
+    /// Parses a value.
     ///
     /// # Errors
-    /// One sentence that says what is wrong.
+    /// One sentence on the fault.
     fn read(text: &str) -> Result<Self, String> {
         let value = Self::UNIT.parse(text)?;
         Self::of(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::CALLED))
     }
 
-    /// The value so far (0 to 1) from this one to the other.
+    /// Interpolates to `other`; `share` from 0 to 1.
     fn towards(self, other: Self, share: f64) -> Self;
 }
 
@@ -46,7 +46,7 @@ impl Planned for Duration {
     }
 }
 
-/// A rate that may be none, bit/s.
+/// A rate, bit/s; 0 is allowed.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Hash, Debug)]
 pub(crate) struct Pace(pub(crate) u64);
 
@@ -61,7 +61,7 @@ impl Planned for Pace {
         }
     }
 
-    /// `0 bit/s` is none.
+    /// Accepts `0 bit/s`.
     fn read(text: &str) -> Result<Pace, String> {
         match quantity::split(text.trim()) {
             Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(Pace(0)),
@@ -78,12 +78,12 @@ impl Planned for Pace {
     }
 }
 
-/// A share of packets.
+/// A share of packets, 0 to 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Share(pub f64);
 
 impl Hash for Share {
-    /// By its bits.
+    /// Hashes the bits.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.to_bits().hash(state);
     }
@@ -105,12 +105,12 @@ impl Planned for Share {
     }
 }
 
-/// Values with the times that they hold; never empty, no step without length.
+/// Values and their lengths; at least one step, no empty step.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Steps<V> {
     steps: Vec<Step<V>>,
     length: Duration,
-    /// Of its draws; without one a range counts with its middle.
+    /// Seed of the draws; without a seed a range counts as its middle.
     seed: Option<u64>,
 }
 
@@ -118,7 +118,7 @@ pub struct Steps<V> {
 struct Step<V> {
     low: V,
     high: V,
-    /// When it ends, from the beginning of a pass.
+    /// End, from the start of a pass.
     ends: Duration,
 }
 
@@ -126,10 +126,10 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
 impl<V: Planned> Steps<V> {
-    /// Reads `5 ms for 10 s, 20..60 ms for 15 s`; a range's lower end may leave its unit out.
+    /// Parses `5 ms for 10 s, 20..60 ms for 15 s`; a range's lower end may omit the unit.
     ///
     /// # Errors
-    /// One sentence that says what is wrong.
+    /// One sentence on the fault.
     pub fn parse(text: &str) -> Result<Steps<V>, String> {
         let mut steps = Vec::new();
         let mut ends = Duration::ZERO;
@@ -141,7 +141,7 @@ impl<V: Planned> Steps<V> {
                 return Err(told());
             };
             if low > high {
-                return Err(format!("`{}`: the lower end comes first", values.trim()));
+                return Err(format!("`{}`: put the lower end first", values.trim()));
             }
             ends += span;
             steps.push(Step { low, high, ends });
@@ -149,23 +149,21 @@ impl<V: Planned> Steps<V> {
         Ok(Steps { steps, length: ends, seed: None })
     }
 
-    /// Whether some step is a range.
+    /// Whether a step is a range.
     pub fn draws(&self) -> bool {
         self.steps.iter().any(|step| step.low != step.high)
     }
 
-    /// The same, drawn with this seed. Without one a range counts with its middle.
+    /// Sets the seed. Without a seed a range counts as its middle.
     pub fn seeded(mut self, seed: u64) -> Steps<V> {
         self.seed = Some(seed);
         self
     }
 
-    /// Length of a pass.
     pub(crate) fn length(&self) -> Duration {
         self.length
     }
 
-    /// The ends of each step's range, with its length.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (V, V, Duration)> + '_ {
         let mut begins = Duration::ZERO;
         self.steps.iter().map(move |step| {
@@ -175,7 +173,7 @@ impl<V: Planned> Steps<V> {
         })
     }
 
-    /// The value at an instant, and from when and until when it holds.
+    /// Value at an instant, and its start and end.
     pub fn at(&self, now: Time) -> (V, [Time; 2]) {
         let length = self.length.as_nanos().max(1);
         let (pass, within) = (now.as_nanos() / length, Duration::from_nanos(now.as_nanos() % length));
@@ -194,7 +192,7 @@ impl<V: Planned> Steps<V> {
     }
 }
 
-/// `5 ms`, or `5..25 ms`.
+/// Parses `5 ms` or `5..25 ms`.
 fn range<V: Planned>(text: &str) -> Result<(V, V), String> {
     let Some((low, high)) = text.split_once("..") else {
         let value = V::read(text)?;
@@ -209,7 +207,7 @@ fn range<V: Planned>(text: &str) -> Result<(V, V), String> {
     Ok((low, V::read(high)?))
 }
 
-/// A plan that is asked over and over: mostly of the step that was asked for last.
+/// A plan with a cache of the last step.
 #[derive(Clone, Debug)]
 pub(crate) struct Course<V> {
     steps: Steps<V>,
@@ -223,7 +221,6 @@ impl<V: Planned> Course<V> {
         Course { steps, value, holds }
     }
 
-    /// The value at `now`.
     #[inline]
     pub(crate) fn at(&mut self, now: Time) -> V {
         if now < self.holds[0] || now >= self.holds[1] {
@@ -232,7 +229,6 @@ impl<V: Planned> Course<V> {
         self.value
     }
 
-    /// Whether anything in it is drawn.
     pub(crate) fn draws(&self) -> bool {
         self.steps.draws()
     }
@@ -270,7 +266,7 @@ mod tests {
         let unseeded = Steps::<Duration>::parse("5..25 ms for 15 s").unwrap();
         assert_eq!(unseeded.at(secs(3)).0, Duration::from_millis(15), "the middle");
         let drawn: Vec<f64> = (0..4000).map(|n| one.at(secs(15 * n + n % 15)).0.as_millis()).collect();
-        assert_eq!(drawn[7], one.at(secs(15 * 7)).0.as_millis(), "the whole step has one value");
+        assert_eq!(drawn[7], one.at(secs(15 * 7)).0.as_millis(), "one value for the whole step");
         assert_ne!(drawn[7], other.at(secs(15 * 7)).0.as_millis());
         assert!(drawn.iter().all(|delay| (5.0..=25.0).contains(delay)));
         let mean = drawn.iter().sum::<f64>() / 4000.0;

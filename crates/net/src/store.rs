@@ -1,4 +1,4 @@
-//! What waits in front of a link layer that is an element of its own, whichever kind of queue a direction has.
+//! Packets in front of a link layer that is an element, with either kind of queue.
 
 use crate::admission::{Admission, State, Verdict};
 use crate::discipline::Discipline;
@@ -8,7 +8,6 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, Packet};
 use std::collections::VecDeque;
 
-/// See the file.
 pub(crate) struct Store {
     kind: Kind,
     dropped: Dropped,
@@ -28,7 +27,7 @@ impl Store {
         Store { kind, dropped: Dropped::new() }
     }
 
-    /// A packet joins or is dropped; `busy`: whether something is on the air, `idle`: for how long nothing was.
+    /// Admits or drops a packet; `busy`: a transmission is in progress, `idle`: time without one.
     pub(crate) fn push(
         &mut self,
         now: Time,
@@ -54,7 +53,6 @@ impl Store {
         self.tell(now, out);
     }
 
-    /// The next one.
     pub(crate) fn pop(&mut self, now: Time, out: &mut Vec<Output>) -> Option<Packet> {
         let packet = match &mut self.kind {
             Kind::Fifo { packets, bytes, .. } => {
@@ -68,7 +66,7 @@ impl Store {
         packet
     }
 
-    /// After `pop` gave none although packets wait: when to ask again.
+    /// Time of the next `pop` after one without packet.
     pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
             Kind::Fifo { .. } => Time::NEVER,
@@ -85,7 +83,6 @@ impl Store {
         }
     }
 
-    /// The average queue by which the admission decides, packets; `None` if there is none.
     pub(crate) fn average(&self) -> Option<f64> {
         match &self.kind {
             Kind::Fifo { admission, .. } => admission.average(),

@@ -1,23 +1,23 @@
-//! What a link layer tells of its trouble with a packet.
+//! Failed link-layer transmissions of a packet.
 
 use lasthop_base::{Duration, Time};
 
-/// The link layer's trouble with a packet: transmissions that failed.
+/// Failed link-layer transmissions of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trouble {
-    /// Failed transmissions of the packet that were reported before.
+    /// Failed transmissions reported earlier.
     pub before: u32,
     /// Failed transmissions since.
     pub failed: u32,
-    /// When the first of these was over.
+    /// End of the first of these.
     pub since: Time,
-    /// From one to the next.
+    /// Time from one to the next.
     pub apart: Duration,
 }
 
 impl Trouble {
-    /// When the transmission of this number (the first is 1), if it failed, is known to have: when the next one begins, or
-    /// would.
+    /// Time at which the failure of transmission `number` (from 1) is known: the start of the next one, even if none
+    /// follows. `None` if that transmission did not fail.
     pub fn at(self, number: u32) -> Option<Time> {
         let nth = number.checked_sub(self.before)?;
         (1..=self.failed).contains(&nth).then(|| self.since + self.apart * u64::from(nth))

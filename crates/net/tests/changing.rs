@@ -1,4 +1,4 @@
-//! A direction that may be changed says what a link says, as long as nobody changes it; and then what a plan says.
+//! A direction that can change equals a link while nothing changes, and equals a plan after changes.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{Plan, Service};
@@ -24,7 +24,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// What became of each packet: when it arrives, or when and why it is lost; and its ECN field.
+/// Fate of each packet: number, arrival or loss, reason of the loss, ECN field.
 type Fates = Vec<(u64, Time, Option<LossReason>, Ecn)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
@@ -40,7 +40,7 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
     fates.collect()
 }
 
-/// The same with changes, each at its time, before the packets of that time.
+/// With changes, each at its time, before the packets of that time.
 fn changing(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, Change)]) -> Fates {
     let streams = || Stream::named(7, "channel");
     let mut line = Line::changing(config, streams(), streams());
@@ -117,7 +117,7 @@ fn unchanged_it_is_a_link() {
     }
 }
 
-/// What waits, and the rest of what is being sent, is sent at the new rate: as by a plan that has the change in it.
+/// Waiting packets and the rest of the current one are sent at the new rate, as with a planned change.
 #[test]
 fn a_rate_that_is_set_is_a_plans() {
     let secs = |secs: f64| Time::ZERO + Duration::from_secs_f64(secs);
@@ -134,7 +134,7 @@ fn a_rate_that_is_set_is_a_plans() {
     assert!(lost > 100 && lost < 2000, "{lost}");
     assert_eq!(set.len(), planned.len());
     for (one, other) in set.iter().zip(&planned) {
-        // A change splits a packet's time into two, of which each is rounded up to a nanosecond.
+        // A change splits a packet's time in two, each rounded up to a nanosecond.
         assert!(
             one.1.since(other.1).max(other.1.since(one.1)) < Duration::from_micros(1),
             "{one:?} {other:?}"
@@ -147,12 +147,11 @@ fn a_rate_that_is_set_is_a_plans() {
 fn a_delay_that_is_set_keeps_packets_in_order() {
     let config = wire(1_000_000);
     let at = |millis: u64| Time::ZERO + Duration::from_millis(millis);
-    // 1000 bytes take 8 ms; one a tenth of a second.
     let arrivals: Vec<(Time, u32)> = (0..10).map(|n| (at(100 * n), 1000)).collect();
     let delay = |millis| Change { delay: Some(Duration::from_millis(millis)), ..Change::default() };
     let fates = changing(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
-    // Until 250 ms: 18 ms; then 308; from 550 ms on nothing overtakes the one that arrives at 808.
+    // 18 ms until 250 ms, then 308 ms; from 550 ms on nothing overtakes the arrival at 808.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
     assert_eq!(times, expected);
 }
@@ -168,7 +167,7 @@ fn losses_that_are_set_come_as_often() {
         part.filter(|fate| fate.2 == Some(LossReason::Channel)).count()
     };
     assert_eq!((lost(0, 10), lost(30, 40)), (0, 0));
-    // 20,000 of them: 4000, with a standard deviation of 56.6.
+    // 20,000 packets: 4000 losses, standard deviation 56.6.
     assert!((3760..4240).contains(&lost(10, 30)), "{}", lost(10, 30));
 }
 

@@ -1,4 +1,4 @@
-//! Erasure code on a link: times worked out by hand, closed forms, and properties over random settings.
+//! Erasure code on a link: times by hand, closed forms, and properties over random settings.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
@@ -36,7 +36,7 @@ fn config(settings: &[(&'static str, Value)]) -> Config {
     config
 }
 
-/// The same; the transmissions of these numbers are lost, parity packets counted, 0 the first one.
+/// Loses the transmissions of these numbers, from 0, parity packets counted.
 fn losing(settings: &[(&'static str, Value)], lost: &[u64]) -> Config {
     let mut config = config(settings);
     config.channel = Choice::named(channel::ALL, "scripted");
@@ -48,10 +48,10 @@ fn code(block: u64, rate: f64) -> Vec<(&'static str, Value)> {
     vec![("block", Value::Count(block)), ("rate", Value::Number(rate))]
 }
 
-/// End of a packet: its number, when, and whether it was delivered, in the order in which that was decided.
+/// Fate of a packet: number, time, and whether it was delivered, in order of decision.
 type End = (u64, Time, bool);
 
-/// Offers packets of these sizes at these times, and runs until nothing is left to be done.
+/// Fates of packets of these sizes at these times.
 fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
     let Line::Element(mut link) = Line::new(config, Stream::named(seed, "channel")) else {
         panic!("a coded direction is an element");
@@ -72,23 +72,21 @@ fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
     ends.collect()
 }
 
-/// Runs a direction until just before `end`.
 fn run(link: &mut dyn Element, end: Time, out: &mut Vec<Output>) {
     let mut now = Time::ZERO;
     while link.poll_timeout() < end {
-        assert!(link.poll_timeout() >= now, "time goes on");
+        assert!(link.poll_timeout() >= now, "time never decreases");
         now = link.poll_timeout();
         link.handle_timeout(now, out);
     }
 }
 
-/// So many packets of 1250 bytes, all there at the beginning.
 fn backlogged(count: usize) -> Vec<(Time, u32)> {
     vec![(Time::ZERO, 1250); count]
 }
 
-/// 4 of 6: packets 0 to 3 end at 10 to 40 ms, two of parity at 50 and 60 ms, packet 4 at 70 ms. 20 ms later they arrive.
-/// Packets 1 and 3 are lost: the first parity packet is the third of the block to arrive, the second one the fourth.
+/// 4 of 6: packets 0 to 3 end at 10 to 40 ms, parity at 50 and 60 ms, packet 4 at 70 ms; arrivals 20 ms later. Packets
+/// 1 and 3 are lost: the first parity packet is the third of the block to arrive, the second the fourth.
 #[test]
 fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3]), 1, &backlogged(5));
@@ -97,23 +95,21 @@ fn lost_packets_are_rebuilt_when_as_many_arrived_as_the_block_has_of_data() {
     assert_eq!(ends, expected);
 }
 
-/// One loss needs one parity packet only.
 #[test]
 fn rebuilding_does_not_wait_for_parity_that_is_not_needed() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1]), 1, &backlogged(4));
     assert_eq!(ends, [(0, at(30), true), (2, at(50), true), (3, at(60), true), (1, at(70), true)]);
-    // A code that is not ideal needs one more.
     let mut settings = code(6, 4.0 / 6.0);
     settings.push(("excess", Value::Count(1)));
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), true));
-    // Two more than it has: five of six arrive, six are needed.
+    // Five of six arrive, six are needed.
     settings[2].1 = Value::Count(2);
     let ends = offered(&losing(&settings, &[1]), 1, &backlogged(4));
     assert_eq!(ends[3], (1, at(80), false));
 }
 
-/// Three of six lost: the two data packets among them are given up when the last parity packet is over (60 + 20 ms).
+/// Three of six lost: the two data packets among them are given up at the end of the last parity packet (60 + 20 ms).
 #[test]
 fn too_many_losses_are_given_up_at_the_block_s_end() {
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[1, 3, 4]), 1, &backlogged(4));
@@ -132,23 +128,23 @@ fn packets_behind_a_lost_one_wait_where_order_is_kept() {
     assert_eq!(ends, [(0, at(30), true), (1, at(80), false), (2, at(80), true), (3, at(80), false)]);
 }
 
-/// Two packets end at 10 and 20 ms. After 10 ms without another one the block is closed: parity from 30 to 50 ms, all of it.
-/// Packet 2 comes at 35 ms and is sent behind it, from 50 to 60 ms.
+/// Two packets end at 10 and 20 ms. After 10 ms of idle time the block is closed, with parity from 30 to 50 ms. Packet
+/// 2 comes at 35 ms and is sent from 50 to 60 ms.
 #[test]
 fn an_incomplete_block_ends_by_the_timer() {
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(35), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1]), 1, &packets);
     assert_eq!(ends, [(0, at(70), true), (1, at(70), true), (2, at(80), true)]);
-    // With both parity packets lost too, both are given up at its end.
+    // Both parity packets are lost, too: both data packets are given up at the block's end.
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0, 1, 2]), 1, &packets);
     assert_eq!(ends[..2], [(0, at(70), false), (1, at(70), false)]);
-    // A packet within the time belongs to the block: it ends at 35 ms.
+    // A packet within the idle time belongs to the block, which ends at 35 ms.
     let packets = [(Time::ZERO, 1250), (Time::ZERO, 1250), (at(25), 1250)];
     let ends = offered(&losing(&code(6, 4.0 / 6.0), &[0]), 1, &packets);
     assert_eq!(ends, [(1, at(40), true), (2, at(55), true), (0, at(75), true)]);
 }
 
-/// Parity of a packet of 1250 and one of 125 bytes has 1250: 10 + 1 ms of data, 10 ms for nothing more to come, 10 ms.
+/// Parity of packets of 1250 and 125 bytes has 1250 bytes: 10 + 1 ms of data, 10 ms of idle time, 10 ms.
 #[test]
 fn parity_is_as_long_as_the_longest_packet() {
     let ends = offered(&losing(&code(3, 2.0 / 3.0), &[1]), 1, &[(Time::ZERO, 1250), (Time::ZERO, 125)]);
@@ -157,8 +153,8 @@ fn parity_is_as_long_as_the_longest_packet() {
     assert_eq!(ends, [(0, at(30), true), (1, at(51), true)]);
 }
 
-/// Three blocks of 2 + 1: a burst of three takes one packet of each, and all are rebuilt. In one block after the other it
-/// takes two packets of the second block and one of the first.
+/// Three blocks of 2 + 1: a burst of three takes one packet of each. With one block at a time, the burst takes two
+/// packets of the second and one of the first.
 #[test]
 fn interleaving_spreads_a_burst_over_blocks() {
     let mut settings = code(3, 2.0 / 3.0);
@@ -166,7 +162,6 @@ fn interleaving_spreads_a_burst_over_blocks() {
     assert_eq!(together.iter().filter(|end| !end.2).map(|end| end.0).collect::<Vec<_>>(), [2, 3]);
     settings.push(("depth", Value::Count(3)));
     let ends = offered(&losing(&settings, &[2, 3, 4]), 1, &backlogged(6));
-    // Blocks {0, 3}, {1, 4}, {2, 5}; their parity packets are over at 70, 80 and 90 ms.
     let expected = [
         (0, at(30), true),
         (1, at(40), true),
@@ -178,14 +173,14 @@ fn interleaving_spreads_a_burst_over_blocks() {
     assert_eq!(ends, expected);
 }
 
-/// Without losses a full block of n packets takes n times, and has k of data.
+/// Without losses a full block of n packets has k of data.
 #[test]
 fn without_losses_only_the_rate_is_lost() {
     for (block, data) in [(10, 8), (10, 10), (6, 4), (1, 1)] {
         let ends =
             offered(&config(&code(block, data as f64 / block as f64)), 1, &backlogged(data as usize * 50));
         let numbers: Vec<u64> = ends.iter().map(|end| end.0).collect();
-        assert_eq!(numbers, (0..data * 50).collect::<Vec<_>>(), "nothing is out of order");
+        assert_eq!(numbers, (0..data * 50).collect::<Vec<_>>(), "packets arrive in order");
         // The last data packet of the 50th block: 49 blocks, k packets, and the delay.
         assert_eq!(
             ends.last().map(|end| end.1),
@@ -195,15 +190,13 @@ fn without_losses_only_the_rate_is_lost() {
     }
 }
 
-/// Probability that so many of `n` packets are lost.
 fn binomial(n: u64, lost: u64, loss: f64) -> f64 {
     let ways: f64 = (0..lost).map(|i| (n - i) as f64 / (i + 1) as f64).product();
     ways * loss.powi(lost as i32) * (1.0 - loss).powi((n - lost) as i32)
 }
 
-/// A block of n packets, each lost with probability p, is not decoded if more than n - k are lost. Of its L losses k/n are
-/// data packets in the mean, hypergeometrically distributed. The residual loss rate is the sum over L > n - k of P(L) L / n;
-/// for k = 8, n = 10 and p = 5 %: 0.0036. Blocks are independent: five standard errors of their mean.
+/// A block of n packets with loss probability p fails if more than n - k are lost. Of L losses k/n are data packets in
+/// the mean. Residual loss: sum over L > n - k of P(L) L / n; for k = 8, n = 10, p = 5 %: 0.0036. Five standard errors.
 #[test]
 fn residual_losses_are_those_of_the_binomial_formula() {
     for (block, data, loss) in [(10u64, 8u64, 0.05), (10, 8, 0.2), (20, 15, 0.2), (4, 2, 0.3), (5, 5, 0.1)] {
@@ -227,13 +220,12 @@ fn residual_losses_are_those_of_the_binomial_formula() {
             (lost - mean).abs() < 5.0 * error,
             "{data} of {block}, {loss}: {lost}, expected {mean} ± {error}"
         );
-        assert!(error < 0.1 * mean, "the test can tell: {error} of {mean}");
+        assert!(error < 0.1 * mean, "the error is small enough: {error} of {mean}");
     }
 }
 
 proptest! {
-    /// Whatever the code and the losses: each packet is delivered once or lost once, none before its own transmission was
-    /// over; as many are rebuilt or delivered as were not lost; where order is kept, none overtakes another.
+    /// Each packet is delivered once or lost once, not before its transmission ends. Kept order holds.
     #[test]
     fn every_packet_has_one_end(
         block in 1u64..12,
@@ -257,7 +249,6 @@ proptest! {
         let mut time = Time::ZERO;
         let mut packets = Vec::new();
         for (gap, bytes) in gaps {
-            // One in three comes with the one before it.
             time += Duration::from_millis(if gap % 3 == 0 { 0 } else { gap });
             packets.push((time, bytes));
         }
@@ -275,7 +266,7 @@ proptest! {
         }
     }
 
-    /// A lower threshold loses no packet that a higher one delivers: the channel's answers are the same.
+    /// A lower threshold loses no packet that a higher one delivers: the channel's losses are the same.
     #[test]
     fn an_ideal_code_delivers_all_that_another_one_does(
         block in 2u64..12,

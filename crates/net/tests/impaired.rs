@@ -23,14 +23,13 @@ fn packet(number: u64) -> Packet {
     }
 }
 
-/// 1000 bytes take 1 ms, and the way 20 ms.
+/// 1000 bytes take 1 ms, propagation 20 ms.
 fn config(duplicate: f64, corrupt: f64) -> Config {
     let wire = Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20));
     Config { duplicate, corrupt, ..wire }
 }
 
-/// What became of packets that join every `apart` ms, copies as the engine lets them join: number, when, whether it is
-/// damaged, and why it was lost.
+/// Fates of packets every `apart` ms, with copies as in the engine: number, time, damage, reason of a loss.
 fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
     let mut line = Line::new(config, Stream::named(1, "channel"));
     let Line::Element(element) = &mut line else { panic!("an element") };
@@ -66,7 +65,7 @@ fn a_copy_comes_right_behind_and_is_not_copied_again() {
     let copy = 1_000_000;
     let expected = [(0, 21), (copy, 22), (1, 31), (copy + 1, 32), (2, 41), (copy + 2, 42)];
     assert_eq!(all, expected.map(|(number, at)| (number, ms(at), false, None)));
-    // The copies have no room in a queue for one packet.
+    // A queue of one packet has no room for the copies.
     let mut short = config(1.0, 0.0);
     short.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
     short.queue.values.set("packets", Value::Count(1));
@@ -91,12 +90,12 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
     let copies = carried(&config(0.02, 0.01), 100_000, 2);
     let copies: Vec<bool> = copies.iter().filter(|one| one.0 >= 1_000_000).map(|one| one.2).collect();
     assert!(is_near(copies.len(), 100_000.0, 0.02), "{}", copies.len());
-    // Copies are damaged as other packets are, one by one.
+    // Copies are damaged independently.
     let of_copies = copies.iter().filter(|damaged| **damaged).count();
     assert!(is_near(of_copies, copies.len() as f64, 0.01), "{of_copies}");
 }
 
-/// The channel destroys the same packets whether some of them are damaged or not, behind both kinds of queue.
+/// The channel's losses are independent of damage, behind both kinds of queue.
 #[test]
 fn damage_does_not_change_which_packets_the_channel_destroys() {
     for scheduled in [false, true] {
@@ -115,8 +114,8 @@ fn damage_does_not_change_which_packets_the_channel_destroys() {
     }
 }
 
-/// A residual loss is a share of the delivered packets, whatever link layer there is: it changes no other packet's time, and
-/// no retransmission saves a packet from it.
+/// Residual losses are a share of the delivered packets with any link layer; other packets keep their times, and no
+/// retransmission recovers the loss.
 #[test]
 fn residual_losses_come_behind_the_link_layer() {
     let count = 50_000;
@@ -142,7 +141,7 @@ fn residual_losses_come_behind_the_link_layer() {
     }
 }
 
-/// Bursts of residual losses have the mean length that is asked for: the chain's stay in its bad state is geometric.
+/// Bursts of residual losses have the configured mean length: stays in the bad state are geometric.
 #[test]
 fn residual_losses_come_in_bursts() {
     let mut config = config(0.0, 0.0);

@@ -1,8 +1,7 @@
-//! Light and heavy traces: CellReplay's rules, worked out by hand from its `cellular_queue.cc`.
+//! Light and heavy traces: CellReplay's rules by hand, from its `cellular_queue.cc`.
 //!
-//! Base delays of 20 ms at the beginning, 40 ms a second later, 20 ms after another one; trains of three opportunities: 0,
-//! 3 and 6 ms after the first packet. The heavy trace has an opportunity each 10 ms. A packet of 1396 bytes fills one (4
-//! bytes are the device's header).
+//! Base delays of 20, 40 and 20 ms at 0, 1 and 2 s; trains of three opportunities at 0, 3 and 6 ms. The heavy trace has
+//! an opportunity each 10 ms. A packet of 1396 bytes fills an opportunity (4 bytes are the device's header).
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_net::service::{Light, LightTrace, Service, SizeDelays, Trace};
@@ -50,7 +49,7 @@ fn line(config: &Config) -> Line {
     Line::new(config, Stream::named(7, "channel"))
 }
 
-/// Sends packets at their times, and says when each arrives; `None` if it is lost.
+/// Arrival of each packet; `None`: lost.
 fn sent(mut line: Line, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     let mut arrivals = vec![None; packets.len()];
     let mut out = Vec::new();
@@ -82,7 +81,7 @@ fn sent(mut line: Line, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     arrivals
 }
 
-/// In whole ms: when each packet, of a time and bytes, arrives.
+/// Arrivals in whole ms of packets (time, bytes).
 fn millis(config: &Config, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
     let packets: Vec<(Time, u32)> =
         packets.iter().map(|(at, bytes)| (Time::ZERO + Duration::from_millis(*at), *bytes)).collect();
@@ -98,7 +97,7 @@ fn arrive(config: &Config, packets: &[(u64, u32)], expected: &[u64]) {
     assert_eq!(millis(config, packets), expected, "{packets:?}");
 }
 
-/// A packet alone has the base delay of its time: on the straight line between two trains, and from the start again.
+/// A single packet has the base delay of its time, interpolated between trains and repeated.
 #[test]
 fn base_delays_are_interpolated_and_repeat() {
     let alone = [(0, FULL), (500, FULL), (1500, FULL), (1999, FULL), (2250, 40)];
@@ -106,25 +105,24 @@ fn base_delays_are_interpolated_and_repeat() {
     arrive(&config(0), &alone, &[20, 530, 1530, 2019, 2275]);
 }
 
-/// Three packets use the train, the fourth waits for the later of the base delay and the train's last opportunity, not
-/// before the third: at 26 ms it joins the heavy queue, which sends at 30 ms; the fifth follows at 40 ms. The sixth, at 7
-/// ms, begins a train (27 ms is later than 20 ms, when the fifth would have been released), but somebody is in the heavy
-/// queue until 40 ms: 50 ms.
+/// Three packets use the train. The fourth waits for the later of the base delay and the train's last opportunity, not
+/// before the third. The fourth joins the heavy queue at 26 ms, which sends at 30 ms; the fifth follows at 40 ms. The
+/// sixth, at 7 ms, begins a train (27 ms is later than 20 ms), but the heavy queue is busy until 40 ms: 50 ms.
 #[test]
 fn beyond_the_train_packets_use_the_heavy_trace() {
     let packets = [(0, FULL), (0, FULL), (0, FULL), (0, FULL), (0, FULL), (7, FULL)];
     arrive(&config(0), &packets, &[20, 23, 26, 30, 40, 50]);
-    // The same packet when the heavy queue is empty again passes it: 40 + base 20.8 ms in whole ms.
+    // With an empty heavy queue the packet bypasses it: 40 + base 20.8 ms in whole ms.
     let later = [packets[0], packets[1], packets[2], packets[3], packets[4], (41, FULL)];
     arrive(&config(0), &later, &[20, 23, 26, 30, 40, 61]);
 }
 
-/// With a longest opportunity above the base delay that is what those behind the train wait for.
+/// Packets behind the train wait for the last opportunity, if that is later than the base delay.
 #[test]
 fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
     let mut config = config(0);
     config.light = Some(light("0 20 0 33\n1000 20 0 33\n", 0));
-    // 20; 20 + 33 = 53; the third max(20, 33) = 33 after it came, but not before the second: 53, heavy at 60.
+    // 20; 20 + 33 = 53; the third max(20, 33) = 33, but not before the second: 53, heavy at 60.
     arrive(&config, &[(0, FULL), (0, FULL), (0, FULL)], &[20, 53, 60]);
 }
 
@@ -132,60 +130,59 @@ fn the_last_opportunity_holds_if_it_is_later_than_the_base_delay() {
 #[test]
 fn small_packets_share_opportunities() {
     let packets = [(0, 696), (0, 696), (0, 696), (0, 696), (0, 696), (4, 696), (5, FULL)];
-    // The last one: no opportunity is left; max(20, 6) after 5 ms, but not before 26 ms; heavy at 30.
+    // The last packet: no opportunity is left; max(20, 6) after 5 ms, but not before 26 ms; heavy at 30.
     arrive(&config(0), &packets, &[20, 20, 23, 23, 26, 26, 30]);
 }
 
-/// A full packet needs a whole opportunity: 1400 bytes do not use what a small one has left, but begin the next.
+/// A full packet needs a whole opportunity and begins the next one.
 #[test]
 fn full_packets_begin_an_opportunity() {
     arrive(&config(0), &[(0, 696), (0, FULL), (0, 696)], &[20, 23, 26]);
 }
 
-/// One packet more often than once a millisecond is a train's; after the timer the next begins another.
+/// The timer keeps a train open for close packets.
 #[test]
 fn a_timer_keeps_a_train_going() {
-    // Without one each packet that finds the link at rest begins anew: 1 + 20 is later than 20.
+    // Without timer each packet begins a train: 1 + 20 is later than 20.
     arrive(&config(0), &[(0, FULL), (1, FULL), (2, FULL)], &[20, 21, 22]);
     // 5 ms: at 4 ms the first two opportunities are over, 20 + 6; at 12 ms 12 + 20 is later than 26 + 5.
     arrive(&config(5), &[(0, FULL), (4, FULL), (12, FULL)], &[20, 26, 32]);
-    // 11 + 20 is not: beyond the train, max(20, 6) later, heavy at 40.
+    // 11 + 20 is not later: beyond the train, max(20, 6), heavy at 40.
     arrive(&config(5), &[(0, FULL), (4, FULL), (11, FULL)], &[20, 26, 40]);
 }
 
-/// A packet larger than an opportunity takes the next one's beginning, too (our construction).
+/// A packet larger than an opportunity uses part of the next one (our construction).
 #[test]
 fn large_packets_take_what_is_left() {
-    // 1504 bytes each: 1400 + 104, 1296 + 208, 1192 + 312 of a fourth opportunity that is not there.
+    // 1504 bytes each: 1400 + 104, 1296 + 208, 1192 + 312; a fourth opportunity does not exist.
     arrive(&config(0), &[(0, 1500), (0, 1500), (0, 1500)], &[23, 26, 40]);
 }
 
-/// Delays by size: between the lines on the straight line, in whole ms, the first and the last beyond them.
+/// Delays by size are interpolated, in whole ms, and constant beyond the table.
 #[test]
 fn sizes_delay() {
     let mut config = config(0);
     let sizes = Arc::new(SizeDelays::parse("100 -1\n200 0\n300 2.6\n").expect("delays by size"));
     config.light.as_mut().expect("trains").sizes = Some(sizes);
-    // 300 bytes with the device's header: 2.6 is 3. 250 of them: 1.3 is 1. 54: -1. 1400: as 300.
+    // With the device's header: 300 bytes: 2.6, so 3; 250: 1.3, so 1; 54: -1; 1400: as 300.
     let alone = [(0, 296), (100, 246), (200, 50), (300, FULL)];
     arrive(&config, &alone, &[23, 123, 223, 329]);
-    // 20 - 1 would overtake, and so would 20: it leaves with the first, and joins the heavy queue.
+    // 20 - 1 would overtake, as would 20: released with the first packet, into the heavy queue.
     arrive(&config, &[(0, 296), (0, 50)], &[23, 30]);
 }
 
-/// Real times are not whole milliseconds: base delays run from a packet's own time, and a train from its first packet's.
+/// Base delays run from a packet's exact time, a train from its first packet's.
 #[test]
 fn fractions_of_a_millisecond_stay() {
     let at = |micros| Time::ZERO + Duration::from_micros(micros);
     let packets = [(at(400), FULL), (at(900), FULL), (at(1100), 40), (at(1150), 40)];
-    // The second is of the same millisecond, and so of the train: its second opportunity, 3 ms after the first packet. 1 +
-    // 20 is not later than 23: the train goes on, with the third opportunity's 1400 bytes.
+    // The second packet is within the same millisecond, and uses the train's second opportunity, 3 ms after the first
+    // packet. 1 + 20 is not later than 23: the train goes on with the third opportunity's 1400 bytes.
     let expected = [at(20_400), at(23_400), at(26_400), at(26_400)];
     assert_eq!(sent(line(&config(0)), &packets), expected.map(Some));
 }
 
-/// Where nothing but the heavy trace is used, a direction is one of that trace: the same times for packets of all sizes,
-/// idle and in a queue.
+/// With only the heavy trace in use, a direction equals one of that trace, idle and queued, for all sizes.
 #[test]
 fn heavy_only_is_the_trace_service() {
     let mut random = Stream::named(5, "packets");
@@ -198,7 +195,7 @@ fn heavy_only_is_the_trace_service() {
     let text = "3\n3\n4\n9\n9\n9\n15\n22\n22\n";
     let plain = Config::wire(heavy(text), Duration::from_millis(7));
     let mut lit = plain.clone();
-    // No base delay, a train of one opportunity, and none after it.
+    // No base delay, and one opportunity in all.
     lit.light = Some(light("0 0 0\n1000000 0 0\n", 1_000_000_000));
     let (ours, theirs) = (sent(line(&lit), &packets), sent(line(&plain), &packets[1..]));
     assert_eq!(ours[0], Some(packets[0].0 + Duration::from_millis(7)), "the first packet begins the train");
@@ -210,21 +207,20 @@ fn heavy_only_is_the_trace_service() {
     assert_eq!(sent(line(&plain), &of(FULL)), sent(line(&mahimahi), &of(1500)));
 }
 
-/// The queue is the heavy trace's: what is on its way there, or passes it, does not fill it. Behind a queue that decides on
-/// leaving, times are the same.
+/// Only the heavy trace's packets fill the queue. A queue that decides at dequeue gives the same times.
 #[test]
 fn the_queue_is_the_heavy_trace_s() {
     let six = [(0, FULL); 6];
     let mut config = config(0);
     config.queue = Choice::named(admission::ALL, "drop_tail");
     config.queue.values.set("packets", Value::Count(2));
-    // The fourth and the fifth wait from 26 ms on; the sixth finds no room.
+    // The fourth and fifth packets wait from 26 ms on; the sixth finds the queue full.
     assert_eq!(millis(&config, &six), [Some(20), Some(23), Some(26), Some(30), Some(40), None]);
     config.queue = Choice::named(queue::ALL, "codel");
     arrive(&config, &six, &[20, 23, 26, 30, 40, 50]);
 }
 
-/// The channel destroys what passes, too.
+/// The channel also destroys packets that bypass the queue.
 #[test]
 fn losses_are_anybody_s() {
     let mut config = config(0);
@@ -233,8 +229,7 @@ fn losses_are_anybody_s() {
     assert_eq!(millis(&config, &[(0, FULL); 4]), [None; 4]);
 }
 
-/// Every packet fails twice: on its train, or behind it in a queue of either kind, somebody who asks hears of each; nobody
-/// else does.
+/// Every packet fails twice, on a train or behind one in a queue of either kind; failures are reported only on request.
 #[test]
 fn trouble_is_told_of_on_a_train_and_behind_it() {
     for queue in ["drop_tail", "codel"] {

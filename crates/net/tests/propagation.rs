@@ -1,4 +1,4 @@
-//! Delays that vary: jitter, plans, and both behind every kind of direction.
+//! Variable delays: jitter and plans, behind every kind of direction.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::{Plan, Service};
@@ -29,7 +29,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// 8 Mbit/s and 20 ms: a packet alone takes 21 ms.
+/// 8 Mbit/s and 20 ms: a single packet takes 21 ms.
 fn config() -> Config {
     Config::wire(Service::Rate(Rate::from_bps(8_000_000)), Duration::from_millis(20))
 }
@@ -41,7 +41,7 @@ fn with_jitter(reorders: bool) -> Config {
     config
 }
 
-/// How long each of `count` packets takes, one every `apart` ms, by number, ms; and whether some overtook another.
+/// Delay of each of `count` packets every `apart` ms, by number, ms; and whether one overtook another.
 fn travel(mut line: Line, count: u64, apart: u64) -> (Vec<f64>, bool) {
     let mut arrivals: Vec<(u64, Time)> = Vec::new();
     let mut out = Vec::new();
@@ -79,8 +79,8 @@ fn line(config: &Config) -> Line {
     Line::new(config, Stream::named(7, "channel"))
 }
 
-/// Uniform on 0 to 10 ms. Packets far apart have the distribution's own mean either way; of packets 2 ms apart only those
-/// that may do overtake, and in order they are later in the mean.
+/// Uniform on 0 to 10 ms. Distant packets have the distribution's mean. Of packets 2 ms apart, those with reordering
+/// overtake; in order the mean is larger.
 #[test]
 fn jitter_with_and_without_reordering() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -88,7 +88,6 @@ fn jitter_with_and_without_reordering() {
         let (far, overtakes) = travel(line(&with_jitter(reorders)), 20_000, 20);
         assert!(!overtakes);
         assert!(far.iter().all(|took| (21.0..=31.0).contains(took)));
-        // Five standard errors.
         assert!((mean(&far) - 26.0).abs() < 5.0 * 2.887 / 20_000f64.sqrt(), "{}", mean(&far));
         let (near, overtakes) = travel(line(&with_jitter(reorders)), 20_000, 2);
         assert_eq!(overtakes, reorders);
@@ -96,7 +95,7 @@ fn jitter_with_and_without_reordering() {
     }
 }
 
-/// A direction that is an element varies as a link does, packet by packet.
+/// Elements vary as links do, packet by packet.
 #[test]
 fn every_kind_of_direction_varies_alike() {
     for reorders in [false, true] {
@@ -105,7 +104,7 @@ fn every_kind_of_direction_varies_alike() {
         let link = travel(line(&config), 2000, 2);
         config.queue = Choice::named(queue::ALL, "tag_drop");
         assert_eq!(travel(line(&config), 2000, 2), link);
-        // RLC decodes a block at its end: not the same times, but the same kind of delay behind it.
+        // RLC decodes a block at its end: other times, the same kind of delay.
         config.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
         config.arq = Choice::named(rlc::ALL, "rlc");
         let (_, overtakes) = travel(line(&config), 2000, 2);
@@ -114,8 +113,7 @@ fn every_kind_of_direction_varies_alike() {
     }
 }
 
-/// A handover: 100 ms without a rate, and 30 ms more from then on. What leaves before arrives as ever, what comes during
-/// the gap leaves after it.
+/// A handover: 100 ms without a rate, and 30 ms more delay from then on.
 #[test]
 fn a_handover_is_three_plans() {
     let mut config = config();
@@ -125,11 +123,11 @@ fn a_handover_is_three_plans() {
     let (took, overtakes) = travel(line(&config), 120, 10);
     assert!(!overtakes);
     assert_eq!((took[99], took[119]), (21.0, 51.0));
-    // The first one in the gap waits all of it: 100 ms, its own millisecond, and 50 ms.
+    // The first packet in the gap waits all of it: 100 ms, its own millisecond, and 50 ms.
     assert_eq!((took[100], took[101]), (151.0, 142.0));
 }
 
-/// Another delay every 15 s, the same in both directions of a link, of a seed alone.
+/// A new delay every 15 s, the same in both directions, by seed.
 #[test]
 fn both_directions_draw_alike() {
     let mut config = config();

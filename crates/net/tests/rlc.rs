@@ -1,4 +1,4 @@
-//! RLC: closed forms of its throughput, and what becomes of SDUs by name.
+//! RLC: closed forms of throughput, and fates of single SDUs.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::Parts;
@@ -35,7 +35,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// 384 kbit/s with 10 ms of delay, all defaults but these.
+/// 384 kbit/s, 10 ms of delay, otherwise defaults.
 fn config(settings: &[(&'static str, Value)]) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(384_000)), MS * 10);
     config.arq = Choice::named(rlc::ALL, "rlc");
@@ -51,7 +51,7 @@ fn lossy(mut config: Config, loss: f64) -> Config {
     config
 }
 
-/// An SDU's end: its number, when, and why it was lost if it was.
+/// Fate of an SDU: number, time, reason of a loss.
 type End = (u64, Time, Option<LossReason>);
 
 fn ends(outputs: Vec<Output>) -> Vec<End> {
@@ -69,13 +69,13 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .collect()
 }
 
-/// RLC as a scenario has it, its channel from the stream of this seed.
+/// RLC as in a scenario, with the channel's stream of this seed.
 fn built(config: &Config, seed: u64) -> Rlc {
     let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
     with_channel(config, channel)
 }
 
-/// The same with this channel. None of the queues here draws.
+/// None of the queues here draws.
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     let place =
         Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(0, "queue"), hosts: None };
@@ -90,7 +90,7 @@ fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
     Rlc::new(&config.arq.values, parts)
 }
 
-/// Offers packets of `bytes` all at time zero and runs until `until`.
+/// Fates of packets of `bytes` that all join at time zero.
 fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, Counters) {
     let mut link = built(config, 3);
     let mut out = Vec::new();
@@ -117,13 +117,13 @@ fn throughput_without_and_with_errors_has_its_closed_form() {
     // 22 PDUs a block of 20 ms, 39 PDUs an SDU: 22 / 39 x 1500 x 8 / 0.02 = 338.46 kbit/s.
     let without = payload_kbps(&config(&[]));
     assert!((without / 338.46 - 1.0).abs() < 0.001, "{without}");
-    // Selective repeat loses the share of lost blocks only: 338.46 (1 - 0.059) = 318.49; five standard errors of 20,000
+    // Selective repeat loses the share of lost blocks: 338.46 (1 - 0.059) = 318.49; five standard errors of 20,000
     // blocks are 5 sqrt(0.059 0.941 / 20000) = 0.8 points.
     let with = payload_kbps(&lossy(config(&[("discard", Value::Word("never"))]), 0.059));
     assert!((with / 318.49 - 1.0).abs() < 0.009, "{with}");
     // Table 4.2's largest, 2085 packets in 80 s, is 312.75: below.
     assert!(2085.0 * 12.0 / 80.0 < with);
-    // Two packets in 77 PDUs rather than 78.
+    // Two packets in 77 PDUs instead of 78.
     let concatenated = payload_kbps(&config(&[("concatenate", Value::Flag(true))]));
     assert!((concatenated / (12_000.0 * 22.0 * 40.0 / 1540.0 / 20.0) - 1.0).abs() < 0.001, "{concatenated}");
 }
@@ -138,8 +138,8 @@ fn blocks_at_64_and_144_kbit_carry_3_and_8_pdus() {
     }
 }
 
-/// A PDU of 42 bytes, 336 bits, needs so many whole intervals of 20 ms, and carries 40 bytes: at 5 kbit/s (100 bits an
-/// interval) four, at 16.7 kbit/s (334 bits) two, at 16.8 kbit/s one. At no rate the link carries more than that.
+/// A PDU of 42 bytes (336 bits, 40 bytes of payload) takes four intervals of 20 ms at 5 kbit/s (100 bits each), two at
+/// 16.7 kbit/s (334 bits), one at 16.8 kbit/s.
 #[test]
 fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     for (bps, intervals) in
@@ -155,21 +155,21 @@ fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
     }
 }
 
-/// 5 kbit/s for 60 ms, nothing for 100 ms: three intervals carry 300 bits of a PDU's 336, and the fourth one comes after the
-/// outage, at 160 ms. It ends 20 ms later, and the next PDU begins with the second interval behind the outage.
+/// 5 kbit/s for 60 ms, nothing for 100 ms: three intervals carry 300 of 336 bits, the fourth begins after the outage,
+/// at 160 ms. The next PDU begins with the second interval after the outage.
 #[test]
 fn an_outage_by_plan_carries_nothing() {
     let plan = Plan::parse("5 kbit/s for 60 ms, 0 bit/s for 100 ms").unwrap();
     let config = Config { service: Service::Plan(Arc::new(plan)), ..config(&[]) };
     let (ends, _) = offer(&config, 2, 40, at(10_000));
     let arrived: Vec<Time> = ends.iter().map(|end| end.1).collect();
-    // The second one: at 180 and 200 ms, then not before 320 and 340 ms.
+    // The second PDU: at 180 and 200 ms, then at 320 and 340 ms.
     assert_eq!(arrived, [at(180 + 10), at(360 + 10)]);
 }
 
 #[test]
 fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
-    // SDUs of one PDU each, PDUs lost apart: (1/2)^3 with two retransmissions.
+    // SDUs of one PDU, PDUs lost one by one: (1/2)^3 with two retransmissions.
     let values = [
         ("retransmissions", Value::Count(2)),
         ("loses", Value::Word("pdu")),
@@ -178,7 +178,6 @@ fn an_sdu_is_discarded_with_the_probability_that_its_retransmissions_fail() {
     let (ends, counters) = offer(&lossy(config(&values), 0.5), 20_000, 40, at(1_000_000));
     assert_eq!(ends.len(), 20_000);
     let share = counters.discarded as f64 / 20_000.0;
-    // Five standard errors.
     assert!((share - 0.125).abs() < 5.0 * (0.125f64 * 0.875 / 20_000.0).sqrt(), "{share}");
     // 1 + 1/2 + 1/4 transmissions a PDU.
     let transmissions = counters.pdus as f64 / 20_000.0;
@@ -201,7 +200,7 @@ impl Channel for Losing {
     }
 }
 
-/// One SDU of a whole block (22 PDUs) every 20 ms from time zero on.
+/// One SDU of a whole block (22 PDUs) every 20 ms from time zero.
 fn whole_blocks(config: &Config, blocks: &'static [u64], count: u64) -> (Vec<End>, Counters) {
     let mut link = with_channel(config, Box::new(Losing { blocks, next: 0 }));
     let mut out = Vec::new();
@@ -222,8 +221,8 @@ fn wait(span: Duration) -> (&'static str, Value) {
 
 #[test]
 fn in_order_later_sdus_wait_for_the_repeat() {
-    // SDU 1 is sent at 20 ms and lost; its status comes at 40 + 2 x 10 = 60 ms, it is sent again at 60 in SDU 3's place,
-    // and is there at 90 ms. SDU 2 (there at 70 ms) waits for it.
+    // SDU 1 is sent at 20 ms and lost; its status arrives at 40 + 2 x 10 = 60 ms, it is retransmitted at 60 instead of
+    // SDU 3, and arrives at 90 ms. SDU 2 (complete at 70 ms) waits.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 300)]), &[1], 5);
     let expected = [(0, 30), (1, 90), (2, 90), (3, 110), (4, 130)];
     assert_eq!(ends, expected.map(|(number, millis)| (number, at(millis), None)));
@@ -241,8 +240,7 @@ fn without_wait_they_overtake() {
 
 #[test]
 fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
-    // Blocks 1 and 3 (SDUs 1 and, at 60 ms, 1 again) are lost, and so on: SDU 1 comes only at the fourth try.
-    // WT 50 ms from SDU 2's arrival at 70 ms.
+    // SDU 1's first transmissions, in blocks 1, 3 and 5, are lost. WT is 50 ms from SDU 2's arrival at 70 ms.
     let (ends, counters) = whole_blocks(&config(&[wait(MS * 50)]), &[1, 3, 5], 6);
     let of = |number| ends.iter().find(|end| end.0 == number).map(|end| end.1);
     assert_eq!(of(2), Some(at(120)));
@@ -254,18 +252,18 @@ fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
 
 #[test]
 fn a_discard_is_announced_or_waited_for() {
-    // No retransmissions: SDU 1 is given up when its loss is reported, at 60 ms, and the next block says so at 90 ms.
+    // No retransmissions: SDU 1 is discarded at its loss report, at 60 ms, and the next block announces that at 90 ms.
     let none = ("retransmissions", Value::Count(0));
     let (told, _) = whole_blocks(&config(&[none.clone(), wait(MS * 300)]), &[1], 5);
     assert!(told.contains(&(1, at(90), Some(LossReason::Discarded))), "{told:?}");
     assert!(told.contains(&(2, at(90), None)), "{told:?}");
     let silent = config(&[none, wait(MS * 300), ("announce", Value::Flag(false))]);
     let (untold, _) = whole_blocks(&silent, &[1], 5);
-    // SDU 2 is whole at 70 ms and waits 300 ms.
+    // SDU 2 is complete at 70 ms and waits 300 ms.
     assert!(untold.contains(&(2, at(370), None)), "{untold:?}");
     assert!(
         untold.contains(&(1, Time::NEVER, Some(LossReason::Discarded))),
-        "nobody hears of it at once: {untold:?}"
+        "the receiver does not know at once: {untold:?}"
     );
 }
 
@@ -276,7 +274,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     let mut out = Vec::new();
     (0..3).for_each(|number| link.handle_packet(Time::ZERO, packet(number, 880), &mut out));
     run(&mut link, at(10_000), &mut out);
-    // SDU 2, in the third block, is whole at 70 ms.
+    // SDU 2, in the third block, is complete at 70 ms.
     let given_up: Vec<(u64, Time)> = out
         .iter()
         .filter_map(|one| match one {
@@ -287,7 +285,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     assert_eq!(given_up, [(1, at(370))]);
 }
 
-/// Both directions of a link with 10 ms of delay and the rates given, coupled.
+/// Both directions of a link with 10 ms of delay and these rates, coupled.
 struct Both {
     lines: [Rlc; 2],
     out: [Vec<Output>; 2],
@@ -327,7 +325,7 @@ impl Both {
     }
 }
 
-/// 22 PDUs a block, status by polls: the last PDU in the buffer asks, no other.
+/// 22 PDUs a block; only the last PDU in the buffer polls.
 fn polled(settings: &[(&'static str, Value)]) -> Config {
     let own = [("status", Value::Word("polled")), ("poll_pdus", Value::Count(0))];
     config(&[&own, settings].concat())
@@ -335,8 +333,8 @@ fn polled(settings: &[(&'static str, Value)]) -> Config {
 
 #[test]
 fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
-    // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls; it is there at 70 ms. The status
-    // takes the other direction's block of 80 ms, is there at 110, and SDU 1 goes again at 120: there at 150.
+    // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls, arriving at 70 ms. The status
+    // takes the other direction's block of 80 ms, arrives at 110, and SDU 1 is retransmitted at 120: arrival at 150.
     let config = polled(&[]);
     let mut both = Both::new([&config, &config], [&[1], &[]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
@@ -344,7 +342,7 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
     let expected = [(0, 30), (1, 150), (2, 150)].map(|(number, millis)| (number, at(millis), None));
     assert_eq!(ends(both.out[0].clone()), expected);
     let [down, up] = both.counters();
-    // The repeat is the last of its kind and polls too.
+    // The last retransmission polls, too.
     assert_eq!((down.pdus, down.retransmissions, down.polls, down.statuses), (88, 22, 2, 2));
     assert_eq!((up.pdus, up.status_pdus, up.blocks), (0, 2, 2));
     assert_eq!(both.lines[0].backlog(at(10_000)).waiting, 0);
@@ -352,9 +350,9 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
 
 #[test]
 fn a_lost_status_is_recovered_by_the_poll_timer() {
-    // As before, but the status of 80 ms is destroyed. The poll was sent at 40 ms: the timer expires at 340, and the last
-    // PDU, which had arrived, goes again with a poll at 340, there at 370. Status at 380, there at 410; SDU 1 goes again
-    // at 420 and is there at 450.
+    // The status of 80 ms is destroyed. The poll was sent at 40 ms: the timer expires at 340, and the last PDU, which
+    // had arrived, carries a poll at 340, arriving at 370. Status at 380, arriving at 410; SDU 1 is retransmitted at
+    // 420 and arrives at 450.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
     let mut both = Both::new([&config, &config], [&[1], &[0]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
@@ -367,8 +365,8 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
 
 #[test]
 fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer() {
-    // The poll itself is destroyed with all of SDU 0: nothing has arrived, nothing is missing at the receiving side. At
-    // 300 ms its last PDU goes again, there at 330; the status of 340 lists the other 21, there at 370; they go at 380.
+    // The poll is lost with all of SDU 0, so nothing is missing at the receiver. At 300 ms the last PDU is
+    // retransmitted, arriving at 330; the status of 340 lists the other 21, arriving at 370; these 21 are sent at 380.
     let config = polled(&[]);
     let mut both = Both::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));
@@ -379,7 +377,7 @@ fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer(
 
 #[test]
 fn status_takes_room_from_the_other_directions_data() {
-    // At 64 kbit/s a block has 3 PDUs. A status each 20 ms leaves two of them: a third less, whatever arrives.
+    // At 64 kbit/s a block has 3 PDUs. A status each 20 ms leaves two.
     let mut slow = config(&[]);
     slow.service = Service::Rate(Rate::from_bps(64_000));
     let delivered = |down: &Config| {
@@ -393,7 +391,7 @@ fn status_takes_room_from_the_other_directions_data() {
     };
     let (alone, _) = delivered(&config(&[]));
     let (beside, up) = delivered(&polled(&[("poll_pdus", Value::Count(1))]));
-    // 501 blocks begin from 0 to 10 s; polls are there at 30, 50 … 9990 ms, and each status takes a PDU 10 ms later.
+    // 501 blocks begin from 0 to 10 s; polls arrive at 30, 50 … 9990 ms, and each status takes a PDU 10 ms later.
     assert_eq!((alone, beside, up.status_pdus), (3 * 501, 3 * 501 - 499, 499));
 }
 
@@ -455,7 +453,7 @@ fn an_sdu_that_overflows_is_waited_for_unless_it_has_no_number() {
         link.handle_packet(Time::ZERO, packet(0, 880), &mut out);
         link.handle_packet(at(1), packet(1, 880), &mut out);
         assert_eq!(ends(out.clone()), [(1, at(1), Some(LossReason::QueueFull))]);
-        // Acknowledged at 40 ms: there is room again; sent at 40, there at 70 less one block's 20.
+        // Acknowledged at 40 ms: the buffer has room; sent at 40, arriving at 70 less one block's 20.
         run(&mut link, at(40), &mut out);
         link.handle_packet(at(40), packet(2, 880), &mut out);
         run(&mut link, at(10_000), &mut out);
@@ -503,9 +501,9 @@ fn a_changing_rate_changes_the_blocks_and_is_reported() {
     assert_eq!(reports, [&Output::Report(LinkReport::Rate { bps: 64_000 })]);
 }
 
-/// TS 25.322 §9.7.3.3: an SDU is discarded when a PDU of it has been transmitted MaxDAT times in vain, here three times: with
-/// 0.2^3 = 0.008 for each PDU. 1000 bytes are 25 PDUs of 40: if each is lost by itself, 1 - (1 - 0.008)^25 = 18.19 % of the SDUs
-/// go. Blocks lose PDUs of an SDU together: fewer SDUs go, at least as many as if each had one PDU.
+/// TS 25.322 §9.7.3.3: an SDU is discarded when one of its PDUs was transmitted MaxDAT times in vain, here three times:
+/// 0.2^3 = 0.008 per PDU. 1000 bytes are 25 PDUs of 40: with independent losses 1 - (1 - 0.008)^25 = 18.19 % of the
+/// SDUs. Block losses discard fewer, at least as many as with one PDU per SDU.
 #[test]
 fn discards_after_three_transmissions_have_their_share() {
     let discarded = |loses| {
@@ -530,8 +528,8 @@ fn discards_after_three_transmissions_have_their_share() {
     assert!(by_block > 2000.0 * one - error(one) && by_block < by_pdu, "{by_block} of {by_pdu}");
 }
 
-/// TS 25.322 §11.3: in-sequence delivery keeps an SDU that is whole only for those before it. A receiver that waits no time for
-/// these keeps none.
+/// TS 25.322 §11.3: in-sequence delivery buffers complete SDUs only for earlier ones. A receiver without wait buffers
+/// none.
 #[test]
 fn a_receiver_that_waits_no_time_keeps_no_sdu() {
     for (span, keeps) in [(Duration::ZERO, false), (MS * 300, true)] {

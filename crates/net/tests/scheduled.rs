@@ -1,4 +1,4 @@
-//! Where both ways are possible, a scheduled direction and a link say the same of every packet.
+//! A scheduled direction and a link agree on every packet where both are possible.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{self, LinkLayer};
@@ -9,7 +9,7 @@ use lasthop_net::{Config, Element, Line, Output, Passage, channel, queue};
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// Drop-tail, decided on joining as the link does it, but served by asking.
+/// Drop-tail, decided at arrival, served by dequeue.
 struct Fifo {
     limit: usize,
     packets: VecDeque<Packet>,
@@ -52,7 +52,7 @@ fn packet(number: u64, wire_bytes: u32) -> Packet {
     }
 }
 
-/// A drop-tail queue and one that drops tags, of the same length.
+/// A drop-tail queue and a tag-drop queue of the same length.
 fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     let mut config = config.clone();
     config.queue = Choice::named(queue::ALL, "tag_drop");
@@ -63,7 +63,7 @@ fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     by_scheduled(element, arrivals)
 }
 
-/// What became of each packet: when it arrives, or when and why it is lost.
+/// Fate of each packet: number, arrival or loss, reason of the loss.
 type Fates = Vec<(u64, Time, Option<LossReason>)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {

@@ -327,15 +327,15 @@ fn light_traces_stand_beside_heavy_ones() {
     };
     refused(format!("rate=5Mbit/s,light={light}"), "light is without `trace`");
     refused(format!("trace={heavy},up=1Mbit/s,path.down.light_timer=3ms"), "light_timer is without `light`");
-    refused(format!("trace={heavy},up=1Mbit/s,light={heavy}"), "line 1: not a time, a base delay and one");
+    refused(format!("trace={heavy},up=1Mbit/s,light={heavy}"), "line 1: needs a time, a base delay and");
     refused(format!("trace={light},up=1Mbit/s,light={light}"), "line 1: `0 20 0 2` is not a whole number");
-    refused(format!("trace={heavy},up=1Mbit/s,light={sizes}"), "line 1: not a time");
+    refused(format!("trace={heavy},up=1Mbit/s,light={sizes}"), "line 1: needs a time");
     refused(format!("trace={heavy},up=1Mbit/s,light={light},arq=\"wifi\""), "decides by itself");
     for (text, told) in [
-        ("0 20 0\n", "fewer than two lines"),
+        ("0 20 0\n", "needs at least two lines"),
         ("0 20 0\n0 20 0\n", "the last time is 0 ms"),
         ("5 20 0\n4 20 0\n", "line 2: 4 ms comes after 5 ms"),
-        ("0 20\n5 20\n", "line 1: not a time, a base delay and one"),
+        ("0 20\n5 20\n", "line 1: needs a time, a base delay and"),
         ("0 20 0\n5 2x 0\n", "line 2: `2x` is not a whole number"),
         ("0 20 0\n5 20 0 9999999\n", "line 2: a delay of 9999999 ms: at most"),
     ] {

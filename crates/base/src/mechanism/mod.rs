@@ -150,7 +150,7 @@ pub struct OneOf {
     pub parameters: &'static [&'static str],
     /// What is missing, in two words: `no rate`.
     pub missing: &'static str,
-    /// What it is without them: `loses nothing unless it is told how much`.
+    /// What it is without them: `loses nothing without a loss rate`.
     pub without: &'static str,
     /// How one is written in a scenario.
     pub example: &'static str,

@@ -1,42 +1,37 @@
-//! What a snoop agent keeps of one direction of a flow: packets in the order of their numbers.
+//! Cache of a snoop agent for one direction of a flow.
 
 use crate::numbers::{distance, end_of, is_before};
 use lasthop_base::Time;
 use lasthop_wire::{Packet, Seq};
 use std::collections::VecDeque;
 
-/// A packet that went on and is not acknowledged.
+/// A forwarded packet without an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub(super) packet: Packet,
     pub(super) seq: Seq,
     pub(super) end: Seq,
-    /// When it went on last.
     pub(super) sent_at: Time,
-    /// How often it was repeated here since the sender sent it last.
+    /// Local retransmissions since the sender's last transmission.
     pub(super) repeats: u32,
-    /// The sender has sent it again, or it fills a gap that came from the sender's side: its loss is not the air's.
+    /// Retransmitted by the sender, or fills a gap of the wired side: not a wireless loss.
     pub(super) again: bool,
-    /// A SACK block has told that it arrived.
+    /// Whether a SACK block has reported the packet's arrival.
     pub(super) reported: bool,
 }
 
 impl Kept {
-    /// Whether it has this byte.
     pub(super) fn has(&self, number: Seq) -> bool {
         !is_before(number, self.seq) && is_before(number, self.end)
     }
 }
 
-/// Ordered by sequence number, one packet for each.
 #[derive(Default, Debug)]
 pub(super) struct Cache(VecDeque<Kept>);
 
-/// Where a packet belongs.
 pub(super) enum Slot {
-    /// The same one is there.
     Taken(usize),
-    /// It goes there.
+    /// A new packet is to be inserted here.
     Free(usize),
 }
 
@@ -61,7 +56,7 @@ impl Cache {
         &mut self.0[place]
     }
 
-    /// Looked for from the end, where nearly all belong.
+    /// Searches from the end, where nearly all packets belong.
     pub(super) fn slot(&self, seq: Seq) -> Slot {
         let behind = self.0.iter().rev().take_while(|kept| distance(kept.seq, seq) < 0).count();
         let place = self.0.len() - behind;
@@ -77,8 +72,8 @@ impl Cache {
         self.0.insert(place, Kept { packet, seq, end, sent_at: now, repeats: 0, again, reported: false });
     }
 
-    /// Forgets what lies before `ack`; the last of it, if anything did, and whether all from `from` on was kept and went
-    /// on only once: then nothing waited for a repair.
+    /// Removes packets below `ack`. Returns the last removed packet, and whether the bytes from `from` on were all
+    /// cached and sent once: then no byte waited for a recovery.
     pub(super) fn acknowledge(&mut self, from: Option<Seq>, ack: Seq) -> Option<(Kept, bool)> {
         let (mut last, mut once, mut next) = (None, true, from);
         while let Some(first) = self.0.front()
@@ -91,7 +86,6 @@ impl Cache {
         last.map(|last| (last, once))
     }
 
-    /// Forgets the packet of this number if it went on only once.
     pub(super) fn forget(&mut self, seq: Seq) {
         if let Slot::Taken(place) = self.slot(seq)
             && self.0[place].repeats == 0
@@ -104,12 +98,10 @@ impl Cache {
         self.0.iter_mut()
     }
 
-    /// Bytes that are kept.
     pub(super) fn bytes(&self) -> u64 {
         self.0.iter().map(|kept| u64::from(distance(kept.seq, kept.end).unsigned_abs())).sum()
     }
 
-    /// How many went on at `time` or later.
     pub(super) fn sent_since(&self, time: Time) -> usize {
         self.0.iter().filter(|kept| kept.sent_at >= time).count()
     }

@@ -1,20 +1,21 @@
-//! The snoop agent at a base station: it keeps what goes down to the mobile until that is acknowledged, repeats what
-//! the air lost, and keeps the duplicate ACKs that tell of such a loss from the sender (Balakrishnan, Seshan, Amir and
-//! Katz, MobiCom 1995; Wireless Networks 1(4), 1995). Both endpoints stay as they are.
+//! The snoop agent at a base station: caches data to the mobile until it is acknowledged, retransmits wireless losses,
+//! and suppresses the duplicate ACKs of such a loss (Balakrishnan, Seshan, Amir and Katz, MobiCom 1995; Wireless
+//! Networks 1(4), 1995). Both endpoints are unchanged.
 //!
 //! * `watched`: the rules, for one direction of one flow.
-//! * `cache`: what is kept.
-//! * `selective`: what SACK blocks say is missing, and the box of its own that heeds them.
+//! * `cache`: the cached packets.
+//! * `selective`: retransmission by SACK blocks, and its mechanism.
 //!
-//! Only data that goes down is watched ([`crate::Exit::down`]); a mobile that sends gets no help.
+//! Only data towards the last hop is cached ([`crate::Exit::down`]); a mobile that sends gets no help.
 //!
 //! # With SACK
-//! An ACK that passes tells a SACK sender of every further hole, and it repairs what the box is about to repair; with
-//! NewReno it does not know. docs/middleboxes.md has the figures.
+//! An ACK that passes reports further holes to a SACK sender, which then retransmits the same data as the agent.
+//! NewReno does not see further holes. docs/middleboxes.md has the figures.
 //!
-//! # What is not modelled
-//! A repeat joins the queue at its end, not at its head: where packets wait at the base station, a repair takes as long
-//! as the queue. There is no handoff, so no neighbour's cache is filled. A flow is watched as long as the run lasts.
+//! # Not modelled
+//! A retransmission joins the tail of the queue, not its head: with a queue at the base station, local recovery takes
+//! as long as the queueing delay. Handoff and the filling of a neighbour's cache are not modelled. State is kept until
+//! the run ends.
 
 mod cache;
 mod selective;
@@ -27,54 +28,54 @@ use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Flags, Packet};
 use watched::{Limits, Rules, Watched};
 
-/// See the file.
+/// See the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "snoop",
-        summary: "keeps data that goes down until it is acknowledged, and repeats what the air lost",
+        summary: "caches data to the mobile until it is acknowledged, and retransmits wireless losses",
         source: "Balakrishnan et al., MobiCom 1995; ns-2 tcp/snoop.cc",
         parameters: &[
             Parameter {
                 name: "cache",
                 unit: Unit::Count(1, 1_000_000),
                 default: Some("100"),
-                doc: "most packets of a flow that it keeps; what finds no room goes on without its help",
+                doc: "cache per flow, packets; further packets are forwarded without help",
             },
             Parameter {
                 name: "max_repeats",
                 unit: Unit::Count(0, 1000),
                 default: Some("10"),
-                doc: "repeats of one packet after which its timer leaves it to the sender",
+                doc: "largest number of retransmissions of a packet; then the sender has to recover the loss",
             },
             Parameter {
                 name: "threshold",
                 unit: Unit::Count(1, 100),
                 default: Some("1"),
-                doc: "duplicate ACK that makes it repeat; those before go on (ns-2: 2)",
+                doc: "duplicate ACK that triggers a retransmission; earlier ones are forwarded (ns-2: 2)",
             },
             Parameter {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("0 s"),
-                doc: "smallest timeout (ns-2: 100 ms); later than the smoothed round trip by that of the link and 10 ms anyway",
+                doc: "smallest timeout (ns-2: 100 ms); also exceeds the smoothed round trip by the link's plus 10 ms",
             },
             Parameter {
                 name: "chase",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "whether a repair that shows the next hole makes it repeat that at once",
+                doc: "retransmits the next hole at once if a partial ACK shows one",
             },
             Parameter {
                 name: "acked_data",
                 unit: Unit::Word(&["forward", "answer"]),
                 default: Some("forward"),
-                doc: "data that is acknowledged already goes on, or is answered with the last ACK",
+                doc: "acknowledged data: forward to the mobile, or answer with the last ACK",
             },
             Parameter {
                 name: "old_acks",
                 unit: Unit::Word(&["forward", "drop"]),
                 default: Some("forward"),
-                doc: "ACKs older than the last one go on, or not",
+                doc: "ACKs below the last ACK: forward or drop",
             },
         ],
         ..Info::PLAIN
@@ -93,7 +94,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// The rules of its defaults, for boxes that keep and repeat as it does.
+/// The default rules, for middleboxes that retransmit as the snoop agent does.
 pub(crate) fn snoop_rules() -> Rules {
     Rules {
         cache: 100,
@@ -106,16 +107,14 @@ pub(crate) fn snoop_rules() -> Rules {
     }
 }
 
-/// See the file.
 pub(crate) struct Snoop {
     rules: Rules,
-    /// For each flow its data on the way there, and on the way back; `None` where it does not go down.
+    /// Forward and reverse data of each flow; `None` where data goes up.
     flows: Vec<[Option<Watched>; 2]>,
-    /// No timer expires before.
     next: Time,
 }
 
-/// Beside the link's round trip, what the mobile and the base station may take to answer.
+/// Processing time of mobile and base station, in addition to the link's round trip.
 const MARGIN: Duration = Duration::from_millis(10);
 
 impl Snoop {
@@ -128,13 +127,12 @@ impl Snoop {
         Snoop { rules, flows: flows.collect(), next: Time::NEVER }
     }
 
-    /// Bytes that it keeps of the data that this packet acknowledges.
     pub(crate) fn kept_for(&mut self, packet: &Packet) -> u64 {
         let [_, acknowledged] = self.of(packet);
         acknowledged.map_or(0, |watched| watched.kept_bytes())
     }
 
-    /// The data on a packet's own way, and that on the other one.
+    /// State of the data in the packet's direction, and of the opposite data.
     fn of(&mut self, packet: &Packet) -> [Option<&mut Watched>; 2] {
         match self.flows.get_mut(packet.flow.0 as usize) {
             Some([there, back]) => {

@@ -1,12 +1,12 @@
-//! Snoop that heeds SACK blocks: what they show to be missing is repeated at once, all of it, and not only the first packet
-//! (the rule of a Linux module by Keberlein, 2005/06). An ACK without blocks is dealt with as the snoop agent does.
+//! Snoop with SACK: retransmits at once all holes that SACK blocks show, not only the first packet (the rule of a Linux
+//! module by Keberlein, 2005/06). ACKs without blocks follow the snoop agent's rules.
 //!
-//! `gap` reads them as FACK does (Mathis and Mahdavi 1996): what lies so far below the highest byte that arrived is lost.
-//! "Snoop with FACK" (Furat et al. 2006) is another matter: what it decides there is not known here.
+//! `gap` applies FACK's rule (Mathis and Mahdavi 1996): a hole is lost if it lies far enough below the highest byte
+//! that arrived. "Snoop with FACK" (Furat et al. 2006) is a different scheme, whose rules were not available.
 //!
-//! # What is ours
-//! A packet may be repeated a first time at once, whatever its age; `resend_after` is from one repeat to the next. A new ACK
-//! with blocks brings repeats, too, and goes on to the sender, which then knows of the holes.
+//! # Our choices
+//! The first retransmission of a packet may be immediate, at any age; `resend_after` spaces later ones. A new ACK with
+//! blocks also triggers retransmissions, and is forwarded: the sender then learns of the holes.
 
 use super::cache::Cache;
 use super::watched::Rules;
@@ -16,51 +16,50 @@ use crate::{Build, Onward};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Segment, Seq};
 
-/// What SACK blocks bring about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selective {
-    /// A hole is lost once so many segments lie above it.
+    /// Segments above a hole from which on the hole is lost.
     pub(super) gap: u32,
-    /// From one repeat to the next, smoothed round trips.
+    /// Time between two retransmissions of a packet, smoothed round trips.
     pub(super) resend_after: u32,
 }
 
-/// See the file.
+/// See the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "snoop_sack",
-        summary: "a snoop agent that repeats all that SACK blocks show to be missing",
+        summary: "a snoop agent that retransmits all holes shown by SACK blocks",
         source: "Keberlein's snoop module for Linux, 2005/06; FACK's gap: Mathis and Mahdavi 1996 (our construction)",
         parameters: &[
             Parameter {
                 name: "cache",
                 unit: Unit::Count(1, 1_000_000),
                 default: Some("100"),
-                doc: "most packets of a flow that it keeps; what finds no room goes on without its help",
+                doc: "cache per flow, packets; further packets are forwarded without help",
             },
             Parameter {
                 name: "max_repeats",
                 unit: Unit::Count(0, 1000),
                 default: Some("10"),
-                doc: "repeats of one packet after which it is left to the sender",
+                doc: "largest number of retransmissions of a packet; then the sender has to recover the loss",
             },
             Parameter {
                 name: "gap",
                 unit: Unit::Count(0, 1000),
                 default: Some("0"),
-                doc: "segments between a hole and the highest byte that arrived from which on it is lost (FACK: 3)",
+                doc: "segments between a hole and the highest byte received that make the hole a loss (FACK: 3)",
             },
             Parameter {
                 name: "resend_after",
                 unit: Unit::Count(0, 1000),
                 default: Some("2"),
-                doc: "smoothed round trips of the air from one repeat of a packet to the next",
+                doc: "time between two retransmissions of a packet, smoothed round trips over the air",
             },
             Parameter {
                 name: "floor",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("0 s"),
-                doc: "smallest timeout; later than the smoothed round trip by that of the link and 10 ms anyway",
+                doc: "smallest timeout; also exceeds the smoothed round trip by the link's plus 10 ms",
             },
         ],
         ..Info::PLAIN
@@ -79,8 +78,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Repeats what lies in the gaps below the blocks; whether the cache can fill them all. Limits: how many segments have to lie
-/// above a hole, how long after its last repeat a packet is repeated again, and how often.
+/// Retransmits the holes below the blocks; returns whether the cache covers all holes. The limits are segments above a
+/// hole, time between retransmissions of a packet, and retransmissions per packet.
 pub(super) fn fill(
     cache: &mut Cache,
     now: Time,
@@ -96,11 +95,11 @@ pub(super) fn fill(
     let Some(highest) = blocks().map(|(_, right)| *right).max_by_key(|right| above(*right)) else {
         return false;
     };
-    // What no ACK has told of, and is not kept here, nobody here can fill.
+    // Bytes neither reported nor cached: the sender has to retransmit these.
     let mut missing = i64::from(above(highest));
     for kept in cache.iter_mut().take_while(|kept| is_before(kept.seq, highest)) {
         let bytes = distance(kept.seq, kept.end);
-        // An ACK has room for the newest blocks only: what an earlier one told of stays told.
+        // An ACK has room for the newest blocks only; older reports stay valid.
         let is_inside =
             |(left, right): &(Seq, Seq)| !is_before(kept.seq, *left) && !is_before(*right, kept.end);
         kept.reported |= blocks().any(is_inside);

@@ -1,9 +1,9 @@
-//! The rules of a snoop agent, for the data of one direction of one flow.
+//! Rules of a snoop agent for the data of one direction of one flow.
 //!
-//! What the sources leave open is decided as in ns-2's `snoop.cc`, without its defects: duplicates are counted flow by
-//! flow, the round trip is smoothed as in RFC 6298, and fewer duplicates than none are never expected. Three rules are
-//! ours: the timeout keeps a margin; an ACK gives no sample if anything that it covers waited for a repair; and the
-//! duplicate that a superfluous repeat brings does not bring the next repeat.
+//! Where the sources are open, the rules follow ns-2's `snoop.cc` without its defects: duplicates are counted by flow,
+//! the round trip is smoothed by RFC 6298, and the count of expected duplicates never falls below zero. Three rules are
+//! ours. The timeout keeps a margin. An ACK gives no sample if a byte below it waited for a recovery. The duplicate
+//! caused by a spurious retransmission triggers no further retransmission.
 
 use super::cache::{Cache, Kept, Slot};
 use super::selective::{self, Selective};
@@ -13,7 +13,6 @@ use crate::numbers::{distance, end_of, is_before};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, LossReason, Packet, Segment, Seq};
 
-/// What can be set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(super) cache: usize,
@@ -22,43 +21,38 @@ pub(crate) struct Rules {
     pub(super) chases: bool,
     pub(super) answers: bool,
     pub(super) drops_old: bool,
-    /// What SACK blocks bring about; `None`: nothing.
+    /// `None`: SACK blocks are ignored.
     pub(super) selective: Option<Selective>,
 }
 
-/// Repeats that duplicate ACKs can bring about; then they are the sender's.
+/// Retransmissions that duplicate ACKs can trigger; further duplicates pass to the sender.
 const REPEATS_BY_DUPLICATES: u32 = 2;
 /// Smoothed round trip and its variation before the first sample (ns-2).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 
-/// One direction of a flow's data.
 #[derive(Debug)]
 pub(super) struct Watched {
     cache: Cache,
-    /// The last ACK that was new, as it came; without one, everything passes.
+    /// Last new ACK, as received; `None`: everything is forwarded.
     last: Option<Packet>,
-    /// The number behind all data that has come by.
+    /// End of the highest data seen.
     highest: Option<Seq>,
-    /// Window and ECE of the last ACK that went on.
+    /// Window and ECE of the last ACK forwarded.
     told: (u16, bool),
-    /// Duplicates of the last ACK so far.
     duplicates: u32,
-    /// Duplicates that are still to come for a loss that was repaired here.
+    /// Duplicates still expected for a locally recovered loss.
     expected: u32,
-    /// Duplicates that superfluous repeats of what is acknowledged by now may bring.
+    /// Duplicates expected from spurious retransmissions of data acknowledged since.
     echoes: u32,
-    /// Smoothed round trip over the air and its variation.
     rtt: Option<(Duration, Duration)>,
     limits: Limits,
     timer: Time,
 }
 
-/// Bounds of the timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// It is at least this.
     pub(super) floor: Duration,
-    /// And later than the smoothed round trip by this: where the round trip is constant, its variation is nothing.
+    /// Smallest distance to the smoothed round trip: a constant round trip has no variation.
     pub(super) margin: Duration,
 }
 
@@ -78,19 +72,17 @@ impl Watched {
         }
     }
 
-    /// Forgets everything but what the air is like.
+    /// Resets all but the round-trip estimate.
     pub(super) fn reset(&mut self) {
         self.cache.clear();
         *self =
             Watched { cache: std::mem::take(&mut self.cache), rtt: self.rtt, ..Watched::new(self.limits) };
     }
 
-    /// Bytes that it keeps.
     pub(super) fn kept_bytes(&self) -> u64 {
         self.cache.bytes()
     }
 
-    /// When [`Watched::expire`] has something to do.
     pub(super) fn deadline(&self) -> Time {
         self.timer
     }
@@ -99,7 +91,7 @@ impl Watched {
         self.last.as_ref().and_then(Packet::segment).map(|segment| segment.ack)
     }
 
-    /// Data on its way down; whether it goes on.
+    /// Handles a data packet; returns whether to forward it.
     pub(super) fn data(
         &mut self,
         now: Time,
@@ -118,7 +110,7 @@ impl Watched {
         }
         let end = end_of(segment);
         if !is_before(last, end) {
-            // The mobile has it: its ACK must have been lost.
+            // The mobile has this data: its ACK must have been lost.
             if let (true, Some(ack)) = (rules.answers, self.last) {
                 out.extend([Onward::Again(ack), Onward::Dropped(*packet, LossReason::Suppressed)]);
                 return false;
@@ -133,7 +125,7 @@ impl Watched {
             }
             Slot::Free(place) if self.cache.len() < rules.cache => {
                 let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
-                // What comes late was lost before the box: SACK senders fill more holes than the first.
+                // Late data was lost before the station: SACK senders fill more holes than the first.
                 self.cache.insert(place, now, *packet, !is_new);
                 if place == 0 {
                     self.restart(now, rules);
@@ -147,7 +139,7 @@ impl Watched {
         true
     }
 
-    /// The link's queue had no room for a packet: its loss is congestion, which the sender is to see.
+    /// Handles a drop in the link's queue: congestion, which the sender must see.
     pub(super) fn refused(&mut self, now: Time, rules: &Rules, seq: Seq) {
         let was_first = self.cache.first().is_some_and(|first| first.seq == seq);
         self.cache.forget(seq);
@@ -156,7 +148,7 @@ impl Watched {
         }
     }
 
-    /// A segment from the mobile that acknowledges; whether it goes on.
+    /// Handles an ACK of the mobile; returns whether to forward it.
     pub(super) fn acknowledge(
         &mut self,
         now: Time,
@@ -172,7 +164,7 @@ impl Watched {
                 self.last = Some(*packet);
                 self.restart(now, rules);
                 if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
-                    // It tells of further holes, and has news for the sender.
+                    // The ACK reports further holes, and the sender needs its number.
                     self.fill(now, rules, selective, segment, out);
                 }
                 true
@@ -192,8 +184,7 @@ impl Watched {
         goes_on
     }
 
-    /// A duplicate ACK tells of data that came out of order, and of nothing else (RFC 5681 §2). One with a new echo of a
-    /// mark, or with a D-SACK, has something to tell the sender.
+    /// Whether the ACK only reports out-of-order data (RFC 5681 §2). A new ECN echo or a D-SACK concerns the sender.
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.is_pure_ack()
             && (segment.window, segment.flags.has(Flags::ECE)) == self.told
@@ -205,7 +196,7 @@ impl Watched {
         (self.duplicates, self.expected, self.echoes) = (0, 0, 0);
         let Some((newest, once)) = self.cache.acknowledge(self.last_ack(), ack) else { return };
         self.echoes = newest.repeats.saturating_sub(1);
-        // What waited at the mobile for a repair would make the timeout longer, and so the next repair later.
+        // Samples that include a recovery would lengthen the timeout and delay the next recovery.
         if once {
             self.sample(now.since(newest.sent_at));
         }
@@ -215,7 +206,8 @@ impl Watched {
                 first.has(ack) && first.repeats == 0 && !first.again && first.sent_at < newest.sent_at
             });
         if shows_next {
-            // It went on before the repeat that has arrived, so it is lost too; what went on since then will tell.
+            // The hole was sent before the retransmission that arrived, so it is lost too; later packets are still in
+            // flight.
             self.duplicates = rules.threshold;
             self.expected = self.cache.sent_since(newest.sent_at) as u32;
             self.repeat(now, out);
@@ -245,7 +237,7 @@ impl Watched {
                 return true;
             }
         }
-        // Each packet behind the lost one brings a duplicate.
+        // Each packet behind the lost one causes a duplicate.
         let behind = self.cache.len() as u32 - 1;
         self.expected = behind.saturating_sub(self.duplicates);
         self.repeat(now, out);
@@ -253,7 +245,7 @@ impl Watched {
         false
     }
 
-    /// Repeats what SACK blocks say is missing; false if something of it is the sender's.
+    /// Retransmits the holes shown by SACK blocks; returns false if the sender has to retransmit some of them.
     fn fill(
         &mut self,
         now: Time,
@@ -270,7 +262,6 @@ impl Watched {
         !filled
     }
 
-    /// The timer has expired, if it has.
     pub(super) fn expire(&mut self, now: Time, rules: &Rules, out: &mut Vec<Onward>) {
         if self.timer <= now {
             self.repeat(now, out);
@@ -286,7 +277,7 @@ impl Watched {
         }
     }
 
-    /// The timer is that of the first packet, if the mobile waits for it.
+    /// Restarts the timer if the mobile awaits the first packet.
     fn restart(&mut self, now: Time, rules: &Rules) {
         let is_awaited = match (self.cache.first(), self.last_ack()) {
             (Some(first), Some(ack)) => first.has(ack) && first.repeats < rules.max_repeats,

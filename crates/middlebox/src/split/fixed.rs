@@ -1,4 +1,4 @@
-//! A congestion window that stays as it is, whatever is lost: for a link of which nobody else sends.
+//! A congestion window of constant size, for a link without other senders.
 
 use lasthop_base::{Choice, Info};
 use lasthop_tcp::sender::congestion::{
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 const INFO: Info = Info {
     name: "fixed",
-    summary: "a window that stays as it is",
+    summary: "a window of constant size",
     source: "our construction, for an air half without congestion",
     ..Info::PLAIN
 };
 
-/// A window of so many bytes, and of a segment at least.
+/// A window of `window` bytes, or one segment if larger.
 pub(super) fn fixed(window: u64) -> Choice<Build> {
     Choice::own(&INFO, Arc::new(move |_, start| Box::new(Fixed(window.max(start.mss)))))
 }

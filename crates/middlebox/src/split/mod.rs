@@ -1,14 +1,13 @@
-//! A split connection: the node ends the sender's connection and opens one of its own to the other end, each with its
-//! own retransmissions and its own window; what one receives, the other sends (I-TCP: Bakre and Badrinath, ICDCS 1995).
-//! Both ends believe that they speak to each other: addresses, ports and first numbers are theirs.
-//!
+//! A split connection: the node terminates the sender's connection and opens its own to the other end, with separate
+//! retransmissions and windows (I-TCP: Bakre and Badrinath, ICDCS 1995). The split is transparent: addresses, ports and
+//! initial sequence numbers are those of the endpoints.
 //! * `relay`: the two connections of one flow, back to back.
-//! * `presets`: I-TCP and METP, boxes of their own; `fixed`: a window that no loss reduces.
+//! * `presets`: the mechanisms I-TCP and METP; `fixed`: a congestion window of constant size.
 //!
-//! The node acknowledges what the other end has not got yet. Without it the data is lost, and the sender does not know.
+//! The node acknowledges data before the other end has received it. If the node fails, that data is lost unnoticed.
 //!
-//! # What is not modelled
-//! There is no handoff: a run's base station stays. Congestion marks end at the node, which offers no ECN itself.
+//! # Not modelled
+//! Handoff is not modelled. ECN ends at the node, which does not offer ECN itself.
 
 mod fixed;
 mod presets;
@@ -30,7 +29,7 @@ use std::sync::Arc;
 const RECOVERIES: &[&str] = &names::<_, { recovery::ALL.len() }>(recovery::ALL);
 const CONTROLS: &[&str] = &names::<_, { congestion::ALL.len() }>(congestion::ALL);
 
-/// What the mechanisms of a list are called: a newcomer there is known here.
+/// Names of all mechanisms of a list, also of new ones.
 const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static str; N] {
     let mut names = [""; N];
     let mut index = 0;
@@ -41,48 +40,48 @@ const fn names<B: ?Sized, const N: usize>(list: &[Mechanism<B>]) -> [&'static st
     names
 }
 
-/// See the file.
+/// See the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "split",
-        summary: "ends the connection here and opens another one behind, back to back",
+        summary: "terminates the connection at the node and opens a second one to the other end",
         source: "Bakre and Badrinath, ICDCS 1995; RFC 3135 §2.4",
         parameters: &[
             Parameter {
                 name: "buffer",
                 unit: Unit::Bytes(1000, 1 << 30),
                 default: Some("64 KiB"),
-                doc: "most bytes of a flow and direction that it holds; its window is what is free",
+                doc: "buffer per flow and direction, bytes; the free part is the advertised window",
             },
             Parameter {
                 name: "handshake",
                 unit: Unit::Word(&["far", "near"]),
                 default: Some("far"),
-                doc: "a SYN is answered when the other end has, or at once",
+                doc: "answer to a SYN: after the other end's answer (far), or at once (near)",
             },
             Parameter {
                 name: "recovery",
                 unit: Unit::Word(RECOVERIES),
                 default: Some("sack"),
-                doc: "loss recovery of both its senders; one that needs SACK only where SYNs offer it, else new_reno",
+                doc: "loss recovery of both senders; new_reno instead of SACK recoveries if the SYN offers no SACK",
             },
             Parameter {
                 name: "congestion",
                 unit: Unit::Word(CONTROLS),
                 default: Some("reno"),
-                doc: "congestion control of both its senders",
+                doc: "congestion control of both senders",
             },
             Parameter {
                 name: "initial_window",
                 unit: Unit::Count(1, 10_000),
                 default: Some("10"),
-                doc: "of both its senders, segments",
+                doc: "initial window of both senders, segments",
             },
             Parameter {
                 name: "min_rto",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(60)),
                 default: Some("200 ms"),
-                doc: "smallest retransmission timeout of both its senders",
+                doc: "smallest retransmission timeout of both senders",
             },
         ],
         ..Info::PLAIN
@@ -93,7 +92,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// What both connections have in common; what the SYN offers, comes with it.
+/// Configuration of both connections, without the options that a SYN offers.
 fn config(values: &Values) -> Config {
     let mut config = Config { initial_window: values.count("initial_window") as u32, ..Config::default() };
     config.rto.smallest = values.duration("min_rto");
@@ -111,7 +110,7 @@ fn config(values: &Values) -> Config {
 /// Bytes of the timestamps option in every segment (RFC 7323 appendix A).
 const TIMESTAMP_BYTES: u32 = 12;
 
-/// The same with what a SYN offers, and not more.
+/// The configuration with the options that the SYN offers, and no others.
 fn offered(config: &Config, syn: &Segment) -> Config {
     let stamps = if syn.timestamps.is_some() { TIMESTAMP_BYTES } else { 0 };
     let mss = syn.mss.map_or(config.default_mss, u32::from);
@@ -123,17 +122,15 @@ fn offered(config: &Config, syn: &Segment) -> Config {
     }
 }
 
-/// See the file.
 struct Split {
-    /// Of the connections over other links, and over the last hop.
+    /// Configurations for other links and for the last hop.
     configs: [Config; 2],
-    /// For each flow and direction, whether its packets go to the last hop.
+    /// Whether packets go to the last hop, by flow and direction.
     down: Vec<[bool; 2]>,
     answers_at_once: bool,
     random: Stream,
-    /// For each flow its connections, once a SYN has come by.
+    /// Connections by flow, from the SYN on.
     flows: Vec<Option<Box<Relay>>>,
-    /// No timer expires before.
     next: Time,
 }
 
@@ -159,13 +156,13 @@ impl Middlebox for Split {
         };
         let is_new = opens(segment) && place.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
-            // A SYN that goes down opens over the last hop; the answer to one that goes up comes from there.
+            // A SYN towards the last hop opens the air half; the answer to a SYN from there uses the air half, too.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];
             *place = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
-        // What began without the node goes on without it.
+        // A connection that began without the node is forwarded.
         let Some(relay) = place else { return out.push(Onward::Same(packet)) };
         if is_new && self.answers_at_once {
             relay.answer(now, &mut self.random);
@@ -202,7 +199,6 @@ impl Middlebox for Split {
 mod tests {
     use super::*;
 
-    /// Whatever stands in the lists may be chosen here.
     #[test]
     fn each_recovery_and_each_control_has_its_word() {
         let mut values = MECHANISM.info.defaults();

@@ -1,9 +1,9 @@
-//! Two schemes that split the connection, under their own names.
+//! Presets of the split connection.
 //!
-//! * I-TCP (Bakre and Badrinath, ICDCS 1995): plain TCP, as of its time, on both sides. What ran over the air there is told in
-//!   two ways, plain TCP (from memory) and one whose losses reduce nothing (lecture notes): `air` has both.
-//! * METP (Wang and Tripathi, INFOCOM 1998), of which an abstract was at hand: over the last hop a simpler protocol, with the
-//!   link layer's repeats and without slow start. Its small headers are not modelled: packets keep the flow's.
+//! * I-TCP (Bakre and Badrinath, ICDCS 1995): plain TCP of its time on both sides. Accounts of the wireless half
+//!   differ: plain TCP (from memory), or TCP without window reductions (lecture notes); `air` offers both.
+//! * METP (Wang and Tripathi, INFOCOM 1998, by an abstract): a simpler protocol over the last hop, with link-layer
+//!   retransmission and without slow start. Its small headers are not modelled: packets keep the flow's headers.
 
 use super::fixed::fixed;
 use super::{Split, config};
@@ -15,7 +15,7 @@ const BUFFER: Parameter = Parameter {
     name: "buffer",
     unit: Unit::Bytes(1000, 1 << 30),
     default: Some("64 KiB"),
-    doc: "most bytes of a flow and direction that it holds; its window is what is free",
+    doc: "buffer per flow and direction, bytes; the free part is the advertised window",
 };
 
 const MIN_RTO: Parameter = Parameter {
@@ -25,19 +25,19 @@ const MIN_RTO: Parameter = Parameter {
     doc: "smallest retransmission timeout over the air",
 };
 
-/// See the file.
+/// See the module.
 pub const ITCP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "itcp",
         summary: "a split connection of NewReno on both sides, or with a fixed window over the air",
-        source: "Bakre and Badrinath, ICDCS 1995 (abstract; what ran over the air is not sure)",
+        source: "Bakre and Badrinath, ICDCS 1995 (abstract; the wireless half is uncertain)",
         parameters: &[
             BUFFER,
             Parameter {
                 name: "air",
                 unit: Unit::Word(&["plain", "fixed"]),
                 default: Some("plain"),
-                doc: "over the air: NewReno too, or a window as large as the buffer that no loss reduces",
+                doc: "wireless half: NewReno, or a constant window as large as the buffer",
             },
             MIN_RTO,
         ],
@@ -53,11 +53,11 @@ pub const ITCP: Mechanism<Build> = Mechanism {
     },
 };
 
-/// See the file.
+/// See the module.
 pub const METP: Mechanism<Build> = Mechanism {
     info: Info {
         name: "metp",
-        summary: "a split connection without slow start and reductions over the air, where the link layer repeats",
+        summary: "a split connection with a constant window over the air, where the link layer retransmits",
         source: "Wang and Tripathi, INFOCOM 1998 (abstract; its headers are not modelled)",
         parameters: &[BUFFER, MIN_RTO],
         ..Info::PLAIN
@@ -69,7 +69,6 @@ pub const METP: Mechanism<Build> = Mechanism {
     },
 };
 
-/// The split connection's defaults with NewReno.
 fn newreno(values: &Values) -> Config {
     let mut defaults = super::MECHANISM.info.defaults();
     defaults.set("recovery", Value::Word("new_reno"));

@@ -6,23 +6,21 @@ use lasthop_tcp::endpoint::{Ended, reset_for};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
-/// One that faces the end which opened, and one that faces the end which is to answer.
+/// The connection to the opener and the connection to the other end.
 pub(super) struct Relay {
     flow: FlowId,
-    /// What `near` is made of.
     near_config: Config,
-    /// The SYN that opened, and whether it came on the flow's way there.
+    /// The opener's SYN, and whether its direction is forward.
     syn: Segment,
     forward: bool,
-    /// Faces the opener, once the SYN may be answered.
+    /// Connection to the opener, once the SYN may be answered.
     near: Option<Half>,
-    /// Faces the other end.
     far: Half,
-    /// The opener was told that nobody answers.
+    /// Whether the opener got a reset, because the other end did not answer.
     refused: bool,
 }
 
-/// A connection's end, and how much of what it received has been given to the other one.
+/// A connection's endpoint, and the number of received bytes passed to the other endpoint.
 struct Half {
     endpoint: Endpoint,
     relayed: u64,
@@ -34,12 +32,12 @@ impl Half {
         Half { endpoint, relayed: 0, closed: false }
     }
 
-    /// Payload that its peer has acknowledged, of `written` bytes.
+    /// Payload acknowledged by the peer, at most `written` bytes.
     fn acknowledged(&self, written: u64) -> u64 {
         self.endpoint.sender().board().una().saturating_sub(1).min(written)
     }
 
-    /// What it has received goes to `to`. It stays in the one buffer of this direction until it is acknowledged there.
+    /// Passes received data to `to`. The data stays in this direction's buffer until the peer acknowledges the data.
     fn relay(&mut self, to: &mut Half) {
         let delivered = self.endpoint.delivered();
         if delivered > self.relayed {
@@ -71,7 +69,6 @@ impl Half {
     }
 }
 
-/// A packet of the box's own.
 fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
     Packet {
         number: 0,
@@ -91,7 +88,7 @@ fn packet(flow: FlowId, forward: bool, segment: Segment) -> Packet {
 }
 
 impl Relay {
-    /// A SYN has come: the other end is asked with the same first number.
+    /// Opens a connection to the other end with the initial sequence number of the SYN.
     pub(super) fn new(
         now: Time,
         [near, far]: [Config; 2],
@@ -106,7 +103,7 @@ impl Relay {
         Relay { flow, near_config: near, syn: *syn, forward, near: None, far: Half::new(far), refused: false }
     }
 
-    /// The SYN is answered without waiting for the other end, whose first number is therefore not its own.
+    /// Answers the SYN at once, with an initial sequence number of its own.
     pub(super) fn answer(&mut self, now: Time, random: &mut Stream) {
         let number = Seq(random.draw() as u32);
         self.answer_with(now, number, random);
@@ -120,7 +117,6 @@ impl Relay {
         self.near = Some(Half::new(near));
     }
 
-    /// Whether both connections have ended, or there never were two.
     pub(super) fn is_over(&self) -> bool {
         let has_ended =
             |half: &Half| half.endpoint.ended().is_some() || half.endpoint.state() == State::TimeWait;
@@ -136,7 +132,7 @@ impl Relay {
     ) {
         let arriving = Arriving { ecn: packet.ecn };
         if packet.forward == self.forward {
-            // A SYN that the other end has not answered yet is known: the box repeats it by itself.
+            // Ignores a retransmitted SYN while the other end has not answered: the node retransmits its own SYN.
             let is_known = segment.seq == self.syn.seq && segment.flags.has(Flags::SYN);
             return match &mut self.near {
                 Some(near) if !(is_known && near.endpoint.state() == State::SynReceived) => {
@@ -161,7 +157,6 @@ impl Relay {
         }
     }
 
-    /// Passes on what was received, and sends what may be sent.
     pub(super) fn pump(&mut self, now: Time, out: &mut Vec<Onward>) {
         match &mut self.near {
             Some(near) => {

@@ -1,11 +1,10 @@
-//! Saturated stations in a cell beside Bianchi's model: `cargo run -p lasthop-net --example cell -- docs/images/cell.svg`
-//!
-//! Prints the table of `docs/links.md`, and draws it.
+//! Saturated stations in a cell and Bianchi's model: `cargo run -p lasthop-net --example cell -- docs/images/cell.svg`
+//! prints the table of `docs/links.md` and draws the figure.
 
-#[allow(dead_code, reason = "the tests ask more of it")]
+#[allow(dead_code, reason = "the tests use more")]
 #[path = "../../tests/wifi/air.rs"]
 mod air;
-#[allow(dead_code, reason = "the tests ask more of it")]
+#[allow(dead_code, reason = "the tests use more")]
 #[path = "../../tests/wifi/bianchi.rs"]
 mod bianchi;
 
@@ -17,7 +16,7 @@ const LEFT: f64 = 52.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 282.0;
-/// Most stations that are drawn, and what the axis ends with.
+/// Largest number of stations drawn.
 const MOST: usize = 50;
 
 fn x(stations: usize) -> f64 {
@@ -28,7 +27,7 @@ fn y(share: f64) -> f64 {
     BOTTOM - (BOTTOM - TOP) * share
 }
 
-/// Bianchi's model as a broken line, with DCF's count as a line, what was measured as circles.
+/// Bianchi's model dashed, DCF's as a line, measurements as circles.
 fn series(out: &mut String, colour: &str, models: [fn(i32) -> f64; 2], measured: &[(usize, f64)]) {
     for (model, dashes) in models.into_iter().zip(["5 4", "none"]) {
         let points: Vec<String> =
@@ -56,7 +55,6 @@ fn label(out: &mut String, [x, y]: [f64; 2], anchor: &str, colour: &str, text: &
     );
 }
 
-/// Prints, and draws if a file is named.
 pub fn main() {
     let counts = [1, 2, 5, 10, 20, 50];
     let measured: Vec<(usize, (f64, f64))> = counts.map(|n| (n, bianchi::saturated(n))).to_vec();
@@ -82,7 +80,7 @@ pub fn main() {
         [LEFT, 20.0],
         "start",
         "#222",
-        "Saturated stations in a cell: measured (circles), Bianchi 2000 (broken), with DCF's back-off (lines)",
+        "Saturated stations in a cell: measured (circles), Bianchi 2000 (dashed), with DCF's back-off (lines)",
     );
     for tenth in (0..=10).step_by(2) {
         let share = f64::from(tenth) / 10.0;
@@ -108,5 +106,5 @@ pub fn main() {
     series(&mut out, "#c64600", models, &collide);
     label(&mut out, [x(30), y(0.34)], "start", "#c64600", "transmissions that collide");
     out.push_str("</svg>\n");
-    std::fs::write(&file, out).expect("a file to write to");
+    std::fs::write(&file, out).expect("writes the figure");
 }

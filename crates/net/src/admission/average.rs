@@ -1,42 +1,35 @@
-//! What RED and congestion warning know of the queue: whether it is full, and its exponentially weighted mean over
-//! arrivals.
+//! The average queue of RED and congestion warning (exponentially weighted over arrivals), and the queue limit.
 
 use super::State;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
 
-/// Weight of an arrival's queue in the average.
 pub(super) const WEIGHT: Parameter = Parameter {
     name: "weight",
     unit: Unit::Number(0.0, 1.0),
     default: Some("0.002"),
-    doc: "weight of each arrival's queue in the average (w_q, ns-2's 0.002); 1: the queue as it is",
+    doc: "weight of each arrival's queue in the average (w_q, ns-2's 0.002); 1: the current queue",
 };
 
-/// What the idle time is counted in.
 pub(super) const MEAN_PACKET: Parameter = Parameter {
     name: "mean_packet",
     unit: Unit::Bytes(1, 65_535),
     default: Some("500 bytes"),
-    doc: "packet that could have been sent while the link was idle (ns-2's mean_pktsize_)",
+    doc: "packet size for counting idle time (ns-2's mean_pktsize_)",
 };
 
-/// Most packets that may wait.
 pub(super) const PACKETS: Parameter = Parameter {
     name: "packets",
     unit: Unit::Count(1, 1_000_000_000),
     default: Some("50"),
-    doc: "most packets that may wait, the one in transmission not counted (ns-2: 50)",
+    doc: "queue limit, packets, without the one in transmission (ns-2: 50)",
 };
 
-/// The average, packets.
-///
-/// Floyd and Jacobson 1993 §4, as ns-2 has it: `avg = (1 - w) avg + w q` at each arrival; after an idle time in which
-/// m packets could have been sent, as if m arrivals had found nothing before it.
+/// The average, packets (Floyd and Jacobson 1993 §4, as in ns-2): `avg = (1 - w) avg + w q` at each arrival; idle time
+/// for m packets counts as m arrivals at an empty queue.
 pub(super) struct Average {
     packets: u64,
     value: f64,
     weight: f64,
-    /// Time to send a packet of the mean size.
     packet_time: Duration,
 }
 
@@ -50,17 +43,15 @@ impl Average {
         }
     }
 
-    /// Whether there is no room for another packet.
     pub(super) fn is_full(&self, queue: &State) -> bool {
         u64::from(queue.backlog.waiting) >= self.packets
     }
 
-    /// The average after the last arrival, packets.
     pub(super) fn value(&self) -> f64 {
         self.value
     }
 
-    /// A packet arrives; the average after it.
+    /// Updates and returns the average at an arrival.
     pub(super) fn on_arrival(&mut self, queue: &State) -> f64 {
         if queue.idle > Duration::ZERO {
             let missed = queue.idle.as_nanos() / self.packet_time.as_nanos().max(1);
@@ -79,12 +70,11 @@ pub(super) mod tests {
     use lasthop_base::{Choice, Stream, Value};
     use lasthop_wire::{Backlog, Body, Ecn, FlowId, Packet, Priority};
 
-    /// A queue of so many packets whose transmitter is busy.
     pub(in crate::admission) fn busy(waiting: u32) -> State {
         State { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
-    /// The queue of this name with all defaults, but its average is the queue itself.
+    /// The queue of this name with defaults and a weight of 1.
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));
@@ -118,7 +108,6 @@ pub(super) mod tests {
             .with(PACKETS.name, Value::Count(50))
             .with(WEIGHT.name, Value::Number(weight))
             .with(MEAN_PACKET.name, Value::Bytes(1000));
-        // 1000 bytes take 8 ms.
         Average::new(&values, Rate::from_bps(1_000_000))
     }
 
@@ -133,7 +122,7 @@ pub(super) mod tests {
             last = average.on_arrival(&busy(length));
         }
         let closed = 51.0 + (libm::pow(1.0 - weight, 51.0) - 1.0) / weight;
-        assert!((last - closed).abs() < 1e-9, "{last} instead of {closed}");
+        assert!((last - closed).abs() < 1e-9, "{last}, expected {closed}");
     }
 
     #[test]
@@ -143,7 +132,7 @@ pub(super) mod tests {
             average.on_arrival(&busy(8));
         }
         assert!((average.value - 8.0).abs() < 1e-9);
-        // 24 ms idle: three packets could have been sent; this arrival finds nothing either.
+        // 24 ms idle: three packets could have been sent; this arrival finds an empty queue, too.
         let idle = State { idle: Duration::from_millis(24), ..busy(0) };
         assert!((average.on_arrival(&idle) - 0.5).abs() < 1e-9);
     }

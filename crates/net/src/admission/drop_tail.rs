@@ -1,30 +1,27 @@
-//! Drop-tail: a packet that finds no room is lost.
-//!
-//! As in ns-2, the limit counts what waits; the packet in transmission has left the queue.
+//! Drop-tail. As in ns-2, the limit does not count the packet in transmission.
 
 use super::{Admission, Build, Room, State, Verdict};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Limit, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::Packet;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "drop_tail",
-        summary: "a packet that finds the queue full is lost",
+        summary: "drops arriving packets if the queue is full",
         source: "RFC 7567 §2.1; hasegawa §4.1",
         parameters: &[
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("0"),
-                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+                doc: "queue limit, packets, without the one in transmission; 0: no limit",
             },
             Parameter {
                 name: "bytes",
                 unit: Unit::Room(0, 1_000_000_000_000),
                 default: Some("0 bytes"),
-                doc: "most bytes that may wait, the packet in transmission not counted; 0: no limit",
+                doc: "queue limit, bytes, without the packet in transmission; 0: no limit",
             },
         ],
         limit: Some(Limit { packets: "packets", bytes: "bytes" }),

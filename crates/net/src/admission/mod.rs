@@ -1,4 +1,4 @@
-//! Admission and active queue management: may a packet join the queue?
+//! Admission to a first-in-first-out queue, and active queue management at arrival.
 
 mod average;
 mod drop_tail;
@@ -10,57 +10,57 @@ pub use crate::discipline::{Build, Place};
 use lasthop_base::{Duration, Mechanism, Time};
 use lasthop_wire::{Backlog, Ecn, LossReason, Packet};
 
-/// The answer.
+/// Admission decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It joins.
+    /// The packet joins.
     Admit,
-    /// It is dropped, for this reason.
+    /// The packet is dropped for this reason.
     Drop(LossReason),
 }
 
-/// Decides when a packet arrives. It may mark the packet (ECN).
+/// Decides at a packet's arrival. May mark the packet (ECN).
 pub trait Admission: Send {
-    /// A packet arrives at a queue in this state.
+    /// Decides on a packet that arrives at a queue in this state.
     fn admit(&mut self, now: Time, packet: &mut Packet, queue: &State) -> Verdict;
 
-    /// The average queue by which it decides, if it does, as of the last arrival, packets.
+    /// Average queue after the last arrival, packets; `None` without average.
     fn average(&self) -> Option<f64> {
         None
     }
 
-    /// Whether it ever marks a packet (ECN).
+    /// Whether the admission may mark packets (ECN).
     fn marks(&self) -> bool {
         false
     }
 
-    /// The room of the queue, if that alone decides: then nobody need ask [`Admission::admit`].
+    /// The limit, if it alone decides and [`Admission::admit`] need not be called.
     fn room(&self) -> Option<Room> {
         None
     }
 
-    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    /// Whether the admission draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }
 }
 
-/// The most that may wait.
+/// Queue limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
-    /// Packets; [`u64::MAX`]: any number.
+    /// Packets; [`u64::MAX`]: no limit.
     pub packets: u64,
-    /// Bytes, likewise.
+    /// Bytes; [`u64::MAX`]: no limit.
     pub bytes: u64,
 }
 
 impl Room {
-    /// Whether it has no end: the link then need not count what waits.
+    /// Whether there is no limit, so that the backlog need not be counted.
     pub fn is_unlimited(&self) -> bool {
         self.packets == u64::MAX && self.bytes == u64::MAX
     }
 
-    /// Whether a packet of so many bytes joins. An idle transmitter takes it whatever its size.
+    /// Decides on a packet of `bytes`. An idle transmitter takes a packet of any size.
     #[inline]
     pub fn admit(&self, bytes: u32, backlog: &Backlog) -> Verdict {
         let is_idle = backlog.waiting == 0 && !backlog.in_service;
@@ -70,12 +70,12 @@ impl Room {
     }
 }
 
-/// A queue when a packet arrives.
+/// State of a queue at an arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
-    /// What waits; the packet in transmission is not part of it.
+    /// Backlog without the packet in transmission.
     pub backlog: Backlog,
-    /// How long the transmitter has had nothing to send; zero while it sends.
+    /// Idle time of the transmitter; zero while sending.
     pub idle: Duration,
 }
 
@@ -83,10 +83,10 @@ pub struct State {
 pub const ALL: &[Mechanism<Build>] =
     &[drop_tail::MECHANISM, red::MECHANISM, warn::MECHANISM, policer::MECHANISM];
 
-/// What holds if nobody says: a queue without a limit.
+/// The default: a queue without limit.
 pub const DEFAULT: Mechanism<Build> = drop_tail::MECHANISM;
 
-/// Marks a packet whose transport can be told so (RFC 3168 §5); false if it cannot.
+/// Marks an ECN-capable packet (RFC 3168 §5); false for others.
 pub(crate) fn mark(packet: &mut Packet) -> bool {
     if packet.ecn != Ecn::NotEct {
         packet.ecn = Ecn::Ce;

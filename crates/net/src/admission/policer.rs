@@ -1,7 +1,7 @@
-//! A policer: what a bucket of tokens does not allow is lost at once (RFC 2475 §2.3.3.4; RFC 2697 with one bucket).
+//! A policer: drops packets that exceed a token bucket (RFC 2475 §2.3.3.4; RFC 2697 with one bucket), before a
+//! first-in-first-out queue.
 //!
-//! It keeps nobody waiting, and so takes a burst for what it is: TCP, whose segments come in bursts, gets less than the
-//! rate (Flach et al., SIGCOMM 2016). What passes joins a first-in-first-out queue.
+//! A policer does not smooth bursts: TCP, with its bursts, gets less than the rate (Flach et al., SIGCOMM 2016).
 
 use super::{Admission, Build, State, Verdict};
 use crate::bucket::Bucket;
@@ -9,30 +9,29 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "policer",
-        summary: "token-bucket policer: what comes faster than a rate and a burst allow is lost",
+        summary: "token-bucket policer: drops packets that exceed a rate and a burst",
         source: "RFC 2475 §2.3.3.4; Flach et al., SIGCOMM 2016",
         parameters: &[
             Parameter {
                 name: "rate",
                 unit: Unit::Rate,
                 default: Some("10 Mbit/s"),
-                doc: "tokens, a byte each",
+                doc: "token rate, one token a byte",
             },
             Parameter {
                 name: "burst",
                 unit: Unit::Bytes(1, 1_000_000_000_000),
                 default: Some("125 KB"),
-                doc: "tokens that are saved; a packet larger than that passes a full bucket",
+                doc: "bucket size; a larger packet passes a full bucket",
             },
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("0"),
-                doc: "most packets that may wait for the link behind it; 0: no limit",
+                doc: "limit of the queue behind the policer, packets; 0: no limit",
             },
         ],
         ..Info::PLAIN
@@ -81,8 +80,8 @@ mod tests {
         Policer { bucket: Bucket::new(Rate::from_bps(8_000_000), burst), packets: 40 }
     }
 
-    /// Packets of 1000 bytes at 8 Mbit/s, a token each millisecond: of a source of twice the rate every second one passes,
-    /// once the burst is spent.
+    /// Packets of 1000 bytes at 8 Mbit/s, one packet's tokens a millisecond: at twice the rate every second packet
+    /// passes, once the burst is spent.
     #[test]
     fn a_source_of_twice_the_rate_loses_half() {
         let mut policer = policer(4000);
@@ -93,7 +92,6 @@ mod tests {
                 policer.admit(now, &mut packet(Ecn::Ect0), &busy(0)) == Verdict::Admit
             })
             .collect();
-        // 4 saved, and one more for every second packet: it lasts for 7; then turn and turn about.
         let expected = [true; 7].into_iter().chain((7..20).map(|number| number % 2 == 0));
         assert_eq!(passes, expected.collect::<Vec<bool>>());
     }

@@ -1,10 +1,8 @@
 //! Random early detection with explicit congestion notification.
 //!
-//! Between the two thresholds a packet is marked, or dropped if it cannot be, with a probability that grows linearly
-//! and with the number of packets since the last one; above the upper threshold every packet is dropped.
-//!
-//! # Packets, not bytes
-//! The probability does not depend on a packet's size: short packets are marked as often as long ones.
+//! Between two thresholds a packet is marked, or dropped if not ECN-capable, with a probability that grows with the
+//! average queue and with the packets since the last mark. Above, every packet is dropped. Probabilities are by packet,
+//! not by byte.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, Build, State, Verdict, mark};
@@ -12,7 +10,6 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "red",
@@ -24,7 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "min_threshold",
                 unit: Unit::Number(0.0, 1e9),
                 default: Some("5"),
-                doc: "average queue below which nothing happens, packets (minth)",
+                doc: "average queue below which no packet is marked or dropped, packets (minth)",
             },
             Parameter {
                 name: "max_threshold",
@@ -44,13 +41,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "gentle",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "above the upper threshold the probability grows to 1 at twice it (Floyd 2000), instead of being 1",
+                doc: "above max_threshold the probability rises to 1 at twice that value (Floyd 2000), not at once",
             },
             Parameter {
                 name: "marks",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether ECN-capable packets are marked instead of dropped between the thresholds",
+                doc: "between the thresholds, marks ECN-capable packets instead of dropping them",
             },
         ],
         ..Info::PLAIN
@@ -76,7 +73,7 @@ struct Red {
     gentle: bool,
     marks: bool,
     average: Average,
-    /// Packets since the last one marked or dropped while the average was between the thresholds.
+    /// Packets since the last mark or drop between the thresholds.
     since: u64,
     random: Stream,
 }
@@ -126,7 +123,7 @@ impl Red {
         }
     }
 
-    /// Whether this packet is the one: p_a = p_b / (1 - count p_b), so that gaps are uniform from 1 to 1/p_b.
+    /// p_a = p_b / (1 - count p_b), so that gaps are uniform from 1 to 1/p_b.
     fn strikes(&mut self, probability: f64) -> bool {
         let spent = self.since as f64 * probability;
         let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
@@ -156,8 +153,8 @@ mod tests {
         }
     }
 
-    /// Floyd and Jacobson 1993 §7: with p_a the gaps between marks are uniform on 1 … 1/p_b. At a queue of 10 p_b is
-    /// half of 0.1: 1 … 20, of mean 10.5 and variance (20^2 - 1) / 12.
+    /// Floyd and Jacobson 1993 §7: with p_a gaps between marks are uniform on 1 … 1/p_b. At a queue of 10 p_b is 0.05:
+    /// 1 … 20, mean 10.5, variance (20^2 - 1) / 12.
     #[test]
     fn gaps_between_marks_are_uniform() {
         for (ecn, marked) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {

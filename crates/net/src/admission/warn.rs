@@ -1,6 +1,5 @@
-//! Congestion warning: every packet that can be marked is, while the average queue is above one threshold.
-//!
-//! A mark therefore tells the state of the queue. Packets that cannot be marked join as with drop-tail.
+//! Congestion warning: marks every ECN-capable packet while the average queue is above a threshold, so that marks show
+//! the queue's state. Other packets meet drop-tail.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
 use super::{Admission, Build, State, Verdict, mark};
@@ -8,7 +7,6 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "warn",
@@ -71,7 +69,6 @@ mod tests {
     use super::*;
     use lasthop_wire::Ecn;
 
-    /// With a weight of 1 the average is the queue: marked above the threshold, all of them, and none at it or below.
     #[test]
     fn a_mark_tells_the_queue() {
         let mut warn = unaveraged("warn");

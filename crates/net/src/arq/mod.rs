@@ -1,4 +1,4 @@
-//! ARQ: what does the link layer do when a transmission is lost?
+//! ARQ: link-layer retransmission.
 
 mod none;
 mod repeat;
@@ -10,36 +10,35 @@ use crate::service::Service;
 use crate::trouble::Trouble;
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// Bytes of a header that has to be sound for a damaged packet to be read: IPv4's and TCP's.
+/// Header bytes that must be intact to read a damaged packet: IPv4 and TCP.
 const HEADER: u32 = 40;
 
-/// How a packet got through, or did not.
+/// Outcome of a packet with retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carried {
-    /// Whether it was delivered in the end.
+    /// Whether the packet was delivered.
     pub delivered: bool,
-    /// How long the link stays occupied after the first transmission.
+    /// Time for which the link stays occupied after the first transmission.
     pub holds: Duration,
-    /// How much later than the first transmission it was delivered, or given up.
+    /// Delay from the first transmission to delivery, or to giving up.
     pub late: Duration,
-    /// Transmissions in all.
+    /// Number of transmissions.
     pub attempts: u32,
 }
 
 impl Carried {
-    /// What the first transmission has delivered.
+    /// Delivered by the first transmission.
     pub const AT_ONCE: Carried =
         Carried { delivered: true, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 };
 }
 
 impl Carried {
-    /// Whether the header of a packet that was given up arrived sound in the last transmission; `first` is the first one.
+    /// Whether the last transmission of a packet given up had an intact header; `first`: the first transmission.
     pub(crate) fn is_readable(&self, first: &Air, channel: &dyn Channel) -> bool {
         channel.spares_header(&Air { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
-    /// Its failed transmissions, the first of which was over at `ends`: those that took `late` in all are spread evenly over
-    /// that.
+    /// The failed transmissions, the first of which ended at `ends`, spread evenly over `late`.
     #[cold]
     pub(crate) fn trouble(&self, ends: Time) -> Trouble {
         let failed = self.attempts - u32::from(self.delivered);
@@ -48,24 +47,22 @@ impl Carried {
     }
 }
 
-/// A link-layer repeat scheme.
+/// A retransmission scheme of packets.
 pub trait Arq: Send {
-    /// What becomes of a packet whose first transmission, `air`, was lost on the channel. One that was not is no matter for
-    /// it ([`Carried::AT_ONCE`]).
+    /// Decides a packet whose first transmission, `air`, was lost. Packets without loss are [`Carried::AT_ONCE`].
     fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried;
 
-    /// Whether a packet waits for earlier ones that are being repeated.
+    /// Whether packets wait for earlier ones in retransmission.
     fn keeps_order(&self) -> bool {
         true
     }
 
-    /// Whether it ever retransmits.
+    /// Whether the scheme retransmits.
     fn retransmits(&self) -> bool {
         true
     }
 }
 
-/// Carries a packet whose first transmission is `air` over the channel.
 #[inline]
 pub(crate) fn carry(air: &Air, channel: &mut dyn Channel, arq: &mut dyn Arq) -> Carried {
     match channel.transmit(air) {
@@ -74,91 +71,92 @@ pub(crate) fn carry(air: &Air, channel: &mut dyn Channel, arq: &mut dyn Arq) -> 
     }
 }
 
-/// A link layer, of two kinds.
+/// A link layer.
 pub enum LinkLayer {
-    /// It repeats each packet by itself: a packet's passage is known when it joins, unless the queue decides otherwise.
+    /// Retransmits packet by packet: fates are known at joining, unless the queue decides at dequeue.
     Repeat(Box<dyn Arq>),
-    /// It takes the whole direction over.
+    /// Replaces the whole direction.
     Whole(Box<dyn Layer>),
 }
 
-/// A link layer that is an element of its own.
+/// A link layer that is an element.
 pub trait Layer: Send {
-    /// The direction, made of what else it has.
+    /// Builds the direction.
     fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element>;
 
-    /// Whether the other direction must have the same layer, because it carries something for this one.
+    /// Why the other direction must have the same layer, if it must.
     fn partner(&self) -> Option<Partner> {
         None
     }
 
-    /// Whether its elements report failed transmissions of packets ([`Element::tell_trouble`]).
+    /// Whether failed transmissions of packets are reported ([`Element::tell_trouble`]).
     fn reports_trouble(&self) -> bool;
 
-    /// What arbitrates the medium, if the directions of a link share one. Several links may then be in one cell.
+    /// The shared medium, if any. Several links may then share a cell.
     fn medium(&self) -> Option<Medium> {
         None
     }
 }
 
-/// A medium that several directions of links share.
+/// A medium that directions of links share.
 #[derive(Clone, Copy)]
 pub struct Medium {
-    /// Parameters in which all that share it are the same.
+    /// Parameters that must be equal in all members.
     pub alike: &'static [&'static str],
-    /// Parameters in which those of one sender are the same.
+    /// Parameters that must be equal in the members of one sender.
     pub alike_of_sender: &'static [&'static str],
-    /// Parameters in which those are the same that set the first one, a count, to more than 0.
+    /// Parameters that must be equal in all members that set the first, a count, above 0.
     pub alike_if_said: &'static [&'static str],
-    /// What says who begins when. It exchanges [words](crate::across::Word) with its members, and carries no packets.
+    /// Builds the arbiter of transmissions, which exchanges [words](crate::across::Word) with its members and carries
+    /// no packets.
     pub arbiter: fn(&[Member<'_>], Stream) -> Box<dyn Element>,
 }
 
 /// A direction that shares a medium.
 pub struct Member<'a> {
-    /// The parameters of its link layer.
+    /// Parameters of its link layer.
     pub values: &'a Values,
-    /// Who sends, by any number: directions of the same sender have one contention.
+    /// Number of the sender: directions of one sender share a back-off.
     pub sender: usize,
-    /// Draws for its contention.
+    /// Random numbers of the contention.
     pub random: Stream,
 }
 
-/// What else a direction has.
+/// Other parts of a direction.
 pub struct Parts {
-    /// Its rate.
+    /// The rate.
     pub service: Service,
-    /// Propagation delay, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
-    /// How packets wait.
+    /// The queue discipline.
     pub queue: Discipline,
-    /// What the air does.
+    /// The channel.
     pub channel: Box<dyn Channel>,
-    /// Draws for layers that draw.
+    /// Random numbers of the link layer.
     pub random: Stream,
 }
 
-/// Why a layer does not stand alone.
+/// Why a layer needs the same layer in the other direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
-    /// What needs it: `status = "polled" needs RLC in the other direction`.
+    /// The reason, such as `status = "polled" needs RLC in the other direction`.
     pub why: &'static str,
-    /// How to go without: `leave status = "constant"`.
+    /// The remedy, such as `leave status = "constant"`.
     pub remedy: &'static str,
 }
 
 impl LinkLayer {
-    /// This ARQ, packet by packet.
+    /// An ARQ, packet by packet.
     pub fn repeat(arq: impl Arq + 'static) -> LinkLayer {
         LinkLayer::Repeat(Box::new(arq))
     }
 }
 
-/// How a link layer is built.
+/// Builds a link layer.
 pub type Build = dyn Fn(&Values) -> LinkLayer + Send + Sync;
 
 /// All ARQs.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, repeat::MECHANISM];
 
-/// What holds if nobody says.
+/// The default.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

@@ -1,14 +1,13 @@
-//! No ARQ: what the channel destroys is lost.
+//! No ARQ.
 
 use super::{Arq, Build, Carried, LinkLayer};
 use crate::channel::{Air, Channel};
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "none",
-        summary: "no repeats: what the channel destroys is lost",
+        summary: "no retransmission: losses over the air are final",
         source: "RFC 3819 §8",
         ..Info::PLAIN
     },

@@ -1,35 +1,34 @@
-//! ARQ with a bounded number of repeats, each a fixed time later (hasegawa §4.1, with every reading of its open
+//! ARQ with a bounded number of retransmissions after a fixed delay (hasegawa §4.1, with every reading of its open
 //! questions).
 
 use super::{Arq, Build, Carried, LinkLayer};
 use crate::channel::{Air, Channel, Reception};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "repeat",
-        summary: "a damaged packet is repeated a bounded number of times",
+        summary: "bounded number of retransmissions of a lost packet",
         source: "hasegawa §4.1",
         parameters: &[
             Parameter {
                 name: "transmissions",
                 unit: Unit::Count(1, 1000),
                 default: Some("4"),
-                doc: "transmissions in all, the first one counted; then the packet is discarded",
+                doc: "transmissions per packet, the first included; then the packet is discarded",
             },
             Parameter {
                 name: "delay",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
                 default: Some("6.16 ms"),
-                doc: "what a repeat adds: the link's round trip and a transmission of 1040 bytes at 2 Mbit/s",
+                doc: "delay of a retransmission: the link's round trip and 1040 bytes at 2 Mbit/s",
             },
             Parameter {
                 name: "mode",
                 unit: Unit::Word(&["once", "per_repeat", "overtaking", "stop_and_wait"]),
                 default: Some("once"),
-                doc: "the delay is added once, in order, link not held; per repeat, in order; per repeat, later \
-                      packets overtake; per repeat, and the link is held meanwhile",
+                doc: "once: the delay is added once; per_repeat: per retransmission; both in order; overtaking: \
+                      per retransmission, later packets overtake; stop_and_wait: per retransmission, holds the link",
             },
         ],
         ..Info::PLAIN

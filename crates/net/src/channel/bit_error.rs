@@ -3,7 +3,6 @@
 use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bit_error",
@@ -32,7 +31,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct BitError {
     draws: PacketDraws,
     log_intact_byte: f64,
-    /// The size for which `loss` was computed last.
     bytes: u32,
     loss: Threshold,
 }
@@ -46,8 +44,8 @@ impl Channel for BitError {
         if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    /// Errors are independent: of all draws that lose a packet, those below the header's own loss hit the header. Its share
-    /// is ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
+    /// Errors are independent: a losing draw below the header's own loss probability hits the header. Sound headers:
+    /// ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
     fn spares_header(&self, air: &Air, header: u32) -> bool {
         let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(air.bytes)));
         self.draws.spares(air.attempt, Threshold::of(hit))
@@ -60,7 +58,7 @@ mod tests {
     use lasthop_base::{Stream, Time};
     use lasthop_wire::Priority;
 
-    /// Of the packets that are lost, so many have a sound header: ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
+    /// Share of lost packets with a sound header: ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
     #[test]
     fn headers_are_spared_as_often_as_the_formula_says() {
         for rate in [1e-5, 1e-4] {

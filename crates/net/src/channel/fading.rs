@@ -1,21 +1,20 @@
-//! Rayleigh fading: a transmission is lost while the received power is below a threshold.
+//! Rayleigh fading: a transmission is lost if the received power at its middle is below a threshold.
 //!
-//! The threshold is set so that the mean loss comes out: the power of one path is exponentially distributed, the sum of
-//! two equal paths (a RAKE receiver's) is gamma distributed. The power at the middle of the transmission decides.
+//! The threshold follows from the mean loss: the power of one path is exponentially distributed, the sum of two equal
+//! paths (a RAKE receiver's) is gamma distributed.
 //!
-//! # What is not modelled
-//! Interference, and power control beyond the constant mean: a control that follows the fading would leave errors less
-//! bursty than these.
+//! # Not modelled
+//! Interference, and power control beyond a constant mean: control that follows the fading would make errors less
+//! bursty.
 
 use super::{Air, Build, Channel, Reception};
 use crate::rayleigh::{RayleighFading, are_below};
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fading",
-        summary: "lost while a Rayleigh-faded signal is below a threshold",
+        summary: "losses while a Rayleigh-faded signal is below a threshold",
         source: "Jakes 1974; Zheng and Xiao 2003; koga §4.3",
         parameters: &[
             Parameter {
@@ -48,7 +47,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Fading {
     threshold: f64,
     paths: Vec<RayleighFading>,
-    /// See [`are_below`].
     strongest: usize,
 }
 
@@ -78,7 +76,7 @@ impl Channel for Fading {
     }
 }
 
-/// The power below which paths of mean power 1 each are together for a share `loss` of the time.
+/// Power below which `paths` paths of mean power 1 together are for a share `loss` of the time.
 fn threshold(loss: f64, paths: usize) -> f64 {
     let share_below = |power: f64| match paths {
         1 => -libm::expm1(-power),
@@ -102,7 +100,7 @@ mod tests {
     use lasthop_base::Duration;
     use lasthop_wire::Priority;
 
-    /// Share lost, and mean length of a run of losses, of blocks of 20 ms over many channels.
+    /// Share lost, and mean length of a run of losses, for blocks of 20 ms over many channels.
     fn measure(loss: f64, doppler: f64, paths: usize) -> (f64, f64) {
         let (mut lost, mut bursts, mut all) = (0u32, 0u32, 0u32);
         for seed in 0..40 {
@@ -139,7 +137,7 @@ mod tests {
     fn the_mean_loss_comes_out_and_slower_fading_has_longer_bursts() {
         for (loss, paths) in [(0.012, 2), (0.059, 2), (0.059, 1)] {
             let (share, _) = measure(loss, 5.0, paths);
-            // 40 channels of 100 s at 5 Hz: some 40,000 independent stretches.
+            // 40 channels of 100 s at 5 Hz: about 40,000 independent fades.
             assert!((share / loss - 1.0).abs() < 0.1, "{share} for {loss} and {paths} paths");
         }
         assert!(measure(0.059, 1.0, 2).1 > 2.0 * measure(0.059, 5.0, 2).1);
@@ -147,12 +145,12 @@ mod tests {
 
     #[test]
     fn one_path_fades_for_as_long_as_theory_says() {
-        // Mean fade of a Rayleigh channel below R = sqrt(threshold): (exp(R^2) - 1) / (R f_d sqrt(2 pi)) (Jakes 1974, Eq. 1.3-42),
-        // at 0.5 Hz long enough that blocks of 20 ms measure it.
+        // Mean fade of a Rayleigh channel below R = sqrt(threshold): (exp(R^2) - 1) / (R f_d sqrt(2 pi)) (Jakes 1974,
+        // Eq. 1.3-42), at 0.5 Hz long enough to measure with blocks of 20 ms.
         let threshold = threshold(0.1, 1);
         let seconds =
             (libm::exp(threshold) - 1.0) / (threshold.sqrt() * 0.5 * (2.0 * std::f64::consts::PI).sqrt());
         let (_, blocks) = measure(0.1, 0.5, 1);
-        assert!((blocks * 0.02 / seconds - 1.0).abs() < 0.15, "{} s, {seconds} s expected", blocks * 0.02);
+        assert!((blocks * 0.02 / seconds - 1.0).abs() < 0.15, "{} s, expected {seconds} s", blocks * 0.02);
     }
 }

@@ -1,9 +1,8 @@
-//! Independent losses: each transmission is lost with the same probability, whatever becomes of the others.
+//! Independent losses with a constant probability.
 
 use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "iid",
@@ -13,7 +12,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "loss",
             unit: Unit::Probability(0.0, 1.0),
             default: Some("0.01"),
-            doc: "probability that a transmission is lost, whatever its size",
+            doc: "loss probability of a transmission of any size",
         }],
         ..Info::PLAIN
     },
@@ -42,7 +41,7 @@ impl Channel for Iid {
         (self.loss, self.probability) = (Threshold::of(share), share);
     }
 
-    /// One error, anywhere in the packet: it hits the header as often as that is long. Our choice.
+    /// One error at a random place: hits the header in proportion to its length. Our choice.
     fn spares_header(&self, air: &Air, header: u32) -> bool {
         let part = f64::from(header.min(air.bytes)) / f64::from(air.bytes.max(1));
         self.draws.spares(air.attempt, Threshold::of(self.probability * part))

@@ -1,4 +1,4 @@
-//! The channel: does a transmission arrive intact?
+//! The channel: losses over the air.
 
 mod bit_error;
 mod fading;
@@ -14,75 +14,72 @@ use crate::change::{Change, Fixed};
 use lasthop_base::{Mechanism, Stream, Time, Value, Values};
 use lasthop_wire::Priority;
 
-/// One transmission on the air.
+/// A transmission over the air.
 #[derive(Clone, Copy, Debug)]
 pub struct Air {
-    /// Its first bit leaves.
+    /// Time of the first bit.
     pub start: Time,
-    /// Its last bit leaves.
+    /// Time of the last bit.
     pub end: Time,
-    /// Its length, bytes.
+    /// Length, bytes.
     pub bytes: u32,
-    /// The packet's priority, which a channel may shield.
+    /// The packet's priority, which a channel may protect.
     pub priority: Priority,
-    /// 0 for the first transmission of a packet, 1 for its first repeat …
+    /// Retransmissions of the packet so far.
     pub attempt: u32,
 }
 
-/// What becomes of it at the other end.
+/// Outcome of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// It arrived intact.
     Intact,
-    /// It was destroyed.
     Lost,
 }
 
-/// A channel, with its random stream.
+/// A channel with its random stream.
 ///
-/// A packet takes one draw however often it is repeated, from which its repeats derive theirs, so that what becomes of the
-/// n-th packet's first transmission depends on the seed and on n (or on time) alone.
+/// A packet takes one draw, from which its retransmissions derive theirs: the outcome of the n-th packet's first
+/// transmission depends on the seed and on n (or time) only.
 pub trait Channel: Send {
-    /// Sends on the air; `start` never decreases from one first transmission to the next.
+    /// Decides a transmission; `start` never decreases between first transmissions.
     fn transmit(&mut self, air: &Air) -> Reception;
 
-    /// Whether the first `header` bytes of the transmission that was destroyed last arrived sound, so that its receiver can
-    /// read whose it was. A channel that does not know how much of a packet it destroys says no.
+    /// Whether the first `header` bytes of the last destroyed transmission arrived intact; false if unknown.
     fn spares_header(&self, air: &Air, header: u32) -> bool {
         let _ = (air, header);
         false
     }
 
-    /// The probability with which each transmission is lost, if it is the same for all of them.
+    /// Loss probability, if constant and independent.
     fn share(&self) -> Option<f64> {
         None
     }
 
-    /// Sets it, where there is one.
+    /// Sets the loss probability, if [`Channel::share`] has one.
     fn set_share(&mut self, share: f64) {
         let _ = share;
     }
 
-    /// Whether nothing is ever lost: the link then skips the question.
+    /// Whether the channel loses nothing and need not be asked.
     fn is_perfect(&self) -> bool {
         false
     }
 
-    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    /// Whether the channel draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }
 }
 
-/// How a channel is built.
+/// Builds a channel.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
 
-/// A channel that loses nothing, whose [share](Channel::share) may be set.
+/// A lossless channel whose [loss probability](Channel::share) can be set.
 pub(crate) fn settable(random: Stream) -> Box<dyn Channel> {
     (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
 }
 
-/// Why a change of the share that is lost is not possible; `None` if it is, or is not asked for.
+/// Why the loss probability cannot change, else `None`.
 pub(crate) fn refuses(channel: &dyn Channel, change: &Change) -> Option<Fixed> {
     (change.loss.is_some() && channel.share().is_none())
         .then_some(Fixed("its channel does not lose each packet with the same probability"))
@@ -98,10 +95,10 @@ pub const ALL: &[Mechanism<Build>] = &[
     scripted::MECHANISM,
 ];
 
-/// What holds if nobody says.
+/// The default.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
-/// One draw per packet, and what repeats derive from it.
+/// One draw per packet, and draws derived for retransmissions.
 struct PacketDraws {
     stream: Stream,
     draw: u64,
@@ -112,7 +109,6 @@ impl PacketDraws {
         PacketDraws { stream, draw: 0 }
     }
 
-    /// True with the probability that `threshold` stands for.
     fn happens(&mut self, attempt: u32, threshold: Threshold) -> bool {
         if attempt == 0 {
             self.draw = self.stream.draw();
@@ -120,7 +116,7 @@ impl PacketDraws {
         lasthop_base::random::derive(self.draw, attempt) < threshold.0
     }
 
-    /// Whether this threshold is below the draw of an attempt.
+    /// Whether the attempt's draw is at or above the threshold.
     fn spares(&self, attempt: u32, threshold: Threshold) -> bool {
         lasthop_base::random::derive(self.draw, attempt) >= threshold.0
     }
@@ -132,7 +128,7 @@ struct Threshold(u64);
 
 impl Threshold {
     fn of(probability: f64) -> Threshold {
-        // 2^64 as a float; the cast saturates, so that 1 is (all but) certain.
+        // 2^64 as a float; the cast saturates, so probability 1 is (all but) certain.
         Threshold((probability.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64)
     }
 }

@@ -1,11 +1,10 @@
-//! Nothing is lost on the air.
+//! A lossless channel.
 
 use super::{Air, Build, Channel, Reception};
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
-    info: Info { name: "none", summary: "nothing is lost on the air", source: "a wire", ..Info::PLAIN },
+    info: Info { name: "none", summary: "no losses", source: "a wire", ..Info::PLAIN },
     build: &|_, _| Box::new(Perfect),
 };
 

@@ -1,10 +1,9 @@
-//! Losses by plan beside those of another channel: a burst at a handover, say.
+//! Planned losses in addition to another channel's losses: a burst at a handover, for example.
 
 use super::{Air, Channel, PacketDraws, Reception, Threshold};
 use crate::steps::{Course, Share, Steps};
 use lasthop_base::{Duration, Stream};
 
-/// A channel, and a share of packets that is lost by plan whatever the channel does.
 pub(crate) struct Planned {
     inner: Box<dyn Channel>,
     losses: Course<Share>,
@@ -18,14 +17,14 @@ impl Planned {
 }
 
 impl Channel for Planned {
-    /// By the share that holds when the last bit leaves.
+    /// Applies the share at the time of the last bit.
     fn transmit(&mut self, air: &Air) -> Reception {
         let inner = self.inner.transmit(air);
         let share = self.losses.at(air.end - Duration::from_nanos(1)).0;
         if self.draws.happens(air.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
     }
 
-    /// Without what is lost by plan.
+    /// Excludes planned losses.
     fn share(&self) -> Option<f64> {
         self.inner.share()
     }
@@ -42,8 +41,8 @@ mod tests {
     use lasthop_base::{Time, Value};
     use lasthop_wire::Priority;
 
-    /// Half of all packets in 100 ms of each second, and of the others what the channel destroys, a tenth: 0.1 + 0.9 * 0.5
-    /// together in the burst. Which packets the channel destroys does not change.
+    /// In the burst half of all packets are lost, plus a tenth of the others: 0.1 + 0.9 * 0.5. The channel's own losses
+    /// do not change.
     #[test]
     fn losses_by_plan_come_on_top() {
         let air = |at: u64| {

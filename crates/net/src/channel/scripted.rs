@@ -1,20 +1,19 @@
-//! The packets to lose are named by their numbers: a loss pattern as a script, the same for every sender.
+//! Losses of given packet numbers: a loss pattern that is the same for every sender.
 
 use super::{Air, Build, Channel, Reception};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "scripted",
-        summary: "the packets with these numbers are lost, no others",
+        summary: "loses exactly the packets with these numbers",
         source: "ns-2's ErrorModel/List; Fall and Floyd 1996 §6",
         parameters: &[Parameter {
             name: "packets",
             unit: Unit::Counts,
             default: Some("14"),
-            doc: "which of the packets on the air are lost, in ascending order; the first one is 0",
+            doc: "packets to lose, by number over the air from 0, ascending",
         }],
         ..Info::PLAIN
     },
@@ -24,14 +23,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Scripted {
-    /// Numbers of packets to lose that have not come yet, ascending.
+    /// Remaining packets to lose, ascending.
     lost: VecDeque<u64>,
-    /// The next packet's number.
     next: u64,
 }
 
 impl Channel for Scripted {
-    /// A packet's number counts it, not its repeats: those arrive.
+    /// Retransmissions are not counted, and arrive.
     fn transmit(&mut self, air: &Air) -> Reception {
         if air.attempt > 0 {
             return Reception::Intact;

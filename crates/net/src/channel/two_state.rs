@@ -1,12 +1,11 @@
-//! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): two states, good and bad, for bursts of losses.
+//! The Gilbert-Elliott channel (Gilbert 1960, Elliott 1963): a good and a bad state, for bursts of losses.
 //!
-//! With the clock of packets, the chain steps once for each packet, as netem's `loss gemodel`. A repeat by ARQ steps a copy of the chain
-//! that begins in its packet's state: where the bad state loses everything, a packet that is lost once loses n
-//! transmissions with probability (1 - r)^(n - 1). The chain itself steps on from the packet's first transmission, so that
-//! repeats do not change which first transmissions are lost later. By time, the states last
-//! exponentially and run by themselves, whether packets are sent or not; `meets` says
-//! which transmissions are in the bad state. It has two values for models in which the
-//! states do not quite run in time: a chain that is stepped once per packet time, also
+//! With the clock of packets, the chain steps once per packet, as netem's `loss gemodel`. A retransmission steps a copy
+//! of the chain from its packet's state: if the bad state loses all, a lost packet loses n transmissions with
+//! probability (1 - r)^(n - 1). The chain itself continues from the first transmission, so retransmissions do not
+//! change later first transmissions. With the clock of time, states last exponentially, whether or not packets are
+//! sent; `meets` defines the state of a transmission. Two of its values are models of other kinds: a chain stepped once
+//! per packet time, also while idle, and states that last only while something is sent (ns-2's error model).
 //! while idle, and states that last only while something is sent (ns-2's error model).
 
 mod stepped;
@@ -16,10 +15,9 @@ use lasthop_base::{Duration, Info, Is, Mechanism, OneOf, OnlyIf, Parameter, Stre
 use lasthop_wire::Priority;
 
 const LONGEST: Duration = Duration::from_secs(1_000_000);
-/// Shorter stays would cost a draw for each and say nothing about packets.
+/// Shorter stays would cost a draw each without effect on packets.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "two_state",
@@ -30,7 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "clock",
                 unit: Unit::Word(&["packets", "time"]),
                 default: Some("packets"),
-                doc: "whether the state changes from packet to packet or with time",
+                doc: "clock of the state: by packet, or by time",
             },
             Parameter {
                 name: "mean_loss",
@@ -85,21 +83,21 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "meets",
                 unit: Unit::Word(&["overlap", "end", "step", "sent"]),
                 default: Some("overlap"),
-                doc: "by time: a transmission is in the bad state if it overlaps one; if it ends in one; if the \
-                      chain, stepped once every `step`, is in it; if it overlaps one and time runs only while \
-                      something is sent",
+                doc: "by time: bad transmissions: those that overlap a bad period (overlap) or end in one (end); \
+                      by the state of a chain stepped every `step` (step); as overlap, but time runs only \
+                      while sending (sent)",
             },
             Parameter {
                 name: "step",
                 unit: Unit::Duration(SHORTEST, LONGEST),
                 default: Some("4 ms"),
-                doc: "by time, with meets = \"step\": time between two steps of the chain, a packet's own",
+                doc: "by time, with meets = \"step\": time between two steps of the chain: the packet time",
             },
             Parameter {
                 name: "shields_tags",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "by time: whether tagged packets (low priority) are protected from all errors (huang §4.A.1)",
+                doc: "by time: protects tagged packets (low priority) from all errors (huang §4.A.1)",
             },
         ],
         one_of: rates,
@@ -126,12 +124,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// By packets nothing is lost without one of its rates; by time `good` and `bad` have defaults.
+/// With the clock of packets a loss rate is required; with that of time, `good` and `bad` have defaults.
 fn rates(values: &Values) -> Option<OneOf> {
     (values.word("clock") == "packets").then_some(OneOf {
         parameters: &["mean_loss", "p", "loss_good"],
         missing: "no rate",
-        without: "loses nothing unless it is told how much",
+        without: "loses nothing without a loss rate",
         example: "{ kind = \"two_state\", mean_loss = 0.01, mean_burst = 5 }",
     })
 }
@@ -142,14 +140,11 @@ struct ByPackets {
     to_good: Threshold,
     loss_bad: Threshold,
     loss_good: Threshold,
-    /// State at the first transmission of the last packet.
     is_bad: bool,
-    /// State at the last transmission of the last packet.
     is_bad_again: bool,
 }
 
-/// Derived draws for the chain, apart from those for the losses: this one for a packet's first transmission, and downwards
-/// from it for its repeats.
+/// Index of the chain's derived draw for a first transmission; retransmissions count down from it.
 const CHAIN: u32 = u32::MAX;
 
 impl ByPackets {
@@ -175,7 +170,6 @@ impl ByPackets {
         }
     }
 
-    /// The state one step after `is_bad`, by the draw that the last packet's attempt has for that.
     fn step(&self, is_bad: bool, attempt: u32) -> bool {
         let leaves = if is_bad { self.to_good } else { self.to_bad };
         is_bad != (lasthop_base::random::derive(self.draws.draw, CHAIN - attempt) < leaves.0)
@@ -184,7 +178,7 @@ impl ByPackets {
 
 impl Channel for ByPackets {
     fn transmit(&mut self, air: &Air) -> Reception {
-        // The packet takes one draw. The chain steps by another one derived from it, and the packet meets the new state.
+        // One draw per packet; the chain steps by a derived draw, and the packet meets the new state.
         if air.attempt == 0 {
             self.draws.draw = self.draws.stream.draw();
             self.is_bad = self.step(self.is_bad, 0);
@@ -206,12 +200,12 @@ struct ByTime {
     loss_good: Threshold,
     at_end: bool,
     shields_tags: bool,
-    /// If time runs only while something is sent: how much of it has run.
+    /// Time sent so far, if states last only while something is sent.
     sent: Option<Time>,
-    /// The bad period that began last, as far as drawn: it covers `from..until`.
+    /// Last bad period drawn: `from..until`.
     from: Time,
     until: Time,
-    /// The bad period before it, which a transmission that began earlier may still overlap.
+    /// Previous bad period, which an earlier transmission may overlap.
     before: (Time, Time),
 }
 
@@ -240,7 +234,7 @@ impl ByTime {
         self.before = (self.from, self.until);
         let good = Duration::from_secs_f64(self.states.exponential(self.good));
         let bad = Duration::from_secs_f64(self.states.exponential(self.bad));
-        // At least a nanosecond, so that time passes whatever the means are.
+        // At least 1 ns, so that time advances for any means.
         self.from = self.until + good + Duration::from_nanos(1);
         self.until = self.from + bad;
     }
@@ -303,13 +297,13 @@ mod tests {
         let lost: Vec<bool> = (0..n).map(|at| channel.transmit(&air(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Losses are correlated over some 2 x 4 packets: 5000 independent bursts, five standard errors.
+        // Losses are correlated over about 2 x 4 packets: 5000 independent bursts, five standard errors.
         assert!((losses / n as f64 - 0.05).abs() < 5.0 * 0.05 * (2.0 / 5000.0f64).sqrt());
         assert!((losses / bursts - 4.0).abs() < 5.0 * 4.0 / 5000.0f64.sqrt());
     }
 
-    /// The share of packets that n transmissions lose is share (1 - r)^(n - 1): the bad state loses everything, and the
-    /// chain steps at each of them. 200,000 packets, 4 standard errors of bursts of 5.
+    /// n transmissions all fail for a share of share (1 - r)^(n - 1) of the packets. 200,000 packets, 4 standard errors
+    /// of bursts of 5.
     #[test]
     fn by_packets_the_chain_steps_at_each_repeat() {
         let (share, burst) = (0.05, 5.0);
@@ -323,11 +317,11 @@ mod tests {
             let expected = share * libm::pow(1.0 - 1.0 / burst, f64::from(transmissions) - 1.0);
             let error = libm::sqrt(2.0 * burst * expected * (1.0 - expected) / 200_000.0);
             let is = lost / 200_000.0;
-            assert!((is - expected).abs() < 4.0 * error, "{transmissions}: {is}, not {expected}");
+            assert!((is - expected).abs() < 4.0 * error, "{transmissions}: {is}, expected {expected}");
         }
     }
 
-    /// Without losses in bursts (r = 1 - p: the next state does not depend on this one) n transmissions are independent.
+    /// With r = 1 - p the chain has no memory: n transmissions are independent.
     #[test]
     fn by_packets_a_chain_without_memory_loses_repeats_independently() {
         let settings = [("p", Value::Number(0.2)), ("r", Value::Number(0.8))];
@@ -338,10 +332,13 @@ mod tests {
         }
         let expected = 0.2 * 0.2 * 0.2;
         let error = libm::sqrt(expected / 100_000.0);
-        assert!((lost / 100_000.0 - expected).abs() < 4.0 * error, "{}, not {expected}", lost / 100_000.0);
+        assert!(
+            (lost / 100_000.0 - expected).abs() < 4.0 * error,
+            "{}, expected {expected}",
+            lost / 100_000.0
+        );
     }
 
-    /// The n-th packet's first transmission meets the same fate however often the packets before it were repeated.
     #[test]
     fn by_packets_repeats_change_no_first_transmission() {
         let settings = [("mean_loss", Value::Number(0.05)), ("mean_burst", Value::Number(5.0))];
@@ -375,7 +372,7 @@ mod tests {
         let share = dense.iter().filter(|one| **one == Reception::Lost).count() as f64 / dense.len() as f64;
         // 2000 periods: five standard errors of a ratio of exponentials.
         assert!((share - 0.1).abs() < 5.0 * 0.1 * (2.0 / 2000.0f64).sqrt(), "{share}");
-        // The states run by themselves: the same instants meet the same states.
+        // States are independent of traffic: the same instants meet the same states.
         let thinned: Vec<Reception> = dense.iter().step_by(10).copied().collect();
         assert_eq!(thinned, sparse);
     }
@@ -397,8 +394,8 @@ mod tests {
 
     #[test]
     fn the_readings_have_their_closed_forms() {
-        // Transmissions of 1 ms; a = 1/10, b = 1/2 per ms. In the bad state at an instant: a / (a + b). Overlapping
-        // one: all but good at the beginning and throughout. Stepped: p / (p + r), p = 1 - exp(-a), r = 1 - exp(-b).
+        // Transmissions of 1 ms; a = 1/10, b = 1/2 per ms. Bad at an instant: a / (a + b). Overlap: all but good at the
+        // beginning and throughout. Stepped: p / (p + r), p = 1 - exp(-a), r = 1 - exp(-b).
         let (a, b) = (0.1f64, 0.5f64);
         let (p, r) = (1.0 - libm::exp(-a), 1.0 - libm::exp(-b));
         let overlap = 1.0 - b / (a + b) * libm::exp(-a);
@@ -412,10 +409,10 @@ mod tests {
             ("sent", 7, overlap),
         ] {
             let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(air));
-            // Some 600 000 / 12 / every independent periods: five standard errors of a share, bursts of some 3.
+            // About 600 000 / 12 / every independent periods: five standard errors of a share, bursts of about 3.
             let periods = 600_000.0 / 12.0 / every as f64;
             let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
-            assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, not {expected}");
+            assert!((share - expected).abs() < bound, "{meets}, {every}: {share}, expected {expected}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Receiving side: outcome of each packet of the open blocks, in the order of transmission.
+//! Receiving side: fate of each packet of the open blocks, in order of transmission.
 
 use super::parameters::Code;
 use crate::element::Output;
@@ -6,19 +6,17 @@ use lasthop_base::Time;
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Receiving side of the blocks that are interleaved. All of them are over before the next ones begin.
+/// Receiver of a set of interleaved blocks, which ends before the next set begins.
 pub(super) struct Decoder {
     code: Code,
     blocks: Vec<Block>,
-    /// Packets not handed up: those lost and, if order is kept, those behind a lost one.
+    /// Packets not delivered: lost ones, and with kept order packets behind a lost one.
     held: VecDeque<Held>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// Data packets sent.
     data: usize,
-    /// Packets that arrived, parity packets included.
     arrived: usize,
     is_decoded: bool,
 }
@@ -41,7 +39,7 @@ impl Decoder {
         Decoder { code, blocks: vec![Block::default(); code.depth], held: VecDeque::new() }
     }
 
-    /// A data packet of a block arrives at `at`, or would have.
+    /// A data packet of a block arrives at `at`, or was lost.
     pub(super) fn take_data(
         &mut self,
         block: usize,
@@ -61,13 +59,12 @@ impl Decoder {
         }
     }
 
-    /// A parity packet of a block arrives at `at`, or would have. No data packet of that block follows.
+    /// A parity packet of a block arrives at `at`, or was lost. No data packet of that block follows.
     pub(super) fn take_parity(&mut self, block: usize, intact: bool, at: Time, out: &mut Vec<Output>) {
         self.blocks[block].arrived += usize::from(intact);
         self.decode(block, at, out);
     }
 
-    /// Rebuilds a block's lost packets as soon as enough of it is there.
     fn decode(&mut self, block: usize, at: Time, out: &mut Vec<Output>) {
         let counts = &mut self.blocks[block];
         if counts.is_decoded || counts.arrived < counts.data + self.code.excess {
@@ -80,7 +77,7 @@ impl Decoder {
         self.hand_up(at, out);
     }
 
-    /// All blocks are over at `at`: lost packets that could not be rebuilt are given up.
+    /// All blocks end at `at`: packets that cannot be rebuilt are given up.
     pub(super) fn end(&mut self, at: Time, out: &mut Vec<Output>) {
         for held in &mut self.held {
             if held.state == State::Missing {
@@ -91,7 +88,6 @@ impl Decoder {
         self.blocks.fill(Block::default());
     }
 
-    /// Hands up what need not wait any longer.
     fn hand_up(&mut self, at: Time, out: &mut Vec<Output>) {
         if self.code.keeps_order {
             while let Some(held) = self.held.front()

@@ -1,22 +1,20 @@
 //! Forward error correction on a link: a systematic erasure code over packets.
 //!
-//! * This file: the sending side, which fills blocks, and the direction of the link.
-//! * `decoder`: the receiving side. `parameters`: what can be set.
+//! * This file: the sending side, and the direction of the link.
+//! * `decoder`: the receiving side.
 //!
-//! A block has k data packets, which are sent as they come, and n - k parity packets behind them. Parity takes the link's
-//! capacity, and nothing else is sent meanwhile. A parity packet is as long as the block's longest data packet (padding:
-//! RFC 6363 §3, RFC 6865). Intact data packets are delivered at once. Lost ones are delivered as soon as k packets of the
-//! block have arrived, whichever (an ideal code: Reed-Solomon's; `excess` for others). If too few arrive, the lost packets
-//! are given up when the last parity packet of the interleaved blocks is over.
+//! A block has k data packets, sent as they come, and n - k parity packets behind them. Parity uses the link's
+//! capacity. A parity packet is as long as the block's longest data packet (padding: RFC 6363 §3, RFC 6865). Intact
+//! data packets are delivered at once, lost ones when any k packets of the block have arrived (an ideal code such as
+//! Reed-Solomon; `excess` for others). Otherwise they are given up at the end of the last parity packet of the
+//! interleaved blocks.
 //!
-//! A block that is not full is closed if the link had nothing to send for `wait`. All its n - k parity packets are sent (a
-//! shortened code: k' + n - k packets for k' of data, any k' of which decode).
+//! An incomplete block is closed after an idle time of `wait`, with all n - k parity packets (a shortened code: k' + n
+//! - k packets, any k' of which decode). The channel decides each packet separately, parity included.
 //!
-//! The channel is asked about each packet, parity included, as about a transmission of its own.
-//!
-//! # What is not modelled
-//! Headers of the code, times of coding and decoding, adaptive rates, parity of the same block in several pieces. Codes in
-//! the physical layer (convolutional, turbo, LDPC) correct bits: a channel's loss rate here is what they leave.
+//! # Not modelled
+//! Headers and computing times of the code, adaptive rates, parity in several pieces. Codes of the physical layer
+//! (convolutional, turbo, LDPC) correct bits: a channel's loss rate is that after decoding.
 
 mod decoder;
 mod parameters;
@@ -36,7 +34,6 @@ use parameters::Code;
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
-/// With these parameters, before it is part of a link.
 struct Coded {
     code: Code,
     wait: Duration,
@@ -66,7 +63,6 @@ impl Layer for Coded {
     }
 }
 
-/// One direction of a link.
 struct Direction {
     code: Code,
     wait: Duration,
@@ -78,26 +74,22 @@ struct Direction {
     decoder: Decoder,
     /// Longest data packet of each open block, bytes.
     longest: Vec<u32>,
-    /// Data packets sent of the open blocks, all together.
+    /// Data packets sent in all open blocks.
     sent: usize,
     phase: Phase,
-    /// When the transmitter is free.
     frees_at: Time,
-    /// When something is to be done next, [`Time::NEVER`] if only a packet can bring it about.
+    /// Time of the next action, [`Time::NEVER`] without one before the next packet.
     asks_at: Time,
 }
 
-/// The kind of packet that is sent next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// Data packets.
     Data,
-    /// Parity packets, of which so many of all open blocks were sent.
+    /// Number of parity packets sent in all open blocks.
     Parity(usize),
 }
 
 impl Direction {
-    /// Sends what may be sent at `now`, and notes when to ask again.
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
         if now < self.frees_at {
             self.asks_at = self.frees_at;
@@ -119,12 +111,10 @@ impl Direction {
         self.asks_at = self.frees_at.max(now);
     }
 
-    /// When the open blocks are closed although they are not full.
     fn closes_at(&self) -> Time {
         if self.sent == 0 { Time::NEVER } else { self.frees_at + self.wait }
     }
 
-    /// Sends the next data packet, if there is one.
     fn send_data(&mut self, now: Time, out: &mut Vec<Output>) -> bool {
         let Some(packet) = self.store.pop(now, out) else { return false };
         let block = self.sent % self.code.depth;
@@ -148,7 +138,6 @@ impl Direction {
         self.phase = Phase::Parity(number + 1);
     }
 
-    /// Ends the open blocks if all their parity packets are sent.
     fn close(&mut self, now: Time, out: &mut Vec<Output>) {
         if let Phase::Parity(number) = self.phase
             && number >= self.parity()
@@ -160,17 +149,15 @@ impl Direction {
         }
     }
 
-    /// Blocks that have data packets.
     fn open(&self) -> usize {
         self.sent.min(self.code.depth)
     }
 
-    /// Parity packets of all open blocks.
     fn parity(&self) -> usize {
         self.code.parity * self.open()
     }
 
-    /// Sends so many bytes from `now` on. Returns whether they arrive intact.
+    /// Sends a packet from `now` on; returns whether it arrives intact.
     fn transmit(&mut self, now: Time, bytes: u32, priority: Priority) -> bool {
         let served = self.server.serve(now, bytes);
         self.frees_at = served.ends;

@@ -4,18 +4,18 @@ use super::Coded;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
-/// See the folder.
+/// See the folder's module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fec",
-        summary: "forward error correction: parity packets rebuild lost ones, nothing is retransmitted",
+        summary: "forward error correction: parity packets rebuild lost packets, without retransmission",
         source: "huang §1; saad §2; block codes as in RFC 6363, RFC 6865",
         parameters: &[
             Parameter {
                 name: "block",
                 unit: Unit::Count(1, 255),
                 default: Some("10"),
-                doc: "n: packets of a block, parity packets included",
+                doc: "n: packets per block, parity included",
             },
             Parameter {
                 name: "rate",
@@ -33,19 +33,19 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "depth",
                 unit: Unit::Count(1, 64),
                 default: Some("1"),
-                doc: "interleaving: consecutive packets belong to this many blocks in turn; 1: none",
+                doc: "interleaving: consecutive packets belong to this many blocks in turn; 1: no interleaving",
             },
             Parameter {
                 name: "wait",
                 unit: Unit::Duration(Duration::ZERO, Duration::from_secs(10)),
                 default: Some("10 ms"),
-                doc: "idle time after a data packet, after which incomplete blocks are closed and their parity is sent",
+                doc: "idle time after which incomplete blocks are closed and their parity is sent",
             },
             Parameter {
                 name: "order",
                 unit: Unit::Word(&["at_once", "kept"]),
                 default: Some("at_once"),
-                doc: "at_once: intact packets are delivered at once, rebuilt ones after them; kept: packets behind a lost one wait",
+                doc: "at_once: intact packets do not wait for lost ones; kept: packets behind a lost packet wait",
             },
         ],
         ..Info::PLAIN
@@ -55,7 +55,6 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// A block code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Code {
     /// k: data packets of a full block.
@@ -64,9 +63,7 @@ pub(super) struct Code {
     pub(super) parity: usize,
     /// Packets beyond the data packets' number that decoding needs.
     pub(super) excess: usize,
-    /// Blocks that are interleaved.
     pub(super) depth: usize,
-    /// Whether packets behind a lost one wait for it.
     pub(super) keeps_order: bool,
 }
 

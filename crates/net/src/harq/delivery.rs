@@ -1,7 +1,7 @@
-//! SDUs (packets) of a direction, from the first that one of its ends is not done with, and what goes up when.
+//! SDUs (packets) of a direction that one of its ends still needs, and their delivery.
 //!
-//! In LTE RLC keeps them in order, in NR PDCP does, for at most its t-Reordering (TS 38.323 §5.2.2): then all that are there
-//! before the highest one of the time when the timer began go up, and what is missing of them no longer counts.
+//! RLC (LTE) or PDCP (NR) keeps the order, PDCP for at most t-Reordering (TS 38.323 §5.2.2): then all complete SDUs
+//! before the highest one at the timer's start are delivered, and missing ones are skipped.
 
 use crate::counters::Counters;
 use crate::element::Output;
@@ -10,56 +10,49 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Who keeps the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// RLC, until what is missing comes or is given up.
+    /// RLC, until missing bytes arrive or are given up.
     Rlc,
     /// PDCP, for at most this time.
     Pdcp(Duration),
-    /// Nobody.
     None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Bytes are missing.
     Coming,
-    /// Lost; the receiving side does not know.
+    /// Lost; the receiver does not know.
     Missed,
-    /// All there since then, waiting for earlier ones.
+    /// Complete since then, waiting for earlier SDUs.
     Whole(Time),
-    /// Handed up, or known not to come.
+    /// Delivered, or known to be lost.
     Done,
 }
 
 #[derive(Debug)]
 pub(super) struct Sdu {
     packet: Packet,
-    /// Its bytes in the stream.
     pub(super) bytes: Span,
     missing: u64,
     state: State,
-    /// How often it was to be sent again, and by which status last.
+    /// Number of requests to retransmit, and the last status with one.
     pub(super) repeats: u32,
     pub(super) asked: Time,
 }
 
-/// See the file.
 #[derive(Debug)]
 pub(super) struct Delivery {
     delay: Duration,
     order: Order,
     sdus: VecDeque<Sdu>,
-    /// Number of the first of them, of the first one not done with here, and one past the highest whole one.
+    /// Numbers of the first SDU kept and the first unfinished one here; one past the highest complete one.
     base: u64,
     next: u64,
     top: u64,
-    /// One past the last byte of the last of them.
     end: u64,
-    /// Whole ones that wait.
     waiting: u32,
-    /// What t-Reordering is about, and when it is over.
+    /// SDU that started t-Reordering, and the timer's end.
     trigger: u64,
     deadline: Time,
     pub(super) counters: Counters,
@@ -82,12 +75,11 @@ impl Delivery {
         }
     }
 
-    /// When t-Reordering is over.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// An SDU begins to be sent; its bytes.
+    /// Adds an SDU at its first transmission; returns its bytes.
     pub(super) fn push(&mut self, packet: Packet) -> Span {
         let bytes = Span { start: self.end, end: self.end + u64::from(packet.wire_bytes.max(1)) };
         self.end = bytes.end;
@@ -96,7 +88,7 @@ impl Delivery {
         bytes
     }
 
-    /// The place of the SDU with this byte.
+    /// Index of the SDU with this byte.
     pub(super) fn find(&self, byte: u64) -> usize {
         match self.sdus.front() {
             Some(sdu) if byte < sdu.bytes.end => 0,
@@ -104,17 +96,14 @@ impl Delivery {
         }
     }
 
-    /// The SDU at a place.
     pub(super) fn at(&mut self, place: usize) -> Option<&mut Sdu> {
         self.sdus.get_mut(place)
     }
 
-    /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.sdus.len()
     }
 
-    /// Bytes come for the first time.
     pub(super) fn receive(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         let mut place = self.find(bytes.start);
         while let Some(sdu) = self.sdus.get_mut(place)
@@ -152,7 +141,7 @@ impl Delivery {
         self.counters.late += u64::from(self.order == Order::None && number + 1 < self.top);
     }
 
-    /// Hands up what is in order now, and begins or ends t-Reordering.
+    /// Delivers SDUs in order, and starts or stops t-Reordering.
     fn advance(&mut self, at: Time, out: &mut Vec<Output>) {
         while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {
             match sdu.state {
@@ -175,7 +164,6 @@ impl Delivery {
         }
     }
 
-    /// t-Reordering is over.
     pub(super) fn expire(&mut self, out: &mut Vec<Output>) {
         let at = self.deadline;
         self.deadline = Time::NEVER;
@@ -193,7 +181,7 @@ impl Delivery {
         self.advance(at, out);
     }
 
-    /// One that is missing no longer counts, and those behind hear of it.
+    /// Skips a missing SDU, and outputs the loss.
     fn end_wait(&mut self, place: usize, at: Time, out: &mut Vec<Output>) {
         let (sdu, at) = (&mut self.sdus[place], at + self.delay);
         match sdu.state {
@@ -207,7 +195,7 @@ impl Delivery {
         sdu.state = State::Done;
     }
 
-    /// What HARQ has lost will not be sent again; nobody knows.
+    /// Bytes that HARQ lost will not be retransmitted; the receiver does not know.
     pub(super) fn miss(&mut self, bytes: Span, reason: LossReason, out: &mut Vec<Output>) {
         let from = self.find(bytes.start);
         for sdu in self.sdus.range_mut(from..).take_while(|sdu| sdu.bytes.start < bytes.end) {
@@ -219,7 +207,7 @@ impl Delivery {
         }
     }
 
-    /// RLC waits no longer for these bytes; PDCP, where that keeps the order, does not know.
+    /// RLC gives these bytes up; if PDCP keeps the order, PDCP does not know.
     pub(super) fn give_up(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
         if let Order::Pdcp(_) = self.order {
             return self.miss(bytes, LossReason::Discarded, out);
@@ -232,13 +220,13 @@ impl Delivery {
         self.advance(at, out);
     }
 
-    /// The sending side has given one up, and says so.
+    /// The sender gives an SDU up and announces that.
     pub(super) fn discard(&mut self, place: usize, at: Time, out: &mut Vec<Output>) {
         self.end_wait(place, at, out);
         self.advance(at, out);
     }
 
-    /// Forgets those that both ends are done with; the sending side is with all bytes before `released`.
+    /// Removes SDUs finished at both ends; the sender has finished all bytes before `released`.
     pub(super) fn forget(&mut self, released: u64) {
         while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.bytes.end <= released) {
             self.sdus.pop_front();

@@ -1,4 +1,4 @@
-//! One direction of a link: slots, what is sent in them, and what comes of it at the other end.
+//! One direction of a link, slot by slot.
 
 use super::delivery::{Delivery, Order};
 use super::processes::Processes;
@@ -17,15 +17,13 @@ use lasthop_base::{Duration, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// Bytes of a status in a block, whatever it lists (a header, three NACKs with their ranges; our choice).
+/// Bytes of a status in a block: a header, three NACKs with ranges (our choice).
 pub(super) const STATUS: u64 = 16;
-/// A block has at least room for headers and this; at a low rate it waits for some slots' worth.
+/// Smallest payload of a block, bytes; at a low rate a block waits for several slots.
 const LEAST: u64 = 16;
 
-/// See the file.
 pub(super) struct Direction {
     slot: Duration,
-    /// Bytes of the smallest block.
     least: u64,
     service: Service,
     channel: Box<dyn Channel>,
@@ -35,14 +33,13 @@ pub(super) struct Direction {
     reassembly: Reassembly,
     delivery: Delivery,
     statuses: Statuses,
-    /// About the other direction, to be sent in this one.
+    /// Status reports for the other direction.
     carried: VecDeque<Status>,
-    /// When the transmitter is free, and when the next slot is used, [`Time::NEVER`] if none is.
+    /// Time at which the transmitter is free, and the next slot used.
     free_at: Time,
     next_slot: Time,
-    /// Bits of slots that were too small for a block.
+    /// Saved bits of slots too small for a block.
     saved: u64,
-    /// Kept for its room.
     new: Vec<Span>,
 }
 
@@ -72,7 +69,6 @@ impl Direction {
         }
     }
 
-    /// When the next slot is used.
     fn plan(&mut self, now: Time) {
         let [repeat, free] = self.processes.due();
         let wanted = if self.carried.is_empty() { self.sender.wants(now, &self.delivery) } else { now };
@@ -83,7 +79,7 @@ impl Direction {
         };
     }
 
-    /// The first slot from this one on that is not in an outage by plan; of a plan with very many of them one to ask again in.
+    /// First slot from `slot` on outside planned outages; after 100 rate changes a slot to check again.
     fn in_service(&self, mut slot: Time) -> Time {
         for _ in 0..100 {
             if slot == Time::NEVER || self.service.rate_at(slot).bps() > 1 {
@@ -94,7 +90,6 @@ impl Direction {
         slot
     }
 
-    /// Bits that a block in this slot has room for, with what was saved.
     fn room(&mut self, now: Time) -> u64 {
         let end = now + self.slot;
         self.saved += match &self.service {
@@ -107,7 +102,6 @@ impl Direction {
         self.saved / 8
     }
 
-    /// A slot that is used: a repeat, or a block with what is to be sent.
     fn use_slot(&mut self, now: Time, out: &mut Vec<Output>) {
         if now > self.free_at {
             self.saved = 0;
@@ -137,7 +131,6 @@ impl Direction {
         self.saved = if room == 0 { self.saved % 8 } else { 0 };
         let sent = bytes - room;
         match self.processes.begin(index, now, sent, block, &self.service, &mut *self.channel) {
-            // Nothing that could be sent after all.
             None => self.free_at = now,
             Some(fate) => {
                 self.delivery.counters.blocks += 1;
@@ -150,7 +143,6 @@ impl Direction {
         self.delivery.forget(self.sender.released());
     }
 
-    /// A block that was begun will not arrive.
     fn lose(&mut self, index: usize, out: &mut Vec<Output>) {
         self.delivery.counters.blocks_given_up += 1;
         let block = self.processes.take(index);
@@ -163,7 +155,6 @@ impl Direction {
         self.processes.put_back(index, block);
     }
 
-    /// Blocks that are decoded by now.
     fn decode(&mut self, now: Time, out: &mut Vec<Output>) {
         while let Some((index, at, block)) = self.processes.decode(now) {
             let arrives = |status: &Status| Output::Across(Across::Arrives { status: *status, at });
@@ -182,7 +173,6 @@ impl Direction {
         }
     }
 
-    /// t-Reassembly is over, perhaps.
     fn reassemble(&mut self, now: Time, out: &mut Vec<Output>) {
         while self.reassembly.deadline() <= now {
             let at = self.reassembly.deadline();
@@ -199,7 +189,7 @@ impl Direction {
         }
     }
 
-    /// A status is made, and those that have come are heard.
+    /// Makes a status if due, and handles received ones.
     fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
         if let Some(status) = self.statuses.make(now, &self.reassembly) {
             self.delivery.counters.statuses += 1;

@@ -1,33 +1,30 @@
-//! LTE and 5G NR: hybrid ARQ of transport blocks, and RLC in acknowledged or unacknowledged mode above it (3GPP TS 36.321,
+//! LTE and 5G NR: hybrid ARQ of transport blocks, under RLC in acknowledged or unacknowledged mode (3GPP TS 36.321,
 //! 36.322, 38.321, 38.322; PDCP's order: 38.323).
 //!
 //! * `direction`: one direction of a link, slot by slot.
-//! * `processes`: hybrid ARQ. What becomes of a block, and when.
-//! * `sender`: what goes into a block; what a status asks for once more. `polling`: when it asks for a status.
-//! * `reassembly`: what is missing, and for how long it may still come (t-Reassembly, LTE's t-Reordering).
-//! * `status`: when the receiving side answers, and what.
-//! * `delivery`: SDUs (packets), from the first one that is not done with; who may go up.
-//! * `parameters`: what can be set.
+//! * `processes`: hybrid ARQ: fate of a block, and its time.
+//! * `sender`: contents of a block, and retransmissions. `polling`: requests of a status.
+//! * `reassembly`: missing bytes, and t-Reassembly (LTE's t-Reordering).
+//! * `status`: status reports of the receiver. `delivery`: SDUs (packets) and their order.
 //!
-//! A slot (LTE: subframe) carries one block, as large as the link's rate times its length. It is decoded at the slot's end;
-//! if that fails, the same block takes the slot one HARQ round trip later, before anything new, until it is there, its
-//! transmissions are used up, or a NACK is taken for an ACK. What comes in blocks meanwhile overtakes it. Both ends are in
-//! this one place; what a status says travels in the other direction's blocks and is lost there.
+//! A slot (LTE: subframe) carries one block of the link's rate times its length, decoded at the slot's end. After a
+//! failure the same block uses the slot one HARQ round trip later, before new data, until it arrives, its transmissions
+//! are used up, or a NACK is misread as an ACK. Later blocks overtake it. Status reports travel in the other
+//! direction's blocks, and are lost with these.
 //!
-//! A transmission by itself fails as the `channel` says, a repeat with that probability times `combining` to the power of
-//! the transmissions before it, as Simu5G has it (`LteRealisticChannelModel`, `harqReduction`). The channel is asked about
-//! all transmissions of a block when the first one is sent, so that nothing else changes what it destroys.
+//! A first transmission fails as the `channel` decides; a retransmission with that probability times `combining` to the
+//! power of the earlier transmissions, as in Simu5G (`LteRealisticChannelModel`, `harqReduction`). The channel decides
+//! all transmissions of a block at the first one, so that other traffic does not change the outcome.
 //!
-//! Numbers are those of bytes in the direction's stream: a hole is what is missing before a byte that has come. NR numbers
-//! SDUs and segments (TS 38.322 §6.2.2), LTE what a block has of them; both lose and repeat the same bytes.
+//! Numbers are those of bytes in the direction's stream. NR numbers SDUs and segments (TS 38.322 §6.2.2), LTE PDUs;
+//! both lose and retransmit the same bytes.
 //!
-//! # What is not modelled
-//! The propagation delay lies behind the link layer (core, processing): the HARQ round trip has the air's. One block a slot
-//! (no spatial layers, no second carrier), which a repeat fills; no scheduler, no other users, no grant before an uplink
-//! transmission, no ACK taken for a NACK. A status has 16 bytes whatever it lists. What is repeated too
-//! often is given up, and the receiving side knows: a network would establish the connection anew. NR's unacknowledged mode
-//! has no number for an SDU in one piece; here t-Reassembly waits for that, too. Numbers never run out. In an outage by
-//! plan nothing new is sent, and what is repeated there is destroyed.
+//! # Not modelled
+//! One block per slot (no spatial layers, no second carrier), no scheduler, no other users, no uplink grants, no ACK
+//! misread as a NACK. The propagation delay lies behind the link layer; the HARQ round trip includes the air's. A
+//! status has 16 bytes. An SDU with too many retransmissions is given up, and the receiver knows (a network would
+//! re-establish the connection). NR's unacknowledged mode does not number complete SDUs; here t-Reassembly waits for
+//! these, too. Numbers do not wrap. In a planned outage nothing new is sent, and retransmissions are lost.
 
 mod delivery;
 mod direction;
@@ -48,7 +45,6 @@ use lasthop_base::{Mechanism, Values};
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
-/// With these parameters, before it is part of a link.
 struct Radio {
     values: Values,
 }

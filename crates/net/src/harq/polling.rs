@@ -1,19 +1,16 @@
-//! When the sending side asks for a status (TS 38.322 §5.3.3, 36.322 §5.2.2).
+//! Polls for a status by the sending side (TS 38.322 §5.3.3, 36.322 §5.2.2).
 
 use lasthop_base::{Duration, Time, Values};
 
-/// Asking of one direction.
 #[derive(Debug)]
 pub(super) struct Polling {
     every_pdus: u64,
     every_bytes: u64,
     timer: Duration,
-    /// Sent since the last poll.
     pdus: u64,
     bytes: u64,
     /// One past the highest byte sent with the last poll.
     asked: u64,
-    /// When the timer t-PollRetransmit is over.
     expires: Time,
 }
 
@@ -31,13 +28,12 @@ impl Polling {
         }
     }
 
-    /// When the poll is to be repeated.
     pub(super) fn expires(&self) -> Time {
         self.expires
     }
 
-    /// Whether a block with so many PDUs and bytes of data asks; `last`: nothing else is to be sent, or may be, `sent`: one
-    /// past the highest byte ever sent.
+    /// Whether a block with this many PDUs and bytes polls; `last`: no other data can be sent; `sent`: one past the
+    /// highest byte sent.
     pub(super) fn asks(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
         if pdus == 0 {
             return false;
@@ -53,14 +49,13 @@ impl Polling {
         asks
     }
 
-    /// A status tells of all bytes before `until`.
+    /// Handles a status that covers all bytes before `until`.
     pub(super) fn answered(&mut self, until: u64) {
         if until >= self.asked {
             self.expires = Time::NEVER;
         }
     }
 
-    /// The timer begins anew although nothing could be sent.
     pub(super) fn postpone(&mut self, now: Time) {
         self.expires = now + self.timer;
     }

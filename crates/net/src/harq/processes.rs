@@ -1,6 +1,5 @@
-//! Hybrid ARQ: parallel stop-and-wait processes, each with a block (TS 36.321 §5.3.2, 38.321 §5.3.2).
-//!
-//! A repeat comes a whole number of slots after the transmission before it, so that no two blocks want the same slot.
+//! Hybrid ARQ: parallel stop-and-wait processes with a block each (TS 36.321 §5.3.2, 38.321 §5.3.2). Retransmissions
+//! follow after a whole number of slots, so two blocks never use the same slot.
 
 use crate::across::Status;
 use crate::channel::{Air, Channel, Reception};
@@ -10,14 +9,11 @@ use lasthop_base::random::{derive, unit_interval};
 use lasthop_base::{Duration, Stream, Time, Values};
 use lasthop_wire::Priority;
 
-/// What a transport block carries.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Bytes of this direction's stream.
     pub(super) spans: Vec<Span>,
-    /// Status about the other direction.
     pub(super) statuses: Vec<Status>,
-    /// Whether its last PDU of data has a poll.
+    /// Whether the last data PDU has a poll.
     pub(super) polls: bool,
 }
 
@@ -28,24 +24,20 @@ impl Block {
 }
 
 struct Process {
-    /// When it transmits once more, or else is free.
+    /// Time of the next transmission, or time at which the process is free.
     due: Time,
-    /// Repeats that are still to come.
     left: u32,
-    /// When its block is decoded, [`Time::NEVER`] if that was or will not be.
+    /// Time of decoding, [`Time::NEVER`] if past or never.
     decoded: Time,
     block: Block,
 }
 
-/// What becomes of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fate {
     pub(super) arrives: bool,
-    /// Transmissions destroyed.
     pub(super) failures: u64,
 }
 
-/// All processes of a direction.
 pub(super) struct Processes {
     slot: Duration,
     round_trip: Duration,
@@ -73,12 +65,11 @@ impl Processes {
         }
     }
 
-    /// When a block is decoded next.
     pub(super) fn decodes_at(&self) -> Time {
         self.decodes_at
     }
 
-    /// When a block is repeated next, and when a process is free (as far as known now).
+    /// Time of the next retransmission, and time at which a process is free, as far as known.
     pub(super) fn due(&self) -> [Time; 2] {
         self.list.iter().fold([Time::NEVER; 2], |[repeat, free], process| match process.left {
             0 => [repeat, free.min(process.due)],
@@ -86,24 +77,23 @@ impl Processes {
         })
     }
 
-    /// Whether this slot is a repeat's, which takes it.
+    /// Retransmits a block if one is due in this slot.
     pub(super) fn repeat(&mut self, now: Time) -> bool {
         let round_trip = self.round_trip;
         let due = self.list.iter_mut().find(|process| process.left > 0 && process.due <= now);
         due.map(|process| (process.left, process.due) = (process.left - 1, now + round_trip)).is_some()
     }
 
-    /// A process that is free.
     pub(super) fn free(&self, now: Time) -> Option<usize> {
         self.list.iter().position(|process| process.left == 0 && process.due <= now)
     }
 
-    /// A process's block, empty if the process is free; [`Processes::begin`] or [`Processes::put_back`] gives it back.
+    /// Takes a process's block, empty if the process is free. [`Processes::begin`] or [`Processes::put_back`] returns
+    /// it.
     pub(super) fn take(&mut self, index: usize) -> Block {
         std::mem::take(&mut self.list[index].block)
     }
 
-    /// A block of so many bytes is sent for the first time, if it has anything.
     pub(super) fn begin(
         &mut self,
         index: usize,
@@ -145,7 +135,7 @@ impl Processes {
         probability >= 1.0 || unit_interval(derive(draw, which)) < probability
     }
 
-    /// The process whose block is decoded by now, the earlier one first; [`Processes::put_back`] follows.
+    /// The earliest block decoded by now. Call [`Processes::put_back`] afterwards.
     pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, Block)> {
         if self.decodes_at > now {
             return None;
@@ -157,7 +147,7 @@ impl Processes {
         Some((index, at, self.take(index)))
     }
 
-    /// What a block had is done with; its room is kept.
+    /// Returns a block's storage.
     pub(super) fn put_back(&mut self, index: usize, mut block: Block) {
         block.spans.clear();
         block.statuses.clear();

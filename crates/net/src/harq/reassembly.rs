@@ -1,24 +1,22 @@
-//! What of the stream is missing, and for how long HARQ may still bring it: t-Reassembly (TS 38.322 §5.2.2.2, §5.2.3.2;
+//! Missing bytes of the stream, and t-Reassembly, the time for HARQ to deliver these (TS 38.322 §5.2.2.2, §5.2.3.2;
 //! LTE's t-Reordering, TS 36.322 §5.1.2.2, §5.1.3.2).
 //!
-//! One timer. It begins with a hole; when it is over, what was missing before the highest byte of that time is missing for
-//! good as far as HARQ goes, and it begins anew if there are later holes.
+//! One timer starts with a hole. At its expiry all bytes missing before the highest byte at its start are lost to HARQ,
+//! and the timer restarts if there are later holes.
 
 use crate::span::Span;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The receiving side of RLC.
 #[derive(Debug)]
 pub(super) struct Reassembly {
     timer: Duration,
-    /// Missing bytes before `highest`, in order.
     holes: VecDeque<Span>,
-    /// One past the highest byte that has come.
+    /// One past the highest byte received.
     highest: u64,
-    /// Holes before this are for RLC to repeat.
+    /// End of the holes that RLC has to retransmit.
     floor: u64,
-    /// Those before this will be when the timer is over.
+    /// `floor` after the timer's expiry.
     trigger: u64,
     deadline: Time,
 }
@@ -28,12 +26,11 @@ impl Reassembly {
         Reassembly { timer, holes: VecDeque::new(), highest: 0, floor: 0, trigger: 0, deadline: Time::NEVER }
     }
 
-    /// When the timer is over.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Bytes come, or will never: what of them was missing goes to `new`.
+    /// Handles bytes that arrive or are given up; those that were missing go to `new`.
     pub(super) fn take(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {
@@ -80,25 +77,23 @@ impl Reassembly {
         self.deadline = now + self.timer;
     }
 
-    /// The first byte that is missing.
     fn first(&self) -> u64 {
         self.holes.front().map_or(self.highest, |hole| hole.start)
     }
 
-    /// All before this has come or is known not to come by HARQ.
+    /// All before this has arrived or is lost to HARQ.
     pub(super) fn known(&self) -> u64 {
         let index = self.holes.partition_point(|hole| hole.end <= self.floor);
         self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.floor))
     }
 
-    /// What is for RLC to repeat.
     pub(super) fn missing(&self) -> impl Iterator<Item = Span> {
         let known = self.known();
         let before = self.holes.iter().take_while(move |hole| hole.start < known);
         before.map(move |hole| Span { end: hole.end.min(known), ..*hole })
     }
 
-    /// The timer is over; whether later holes have begun it anew is seen from the deadline.
+    /// Handles the expiry; restarts the timer for later holes.
     pub(super) fn expire(&mut self) {
         let now = self.deadline;
         self.floor = self.floor.max(self.trigger);
@@ -108,7 +103,7 @@ impl Reassembly {
         }
     }
 
-    /// In unacknowledged mode, after the timer: the first hole that is given up.
+    /// In unacknowledged mode, returns the next hole given up.
     pub(super) fn give_up(&mut self) -> Option<Span> {
         let hole = self.holes.front_mut().filter(|hole| hole.start < self.floor)?;
         let gone = Span { end: hole.end.min(self.floor), ..*hole };

@@ -1,4 +1,4 @@
-//! The sending side of RLC: what goes into a block, and what is sent again.
+//! The sending side of RLC: contents of a block, and retransmissions.
 
 use super::delivery::Delivery;
 use super::polling::Polling;
@@ -11,27 +11,24 @@ use crate::store::Store;
 use lasthop_base::{Time, Values};
 use std::collections::VecDeque;
 
-/// See the file.
 pub(super) struct Sender {
     is_acknowledged: bool,
     header: u64,
     window: usize,
     most_repeats: u32,
     store: Store,
-    /// When what waits is to be asked next, [`Time::NEVER`] if nothing does.
     asks_at: Time,
-    /// What is left of the SDU that is being sent.
+    /// Rest of the SDU in transmission.
     fresh: Span,
-    /// To be sent again, each a part of one SDU.
+    /// Bytes to retransmit, each range within one SDU.
     again: VecDeque<Span>,
-    /// All bytes before are known to have come, or given up.
+    /// All bytes before have arrived or are given up.
     acknowledged: u64,
     polling: Polling,
-    /// Kept for its room.
     scratch: Vec<Span>,
 }
 
-/// The receiving end, of which the sending end knows as far as a status tells it.
+/// The receiving end; the sender uses only what a status reports.
 pub(super) struct Receiving<'a> {
     pub(super) reassembly: &'a mut Reassembly,
     pub(super) delivery: &'a mut Delivery,
@@ -58,24 +55,22 @@ impl Sender {
         self.is_acknowledged
     }
 
-    /// What waits.
     pub(super) fn store(&mut self) -> &mut Store {
         &mut self.store
     }
 
-    /// The average queue by which the admission decides, packets; `None` if there is none.
     pub(super) fn average(&self) -> Option<f64> {
         self.store.average()
     }
 
-    /// Something has joined the store. Whether it is news that there is something.
+    /// Notes a packet in the store; returns whether the store was idle.
     pub(super) fn joined(&mut self, now: Time) -> bool {
         let is_news = self.asks_at > now;
         self.asks_at = self.asks_at.min(now);
         is_news
     }
 
-    /// Whether a part of an SDU is still to be sent.
+    /// Whether part of an SDU remains to be sent.
     pub(super) fn is_within(&self) -> bool {
         !self.fresh.is_empty()
     }
@@ -84,12 +79,12 @@ impl Sender {
         self.is_acknowledged && self.acknowledged < self.fresh.start
     }
 
-    /// All before is done with at this end.
+    /// Bytes before this are finished at the sender.
     pub(super) fn released(&self) -> u64 {
         if self.is_acknowledged { self.acknowledged } else { self.fresh.start }
     }
 
-    /// When there is something to send, [`Time::NEVER`] if nothing is.
+    /// Time of the next data to send, or [`Time::NEVER`].
     pub(super) fn wants(&self, now: Time, delivery: &Delivery) -> Time {
         if !self.again.is_empty() || !self.fresh.is_empty() {
             return now;
@@ -99,14 +94,13 @@ impl Sender {
         asks_at.min(polls_at).max(now)
     }
 
-    /// Whether no SDU may be begun until others are acknowledged.
     fn is_stalled(&self, delivery: &Delivery) -> bool {
         self.is_acknowledged
             && delivery.count() >= self.window
             && delivery.count() - delivery.find(self.acknowledged) >= self.window
     }
 
-    /// Fills a block: what is to be sent again first. What is left of its room.
+    /// Fills a block, retransmissions first; returns the bytes left.
     pub(super) fn fill(
         &mut self,
         now: Time,
@@ -153,7 +147,6 @@ impl Sender {
         room
     }
 
-    /// The next SDU begins, if there is one and it may.
     fn begin_next(&mut self, now: Time, delivery: &mut Delivery, out: &mut Vec<Output>) -> bool {
         if self.asks_at > now || self.is_stalled(delivery) {
             return false;
@@ -170,7 +163,7 @@ impl Sender {
         packet.is_some()
     }
 
-    /// t-PollRetransmit is over and nothing else is to be sent: the last SDU that is not acknowledged goes again, with a poll.
+    /// After t-PollRetransmit without other data, retransmits the last unacknowledged SDU with a poll.
     fn repeat_unanswered(&mut self, now: Time, to: &mut Receiving<'_>, out: &mut Vec<Output>) {
         if !self.is_outstanding()
             || self.polling.expires() > now
@@ -191,12 +184,10 @@ impl Sender {
                 }
             }
         }
-        // All of it was given up.
         self.acknowledged = self.fresh.start;
         self.polling.postpone(now);
     }
 
-    /// A status is heard.
     pub(super) fn hear(
         &mut self,
         now: Time,
@@ -214,7 +205,7 @@ impl Sender {
                 && sdu.bytes.start < span.end
             {
                 let bytes = sdu.bytes.common(*span);
-                // A status that was late tells of what has come meanwhile.
+                // A late status lists bytes that arrived meanwhile.
                 if bytes.end > self.acknowledged {
                     self.consider(now, status.made, place, bytes, to, out);
                 }
@@ -223,7 +214,7 @@ impl Sender {
         }
     }
 
-    /// A part of an SDU is to be sent again, if it is not about to be and the SDU was not too often.
+    /// Schedules a retransmission, unless one is pending or the SDU had too many.
     fn consider(
         &mut self,
         now: Time,
@@ -239,7 +230,7 @@ impl Sender {
             return;
         }
         if sdu.repeats > self.most_repeats {
-            // Given up before, which the status did not know yet: another one has to tell what has come behind it.
+            // Given up before the status was made known: another status has to report later bytes.
             if self.polling.expires() == Time::NEVER {
                 self.polling.postpone(now);
             }
@@ -252,8 +243,8 @@ impl Sender {
         if to.delivery.at(place).is_some_and(|sdu| sdu.repeats <= self.most_repeats) {
             return self.again.push_back(Span { end: bytes.end.min(self.fresh.start), ..bytes });
         }
-        // Given up: none of it is sent any more, and the receiving side waits no longer. What is behind it may have come: a
-        // poll will tell, if nothing else does before.
+        // Given up: the rest is not sent, and the receiver stops waiting. A poll will report later bytes, unless a
+        // status comes earlier.
         self.polling.postpone(now);
         self.again.retain(|span| span.common(sdu).is_empty());
         if self.fresh.start < sdu.end {

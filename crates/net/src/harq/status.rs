@@ -1,4 +1,4 @@
-//! Status of the receiving side: when it is made, and what it says (TS 38.322 §5.3.4, 36.322 §5.2.3).
+//! Status reports of the receiver: time and contents (TS 38.322 §5.3.4, 36.322 §5.2.3).
 
 use super::reassembly::Reassembly;
 use crate::across::Status;
@@ -6,27 +6,24 @@ use crate::span::Span;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What a status lists.
 #[derive(Debug)]
 struct Report {
     made: Time,
     missing: Vec<Span>,
 }
 
-/// Answering of one direction, and what has come of answers.
 #[derive(Debug)]
 pub(super) struct Statuses {
     prohibit: Duration,
-    /// None is made before.
+    /// Earliest time of the next report (t-StatusProhibit).
     allowed: Time,
-    /// When one is to be made.
     due: Time,
-    /// Ends of the first and of the last poll that wait until all before them is known; equal if there is one.
+    /// First and last poll that wait until all bytes before are known; equal if there is one.
     asked: Option<[u64; 2]>,
-    /// Under way, and lists to be used again.
+    /// Reports in flight, and lists for reuse.
     reports: Vec<Report>,
     spare: Vec<Vec<Span>>,
-    /// Come, and not heard yet.
+    /// Received reports, not handled yet.
     come: VecDeque<(Time, Status)>,
 }
 
@@ -43,12 +40,11 @@ impl Statuses {
         }
     }
 
-    /// When one is to be made or heard.
     pub(super) fn deadline(&self) -> Time {
         self.due.min(self.come.front().map_or(Time::NEVER, |(at, _)| *at))
     }
 
-    /// A block with a poll has come whose last byte is before `end`.
+    /// Handles a poll in a block that ends at byte `end`.
     pub(super) fn polled(&mut self, end: u64) {
         self.asked = Some(match self.asked {
             None => [end, end],
@@ -56,7 +52,7 @@ impl Statuses {
         });
     }
 
-    /// All before `known` has come or is missing for good: polls up to there are answered, after HARQ's reordering.
+    /// Answers polls up to `known`: all before has arrived or is lost to HARQ.
     pub(super) fn look(&mut self, now: Time, known: u64) {
         if let Some([first, last]) = self.asked
             && first <= known
@@ -66,12 +62,11 @@ impl Statuses {
         }
     }
 
-    /// A status is to be made as soon as it is allowed.
+    /// Schedules a status as soon as permitted.
     pub(super) fn trigger(&mut self, now: Time) {
         self.due = self.due.min(now.max(self.allowed));
     }
 
-    /// Makes one if it is to be.
     pub(super) fn make(&mut self, now: Time, reassembly: &Reassembly) -> Option<Status> {
         if self.due > now {
             return None;
@@ -84,12 +79,11 @@ impl Statuses {
         Some(Status { made: now, until: reassembly.known() })
     }
 
-    /// One is there, to be heard now.
     pub(super) fn come(&mut self, at: Time, status: Status) {
         self.come.push_back((at, status));
     }
 
-    /// The next one that is heard by now, with what it lists; [`Statuses::forget`] follows.
+    /// The next report received by now, with its list. Call [`Statuses::forget`] afterwards.
     pub(super) fn hear(&mut self, now: Time) -> Option<(Status, Vec<Span>)> {
         self.come.front().filter(|(at, _)| *at <= now)?;
         let (_, status) = self.come.pop_front()?;
@@ -97,13 +91,12 @@ impl Statuses {
         Some((status, self.reports.swap_remove(index).missing))
     }
 
-    /// A list is done with.
     pub(super) fn forget(&mut self, mut missing: Vec<Span>) {
         missing.clear();
         self.spare.push(missing);
     }
 
-    /// One was destroyed on its way.
+    /// Handles a report destroyed in transmission.
     pub(super) fn lost(&mut self, status: &Status) {
         if let Some(index) = self.reports.iter().position(|report| report.made == status.made) {
             let report = self.reports.swap_remove(index);

@@ -1,36 +1,36 @@
-//! Jitter: by how much later does a packet arrive than the propagation delay says?
+//! Jitter: random delay in addition to the propagation delay.
 
 mod none;
 mod random;
 
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
-/// Makes packets late, each by a time of its own.
+/// Delays each packet by its own time.
 pub trait Jitter: Send {
-    /// By how much the packet that left at `now` is late.
+    /// Returns the additional delay of the packet that left at `now`.
     fn late(&mut self, now: Time) -> Duration;
 
-    /// Whether later packets may overtake it; else they wait until it is there.
+    /// Whether later packets may overtake; if not, packets wait for earlier ones.
     fn reorders(&self) -> bool {
         false
     }
 
-    /// Whether nothing is ever late: the link then skips the question.
+    /// Whether the delay is always zero; the link then skips the call.
     fn is_none(&self) -> bool {
         false
     }
 
-    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    /// Whether the jitter draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }
 }
 
-/// How it is built.
+/// Builds a jitter.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Jitter> + Send + Sync;
 
-/// All of them.
+/// All jitters.
 pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, random::MECHANISM];
 
-/// What holds if nobody says.
+/// The default.
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;

@@ -1,9 +1,8 @@
-//! No jitter: the propagation delay is what it is.
+//! No jitter.
 
 use super::{Build, Jitter};
 use lasthop_base::{Duration, Info, Mechanism, Time};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "none",

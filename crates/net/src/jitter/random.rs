@@ -1,44 +1,48 @@
-//! Each packet is late by a random time, evenly or normally distributed; in order, or as it comes.
+//! Random delay with a uniform or normal distribution, with or without reordering.
 //!
-//! In order a packet waits for those before it: of packets that are closer together than `most`, later ones are late by
-//! the largest of several times, and the mean grows beyond the distribution's own. netem's `delay` lets them overtake.
+//! In order, packets wait for earlier ones: of packets closer together than `most`, later ones have the largest of
+//! several delays, and the mean exceeds the distribution's. netem's `delay` reorders.
 
 use super::{Build, Jitter};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Stream, Time, Unit, Values};
 
 const LATE: Unit = Unit::Duration(Duration::ZERO, Duration::from_secs(100));
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "random",
-        summary: "each packet is late by a random time, in order or as it comes",
+        summary: "random delay of each packet, with or without reordering",
         source: "tc-netem(8), `delay`",
         parameters: &[
             Parameter {
                 name: "most",
                 unit: LATE,
                 default: Some("10 ms"),
-                doc: "latest; never earlier than 0",
+                doc: "largest delay; the smallest is 0",
             },
             Parameter {
                 name: "distribution",
                 unit: Unit::Word(&["uniform", "normal"]),
                 default: Some("uniform"),
-                doc: "evenly between 0 and most; or normal, drawn again beyond these",
+                doc: "uniform between 0 and most; or normal, redrawn outside of that range",
             },
-            Parameter { name: "mean", unit: LATE, default: Some("5 ms"), doc: "normal: of the whole curve" },
+            Parameter {
+                name: "mean",
+                unit: LATE,
+                default: Some("5 ms"),
+                doc: "normal: mean before truncation",
+            },
             Parameter {
                 name: "deviation",
                 unit: LATE,
                 default: Some("2 ms"),
-                doc: "normal: its standard deviation",
+                doc: "normal: standard deviation before truncation",
             },
             Parameter {
                 name: "reorders",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "whether packets overtake each other; else they wait for those before them",
+                doc: "packets may overtake; if false, packets wait for earlier ones",
             },
         ],
         only_if: &[OnlyIf {
@@ -53,13 +57,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Random {
     most: f64,
-    /// Of a normal distribution: mean and standard deviation, s.
     normal: Option<(f64, f64)>,
     reorders: bool,
     random: Stream,
 }
 
-/// Draws until a normal time is given up and its nearest bound taken: a curve all but outside.
+/// Draws before the nearest bound is taken, for a curve almost wholly out of range.
 const TRIES: usize = 100;
 
 impl Random {
@@ -122,7 +125,7 @@ mod tests {
     }
 
     /// Uniform on 0 … 10 ms: mean 5, deviation 10 / sqrt(12). Normal of mean 5 and deviation 1 within 0 … 10: five
-    /// deviations either side, so that nothing is cut off. Half a normal curve (mean 0, deviation 2): mean 2 sqrt(2 / pi),
+    /// deviations on either side, so no truncation. Half a normal curve (mean 0, deviation 2): mean 2 sqrt(2 / pi),
     /// deviation 2 sqrt(1 - 2 / pi).
     #[test]
     fn the_distributions_have_their_moments() {
@@ -136,7 +139,7 @@ mod tests {
             (half.to_vec(), 2.0 * (2.0 / pi).sqrt(), 2.0 * (1.0 - 2.0 / pi).sqrt()),
         ] {
             let (found, spread) = moments(&sample(&settings));
-            // Five standard errors of a mean, and of a deviation (at most as for a normal curve).
+            // Five standard errors of a mean, and of a deviation (at most that of a normal curve).
             assert!((found - mean).abs() < 5.0 * deviation / 200.0, "{settings:?}: {found}");
             assert!((spread - deviation).abs() < 5.0 * deviation / 282.0, "{settings:?}: {spread}");
         }

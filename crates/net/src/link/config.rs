@@ -1,4 +1,4 @@
-//! Parts of one direction of a link, every mechanism for them by seam, and what they say of the link before it runs.
+//! Configuration of one direction of a link, its mechanisms by seam, and properties derived from the configuration.
 
 use crate::admission;
 use crate::arq::{self, LinkLayer, Medium, Member, Partner};
@@ -11,63 +11,61 @@ use crate::{fec, harq, queue, rlc, wifi};
 use lasthop_base::{Choice, Duration, Stream, Value, seams};
 
 seams! {
-    /// Parts of one direction of a link.
+    /// Configuration of one direction of a link.
     #[derive(Clone, Debug)]
     pub struct Config {
-        /// Its rate.
+        /// The rate.
         pub service: Service = service,
-        /// Recorded trains before its queue.
+        /// Recorded trains before the queue.
         pub light: Option<Light> = None,
-        /// Propagation delay, one way.
+        /// One-way propagation delay.
         pub delay: Duration = delay,
-        /// Delay that is added to `delay` by plan.
+        /// Planned delay, added to `delay`.
         pub delay_plan: Option<Steps<Duration>> = None,
-        /// Hosts of each flow, for a queue that [wants to know](Config::wants_hosts).
+        /// Hosts of each flow, for a queue that [needs them](Config::wants_hosts).
         pub hosts: Option<Hosts> = None,
-        /// Transmissions that are lost by plan beside those that the channel destroys.
+        /// Planned loss probability, in addition to the channel's losses.
         pub loss_plan: Option<Steps<Share>> = None,
-        /// Share of packets that join twice, 0 to 1.
+        /// Probability that a packet joins twice, 0 to 1.
         pub duplicate: f64 = 0.0 => f64::to_bits,
-        /// Share of packets of which a bit turns over without the link layer's noticing, 0 to 1.
+        /// Probability that a packet is damaged unnoticed by the link layer, 0 to 1.
         pub corrupt: f64 = 0.0 => f64::to_bits,
-        /// Share of the packets delivered by the link layer that are lost all the same, 0 to 1.
+        /// Probability that a delivered packet is lost behind the link layer, 0 to 1.
         pub residual_loss: f64 = 0.0 => f64::to_bits,
-        /// Mean length of a burst of such losses, packets; `None`: each packet is lost independently.
+        /// Mean length of a burst of residual losses, packets; `None`: independent losses.
         pub residual_burst: Option<f64> = None => bits,
     }
     /// A wire of this rate and one-way delay with an unlimited queue.
     pub fn wire(service: Service, delay: Duration);
-    /// The seams of a link, in the order in which a packet meets them. [`Catalogue::default`] has this crate's mechanisms;
-    /// a caller adds others to their seams.
+    /// The seams of a link, in packet order. [`Catalogue::default`] has this crate's mechanisms.
     pub struct Catalogue {
-        /// Queue before the link.
-        "link" queue: discipline::Build = admission + queue, "may a packet join the queue, and which one leaves it next?";
-        /// Losses on the air.
-        "link" channel: channel::Build = channel, "does a transmission arrive intact?";
-        /// Link layer's answer to losses.
-        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "what does the link layer do if not?";
-        /// Delay that is added to `delay` at random.
-        "link" jitter: jitter::Build = jitter, "by how much is a packet later than the propagation delay says?";
+        /// Queue discipline.
+        "link" queue: discipline::Build = admission + queue, "queue discipline";
+        /// Losses over the air.
+        "link" channel: channel::Build = channel, "losses over the air";
+        /// Link-layer retransmission.
+        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer retransmission";
+        /// Random delay, added to `delay`.
+        "link" jitter: jitter::Build = jitter, "random delay";
     }
 }
 
-/// A length as its hash takes it.
 fn bits(length: Option<f64>) -> Option<u64> {
     length.map(f64::to_bits)
 }
 
 impl Config {
-    /// Whether its queue ever marks a packet (ECN).
+    /// Whether the queue may mark packets (ECN).
     pub fn marks(&self) -> bool {
         self.queue_with(Stream::named(0, "any")).marks()
     }
 
-    /// Whether its queue wants to know who talks to whom.
+    /// Whether the queue needs the hosts of each flow.
     pub fn wants_hosts(&self) -> bool {
         self.queue_with(Stream::named(0, "any")).wants_hosts()
     }
 
-    /// Why the other direction must have the same link layer, if it must.
+    /// Why the other direction must have the same link layer, else `None`.
     pub fn partner(&self) -> Option<Partner> {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Whole(layer) => layer.partner(),
@@ -75,7 +73,7 @@ impl Config {
         }
     }
 
-    /// Whether its link layer retransmits what the channel destroys.
+    /// Whether the link layer retransmits lost transmissions.
     pub fn retransmits(&self) -> bool {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Whole(_) => true,
@@ -83,18 +81,18 @@ impl Config {
         }
     }
 
-    /// Whether every packet is lost, whatever is retransmitted.
+    /// Whether every packet is lost, even with retransmission.
     pub fn loses_all(&self) -> bool {
         let channel = (self.channel.build)(&self.channel.values, Stream::named(0, "any"));
         self.residual_loss >= 1.0 || channel.share().is_some_and(|share| share >= 1.0)
     }
 
-    /// Whether its link layer decides by itself what is sent when.
+    /// Whether the link layer schedules transmissions itself.
     pub fn decides(&self) -> bool {
         matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_))
     }
 
-    /// Whether failed transmissions of packets are reported ([`crate::Element::tell_trouble`]).
+    /// Whether failed transmissions are reported ([`crate::Element::tell_trouble`]).
     pub fn reports_trouble(&self) -> bool {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Whole(layer) => layer.reports_trouble(),
@@ -102,12 +100,12 @@ impl Config {
         }
     }
 
-    /// The delay without queueing: the propagation's, and the base delay of recorded trains in the mean.
+    /// Delay without queueing: propagation, plus the mean base delay of recorded trains.
     pub fn base_delay(&self) -> Duration {
         self.delay + self.light.as_ref().map_or(Duration::ZERO, |light| light.trace.mean_delay())
     }
 
-    /// The medium that its link layer shares with others, if it does.
+    /// The medium that the link layer shares, if any.
     pub fn medium(&self) -> Option<Medium> {
         match (self.arq.build)(&self.arq.values) {
             LinkLayer::Whole(layer) => layer.medium(),
@@ -115,27 +113,27 @@ impl Config {
         }
     }
 
-    /// A direction of a link as one that shares a medium; `sender`: who sends on it; `random`: its channel's stream, from
-    /// which its contention's is derived.
+    /// This direction as a member of a medium; `sender`: its sender; `random`: the channel's stream, from which the
+    /// contention's stream is derived.
     pub fn member(&self, sender: usize, mut random: Stream) -> Member<'_> {
         Member { values: &self.arq.values, sender, random: Stream::named(random.draw(), "arq") }
     }
 
-    /// Its queue, which draws from a stream of its own behind the next draw of this one.
+    /// Builds the queue with a stream of its own, derived from the next draw.
     pub(super) fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
         let place = Place { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
         (self.queue.build)(&self.queue.values, place)
     }
 
-    /// The same; if it may change, one that can.
+    /// Builds the channel; with `may_change`, one whose losses can change.
     pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let other = random.clone();
         let channel = self.channel_with(random, seed);
         if may_change && channel.is_perfect() { channel::settable(other) } else { channel }
     }
 
-    /// Losses behind its link layer, if there are any; `random` is their stream.
+    /// Builds the losses behind the link layer, if any.
     pub(super) fn residual_with(&self, random: Stream) -> Option<Box<dyn Channel>> {
         let (kind, values) = match self.residual_burst {
             _ if self.residual_loss <= 0.0 => return None,
@@ -149,7 +147,7 @@ impl Config {
         Some((choice.build)(&choice.values, random))
     }
 
-    /// Its channel, with losses by plan, of a seed, if there is a plan.
+    /// Builds the channel with planned losses, if any, of this seed.
     pub(super) fn channel_with(&self, random: Stream, seed: u64) -> Box<dyn Channel> {
         let beside = Stream::named(random.clone().draw(), "loss_plan");
         let channel = (self.channel.build)(&self.channel.values, random);

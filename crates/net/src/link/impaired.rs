@@ -1,13 +1,13 @@
-//! Duplicates and damage on the way into a direction: netem's `duplicate` and `corrupt` (tc-netem(8)). Residual losses
-//! at its end.
+//! Duplicates and damage before a direction: netem's `duplicate` and `corrupt` (tc-netem(8)). Residual losses behind
+//! the direction.
 //!
-//! Duplicates and damage are drawn for each packet that joins, from streams of their own: nothing else's draws change. A copy is numbered as
-//! a packet of its own, joins at once behind the original and goes through all that follows (the queue's limit, the channel,
-//! damage, jitter); it is not copied once more on this link. A damaged packet takes its time on this link and on those
-//! behind it, and is lost at its host. As in netem the damage comes before the queue, and no link layer repeats it.
+//! Duplicates and damage have their own random streams, so other draws stay the same. A copy has its own packet number,
+//! joins right behind the original, and meets queue limit, channel, damage and jitter, but no further copying on this
+//! link. A damaged packet takes its time on this and later links, and is lost at its host. As in netem, damage precedes
+//! the queue and is not repaired by link layers.
 //!
-//! A residual loss destroys a packet that the link layer has delivered: the packet has taken its time on the link, and no
-//! link layer retransmits it. The packets draw in the order in which they are delivered.
+//! A residual loss destroys a packet after delivery by the link layer, without retransmission. Packets draw in delivery
+//! order.
 
 use super::{Config, Line};
 use crate::change::Change;
@@ -16,17 +16,15 @@ use crate::element::{Element, Output, forwards, lacks};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{LossReason, Packet};
 
-/// A direction with what happens to packets before it.
 pub(crate) struct Impaired {
     inner: Line,
     duplicates: Chance,
     corrupts: Chance,
     residual: Option<Box<dyn Channel>>,
-    /// The latest arrival so far: transmissions on a channel are in the order of time.
+    /// Latest arrival: a channel's transmissions are in time order.
     last_arrival: Time,
 }
 
-/// Something that happens to a share of packets.
 struct Chance {
     share: f64,
     random: Stream,
@@ -43,8 +41,8 @@ impl Chance {
 }
 
 impl Impaired {
-    /// `inner` with a configuration's duplicates, damage and residual losses; `inner` alone if there are none. `random` is a
-    /// copy of the channel's stream.
+    /// Wraps `inner` with duplicates, damage and residual losses, if configured. `random`: a copy of the channel's
+    /// stream.
     pub(crate) fn line(config: &Config, mut inner: Line, random: Stream) -> Line {
         let residual = config.residual_with(Stream::named(random.clone().draw(), "residual"));
         if config.duplicate <= 0.0 && config.corrupt <= 0.0 && residual.is_none() {
@@ -65,7 +63,7 @@ impl Impaired {
         self.lose(from, out);
     }
 
-    /// Destroys a share of the packets that the link has delivered, from the `from`-th output on.
+    /// Applies residual losses, from the `from`-th output on.
     fn lose(&mut self, from: usize, out: &mut [Output]) {
         let Some(channel) = &mut self.residual else { return };
         for output in &mut out[from..] {

@@ -1,8 +1,8 @@
-//! Light traces before a direction's queue ([`Light`]): each packet waits for its base delay and its train's opportunity;
-//! who comes behind the train's last one then joins the queue, and so does everybody while somebody is there.
+//! Light traces before a direction's queue ([`Light`]): each packet waits for its base delay and its train's
+//! opportunity. Packets beyond the train join the queue, as do all packets while the queue is in use.
 //!
-//! What passes is not in the queue, and takes no service: the channel, what repeats its losses, jitter and the link's
-//! own delay are as for the others. A packet that waits for its train is on its way: no queue counts the packet.
+//! Other packets bypass queue and service; channel, retransmission, jitter and the link's delay apply to all. A packet
+//! that waits for its train is not counted as queued.
 
 use super::{Config, Line};
 use crate::element::{Element, Output, forwards, lacks};
@@ -11,16 +11,14 @@ use lasthop_base::Time;
 use lasthop_wire::Packet;
 use std::collections::VecDeque;
 
-/// A direction with recorded trains before it.
 pub(super) struct Lit {
     inner: Line,
     trains: Trains,
-    /// In the order in which they are released.
     waiting: VecDeque<(Released, Packet)>,
 }
 
 impl Lit {
-    /// `inner` with a configuration's light trace; the same if it has none.
+    /// Wraps `inner` with the light trace, if configured.
     pub(super) fn line(config: &Config, mut inner: Line) -> Line {
         let Some(light) = &config.light else { return inner };
         inner.track_backlog();
@@ -62,6 +60,6 @@ impl Element for Lit {
     }
 
     forwards!(inner: backlog, peer, draws, pdus, average, trouble, settings, changes);
-    // A packet that waits for its train passes no train, and only the element around the train makes copies.
+    // A packet in front of the trains bypasses none, and only the outer element makes copies.
     lacks!(copies, passing);
 }

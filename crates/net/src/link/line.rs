@@ -1,4 +1,4 @@
-//! Which kind of link a direction is, and how it is built.
+//! Builds a direction as a link or an element.
 
 use super::impaired::Impaired;
 use super::light::Lit;
@@ -16,28 +16,28 @@ use crate::trouble::Trouble;
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
-/// One direction of a link, of either kind: which one stands first, beside what each packet touches of a link.
+/// One direction of a link. The discriminant comes first, next to the link's most used fields.
 #[repr(u8)]
 pub enum Line {
-    /// A packet's passage is known when it joins.
+    /// A packet's fate is known when it joins.
     Link(Link),
-    /// It is decided while time passes.
+    /// Fates are decided later.
     Element(Box<dyn Element>),
 }
 
 impl Line {
-    /// The direction that a configuration describes; `random` is its channel's stream.
+    /// Builds the configured direction; `random`: the channel's stream.
     pub fn new(config: &Config, random: Stream) -> Line {
         let plans = Stream::named(random.clone().draw(), "plans");
         Line::in_link(config, random, plans)
     }
 
-    /// The same, as a part of a link whose directions draw alike what their plans draw, from copies of `plans`.
+    /// Builds a direction of a link whose directions draw their plans alike, from copies of `plans`.
     pub fn in_link(config: &Config, random: Stream, plans: Stream) -> Line {
         Line::made(config, random, plans, false)
     }
 
-    /// The same, to be [changed](Line::change) while it runs.
+    /// Builds a direction that can [change](Line::change) at run time.
     pub fn changing(config: &Config, random: Stream, plans: Stream) -> Line {
         Line::made(config, random, plans, true)
     }
@@ -55,7 +55,7 @@ impl Line {
         let jitter = Stream::named(random.clone().draw(), "jitter");
         let jitter = (config.jitter.build)(&config.jitter.values, jitter);
         let extra = Extra::new(config.delay_plan.clone().map(|plan| plan.seeded(delays)), jitter);
-        // From a copy: the channel's stream is the same whatever the queue draws.
+        // From a copy: the channel's draws are independent of the queue's.
         let queue = config.queue_with(random.clone());
         match ((config.arq.build)(&config.arq.values), queue) {
             (LinkLayer::Whole(layer), queue) => {
@@ -69,7 +69,7 @@ impl Line {
                 })
             }
             (LinkLayer::Repeat(arq), Discipline::Scheduled(queue)) => {
-                // Here its stream begins one draw later.
+                // With such a queue, the channel's stream begins one draw later.
                 random.draw();
                 let channel = config.channel_of(random, losses, may_change);
                 let direction = Scheduled::new(&service, config.delay, queue, channel, arq);
@@ -86,7 +86,7 @@ impl Line {
         }
     }
 
-    /// Whether packets arrive in the order in which they joined, each known when it joins.
+    /// Whether packets arrive in order, with fates known at joining.
     pub fn keeps_order(&self) -> bool {
         match self {
             Line::Link(link) => link.keeps_order(),
@@ -94,14 +94,14 @@ impl Line {
         }
     }
 
-    /// Has it count what waits even if nothing depends on it, so that [`Line::backlog`] is true.
+    /// Counts the backlog even behind an unlimited queue, for [`Line::backlog`].
     pub fn track_backlog(&mut self) {
         if let Line::Link(link) = self {
             link.track_backlog();
         }
     }
 
-    /// Counts of an RLC entity.
+    /// Counters of a link layer with PDUs.
     pub fn rlc(&self) -> Option<&Counters> {
         match self {
             Line::Link(_) => None,
@@ -109,7 +109,7 @@ impl Line {
         }
     }
 
-    /// Whether anything here draws random numbers.
+    /// Whether the direction draws random numbers.
     pub fn draws(&self) -> bool {
         match self {
             Line::Link(link) => link.draws(),
@@ -117,7 +117,7 @@ impl Line {
         }
     }
 
-    /// The average queue by which the admission decides, packets; `None` if the admission has no average.
+    /// Average queue of the admission, packets; `None` without average.
     pub fn average(&self) -> Option<f64> {
         match self {
             Line::Link(link) => link.gate.average(),
@@ -125,8 +125,8 @@ impl Line {
         }
     }
 
-    /// The link layer's trouble with the packet that joined a link last ([`Link::take_trouble`]). An element reports its
-    /// own as [`Output::Troubled`].
+    /// The link layer's trouble with the last packet of a link ([`Link::take_trouble`]). Elements output
+    /// [`Output::Troubled`].
     pub fn take_trouble(&mut self) -> Option<Trouble> {
         match self {
             Line::Link(link) => link.take_trouble(),
@@ -134,8 +134,8 @@ impl Line {
         }
     }
 
-    /// Has an element report failed transmissions ([`Output::Troubled`]); a link always knows them
-    /// ([`Line::take_trouble`]). False if the link layer keeps them to itself.
+    /// Requests reports of failed transmissions from an element; a link always records them ([`Line::take_trouble`]).
+    /// False if the link layer reports none.
     pub fn tell_trouble(&mut self) -> bool {
         match self {
             Line::Link(link) => {
@@ -155,9 +155,8 @@ impl Line {
     }
 }
 
-/// A line inside an element: what the element around it asks beside the above.
+/// Methods for an element around a line.
 impl Line {
-    /// A packet joins; what becomes of it goes to `out`.
     pub(super) fn carry(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         match self {
             Line::Link(link) => link.decide(now, packet, false, out),
@@ -165,7 +164,7 @@ impl Line {
         }
     }
 
-    /// A packet joins that neither waits nor takes time to be sent. Nobody waits.
+    /// Carries a packet that bypasses queue and service. The queue is empty.
     pub(super) fn carry_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         match self {
             Line::Link(link) => link.decide(now, packet, true, out),
@@ -173,14 +172,12 @@ impl Line {
         }
     }
 
-    /// The deadline has come.
     pub(super) fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
         if let Line::Element(element) = self {
             element.handle_timeout(now, out);
         }
     }
 
-    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
     pub(super) fn poll_timeout(&self) -> Time {
         match self {
             Line::Link(_) => Time::NEVER,
@@ -188,7 +185,6 @@ impl Line {
         }
     }
 
-    /// The other direction of the same link, or the medium, tells something.
     pub(super) fn handle_across(&mut self, now: Time, across: Across) {
         if let Line::Element(element) = self {
             element.handle_across(now, across);

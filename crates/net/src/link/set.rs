@@ -1,6 +1,4 @@
-//! What of a direction may be changed while it runs, and what holds.
-//!
-//! A link that knows a packet's passage when it joins is changed for those that join from then on.
+//! Run-time changes of a direction. On a link that decides fates at joining, changes affect later packets only.
 
 use super::{Line, Link};
 use crate::change::{Change, Fixed, Setting};
@@ -10,7 +8,7 @@ use crate::service::Server;
 use lasthop_base::{Duration, Rate, Time};
 
 impl Line {
-    /// What holds now; `None` if a link layer decides by itself.
+    /// Current settings; `None` if the link layer schedules transmissions itself.
     pub fn setting(&self) -> Option<Setting> {
         match self {
             Line::Link(link) => link.setting(),
@@ -18,8 +16,8 @@ impl Line {
         }
     }
 
-    /// Why a change is not possible; `None` if it is. Only what was made to [change](Line::changing) can lose more
-    /// than nothing.
+    /// Why a change is impossible, else `None`. Losses need a channel with losses or a direction made to
+    /// [change](Line::changing).
     pub fn refuses(&self, change: &Change) -> Option<Fixed> {
         match self {
             Line::Link(link) => link.refuses(change),
@@ -27,7 +25,7 @@ impl Line {
         }
     }
 
-    /// Changes what it does not [refuse](Line::refuses), from now on. What is decided by it goes to `out`.
+    /// Applies a change that [`Line::refuses`] allows. Decisions go to `out`.
     pub fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
         match self {
             Line::Link(link) => link.change(change),
@@ -35,8 +33,7 @@ impl Line {
         }
     }
 
-    /// Time that a packet that joins at `now` would wait until its first bit is sent, if nothing is changed and that can be
-    /// said.
+    /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
     pub fn wait(&mut self, now: Time) -> Option<Duration> {
         match self {
             Line::Link(link) => Some(link.frees_at.since(now)),
@@ -58,13 +55,13 @@ impl Link {
     fn refuses(&self, change: &Change) -> Option<Fixed> {
         let by_rate = match (&self.server, change.bps) {
             (_, None) | (Server::Rate { .. }, Some(1..)) => None,
-            (Server::Rate { .. }, Some(0)) => Some(Fixed("it cannot stop")),
+            (Server::Rate { .. }, Some(0)) => Some(Fixed("its rate cannot be 0")),
             (Server::Plan(_), Some(_)) => Some(Fixed("its rate follows a plan")),
             (Server::Trace(_), Some(_)) => Some(Fixed("its rate is recorded")),
         };
         let by_loss = || match &self.air {
             Some((channel, _)) => channel::refuses(&**channel, change),
-            None => change.loss.map(|_| Fixed("it was not made to lose packets")),
+            None => change.loss.map(|_| Fixed("it was created without a lossy channel")),
         };
         by_rate.or_else(by_loss)
     }

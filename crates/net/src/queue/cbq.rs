@@ -1,18 +1,13 @@
-//! Class-based queueing: traffic classes with allocated rates, priorities and borrowing
-//! (Floyd and Van Jacobson, Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
+//! Class-based queueing: traffic classes with allocated rates, priorities and borrowing (Floyd and Van Jacobson,
+//! Link-sharing and Resource Management Models, IEEE/ACM ToN 3(4), 1995).
 //!
-//! Two classes, told by what a packet carries: TCP segments and datagrams, both children of the link, whose rate is
-//! the sum of theirs. Each class keeps an average of its idle time: how much later its packets leave than they would
-//! at its allocated rate. A class is over its limit while that average is negative and until it would have recovered.
+//! Two classes, TCP segments and datagrams, are children of the link, whose rate is the sum of theirs. Each class
+//! averages its idle time: how much later packets leave than at the allocated rate. A class is over its limit from a
+//! negative average until the average would have recovered. Nested classes are not modelled.
 //!
-//! The formal link-sharing guidelines (§3): a class goes on as it likes if it is not over its limit, or if it may
-//! borrow, the link is not over its limit and no class is unsatisfied (waits though it is within its limit).
-//! Otherwise it is regulated: it waits until its average has recovered.
-//!
-//! Among classes that may send the one of the highest priority does; equal priorities share by their rates.
-//!
-//! # Two levels
-//! There are no classes of classes. A reader would miss a tree of agencies, not a queue in front of one link.
+//! Formal link-sharing guidelines (§3): a class is unregulated if it is not over its limit, or if it may borrow, the
+//! link is not over its limit and no class is unsatisfied (backlogged within its limit). Among classes that may send,
+//! the highest priority is served; equal priorities share by rate.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -23,7 +18,6 @@ use std::collections::VecDeque;
 const PACKETS: Unit = Unit::Count(1, 1_000_000_000);
 const PRIORITY: Unit = Unit::Count(1, 8);
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "cbq",
@@ -34,55 +28,55 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "tcp_rate",
                 unit: Unit::Rate,
                 default: Some("70 Mbit/s"),
-                doc: "allocated to TCP",
+                doc: "rate allocated to TCP",
             },
             Parameter {
                 name: "datagram_rate",
                 unit: Unit::Rate,
                 default: Some("30 Mbit/s"),
-                doc: "allocated to datagrams; the sum of both is the link's rate",
+                doc: "rate allocated to datagrams; the sum of both is the link's rate",
             },
             Parameter {
                 name: "tcp_priority",
                 unit: PRIORITY,
                 default: Some("2"),
-                doc: "of TCP: 1 is served first",
+                doc: "priority of TCP: 1 is served first",
             },
             Parameter {
                 name: "datagram_priority",
                 unit: PRIORITY,
                 default: Some("1"),
-                doc: "of datagrams: 1 is served first",
+                doc: "priority of datagrams: 1 is served first",
             },
             Parameter {
                 name: "tcp_borrows",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether TCP may use what datagrams leave",
+                doc: "TCP may use rate that datagrams leave",
             },
             Parameter {
                 name: "datagram_borrows",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether datagrams may use what TCP leaves",
+                doc: "datagrams may use rate that TCP leaves",
             },
             Parameter {
                 name: "packets",
                 unit: PACKETS,
                 default: Some("200"),
-                doc: "most packets of a class that may wait, the one in transmission not counted",
+                doc: "queue limit of a class, packets, without the one in transmission",
             },
             Parameter {
                 name: "weight",
                 unit: Unit::Number(1e-6, 1.0),
                 default: Some("0.0625"),
-                doc: "weight of the latest idle time in its average (1/16)",
+                doc: "weight of the latest idle time in the average (1/16)",
             },
             Parameter {
                 name: "max_burst",
                 unit: Unit::Count(1, 10_000),
                 default: Some("16"),
-                doc: "back-to-back packets that a class may send after a long pause before it is over its limit",
+                doc: "largest back-to-back burst of a class after a long pause, packets",
             },
         ],
         ..Info::PLAIN
@@ -103,7 +97,7 @@ struct Class {
     priority: u64,
     borrows: bool,
     estimator: Estimator,
-    /// Bytes served over the allocated rate: the turn among equal priorities, s.
+    /// Bytes served over the allocated rate, s: the turn among equal priorities.
     served: f64,
 }
 
@@ -131,13 +125,11 @@ impl Cbq {
         }
     }
 
-    /// Whether a class other than this one waits although it is within its limit.
     fn is_another_unsatisfied(&self, at: usize, now: Time) -> bool {
         let mut others = self.classes.iter().enumerate().filter(|(other, _)| *other != at);
         others.any(|(_, class)| !class.packets.is_empty() && !class.estimator.is_over(now))
     }
 
-    /// The formal link-sharing guidelines.
     fn may_send(&self, at: usize, now: Time) -> bool {
         let class = &self.classes[at];
         !class.estimator.is_over(now)
@@ -164,7 +156,7 @@ impl Queue for Cbq {
             return;
         }
         if self.classes[at].packets.is_empty() {
-            // A class that had nothing to send has no claim to the turns it missed.
+            // An idle class has no claim to missed turns.
             let least = self.classes.iter().filter(|class| !class.packets.is_empty());
             let least = least.map(|class| class.served).fold(f64::INFINITY, f64::min);
             if least.is_finite() {
@@ -187,8 +179,7 @@ impl Queue for Cbq {
         class.packets.pop_front()
     }
 
-    /// When nothing may be sent, no waiting class is within its limit, and the link itself is over its own: the
-    /// first of them to recover ends the pause.
+    /// All waiting classes and the link are over their limits; the first recovery ends the pause.
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| !class.packets.is_empty());
         let recovers = waiting.map(|class| {
@@ -214,36 +205,31 @@ impl Queue for Cbq {
     }
 }
 
-/// The average idle time of a class, and until when it is over its limit (Floyd and Van Jacobson, appendix A).
+/// Average idle time of a class (Floyd and Van Jacobson, appendix A).
 struct Estimator {
     rate: Rate,
     weight: f64,
     /// Average idle time, s; at most [`Size::largest`].
     idle: f64,
-    /// What is left of the average after as many packets as may go back to back after a pause.
+    /// Share of the average left after a largest burst.
     decay: f64,
-    /// The class's share of the link.
     share: f64,
-    /// When the class's last packet left.
     left: Time,
-    /// Until when it is over its limit.
+    /// End of the time over the limit.
     recovers: Time,
-    /// What follows from the last packet's size: most packets have the size of the one before.
     size: Size,
 }
 
-/// What follows from a packet's size.
 #[derive(Clone, Copy)]
 struct Size {
     bytes: u64,
-    /// Its time at the allocated rate, and the same in s.
+    /// Time at the allocated rate, also in s.
     takes: Duration,
     due: f64,
-    /// The largest average idle time, s.
     largest: f64,
 }
 
-/// The clock's grain: a link that is never idle must not count as over its limit by rounding, s.
+/// Clock resolution, s: rounding must not put a busy link over its limit.
 const GRAIN: f64 = 2e-9;
 
 impl Estimator {
@@ -265,7 +251,6 @@ impl Estimator {
         now < self.recovers
     }
 
-    /// A packet of this size leaves the link at `leaves`.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn on_sent(&mut self, leaves: Time, bytes: u64) {
         let Size { due, largest, .. } = self.of(bytes);
@@ -274,10 +259,9 @@ impl Estimator {
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
         self.recovers = match self.idle < -GRAIN {
-            // Its next packet would bring the average back to zero if it left then.
+            // The next packet would restore a zero average if it left then.
             true => {
                 let wait = due - self.idle * (1.0 - self.weight) / self.weight;
-                // The time at which that packet would begin to leave.
                 leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
             }
             false => Time::ZERO,
@@ -299,8 +283,8 @@ impl Estimator {
         Size { bytes, takes, due, largest: self.largest(due) }
     }
 
-    /// maxidle: with it, `max_burst` packets of this size may go back to back after a pause
-    /// (Floyd, Notes on Class-Based Queueing: Setting Parameters, 1996).
+    /// maxidle: lets `max_burst` packets of this size go back to back after a pause (Floyd, Notes on Class-Based
+    /// Queueing: Setting Parameters, 1996).
     fn largest(&self, due: f64) -> f64 {
         let excess = due * (1.0 - self.share);
         (excess * (1.0 - self.decay) / self.decay).max(due * self.share * self.weight)
@@ -342,7 +326,7 @@ mod tests {
         Cbq::new(&values)
     }
 
-    /// A second on the link; `offered` says how many packets of TCP and of datagrams wait at least. Served of each.
+    /// Bytes served per class in a second; `offered`: packets that wait at least, TCP and datagrams.
     fn run(mut cbq: Cbq, offered: [usize; 2]) -> [f64; 2] {
         let link = Rate::from_bps(100_000_000);
         let end = Time::ZERO + Duration::from_secs(1);
@@ -395,7 +379,7 @@ mod tests {
         let [tcp, _] = run(cbq(&[("tcp_borrows", Value::Flag(false))]), [50, 0]);
         assert!((tcp - 70.0).abs() < 1.4, "{tcp}");
         let [tcp, datagrams] = run(cbq(&[("datagram_borrows", Value::Flag(false))]), [0, 50]);
-        // The estimator lets a pair go, then waits 15/16 of what it was early: up to 1/32 (1 - 0.3) / 1 = 2.2 % too fast.
+        // The estimator passes a pair, then waits 15/16 of the excess: up to 1/32 (1 - 0.3) / 1 = 2.2 % too fast.
         assert!((datagrams - 30.0).abs() < 0.9 && tcp == 0.0, "{datagrams}");
     }
 
@@ -441,7 +425,7 @@ mod tests {
         // After a pause: maxidle = (133.3 us - 40 us) ((16/15)^16 - 1) = 168.8 us.
         let largest = 93.333e-6 * (libm::pow(16.0 / 15.0, 16.0) - 1.0);
         assert!((class.idle - largest).abs() < 5e-9, "{}", class.idle);
-        // 16 more back to back: each is 93.3 us early; after them the average is zero, the next one is too much.
+        // 16 more back to back, each 93.3 us early, reduce the average to zero.
         let mut now = start;
         for _ in 0..16 {
             assert!(!class.is_over(now));
@@ -452,7 +436,7 @@ mod tests {
         now += Duration::from_micros(40);
         class.on_sent(now, 500);
         assert!(class.is_over(now) && class.idle < 0.0);
-        // Had it waited until it recovers, the average would be zero again.
+        // At the time of recovery the average would be zero again.
         let again = class.recovers;
         class.on_sent(again + Duration::from_micros(40), 500);
         assert!(class.idle.abs() < 2e-9, "{}", class.idle);

@@ -1,10 +1,8 @@
-//! CoDel: drops on leaving, more and more often, while packets wait too long (RFC 8289 §5).
+//! CoDel: drops packets at dequeue, at a growing rate, while the queueing delay is too large (RFC 8289 §5).
 //!
-//! The queue stays as it is while one packet in each `interval` leaves within `target`. When none did, the next one is
-//! dropped, and the gap to the next drop is `interval` over the square root of how many were.
-//!
-//! # What is beside the pseudocode
-//! With `marks`, a packet whose transport can be told is marked in a drop's place (§3 leaves it open, Linux does so).
+//! No packet is dropped while one packet in each `interval` leaves within `target`. Otherwise the next one is dropped,
+//! and the gap to the next drop is `interval` over the square root of the number of drops. With `marks`, ECN-capable
+//! packets are marked instead (§3 allows this, Linux does so).
 
 use super::law::{INTERVAL, Law, MARKS, MTU, Rule, TARGET};
 use super::waiting::Waiting;
@@ -13,11 +11,10 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "codel",
-        summary: "controlled delay: drops or marks on leaving, more often the longer packets have waited too long",
+        summary: "controlled delay: drops or marks at dequeue, more often the longer the delay exceeds the target",
         source: "RFC 8289 §5; Nichols and Jacobson 2012",
         parameters: &[
             TARGET,
@@ -26,7 +23,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("1000"),
-                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+                doc: "queue limit, packets, without the one in transmission; 0: no limit",
             },
             MTU,
             MARKS,
@@ -119,12 +116,11 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// One packet of 1000 bytes leaves every millisecond of a queue that is `waits` ms long when a packet joins, or as
-    /// long as it is left; whoever is dropped is replaced. Returns when packets were dropped, ms.
+    /// Dequeues a packet of 1000 bytes each millisecond from a queue kept `waits` ms long. Returns the times of drops,
+    /// ms.
     fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
         let (mut told, mut dropped) = (Vec::new(), Dropped::new());
         for now in from..until {
-            // A packet that leaves now has waited for `waits` ms.
             while (codel.waiting.len() as u64) < waits {
                 let came = at(now.saturating_sub(waits) + codel.waiting.len() as u64);
                 codel.enqueue(came, packet(ecn), &mut dropped);
@@ -136,15 +132,13 @@ mod tests {
         told
     }
 
-    /// Everything has left by `now`, and the transmitter asks once more.
     fn empty(codel: &mut CoDel, now: u64) {
         codel.waiting = Waiting::default();
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 
-    /// §5.3: the first drop comes an interval after packets began to wait too long, each next one `interval / sqrt(count)`
-    /// after the one before: 100, 70.7, 57.7, 50 … ms, at the first packet that leaves then. The backlog never changes
-    /// its mind.
+    /// §5.3: the first drop follows an interval of excess delay, the next ones `interval / sqrt(count)` later: 100,
+    /// 70.7, 57.7, 50 … ms. The backlog is constant.
     #[test]
     fn a_queue_that_stands_is_dropped_from_by_the_control_law() {
         let mut expected = vec![200];
@@ -156,20 +150,20 @@ mod tests {
         let stands = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
         assert_eq!(stands, expected);
         let marked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::Ect0);
-        assert_eq!(marked, expected, "marks come when drops would");
+        assert_eq!(marked, expected, "marks at the times of drops");
     }
 
     #[test]
     fn a_queue_within_the_target_is_left_alone() {
         assert!(drops(&mut codel(&[]), 100, 2000, 4, Ecn::NotEct).is_empty());
-        // A burst that is gone within an interval, too.
+        // A burst shorter than an interval is left alone, too.
         let mut bursty = codel(&[]);
         assert!(drops(&mut bursty, 100, 190, 50, Ecn::NotEct).is_empty());
         empty(&mut bursty, 190);
         assert!(drops(&mut bursty, 190, 280, 50, Ecn::NotEct).is_empty());
     }
 
-    /// §5.6: where one packet takes longer than the target, one may wait.
+    /// §5.6: if one packet takes longer than the target, one may wait.
     #[test]
     fn what_waits_behind_the_last_packet_must_be_more_than_one_mtu() {
         let (mut slow, mut dropped) = (codel(&[]), Dropped::new());
@@ -179,7 +173,7 @@ mod tests {
                 assert!(slow.dequeue(at(50 * now), &mut dropped).is_some());
             }
         }
-        // 100 ms of waiting and 2000 bytes behind the packet that leaves.
+        // 100 ms of delay, and 2000 bytes behind the packet that leaves.
         assert!(!dropped.is_empty());
         let (mut slower, mut dropped) = (codel(&[("mtu", Value::Bytes(2000))]), Dropped::new());
         for now in 0..100u64 {
@@ -191,13 +185,13 @@ mod tests {
         assert!(dropped.is_empty());
     }
 
-    /// §5.5: back in the dropping state within 16 intervals, it begins with the drops of the last time; later with one.
+    /// §5.5: within 16 intervals the dropping state resumes with the last count; later with one.
     #[test]
     fn it_begins_where_it_was_if_that_is_not_long_ago() {
         for (pause, expected) in [(200, 8), (1700, 1)] {
             let mut codel = codel(&[]);
             let first = drops(&mut codel, 100, 660, 50, Ecn::NotEct);
-            assert_eq!(first.len(), 9, "8 counted in the dropping state, and the one that began it");
+            assert_eq!(first.len(), 9, "8 in the dropping state, and the one that began it");
             empty(&mut codel, 660);
             let again = drops(&mut codel, 660 + pause, 660 + pause + 101, 50, Ecn::NotEct);
             assert_eq!((again[0], codel.law.last_count()), (660 + pause + 100, expected));

@@ -1,16 +1,12 @@
-//! DualPI2: two queues behind one transmitter, of which L4S traffic gets the short one (RFC 9332, appendix A).
+//! DualPI2: two queues behind one transmitter; L4S traffic uses the short one (RFC 9332, appendix A).
 //!
-//! ECT(1) and CE join the L queue, all else the C queue. A proportional-integral controller sets a base probability p' by
-//! how long packets wait: the C queue is dropped from or marked with p'^2, the L queue is marked with k p', or where it is
-//! above its own threshold. So flows of either kind get about the same rate, and the L queue can stay short.
+//! ECT(1) and CE join the L queue, all else the C queue. A proportional-integral controller derives a base probability
+//! p' from the delay: the C queue is dropped or marked with p'^2, the L queue is marked with k p', or above its own
+//! threshold. Flows of either kind then get about the same rate.
 //!
-//! # How packets are drawn
-//! By a random number each, as Linux does it; the RFC's pseudocode adds probabilities up instead (`recur`). p' is brought up
-//! to date when a packet comes or leaves, once for each interval that has gone by, as if the queue had not changed since
-//! then: nothing reads it in between.
-//!
-//! # From where
-//! The RFC's pseudocode was not at hand when this was written, but knowledge of it, and Linux's sch_dualpi2 for facts.
+//! Each packet takes a random draw, as in Linux; the RFC's pseudocode adds probabilities up (`recur`). p' is updated
+//! when a packet comes or leaves, once per missed interval with the unchanged queue. Sources: knowledge of the RFC's
+//! pseudocode, and Linux's sch_dualpi2 for facts.
 
 use super::waiting::{Front, Waiting};
 use super::{Build, Dropped, Queue};
@@ -21,18 +17,17 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 
 const LONGEST: Duration = Duration::from_secs(100);
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dualpi2",
-        summary: "two coupled queues: L4S packets in one of a millisecond, all others in one of 15 ms",
+        summary: "two coupled queues: 1 ms for L4S packets, 15 ms for all others",
         source: "RFC 9332 appendix A; defaults as Linux's (tc-dualpi2(8))",
         parameters: &[
             Parameter {
                 name: "target",
                 unit: Unit::Duration(Duration::from_micros(1), LONGEST),
                 default: Some("15 ms"),
-                doc: "waiting time that the controller aims at",
+                doc: "target delay of the controller",
             },
             Parameter {
                 name: "update",
@@ -62,37 +57,37 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "step",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("1 ms"),
-                doc: "L packets that have waited longer are marked",
+                doc: "delay above which L packets are marked",
             },
             Parameter {
                 name: "step_packets",
                 unit: Unit::Count(0, 1_000_000),
                 default: Some("1"),
-                doc: "but none while fewer wait behind it: at low rates one alone may take longer",
+                doc: "smallest number of L packets behind for that mark; at low rates a packet takes longer than step",
             },
             Parameter {
                 name: "classic_share",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.1"),
-                doc: "of the transmitter, for the C queue while both wait (weighted round robin)",
+                doc: "share of the C queue while both queues wait (weighted round robin)",
             },
             Parameter {
                 name: "overload",
                 unit: Unit::Word(&["drop", "mark"]),
                 default: Some("drop"),
-                doc: "where k p' reaches 1: packets of both queues are dropped with p'^2, or only marked until the queue is full",
+                doc: "action if k p' reaches 1: drop in both queues with p'^2, or only mark until the queue is full",
             },
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("10000"),
-                doc: "most packets that may wait in both, the one in transmission not counted; 0: no limit",
+                doc: "limit of both queues together, packets, without the one in transmission; 0: no limit",
             },
             Parameter {
                 name: "mtu",
                 unit: Unit::Bytes(1, 65_535),
                 default: Some("1500 bytes"),
-                doc: "the controller drops and marks nothing while less than two of this wait",
+                doc: "packet size: the controller leaves packets alone while less than two of this size wait",
             },
         ],
         ..Info::PLAIN
@@ -115,12 +110,11 @@ struct DualPi2 {
     random: Stream,
     classic: Waiting,
     low: Waiting,
-    /// The base probability p'.
     base: f64,
-    /// The waiting time at the last update, s, and when the next one is.
+    /// Delay at the last update, s, and time of the next update.
     before: f64,
     updates_at: Time,
-    /// Bytes by which the C queue is owed more than its share, if positive.
+    /// Bytes still owed to the C queue for its share; negative: sent in advance.
     owed: f64,
 }
 
@@ -151,8 +145,7 @@ impl DualPi2 {
         }
     }
 
-    /// `dualpi2_update` (appendix A.1), once for each interval since the last one. After a long silence the controller is where it
-    /// would be: the waiting time was zero, and p' came down to zero.
+    /// `dualpi2_update` (appendix A.1), once per missed interval. A long idle time is skipped once p' is zero.
     fn catch_up(&mut self, now: Time) {
         while self.updates_at <= now {
             let waits = self.classic.waits(self.updates_at).max(self.low.waits(self.updates_at)).as_secs();
@@ -167,13 +160,13 @@ impl DualPi2 {
 
     fn step_controller(&mut self, waits: f64) {
         let change = self.alpha * (waits - self.target.as_secs()) + self.beta * (waits - self.before);
-        // Where nothing is dropped for overload, k p' ends at 1.
+        // Without overload drops, k p' ends at 1.
         let most = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
         self.base = (self.base + change).clamp(0.0, most);
         self.before = waits;
     }
 
-    /// The scheduler (§4.2.2): L first, but for the share of the C queue while both wait.
+    /// The scheduler (§4.2.2): L first, except for the C queue's share.
     fn next_is_low(&self) -> bool {
         !self.low.is_empty() && (self.classic.is_empty() || self.owed <= 0.0)
     }
@@ -182,17 +175,17 @@ impl DualPi2 {
         probability > 0.0 && self.random.uniform() < probability
     }
 
-    /// What becomes of a packet of the C queue; false: it is dropped.
+    /// False if the packet is dropped.
     fn judge_classic(&mut self, packet: &mut Packet) -> bool {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
-        // From p'^2 = 1/k^2 on, 25 %, ECN is no protection (appendix A.2).
+        // From p'^2 = 1/k^2 = 25 % on, ECN-capable packets are dropped, too (appendix A.2).
         let overload = self.coupling * self.base >= 1.0 && self.drops_overload;
         !overload && mark(packet)
     }
 
-    /// The same of the L queue, whose packet came at `came`.
+    /// False if the packet is dropped; `came`: its arrival.
     fn judge_low(&mut self, now: Time, came: Time, packet: &mut Packet) -> bool {
         if !self.is_short() {
             let likelihood = self.coupling * self.base;
@@ -228,7 +221,7 @@ impl Queue for DualPi2 {
         self.catch_up(now);
         loop {
             let is_low = self.next_is_low();
-            // With the packet that is to leave: whether the queue is short, it is asked like that.
+            // Counted before the packet is removed, for [`DualPi2::is_short`].
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
             let (came, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
@@ -293,8 +286,8 @@ mod tests {
         Time::ZERO + MS * millis
     }
 
-    /// What becomes of `count` packets with this code point at a base probability that does not move: shares that are marked
-    /// and dropped. Ten others wait behind each.
+    /// Shares of `count` packets with this code point that are marked and dropped at a fixed base probability, with ten
+    /// others behind each.
     fn fates(base: f64, ecn: Ecn, count: u32, settings: &[(&'static str, Value)]) -> (f64, f64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut dual = dual(&[settings, &still].concat());
@@ -313,7 +306,6 @@ mod tests {
         (f64::from(marked) / f64::from(count), dropped.len() as f64 / f64::from(count))
     }
 
-    /// Within four standard errors of a share `p` of 20,000.
     fn is_near(share: f64, p: f64) -> bool {
         (share - p).abs() <= 4.0 * (p * (1.0 - p) / 20_000.0).sqrt() + 1e-9
     }
@@ -330,15 +322,15 @@ mod tests {
         }
     }
 
-    /// Appendix A.2: from k p' = 1 on, where p'^2 is 25 %, both queues are dropped from with p'^2, ECN-capable or not, and what
-    /// is left of the L queue is marked.
+    /// Appendix A.2: from k p' = 1 on, where p'^2 is 25 %, both queues drop with p'^2, and the rest of the L queue is
+    /// marked.
     #[test]
     fn overload_drops_whatever_the_code_point() {
         let of = |ecn| fates(0.6, ecn, 20_000, &[]);
         let (low, ect0) = (of(Ecn::Ect1), of(Ecn::Ect0));
         assert!(is_near(low.1, 0.36) && is_near(low.0, 0.64), "{low:?}");
         assert!(is_near(ect0.1, 0.36) && ect0.0 == 0.0, "{ect0:?}");
-        // At 1 itself, p_Lmax, the L queue is saturated already.
+        // At 1, p_Lmax, the L queue is saturated already.
         let (low, ect0) = (fates(0.5, Ecn::Ect1, 20_000, &[]), fates(0.5, Ecn::Ect0, 20_000, &[]));
         assert!(is_near(low.1, 0.25) && is_near(low.0, 0.75), "{low:?}");
         assert!(is_near(ect0.1, 0.25) && ect0.0 == 0.0, "{ect0:?}");
@@ -346,8 +338,8 @@ mod tests {
         assert_eq!(marked, (1.0, 0.0));
     }
 
-    /// A queue that stands 10 ms above the target: the first update adds alpha * 10 ms + beta * 25 ms, each next one
-    /// alpha * 10 ms (appendix A.1).
+    /// 10 ms above the target the first update adds alpha * 10 ms + beta * 25 ms, each next one alpha * 10 ms (appendix
+    /// A.1).
     #[test]
     fn the_controller_integrates() {
         let mut dual = dual(&[]);
@@ -358,12 +350,11 @@ mod tests {
             dual.step_controller(0.025);
         }
         assert!((dual.base - (first + 10.0 * 0.16 * 0.010)).abs() < 1e-12);
-        // An empty queue: it comes down, and not below zero.
         (0..1000).for_each(|_| dual.step_controller(0.0));
         assert_eq!(dual.base, 0.0);
     }
 
-    /// L packets that have waited for more than a millisecond are marked, the last one of a queue is not.
+    /// L packets with more than a millisecond of delay are marked, the last one of a queue is not.
     #[test]
     fn the_step_marks_by_waiting_time() {
         let mut dropped = Dropped::new();
@@ -377,7 +368,7 @@ mod tests {
         }
     }
 
-    /// While both wait the C queue gets a tenth; alone it gets all.
+    /// While both wait, the C queue gets a tenth.
     #[test]
     fn nobody_starves() {
         let (mut dual, mut dropped) = (dual(&[]), Dropped::new());
@@ -397,7 +388,6 @@ mod tests {
         assert_eq!(classic, 100);
     }
 
-    /// A silence of hours costs no time, and leaves nothing behind.
     #[test]
     fn silence_is_caught_up_with() {
         let (mut dual, mut dropped) = (dual(&[]), Dropped::new());

@@ -1,42 +1,34 @@
-//! A queue for each flow behind one transmitter: what flows are told apart by, where their packets wait, and whose turn
-//! it is (deficit round robin: Shreedhar and Varghese 1996; with new flows before old ones: RFC 8290 §4).
+//! One queue per flow behind one transmitter, with deficit round robin (Shreedhar and Varghese 1996; new flows before
+//! old ones: RFC 8290 §4). Packets of all flows share one slab.
 //!
-//! Packets of all flows lie in one slab that grows to the most that ever waited, and never again.
-//!
-//! # What a flow is
-//! One direction of a flow of the run; which real routers tell by addresses and ports. Its number and direction are
-//! mixed with a salt (SplitMix64), the same in every repetition. So are collisions: where more flows than a few meet,
-//! the salt says which ones share a queue.
+//! A flow is one direction of a flow of the run, where real routers hash addresses and ports. Number and direction are
+//! hashed with a salt (SplitMix64): collisions are the same in every repetition.
 
 use super::waiting::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
 use lasthop_wire::{Backlog, Packet};
 
-/// How many queues.
 pub(super) const FLOWS: Parameter = Parameter {
     name: "flows",
     unit: Unit::Count(1, 65_536),
     default: Some("1024"),
-    doc: "queues that flows are hashed to",
+    doc: "number of hash queues",
 };
 
-/// The turn of a flow.
 pub(super) const QUANTUM: Parameter = Parameter {
     name: "quantum",
     unit: Unit::Bytes(1, 1_000_000),
     default: Some("1500 bytes"),
-    doc: "what a flow may send in a turn: a full packet (Linux: 1514, with Ethernet's header, which links here do not have)",
+    doc: "bytes of a flow per turn: a full packet (Linux: 1514, with an Ethernet header, which is not modelled)",
 };
 
-/// Which collisions.
 pub(super) const SALT: Parameter = Parameter {
     name: "salt",
     unit: Unit::Count(0, 1_000_000),
     default: Some("0"),
-    doc: "another one makes other flows share a queue (Linux draws it)",
+    doc: "hash salt: decides which flows share a queue (Linux draws it)",
 };
 
-/// Mixed bits of the flow's number and direction.
 pub(super) fn hash(packet: &Packet, salt: u64) -> u64 {
     let flow = u64::from(packet.flow.0) << 1 | u64::from(packet.forward);
     random::derive(flow, 1 + salt as u32)
@@ -44,13 +36,12 @@ pub(super) fn hash(packet: &Packet, salt: u64) -> u64 {
 
 const NONE: u32 = u32::MAX;
 
-/// See the file.
 pub(super) struct Flows {
     slots: Vec<Slot>,
-    /// The first of the slots without a packet.
+    /// Head of the list of free slots.
     free: u32,
     flows: Vec<Flow>,
-    /// Whether a flow that has had nothing waiting comes before those that had.
+    /// Whether a flow that was empty precedes flows that were not.
     favours_new: bool,
     new: List,
     old: List,
@@ -66,19 +57,17 @@ struct Slot {
 
 #[derive(Clone)]
 struct Flow {
-    /// Slots.
     head: u32,
     tail: u32,
     waiting: u32,
     bytes: u64,
-    /// What is left of its turn, bytes.
+    /// Rest of the turn, bytes.
     deficit: i64,
-    /// Whether it is in a list, and which flow follows it there.
+    /// Whether the flow is in a list, and its successor there.
     is_listed: bool,
     next: u32,
 }
 
-/// Flows one after the other.
 struct List {
     head: u32,
     tail: u32,
@@ -88,7 +77,6 @@ struct List {
 const EMPTY: List = List { head: NONE, tail: NONE, len: 0 };
 
 impl Flows {
-    /// So many queues.
     pub(super) fn new(count: u64, favours_new: bool) -> Flows {
         let none =
             Flow { head: NONE, tail: NONE, waiting: 0, bytes: 0, deficit: 0, is_listed: false, next: NONE };
@@ -104,32 +92,27 @@ impl Flows {
         }
     }
 
-    /// How many queues there are.
     pub(super) fn count(&self) -> u64 {
         self.flows.len() as u64
     }
 
-    /// Packets that wait, of all flows.
     pub(super) fn waiting(&self) -> u32 {
         self.waiting
     }
 
-    /// Packets of one flow that wait.
     pub(super) fn waiting_of(&self, flow: u32) -> u32 {
         self.flows[flow as usize].waiting
     }
 
-    /// What waits, bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Flows that are not new.
     pub(super) fn old(&self) -> u32 {
         self.old.len
     }
 
-    /// Whether it has packets, or had some since its last turn.
+    /// Whether the flow has packets, or had some since its last turn.
     pub(super) fn is_active(&self, flow: u32) -> bool {
         self.flows[flow as usize].is_listed
     }
@@ -138,7 +121,7 @@ impl Flows {
         Backlog { waiting: self.waiting, in_service: false, bytes: self.bytes }
     }
 
-    /// A packet joins its flow's queue. A flow that was in no list gets its first turn of `quantum`.
+    /// Enqueues a packet. A flow that was in no list gets a first turn of `quantum`.
     pub(super) fn push(&mut self, flow: u32, now: Time, packet: Packet, quantum: i64) {
         let bytes = u64::from(packet.wire_bytes);
         let slot = Slot { came: now, packet, next: NONE };
@@ -173,7 +156,7 @@ impl Flows {
         }
     }
 
-    /// Takes the first packet of a flow, with the time at which it came.
+    /// Takes the first packet of a flow, with its arrival time.
     pub(super) fn pop(&mut self, flow: u32) -> Option<(Time, Packet)> {
         let queue = &mut self.flows[flow as usize];
         let at = queue.head;
@@ -192,7 +175,7 @@ impl Flows {
         Some((slot.came, slot.packet))
     }
 
-    /// The flow with the most bytes waiting, the first of several. A look at every queue: for a router that is full.
+    /// The first flow with the most bytes. Scans every queue: only for a full router.
     pub(super) fn fattest(&self) -> u32 {
         let mut fattest = 0;
         for (flow, queue) in self.flows.iter().enumerate() {
@@ -203,18 +186,16 @@ impl Flows {
         fattest as u32
     }
 
-    /// Places for packets, with one or without.
     #[cfg(test)]
     pub(super) fn places(&self) -> usize {
         self.slots.len()
     }
 
-    /// One flow's queue alone.
     pub(super) fn front(&mut self, flow: u32) -> FlowFront<'_> {
         FlowFront { flows: self, flow }
     }
 
-    /// The packet whose turn it is: `take` gives the next one of a flow, or none if its queue is empty (RFC 8290 §4.2).
+    /// Dequeues the next packet in turn; `take` dequeues from a flow (RFC 8290 §4.2).
     pub(super) fn next(
         &mut self,
         quantum: i64,
@@ -223,8 +204,8 @@ impl Flows {
         self.next_by(&mut |_, _| quantum, take, &mut |_| ())
     }
 
-    /// The same with turns that differ: `turn` says how many bytes a flow may send in its next one, which has packets or
-    /// not, and `leaves` is told of who has none in its turn, and no further one.
+    /// As [`Flows::next`], with turns by flow: `turn` returns the bytes of the next turn, from the flow and whether it
+    /// has packets; `leaves` is called for a flow that leaves the lists.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
@@ -250,7 +231,7 @@ impl Flows {
                 return Some(packet);
             }
             self.drop_head(is_new);
-            // A new flow passes through the old ones once, or it could be new again at once and starve them.
+            // An empty new flow passes the old list once; otherwise such a flow could starve old flows.
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {
@@ -282,7 +263,6 @@ fn append(list: &mut List, flows: &mut [Flow], flow: u32) {
     list.len += 1;
 }
 
-/// One flow's queue.
 pub(super) struct FlowFront<'a> {
     flows: &'a mut Flows,
     flow: u32,

@@ -1,13 +1,12 @@
-//! FQ-CoDel: a queue for each flow, new flows first, and CoDel in each (RFC 8290).
+//! FQ-CoDel: a queue per flow, new flows first, CoDel in each (RFC 8290).
 //!
-//! Flows are hashed to queues. A queue that was empty gets a turn before those that were not: a flow that sends less
-//! than its share finds no queue. Turns are of `quantum` bytes (deficit round robin). Each queue is CoDel's (RFC 8289).
-//! A router that is full drops from the head of its fattest queue: half its packets, 64 at most (§4.1).
+//! Flows are hashed to queues. A queue that was empty precedes the others, so a flow below its share meets no queue.
+//! Turns are of `quantum` bytes (deficit round robin). Each queue runs CoDel (RFC 8289). A full router drops half the
+//! packets, at most 64, from the head of the longest queue (§4.1).
 //!
-//! # What is beside the RFC
-//! Nothing waits for less than `mtu` behind a packet in its own queue (RFC 8289 §5.6, applied to each queue; Linux counts
-//! all queues together). A turn is a packet of 1500 bytes, which has no
-//! Ethernet header here (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). How flows are told apart: see `flows`.
+//! # Differences to the RFC
+//! The `mtu` rule of RFC 8289 §5.6 applies to each queue; Linux counts all queues together. A turn has 1500 bytes,
+//! without Ethernet header (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). For flow hashing see `flows`.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
 use super::law::{INTERVAL, Law, MARKS, MTU, Rule, TARGET};
@@ -16,11 +15,10 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "fq_codel",
-        summary: "a queue for each flow in turn, new flows first, each under CoDel",
+        summary: "one queue per flow in turn, new flows first, each with CoDel",
         source: "RFC 8290; defaults as §5.2",
         parameters: &[
             TARGET,
@@ -31,7 +29,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(1, 1_000_000_000),
                 default: Some("10240"),
-                doc: "most packets that may wait in all queues, the one in transmission not counted",
+                doc: "limit of all queues together, packets, without the one in transmission",
             },
             MTU,
             MARKS,
@@ -42,7 +40,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, _| Discipline::scheduled(FqCoDel::new(values)),
 };
 
-/// Most packets that are dropped at once for want of room.
+/// Largest number of packets dropped at once from a full router.
 const BATCH: u32 = 64;
 
 struct FqCoDel {
@@ -51,7 +49,6 @@ struct FqCoDel {
     limit: u32,
     salt: u64,
     flows: Flows,
-    /// One for each queue.
     laws: Vec<Law>,
 }
 
@@ -68,7 +65,7 @@ impl FqCoDel {
         }
     }
 
-    /// From the head, so that its sender hears of it soon.
+    /// From the head, so that the sender notices soon.
     fn make_room(&mut self, dropped: &mut Dropped) {
         let fattest = self.flows.fattest();
         let many = self.flows.waiting_of(fattest).div_ceil(2).min(BATCH);
@@ -130,7 +127,7 @@ mod tests {
         dropped
     }
 
-    /// §4.2: with a quantum of two packets each flow sends two a turn; none waits behind another's backlog.
+    /// §4.2: with a quantum of two packets each flow sends two a turn.
     #[test]
     fn backlogged_flows_take_turns_of_a_quantum() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(2000))]);
@@ -141,25 +138,24 @@ mod tests {
         assert_eq!(flows, [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// §1.3, §4.2: a flow that was empty is served before all that have had their turn, and passes through the old flows
-    /// before it counts as new again: it cannot starve them.
+    /// §1.3, §4.2: a flow that was empty precedes served flows, and passes the old list before it is new again.
     #[test]
     fn a_sparse_flow_comes_first_but_not_for_ever() {
         let mut queue = fq_codel(&[("quantum", Value::Bytes(1514))]);
         put(&mut queue, 0, 1, 50);
         let mut dropped = Dropped::new();
         let mut leave = |queue: &mut FqCoDel| queue.dequeue(at(1), &mut dropped).map(|packet| packet.flow.0);
-        assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "1514 bytes: one packet and a debt");
+        assert_eq!([leave(&mut queue), leave(&mut queue)], [Some(1); 2], "one packet, and another on credit");
         put(&mut queue, 1, 2, 1);
         assert_eq!(leave(&mut queue), Some(2), "before the other 48");
-        // It sends again at once: it has just been seen empty at most once, and its turn comes behind flow 1's.
+        // A new packet: its turn follows flow 1's.
         assert_eq!(leave(&mut queue), Some(1));
         put(&mut queue, 1, 2, 1);
-        assert_eq!(leave(&mut queue), Some(1), "it is among the old ones, flow 1 is before it");
+        assert_eq!(leave(&mut queue), Some(1), "flow 2 is an old flow behind flow 1");
         assert_eq!(leave(&mut queue), Some(2));
     }
 
-    /// §4.1: the fattest flow loses half its packets, 64 at most, from its head, whoever came last.
+    /// §4.1: the longest queue loses half its packets, at most 64, from its head, whoever sent the last packet.
     #[test]
     fn the_fattest_flow_makes_room_for_all() {
         let mut queue = fq_codel(&[("packets", Value::Count(40))]);
@@ -173,14 +169,13 @@ mod tests {
         assert_eq!(put(&mut wide, 0, 1, 301).len(), 64);
     }
 
-    /// Each queue has a state of its own: one flow stands for 400 ms and is dropped from, the other one sends a packet
-    /// every 10 ms and loses none.
+    /// Queues have separate states: a flow with a standing queue for 400 ms is dropped from, a flow with a packet every
+    /// 10 ms is not.
     #[test]
     fn only_who_builds_a_queue_is_dropped_from() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());
         let mut waits = 0;
         for now in 0..400u64 {
-            // Flow 1 sends twice what the transmitter bears.
             (0..2).for_each(|_| queue.enqueue(at(now), packet(now, 1, Ecn::NotEct), &mut dropped));
             if now % 10 == 5 {
                 queue.enqueue(at(now), packet(now, 2, Ecn::NotEct), &mut dropped);
@@ -193,11 +188,11 @@ mod tests {
         }
         assert!(!dropped.is_empty() && dropped.iter().all(|(packet, _)| packet.flow.0 == 1));
         assert!(waits <= 1, "{waits} ms behind the packet in transmission");
-        // RFC 8289 §5.3: the first drop is an interval after packets began to wait 5 ms, then they come faster.
+        // RFC 8289 §5.3: the first drop comes an interval after the delay exceeds 5 ms, further drops faster.
         assert!((3..=20).contains(&dropped.len()), "{}", dropped.len());
     }
 
-    /// Room that was once needed is used again: 100,000 packets through 20 places.
+    /// 100,000 packets reuse 20 slots.
     #[test]
     fn places_are_used_again() {
         let (mut queue, mut dropped) = (fq_codel(&[]), Dropped::new());

@@ -1,4 +1,4 @@
-//! CoDel's control law over any queue (RFC 8289 §5): for one queue of all packets, and for each queue of a flow.
+//! CoDel's control law (RFC 8289 §5), for one queue of all packets or for each flow's queue.
 
 use super::Dropped;
 use super::waiting::Front;
@@ -9,39 +9,35 @@ use lasthop_wire::{LossReason, Packet};
 const MS: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(100);
 
-/// Waiting time that may stand.
 pub(super) const TARGET: Parameter = Parameter {
     name: "target",
     unit: Unit::Duration(Duration::from_micros(1), LONGEST),
     default: Some("5 ms"),
-    doc: "waiting time that may stand",
+    doc: "acceptable standing delay",
 };
 
-/// How long it may be exceeded.
 pub(super) const INTERVAL: Parameter = Parameter {
     name: "interval",
     unit: Unit::Duration(MS, LONGEST),
     default: Some("100 ms"),
-    doc: "how long it may be exceeded: about the longest round trip",
+    doc: "time above target before the first drop: about the longest round trip",
 };
 
-/// What may always wait.
 pub(super) const MTU: Parameter = Parameter {
     name: "mtu",
     unit: Unit::Bytes(1, 65_535),
     default: Some("1500 bytes"),
-    doc: "nothing is dropped while no more than this waits behind the packet that leaves",
+    doc: "bytes behind the leaving packet up to which no packet is dropped",
 };
 
-/// Whether ECN counts.
 pub(super) const MARKS: Parameter = Parameter {
     name: "marks",
     unit: Unit::Flag,
     default: Some("true"),
-    doc: "whether ECN-capable packets are marked instead of dropped",
+    doc: "marks ECN-capable packets instead of dropping them",
 };
 
-/// What is set of it, the same for all queues of a router.
+/// Parameters, the same for all queues of a router.
 pub(super) struct Rule {
     pub(super) target: Duration,
     pub(super) interval: Duration,
@@ -50,7 +46,6 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// From [`TARGET`], [`INTERVAL`], [`MTU`] and [`MARKS`].
     pub(super) fn new(values: &Values) -> Rule {
         Rule {
             target: values.duration(TARGET.name),
@@ -61,23 +56,21 @@ impl Rule {
     }
 }
 
-/// The state of one queue.
 #[derive(Clone, Default)]
 pub(super) struct Law {
-    /// When a waiting time above target will have lasted for an interval; `None` below target.
+    /// End of the interval that began when the delay exceeded the target; `None` below target.
     first_above: Option<Time>,
-    /// Whether it is in the dropping state, and when it drops next, or would have.
+    /// Dropping state, and time of the next drop, or of the last one planned.
     is_dropping: bool,
     drops_at: Time,
-    /// Drops in this dropping state and, at its beginning, those it began with.
+    /// Drops in this dropping state, and `count` at its beginning.
     count: u64,
     last_count: u64,
 }
 
-/// A packet that leaves, and whether packets have waited too long for an interval.
+/// A packet that leaves, and whether the delay was too large for an interval.
 type Leaving = (Option<Packet>, bool);
 
-/// A queue, while it is asked for a packet.
 struct Asked<'a, F> {
     rule: &'a Rule,
     now: Time,
@@ -86,7 +79,6 @@ struct Asked<'a, F> {
 }
 
 impl Law {
-    /// The packet that leaves at `now`, if one waits.
     pub(super) fn dequeue<F: Front>(
         &mut self,
         rule: &Rule,
@@ -117,12 +109,12 @@ impl Law {
         (Some(packet), asked.now >= above)
     }
 
-    /// The control law (§5.3): when to drop after a drop at `from`.
+    /// The control law (§5.3): the next drop after a drop at `from`.
     fn next_after(&self, from: Time, rule: &Rule) -> Time {
         from + Duration::from_secs_f64(rule.interval.as_secs() / libm::sqrt(self.count as f64))
     }
 
-    /// Marks the packet that leaves if it may, and leaves it its place; else drops it and takes the next one.
+    /// Marks the packet if possible; otherwise drops it and takes the next one.
     fn punish<F: Front>(&mut self, packet: Option<Packet>, asked: &mut Asked<'_, F>) -> Leaving {
         let Some(mut packet) = packet else { return (None, false) };
         if asked.rule.marks && mark(&mut packet) {
@@ -139,7 +131,7 @@ impl Law {
         asked: &mut Asked<'_, F>,
     ) -> Option<Packet> {
         self.is_dropping = is_late;
-        // A large backlog may ask for the next drop at once.
+        // A large backlog may require the next drop at once.
         while self.is_dropping && asked.now >= self.drops_at {
             self.count += 1;
             let before = asked.dropped.len();
@@ -155,11 +147,11 @@ impl Law {
         packet
     }
 
-    /// `dequeue` when the dropping state begins (§5.5).
+    /// `dequeue` at the start of the dropping state (§5.5).
     fn begin<F: Front>(&mut self, packet: Option<Packet>, asked: &mut Asked<'_, F>) -> Option<Packet> {
         let (packet, _) = self.punish(packet, asked);
         self.is_dropping = true;
-        // Soon after the last time, the rate that was right then is a good one to begin with.
+        // Soon after the last dropping state, its drop rate is a good start.
         let more = self.count - self.last_count;
         let is_soon = asked.now.since(self.drops_at) < asked.rule.interval * 16;
         self.count = if more > 1 && is_soon { more } else { 1 };
@@ -168,7 +160,6 @@ impl Law {
         packet
     }
 
-    /// Drops with which the last dropping state began.
     #[cfg(test)]
     pub(super) fn last_count(&self) -> u64 {
         self.last_count

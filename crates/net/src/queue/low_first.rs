@@ -1,8 +1,8 @@
 //! Drop-tail with two drop priorities: a full queue drops packets of low priority first.
 //!
-//! Packets leave in the order in which they joined. If a packet of normal priority finds the queue full, the newest packet
-//! of low priority is pushed out. If none waits, or the newcomer itself has low priority, the newcomer is dropped. This is
-//! what TCP-Peach asks of all routers on a path (Akyildiz et al. 2001); which low packet is pushed out is our choice.
+//! If a packet of normal priority finds the queue full, the newest packet of low priority is dropped. If none waits, or
+//! if the arriving packet has low priority, the arriving packet is dropped. TCP-Peach requires this of all routers on a
+//! path (Akyildiz et al. 2001); the choice of the newest is ours.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -10,7 +10,6 @@ use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Backlog, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "low_first",
@@ -20,7 +19,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "packets",
             unit: Unit::Count(1, 1_000_000_000),
             default: Some("50"),
-            doc: "most packets that may wait, the one in transmission not counted",
+            doc: "queue limit, packets, without the one in transmission",
         }],
         ..Info::PLAIN
     },
@@ -31,7 +30,7 @@ struct LowFirst {
     most: usize,
     waiting: VecDeque<Packet>,
     bytes: u64,
-    /// Packets of low priority among them.
+    /// Waiting packets of low priority.
     low: usize,
 }
 
@@ -40,7 +39,6 @@ impl LowFirst {
         LowFirst { most, waiting: VecDeque::new(), bytes: 0, low: 0 }
     }
 
-    /// Takes the newest packet of low priority out.
     fn push_out(&mut self) -> Option<Packet> {
         if self.low == 0 {
             return None;
@@ -96,7 +94,7 @@ mod tests {
     use super::*;
     use lasthop_wire::Ecn;
 
-    /// Offers packets of these priorities (true: low) to a queue of three. Returns the numbers dropped, and those that leave.
+    /// Numbers dropped and numbers sent, of packets of these priorities (true: low) at a queue of three.
     fn offered(low: &[bool]) -> (Vec<u64>, Vec<u64>) {
         let (mut queue, mut dropped) = (LowFirst::new(3), Dropped::new());
         for (number, low) in (0..).zip(low) {
@@ -110,12 +108,9 @@ mod tests {
 
     #[test]
     fn low_priority_is_dropped_first_and_order_stays() {
-        // The newest low one makes room, then the other; then nothing is left to push out.
         assert_eq!(offered(&[true, false, true, false]), (vec![2], vec![0, 1, 3]));
         assert_eq!(offered(&[true, false, true, false, false, false]), (vec![2, 0, 5], vec![1, 3, 4]));
-        // A low newcomer pushes nothing out.
         assert_eq!(offered(&[true, false, false, true]), (vec![3], vec![0, 1, 2]));
-        // Without low ones it is drop-tail.
         assert_eq!(offered(&[false; 5]), (vec![3, 4], vec![0, 1, 2]));
     }
 }

@@ -1,4 +1,4 @@
-//! Queues that decide on leaving, or remove from the middle. They cannot tell a packet's passage when it joins.
+//! Queues that decide at dequeue, or remove from the middle: a packet's fate is unknown at joining.
 
 mod cake;
 mod cbq;
@@ -20,44 +20,43 @@ pub use crate::discipline::{Build, Hosts, Place};
 use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// Packets that a queue has dropped, with the reason.
+/// Dropped packets and reasons.
 pub type Dropped = Vec<(Packet, LossReason)>;
 
-/// A queue in front of a transmitter. Who asks it counts what waits: each packet that joins comes out once, from `dequeue` or
-/// among those dropped.
+/// A queue in front of a transmitter. Each enqueued packet comes out once, from `dequeue` or in `dropped`.
 pub trait Queue: Send {
-    /// A packet joins, or is dropped; others may be dropped for it.
+    /// Enqueues or drops a packet; may drop others.
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped);
 
-    /// The transmitter is free: the packet to send now, if one may be sent.
+    /// Returns the next packet, if one may be sent now.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet>;
 
-    /// If `dequeue` has just given none although packets wait: when to ask again ([`Time::NEVER`]: at the next arrival).
+    /// Time of the next `dequeue` after one without packet ([`Time::NEVER`]: at the next arrival).
     fn ready_at(&self, now: Time) -> Time {
         let _ = now;
         Time::NEVER
     }
 
-    /// What waits.
+    /// Packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 
-    /// Whether it ever marks a packet (ECN).
+    /// Whether the queue may mark packets (ECN).
     fn marks(&self) -> bool {
         false
     }
 
-    /// Whether it wants to know who talks to whom ([`Place::hosts`]).
+    /// Whether the queue needs [`Place::hosts`].
     fn wants_hosts(&self) -> bool {
         false
     }
 
-    /// Whether it draws random numbers, so that repetitions may differ. Whoever does not has to say so.
+    /// Whether the queue draws random numbers, so that repetitions may differ. The default is true.
     fn draws(&self) -> bool {
         true
     }
 }
 
-/// All such queues.
+/// All queues of this kind.
 pub const ALL: &[Mechanism<Build>] = &[
     tag_drop::MECHANISM,
     cbq::MECHANISM,

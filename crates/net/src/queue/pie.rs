@@ -1,17 +1,15 @@
-//! PIE: arriving packets are dropped with a probability that a proportional-integral controller sets by how long packets
-//! wait (RFC 8033).
+//! PIE: drops arriving packets with a probability from a proportional-integral controller of the delay (RFC 8033).
 //!
-//! Every `update` the probability moves by `alpha` times how far the waiting time is from the target and `beta` times how
-//! much it has grown, in smaller steps the smaller it is (§4.2). A burst after a quiet time is let pass (§4.4). Drops
-//! keep a distance from each other (§5.4), and at high probability ECN is no protection (§5.1).
+//! Every `update` the probability changes by `alpha` times the distance of the delay to the target and `beta` times the
+//! growth of the delay, in smaller steps at small probabilities (§4.2). A burst after a quiet time passes (§4.4). Drops
+//! keep a distance (§5.4); above a probability ECN-capable packets are dropped, too (§5.1).
 //!
-//! # How long packets wait
-//! By default that of the packet that left last (§4.3; Linux's default). With
-//! `estimator = "departure_rate"` what waits over the rate at which it leaves, measured over 16 KB at a time (§5.2).
+//! The delay is that of the last packet that left (§4.3; Linux's default), or with `estimator = "departure_rate"` the
+//! backlog over the departure rate, measured over 16 KB at a time (§5.2).
 //!
-//! # What is beside the RFC
-//! It is always on (§5.3 may switch it off below a third of the room). The controller is brought up to date when a packet
-//! comes or leaves, once for each interval gone by: nothing reads it in between.
+//! # Differences to the RFC
+//! PIE is always on (§5.3 may switch it off below a third of the room). The controller is updated when a packet comes
+//! or leaves, once per missed interval.
 
 use super::waiting::{Front, Waiting};
 use super::{Build, Dropped, Queue};
@@ -22,18 +20,17 @@ use lasthop_wire::{Backlog, LossReason, Packet};
 
 const LONGEST: Duration = Duration::from_secs(100);
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "pie",
-        summary: "proportional integral controller enhanced: drops or marks on arrival, by how long packets wait",
+        summary: "proportional integral controller enhanced: drops or marks at arrival, by the queueing delay",
         source: "RFC 8033",
         parameters: &[
             Parameter {
                 name: "target",
                 unit: Unit::Duration(Duration::from_micros(1), LONGEST),
                 default: Some("15 ms"),
-                doc: "waiting time that the controller aims at (QDELAY_REF)",
+                doc: "target delay of the controller (QDELAY_REF)",
             },
             Parameter {
                 name: "update",
@@ -57,37 +54,37 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "max_burst",
                 unit: Unit::Duration(Duration::ZERO, LONGEST),
                 default: Some("150 ms"),
-                doc: "after a quiet time nothing is dropped for so long (MAX_BURST)",
+                doc: "time without drops after a quiet time (MAX_BURST)",
             },
             Parameter {
                 name: "estimator",
                 unit: Unit::Word(&["timestamp", "departure_rate"]),
                 default: Some("timestamp"),
-                doc: "how long packets wait: the last one did, or what waits over the rate at which it leaves",
+                doc: "delay estimate: delay of the last packet, or backlog over departure rate",
             },
             Parameter {
                 name: "marks",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether ECN-capable packets are marked instead of dropped",
+                doc: "marks ECN-capable packets instead of dropping them",
             },
             Parameter {
                 name: "mark_threshold",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0.1"),
-                doc: "above this probability ECN-capable packets are dropped, too (MARK_ECNTH)",
+                doc: "probability above which ECN-capable packets are dropped, too (MARK_ECNTH)",
             },
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("1000"),
-                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+                doc: "queue limit, packets, without the one in transmission; 0: no limit",
             },
             Parameter {
                 name: "mtu",
                 unit: Unit::Bytes(1, 65_535),
                 default: Some("1500 bytes"),
-                doc: "nothing is dropped while no more than two of this wait (MEAN_PKTSIZE)",
+                doc: "packet size: no drops while at most two packets of this size wait (MEAN_PKTSIZE)",
             },
         ],
         only_if: &[OnlyIf { parameters: &["mark_threshold"], other: "marks", is: Is::This("true") }],
@@ -96,11 +93,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, place| Discipline::scheduled(Pie::new(values, place.random)),
 };
 
-/// Bytes over which a departure rate is measured (DQ_THRESHOLD), and the weight of the latest one (§5.2).
+/// Bytes of a departure-rate measurement (DQ_THRESHOLD), and the weight of the latest (§5.2).
 const THRESHOLD: u64 = 16_384;
 const WEIGHT: f64 = 0.25;
 
-/// From below which probability on the controller's steps are divided by what (§4.2).
+/// Probability limits and divisors of the controller's steps (§4.2).
 const STEPS: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
@@ -118,23 +115,21 @@ struct Pie {
     waiting: Waiting,
     estimator: Estimator,
     probability: f64,
-    /// Probabilities added up since the last drop: drops keep a distance.
+    /// Sum of probabilities since the last drop: keeps drops apart.
     sum: f64,
-    /// The waiting time now and at the last update, s.
+    /// Delay now and at the last update, s.
     waits: f64,
     before: f64,
-    /// How long nothing is dropped yet.
     burst: Duration,
     updates_at: Time,
 }
 
-/// How long packets wait.
 enum Estimator {
     Timestamp,
     DepartureRate {
-        /// Since when bytes are counted, and how many.
+        /// Start of the measurement, and bytes counted.
         cycle: Option<(Time, u64)>,
-        /// Time in which [`THRESHOLD`] leaves, s; none measured yet.
+        /// Time in which [`THRESHOLD`] leaves, s; `None`: not measured yet.
         average: Option<f64>,
     },
 }
@@ -177,7 +172,7 @@ impl Pie {
             self.step_controller();
             self.updates_at += self.update;
             if self.probability == 0.0 && self.waits == 0.0 && self.before == 0.0 && self.updates_at <= now {
-                // Nothing changes until something comes.
+                // The state is constant until the next packet.
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
             }
@@ -194,7 +189,6 @@ impl Pie {
             change = change.min(0.02);
         }
         self.probability += change;
-        // Congestion is over.
         if self.waits == 0.0 && self.before == 0.0 {
             self.probability *= 0.98;
         }
@@ -208,7 +202,7 @@ impl Pie {
         self.before = self.waits;
     }
 
-    /// `drop_early` (§4.1, §5.4): whether the packet that comes is the one.
+    /// `drop_early` (§4.1, §5.4): whether to drop or mark the arriving packet.
     fn strikes(&mut self) -> bool {
         if self.burst > Duration::ZERO {
             return false;
@@ -228,14 +222,13 @@ impl Pie {
         }
     }
 
-    /// A packet that came at `came` has left.
     fn on_departure(&mut self, now: Time, came: Time, packet: &Packet) {
         let left = self.waiting.bytes();
         match &mut self.estimator {
             Estimator::Timestamp => self.waits = if left == 0 { 0.0 } else { now.since(came).as_secs() },
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
-                    // From the next one on: this one's time is over.
+                    // Counts from the next packet on: this one's transmission is over.
                     *cycle = Some((now, 0));
                     return;
                 }
@@ -297,8 +290,8 @@ mod tests {
         Pie::new(&values, Stream::named(1, "queue"))
     }
 
-    /// §4.2: p += alpha (waits - target) + beta (waits - before), divided as the table says, and 2 % at most from 10 % on
-    /// (§5.5).
+    /// §4.2: p += alpha (delay - target) + beta (delay - old delay), divided as in the table, and at most 2 % from 10 %
+    /// on (§5.5).
     #[test]
     fn the_controller_takes_smaller_steps_the_smaller_the_probability() {
         let table = [
@@ -321,13 +314,13 @@ mod tests {
         (late.probability, late.waits, late.before) = (0.2, 0.5, 0.1);
         late.step_controller();
         assert!((late.probability - 0.22).abs() < 1e-12);
-        // Two updates without any waiting, the second of which finds none at the first: 2 % less beside the rest.
+        // Two updates without delay: 2 % less in addition.
         (late.probability, late.waits, late.before) = (0.2, 0.0, 0.0);
         late.step_controller();
         assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
     }
 
-    /// §4.4: after a quiet time nothing is dropped for 150 ms, ten updates, however long packets wait.
+    /// §4.4: after a quiet time no drop for 150 ms, ten updates, at any delay.
     #[test]
     fn a_burst_passes() {
         let mut pie = pie(&[]);
@@ -341,7 +334,7 @@ mod tests {
         assert_eq!(pie.burst, Duration::ZERO);
     }
 
-    /// A queue of 100 packets under a probability that does not move: gaps between drops.
+    /// Gaps between drops of a queue of 100 packets at a fixed probability.
     fn gaps(probability: f64, ecn: Ecn, count: usize) -> (Vec<u64>, u64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut pie = pie(&still);
@@ -365,8 +358,8 @@ mod tests {
         (gaps, marked)
     }
 
-    /// §5.4: after a drop none follows before 0.85 / p packets, and one at the latest at 8.5 / p; in between each one is
-    /// struck with p. At p = 0.05: 16 packets that pass, then a geometric wait of mean 20.
+    /// §5.4: no drop before 0.85 / p packets after a drop, one at 8.5 / p at the latest, in between with p. At p =
+    /// 0.05: 16 packets pass, then a geometric wait of mean 20.
     #[test]
     fn drops_keep_a_distance() {
         let count = 4000;
@@ -378,8 +371,8 @@ mod tests {
         assert!((mean - 36.0).abs() < 5.0 * 19.5 / (count as f64).sqrt(), "{mean}");
     }
 
-    /// §4.1: no drop while the delay of before is below half of the reference and the probability below 20 %, nor of the last
-    /// two packets of mean size. From 8.5 on, what the probabilities add up to strikes (§5.4).
+    /// §4.1: no drop if the old delay is below half the target and the probability below 20 %, nor with at most two
+    /// packets of mean size. From 8.5 on, the sum of probabilities forces a drop (§5.4).
     #[test]
     fn a_short_delay_or_a_short_queue_shields() {
         for (share, probability, packets, strikes) in [
@@ -397,7 +390,7 @@ mod tests {
         }
     }
 
-    /// §4.2: bursts are allowed anew once nothing is dropped and the delay, now and before, is below half of the reference.
+    /// §4.2: bursts are allowed again at probability zero if the delay, now and before, is below half the target.
     #[test]
     fn bursts_are_allowed_anew_below_half_of_the_reference() {
         for (before, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
@@ -408,7 +401,7 @@ mod tests {
         }
     }
 
-    /// §5.1: marks in the place of drops up to 10 %, none above.
+    /// §5.1: marks instead of drops up to 10 %, none above.
     #[test]
     fn ecn_protects_up_to_a_tenth() {
         let (gentle, harsh) = (gaps(0.05, Ecn::Ect0, 100), gaps(0.11, Ecn::Ect0, 100));
@@ -423,7 +416,6 @@ mod tests {
                 pie(&[("estimator", Value::Word(estimator)), ("max_burst", Value::Duration(LONGEST))]);
             let mut dropped = Dropped::new();
             for now in 0..300u64 {
-                // 50 wait: who joins leaves 50 ms later.
                 while pie.waiting.len() < 50 {
                     pie.enqueue(at(now), packet(0, 0, Ecn::NotEct), &mut dropped);
                 }
@@ -434,7 +426,6 @@ mod tests {
         }
     }
 
-    /// A silence of hours costs no time, and leaves nothing behind.
     #[test]
     fn silence_is_caught_up_with() {
         let (mut pie, mut dropped) = (pie(&[]), Dropped::new());

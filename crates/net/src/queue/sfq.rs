@@ -1,11 +1,7 @@
-//! Fair queueing: a queue for each flow, in turn, and no more (McKenney 1990; deficit round robin: Shreedhar and
-//! Varghese 1996).
+//! Fair queueing: one queue per flow, in turn (McKenney 1990; deficit round robin: Shreedhar and Varghese 1996).
 //!
-//! Who sends more than a share fills a queue of its own. When the router is full, the longest queue loses its first
-//! packet, whoever came last (Linux by default the last one; `headdrop` is its word for this).
-//!
-//! # What is not modelled
-//! No new hash every few seconds (`perturb`): flows that share a queue share it throughout.
+//! A full router drops the first packet of the longest queue (Linux: the last one, unless `headdrop`). Rehashing every
+//! few seconds (`perturb`) is not modelled.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
 use super::{Build, Dropped, Queue};
@@ -13,11 +9,10 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sfq",
-        summary: "fair queueing: a queue for each flow in turn; a full router drops from the longest",
+        summary: "fair queueing: one queue per flow in turn; a full router drops from the longest queue",
         source: "McKenney 1990; Shreedhar and Varghese 1996; defaults as tc-sfq(8)",
         parameters: &[
             QUANTUM,
@@ -26,7 +21,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "packets",
                 unit: Unit::Count(1, 1_000_000_000),
                 default: Some("127"),
-                doc: "most packets that may wait in all queues, the one in transmission not counted",
+                doc: "limit of all queues together, packets, without the one in transmission",
             },
             SALT,
         ],
@@ -89,8 +84,7 @@ mod tests {
         Sfq::new(&values)
     }
 
-    /// Shreedhar and Varghese 1996 §4.2: what two backlogged flows have sent never differs by more than a quantum and a
-    /// packet, whatever their sizes.
+    /// Shreedhar and Varghese 1996 §4.2: bytes sent of two backlogged flows differ by at most a quantum and a packet.
     #[test]
     fn shares_are_equal_whatever_the_packets_size() {
         let (mut queue, mut dropped) = (sfq(1000), Dropped::new());
@@ -115,13 +109,12 @@ mod tests {
         for (number, flow) in [1, 1, 1, 2, 2, 2].into_iter().enumerate() {
             queue.enqueue(at(0), packet(number as u64, flow, Ecn::NotEct), &mut dropped);
         }
-        // Three of each: the first queue in the router's order, with as many, is not the later one.
         assert_eq!(dropped.len(), 1);
         let (victim, _) = dropped[0];
         assert!([0, 3].contains(&victim.number), "{:?}", fates(&dropped));
         queue.enqueue(at(0), packet(6, 3, Ecn::NotEct), &mut dropped);
         let other = if victim.flow.0 == 1 { 2 } else { 1 };
-        assert_eq!(dropped[1].0.flow.0, other, "it has three, the other one two");
+        assert_eq!(dropped[1].0.flow.0, other, "the flow with three packets loses one");
         assert_eq!(all(&mut queue, at(1)).len(), 5);
     }
 }

@@ -1,8 +1,8 @@
-//! Drop-tail that tells of its losses: when a packet finds no room, a tagged one (low priority) is dropped as a notice
-//! to its sender (huang §3.B).
+//! Drop-tail with loss notices: if a packet is dropped, a tagged packet (low priority) is dropped as a notice to the
+//! sender (huang §3.B).
 //!
-//! One dropped tag covers all losses since the last one. If none waits, the next tagged packet to arrive is dropped,
-//! even if there is room by then. The overflowing packet stays lost; if it is tagged, it is the notice itself.
+//! One dropped tag covers all losses since the last one. If none waits, the next tagged packet is dropped at arrival,
+//! even with room. The overflowing packet stays lost; if tagged, it is the notice itself.
 
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
@@ -10,36 +10,35 @@ use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Backlog, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tag_drop",
-        summary: "drop-tail; for a packet that is lost a tagged one is dropped too, as a notice",
+        summary: "drop-tail; for a dropped packet a tagged one is dropped, too, as a notice",
         source: "huang §3.B",
         parameters: &[
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("50"),
-                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+                doc: "queue limit, packets, without the one in transmission; 0: no limit",
             },
             Parameter {
                 name: "bytes",
                 unit: Unit::Room(0, 1_000_000_000_000),
                 default: Some("0 bytes"),
-                doc: "most bytes that may wait, the packet in transmission not counted; 0: no limit",
+                doc: "queue limit, bytes, without the packet in transmission; 0: no limit",
             },
             Parameter {
                 name: "of",
                 unit: Unit::Word(&["same_flow", "any"]),
                 default: Some("same_flow"),
-                doc: "whose tag is dropped: that of the flow that lost a packet, or of any",
+                doc: "tag to drop: of the flow that lost a packet, or of any flow",
             },
             Parameter {
                 name: "which",
                 unit: Unit::Word(&["oldest", "newest"]),
                 default: Some("oldest"),
-                doc: "which tag is dropped if several wait",
+                doc: "tag to drop if several wait",
             },
         ],
         ..Info::PLAIN
@@ -65,7 +64,7 @@ struct TagDrop {
     newest: bool,
     waiting: VecDeque<Packet>,
     waiting_bytes: u64,
-    /// Flows that lost a packet and whose sender was not told yet.
+    /// Flows with a loss and without a notice so far.
     owed: Vec<FlowId>,
 }
 
@@ -107,14 +106,14 @@ impl Queue for TagDrop {
 }
 
 impl TagDrop {
-    /// As [`crate::admission`]'s drop-tail: whatever its size, a packet that finds nothing waiting joins.
+    /// A packet joins an empty queue whatever its size, as with drop-tail.
     fn has_room(&self, packet: &Packet) -> bool {
         let fits = (self.waiting.len() as u64) < self.packets
             && self.waiting_bytes + u64::from(packet.wire_bytes) <= self.bytes;
         self.waiting.is_empty() || fits
     }
 
-    /// A packet of this flow was lost: drops a tagged one, or notes that one is owed.
+    /// Drops a tag for a loss of this flow, or notes the missing notice.
     fn tell(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
             |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
@@ -138,7 +137,7 @@ impl TagDrop {
         if self.of_any { !self.owed.is_empty() } else { self.owed.contains(&flow) }
     }
 
-    /// A tag of this flow is lost: all that was owed is told.
+    /// A tag of this flow is lost: the notice is given.
     fn settle(&mut self, flow: FlowId) {
         let of_any = self.of_any;
         self.owed.retain(|owed| !of_any && *owed != flow);
@@ -159,7 +158,7 @@ mod tests {
         let place = Place { rate: Rate::from_bps(1), random: Stream::named(1, "queue"), hosts: None };
         match (MECHANISM.build)(&values, place) {
             Discipline::Scheduled(queue) => queue,
-            Discipline::Fifo(_) => panic!("it removes from the middle"),
+            Discipline::Fifo(_) => panic!("tag_drop removes from the middle"),
         }
     }
 
@@ -181,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Puts packets in (flow, tagged), numbered from 0; says what is dropped in which order, and what waits then.
+    /// Drops in order, and packets left, of arrivals (flow, tagged) numbered from 0.
     fn put(queue: &mut dyn Queue, packets: &[(u32, bool)]) -> (Vec<(u64, LossReason)>, Vec<u64>) {
         let mut dropped = Dropped::new();
         for (number, (flow, tagged)) in packets.iter().enumerate() {
@@ -198,7 +197,6 @@ mod tests {
     fn a_waiting_tag_is_dropped_for_the_packet_that_finds_no_room() {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, false), (0, true), (0, false), (0, false), (0, false)]);
-        // The overflowing one stays lost; the tag's place is the next one's.
         assert_eq!(lost, [(3, QueueFull), (1, Notice)]);
         assert_eq!(left, [0, 2, 4]);
     }
@@ -215,7 +213,6 @@ mod tests {
         queue.enqueue(Time::ZERO, packet(6, 0, true), &mut dropped);
         queue.enqueue(Time::ZERO, packet(7, 0, true), &mut dropped);
         let lost: Vec<_> = dropped.iter().map(|(packet, reason)| (packet.number, *reason)).collect();
-        // One tag covers both losses.
         assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (6, Notice)]);
     }
 
@@ -223,7 +220,7 @@ mod tests {
     fn an_overflowing_tag_is_the_notice_itself() {
         let (lost, left) =
             put(&mut *queue(&[]), &[(0, true), (0, false), (0, false), (0, true), (0, false), (0, true)]);
-        // 3 is tagged and tells by itself; 4 is not: 0 goes, and 5 finds its place.
+        // 3 is tagged and is its own notice; for 4, tag 0 is dropped, and 5 gets its place.
         assert_eq!(lost, [(3, QueueFull), (4, QueueFull), (0, Notice)]);
         assert_eq!(left, [1, 2, 5]);
     }

@@ -1,12 +1,9 @@
-//! A shaper: packets leave at a rate below the link's, or in bursts that a bucket of tokens allows (RFC 2475 §2.3.3.3;
+//! A shaper: packets leave at a rate below the link's, or in bursts that a token bucket allows (RFC 2475 §2.3.3.3;
 //! Linux's tbf).
 //!
-//! The bucket fills at `rate` up to `burst`, and a packet takes as many tokens as it has bytes. Without enough it waits,
-//! and so do all behind it. A packet larger than the bucket leaves when that is full, and takes it below empty (Linux
-//! drops it, or cuts it up).
-//!
-//! # What is not modelled
-//! No second bucket for a peak rate: a burst leaves as fast as the link is.
+//! A packet takes a token a byte and waits, with all behind it, until the bucket has enough. A packet larger than the
+//! bucket leaves at a full bucket, and takes it below empty (Linux drops or segments it). A second bucket for a peak
+//! rate is not modelled.
 
 use super::waiting::{Front, Waiting};
 use super::{Build, Dropped, Queue};
@@ -15,36 +12,35 @@ use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tbf",
-        summary: "token-bucket shaper: packets wait for tokens, which come at a rate and are saved for a burst",
+        summary: "token-bucket shaper: packets wait for tokens, which arrive at a rate and are saved for a burst",
         source: "RFC 2475 §2.3.3.3; tc-tbf(8)",
         parameters: &[
             Parameter {
                 name: "rate",
                 unit: Unit::Rate,
                 default: Some("10 Mbit/s"),
-                doc: "tokens, a byte each; more than the link has shapes nothing",
+                doc: "token rate, one token a byte; no effect above the link's rate",
             },
             Parameter {
                 name: "burst",
                 unit: Unit::Bytes(1, 1_000_000_000_000),
                 default: Some("15 KB"),
-                doc: "tokens that are saved while nothing is sent",
+                doc: "bucket size: tokens saved while idle",
             },
             Parameter {
                 name: "packets",
                 unit: Unit::Count(0, 1_000_000_000),
                 default: Some("0"),
-                doc: "most packets that may wait, the one in transmission not counted; 0: no limit",
+                doc: "queue limit, packets, without the one in transmission; 0: no limit",
             },
             Parameter {
                 name: "bytes",
                 unit: Unit::Bytes(0, 1_000_000_000_000),
                 default: Some("125 KB"),
-                doc: "most bytes that may wait; 0: no limit",
+                doc: "queue limit, bytes; 0: no limit",
             },
         ],
         ..Info::PLAIN
@@ -92,7 +88,7 @@ impl Queue for TokenBucket {
     }
 
     fn ready_at(&self, _: Time) -> Time {
-        // `dequeue` has just looked at this packet: its time is the one that is kept.
+        // The bucket's last size is this packet's, from `dequeue`.
         if self.waiting.is_empty() { Time::NEVER } else { self.bucket.ready_again_at() }
     }
 
@@ -112,7 +108,7 @@ mod tests {
     use lasthop_base::{Rate, Value};
     use lasthop_wire::Ecn;
 
-    /// 8 Mbit/s: a packet of 1000 bytes is worth 1 ms.
+    /// 8 Mbit/s: 1000 bytes take 1 ms.
     fn shaper(burst: u64) -> TokenBucket {
         let mut values = MECHANISM.info.defaults();
         values.set("rate", Value::Rate(Rate::from_bps(8_000_000)));
@@ -121,7 +117,6 @@ mod tests {
         TokenBucket::new(&values)
     }
 
-    /// Asks whenever it says so; when each packet leaves, ms.
     fn leaves(queue: &mut TokenBucket, from: u64) -> Vec<f64> {
         let (mut now, mut dropped, mut left) = (at(from), Dropped::new(), Vec::new());
         while queue.backlog().waiting > 0 {
@@ -137,14 +132,13 @@ mod tests {
         left
     }
 
-    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket passes its burst at once, then the rate holds: over any time t no more than
-    /// burst + rate t.
+    /// RFC 2475 §2.3.3.3, RFC 2697 §3: a full bucket passes its burst at once; in any time t at most burst + rate t.
     #[test]
     fn a_burst_and_then_the_rate() {
         let (mut queue, mut dropped) = (shaper(5000), Dropped::new());
         (0..10).for_each(|number| queue.enqueue(at(100), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 100), [100., 100., 100., 100., 100., 101., 102., 103., 104., 105.]);
-        // 3 ms later: three packets' worth.
+        // 3 ms later: tokens for three packets.
         (0..4).for_each(|number| queue.enqueue(at(108), packet(number, 0, Ecn::NotEct), &mut dropped));
         assert_eq!(leaves(&mut queue, 108), [108., 108., 108., 109.]);
         assert!(dropped.is_empty());

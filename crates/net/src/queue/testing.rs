@@ -1,10 +1,9 @@
-//! What the tests of these queues share.
+//! Shared parts of the queues' tests.
 
 use super::{Dropped, Queue};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 
-/// A packet of 1000 bytes.
 pub(super) fn packet(number: u64, flow: u32, ecn: Ecn) -> Packet {
     Packet {
         number,
@@ -27,13 +26,12 @@ pub(super) fn at(millis: u64) -> Time {
     Time::ZERO + Duration::from_millis(millis)
 }
 
-/// Flows and numbers of what leaves, one packet after the other at `now`, until none does.
+/// Flows and numbers of packets dequeued at `now`.
 pub(super) fn all(queue: &mut dyn Queue, now: Time) -> Vec<(u32, u64)> {
     let mut dropped = Dropped::new();
     std::iter::from_fn(|| queue.dequeue(now, &mut dropped)).map(|one| (one.flow.0, one.number)).collect()
 }
 
-/// Flows and reasons of what is dropped.
 pub(super) fn fates(dropped: &Dropped) -> Vec<(u32, u64, LossReason)> {
     dropped.iter().map(|(packet, reason)| (packet.flow.0, packet.number, *reason)).collect()
 }

@@ -1,28 +1,27 @@
-//! RLC in acknowledged mode (3GPP TS 25.322 as far as koga §4.2 and §5.2.1 use it): selective repeat under transport blocks.
+//! RLC in acknowledged mode (3GPP TS 25.322 as far as koga §4.2 and §5.2.1 use it): selective repeat over transport
+//! blocks.
 //!
-//! * `segmentation`: SDUs cut into PDUs.
-//! * `transmitter`: what goes into the next block, what is sent again, what is given up.
-//! * `receiver`: whole SDUs in order, or after the waiting timer.
-//! * `status`: polls and status reports, where they are modelled.
-//! * `parameters`: what can be set.
+//! * `segmentation`: SDUs into PDUs. `transmitter`: contents of a block, retransmissions, discards.
+//! * `receiver`: delivery of complete SDUs in order, or after the reordering timer.
+//! * `status`: polls and status reports.
 //!
-//! Every transmission time interval carries a block as large as the link's rate times the interval; it is decoded at
-//! its end. One event a block, none for a PDU: the receiving side runs ahead to the block's end. Where an interval is too
-//! short for a PDU, the block has one, and takes as many whole intervals as that needs at the rates that hold meanwhile.
+//! Every transmission time interval carries a block of the link's rate times the interval, decoded at its end. One
+//! event per block, none per PDU: the receiver runs ahead to the block's end. If an interval is too short for a PDU, a
+//! block has one PDU and takes as many whole intervals as needed at the current rates.
 //!
-//! By default (`status = "constant"`) every block's outcome is reported, without errors, a propagation delay and a
-//! constant time after it arrived; the other direction carries no status, and its ACKs have the whole rate. With
-//! `status = "polled"` the sending side asks, and the answer travels in the other direction's blocks, before its data.
+//! With `status = "constant"` (default) every block's outcome is reported, without errors, a propagation delay and a
+//! constant time after its arrival, and the other direction carries no status. With `status = "polled"` the sender
+//! polls, and the status travels in the other direction's blocks, before data.
 //!
-//! Packets are cut as they come, and the queue (its limit) counts what is not sent yet. A queue that decides on leaving
-//! (`tag_drop`, `cbq`) keeps them instead: each block takes from it what it has room for, and a packet's life in the
-//! buffer (`discard`) begins then.
+//! Packets are segmented at arrival, and the queue limit counts unsent data. A queue that decides at dequeue
+//! (`tag_drop`, `cbq`) keeps its packets: each block dequeues as many as fit, and a packet's `discard` lifetime begins
+//! then.
 //!
-//! # What is not modelled
-//! A discard is announced in the next block, whatever becomes of that. A block has at most one poll, on its last PDU of
-//! data. A status is one PDU: what its list has no room for, the next one tells. The sending side knows which PDUs a
-//! status can tell of: one that was sent again after it was made is not sent a third time because of it. Numbers never run out (TS 25.322 has 4096, and stalls). A recorded rate (`trace`) counts
-//! with its mean.
+//! # Not modelled
+//! A discard is announced in the next block, even if that is lost. A block has at most one poll, on its last data PDU.
+//! A status is one PDU; PDUs beyond its list wait for the next one. The sender knows which PDUs a status can cover: a
+//! PDU retransmitted after the status was made is not retransmitted because of it. Numbers do not wrap (TS 25.322 has
+//! 4096, and stalls). A recorded rate (`trace`) counts with its mean.
 
 mod parameters;
 mod receiver;
@@ -49,7 +48,6 @@ use status::Polling;
 use std::collections::VecDeque;
 use transmitter::{Discard, Run, Transmitter};
 
-/// RLC in acknowledged mode with these parameters, before it is part of a link.
 struct Acknowledged {
     values: Values,
 }
@@ -74,7 +72,7 @@ impl Layer for Acknowledged {
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
-/// One direction of a link under RLC in acknowledged mode.
+/// One direction of a link with RLC in acknowledged mode.
 pub struct Rlc {
     tti: Duration,
     pdu: u64,
@@ -84,27 +82,22 @@ pub struct Rlc {
     announces: bool,
     loses_blocks: bool,
     numbers_overflow: bool,
-    /// Of the last block.
     size: BlockSize,
     queue: Discipline,
-    /// When a queue that decides on leaving is to be asked next, [`Time::NEVER`] if it is empty.
+    /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
     asks_at: Time,
     channel: Box<dyn Channel>,
     segmentation: Segmentation,
     transmitter: Transmitter,
     receiver: Receiver,
-    /// Where status is polled.
     polling: Option<Polling>,
-    /// Status reports about the other direction, to be sent in this one.
+    /// Status reports for the other direction.
     carried: VecDeque<Status>,
     counters: Counters,
-    /// When the next block may begin.
     free_at: Time,
-    /// When the next block begins, [`Time::NEVER`] without anything to send or to hear.
+    /// Start of the next block, [`Time::NEVER`] without one.
     next_block: Time,
-    /// When the rate changes next.
     changes_at: Time,
-    /// Kept for their room.
     block: Vec<Run>,
     discarded: Vec<u64>,
     dropped: Dropped,
@@ -152,7 +145,6 @@ impl Rlc {
         self.service.rate_at(now)
     }
 
-    /// What a block that begins at `now` has room for.
     #[inline]
     fn block_size(&mut self, now: Time) -> BlockSize {
         let rate = self.rate(now);
@@ -162,7 +154,7 @@ impl Rlc {
         self.size
     }
 
-    /// End of a block that begins at `now`, where an interval is too short for its one PDU.
+    /// End of a block from `now` if an interval is too short for one PDU.
     #[cold]
     fn end_of_long_block(&self, now: Time) -> Time {
         let tti = u128::from(self.tti.as_nanos());
@@ -184,7 +176,6 @@ impl Rlc {
         at
     }
 
-    /// When the next block begins, at the beginning of an interval.
     fn plan_block(&mut self, now: Time) {
         let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
         let mut wanted = if at_once { now } else { self.transmitter.wants(now).min(self.asks_at) };
@@ -201,7 +192,7 @@ impl Rlc {
         };
     }
 
-    /// An interval begins: reports are heeded, a block is filled and sent, and its outcome goes to the other end.
+    /// Starts an interval: handles reports, fills and sends a block, and passes its outcome to the receiver.
     fn send_block(&mut self, now: Time, out: &mut Vec<Output>) {
         let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
@@ -234,7 +225,6 @@ impl Rlc {
         self.plan_block(now);
     }
 
-    /// A block of `room` PDUs is to be filled: what it has room for leaves a queue that decides on leaving.
     fn take_from_queue(&mut self, now: Time, room: u64, out: &mut Vec<Output>) {
         let Discipline::Scheduled(queue) = &mut self.queue else { return };
         let mut refused = false;
@@ -261,8 +251,8 @@ impl Rlc {
         out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
     }
 
-    /// If the poll timer has expired and nothing else is to be sent, the last PDU goes again to carry the poll. Whether
-    /// it had arrived, so that nothing but the poll is new.
+    /// After the poll timer without other data, retransmits the last PDU with a poll. Returns whether that PDU had
+    /// arrived already.
     fn ask_again(&mut self, now: Time) -> bool {
         let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
         expired
@@ -270,7 +260,7 @@ impl Rlc {
             && self.transmitter.repeat_last(&mut self.discarded)
     }
 
-    /// A block on the air, one answer of the channel for all of it or for each PDU.
+    /// Sends a block; the channel decides for the block or for each PDU.
     fn send(&mut self, air: &Air, contents: &Contents<'_>, out: &mut Vec<Output>) {
         let whole = self.loses_blocks.then(|| self.channel.transmit(air) == Reception::Lost);
         let mut any_lost = whole == Some(true);
@@ -279,10 +269,9 @@ impl Rlc {
             any_lost |= lost;
             self.send_status(air, lost, out);
         }
-        // Whether the last PDU of data, which has the poll, is lost.
         let mut last_lost = false;
         for run in contents.runs {
-            // A block lost as a whole has one run's outcome for all of it.
+            // A block lost as a whole has one outcome.
             let step = if whole.is_some() { run.pdus.len() } else { 1 };
             let mut from = run.pdus.start;
             while from < run.pdus.end {
@@ -334,7 +323,6 @@ impl Rlc {
         self.transmitter.report(arrives, run, lost);
     }
 
-    /// The first status that waits.
     fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
         let Some(status) = self.carried.pop_front() else { return };
         self.counters.status_pdus += 1;
@@ -345,7 +333,6 @@ impl Rlc {
         }));
     }
 
-    /// Hears the status that has come, and answers the poll that is to be answered.
     fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(polling) = &mut self.polling else { return };
         if let Some(highest) = polling.answer(now) {
@@ -364,12 +351,10 @@ impl Rlc {
     }
 }
 
-/// What a block has room for at a rate.
 #[derive(Clone, Copy)]
 struct BlockSize {
     rate: Rate,
     bytes: u64,
-    /// At least one.
     pdus: u64,
 }
 
@@ -382,14 +367,13 @@ impl BlockSize {
     }
 }
 
-/// What a block carries.
 struct Contents<'a> {
-    /// Status PDUs about the other direction.
+    /// Status PDUs for the other direction.
     status: u64,
     runs: &'a [Run],
-    /// Whether it has one PDU beside that has arrived before and only carries the poll.
+    /// Whether an additional PDU, which had arrived already, only carries the poll.
     only_asks: bool,
-    /// Whether its last PDU of data has a poll.
+    /// Whether the last data PDU has a poll.
     asks: bool,
 }
 

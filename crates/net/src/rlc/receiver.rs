@@ -1,7 +1,7 @@
-//! The receiving side: PDUs become SDUs again, which go up in order, or after the waiting timer WT (koga §4.4.2).
+//! The receiving side: reassembles SDUs and delivers these in order, or after the reordering timer WT (koga §4.4.2).
 //!
-//! A hole begins to be waited for when a later SDU is whole. When WT has passed, all whole SDUs up to the next hole go
-//! up, and the next hole has its own wait, counted from when it became known. A late SDU goes up when it is whole.
+//! The timer of a hole starts when a later SDU is complete. At expiry all complete SDUs up to the next hole are
+//! delivered; the next hole's timer counts from its own start. A late SDU is delivered when complete.
 
 use super::segmentation::Pdus;
 use crate::counters::Counters;
@@ -12,13 +12,14 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// PDUs are missing.
     Coming,
-    /// It will never come, and nobody has said so; `given_up` by the sending side, or else it had no room there.
-    Never { given_up: bool },
-    /// All there since then, waiting for earlier ones.
+    /// Will never arrive, unannounced; `given_up` by the sender, or dropped at the sender's full buffer.
+    Never {
+        given_up: bool,
+    },
+    /// Complete since then, waiting for earlier SDUs.
     Whole(Time),
-    /// Handed up, or known not to come.
+    /// Delivered, or known to be lost.
     Done,
 }
 
@@ -30,20 +31,18 @@ struct Sdu {
     state: State,
 }
 
-/// The receiving side.
 #[derive(Debug)]
 pub(super) struct Receiver {
     wait: Duration,
     sdus: VecDeque<Sdu>,
-    /// Number of the first of them.
+    /// Number of the first SDU kept.
     base: u64,
-    /// Number of the first one not handed up and not given up waiting for.
+    /// First number neither delivered nor skipped.
     next: u64,
-    /// Whole SDUs that wait.
     waiting: u32,
-    /// Numbers passed over that may still come.
+    /// Skipped numbers that may still arrive.
     holes: u32,
-    /// One past the last one handed up.
+    /// One past the last number delivered.
     highest: u64,
     deadline: Time,
 }
@@ -62,18 +61,17 @@ impl Receiver {
         }
     }
 
-    /// What the next number stands for; without PDUs it never comes.
+    /// Adds the next SDU; an SDU without PDUs never arrives.
     pub(super) fn expect(&mut self, packet: Packet, pdus: Pdus) {
         let state = if pdus.is_empty() { State::Never { given_up: false } } else { State::Coming };
         self.sdus.push_back(Sdu { packet, pdus, missing: pdus.len(), state });
     }
 
-    /// When WT expires.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Lets WT expire as often as it does up to and including `until`.
+    /// Handles all expiries of WT up to and including `until`.
     pub(super) fn run_until(&mut self, until: Time, counters: &mut Counters, out: &mut Vec<Output>) {
         while self.deadline <= until {
             counters.waits_expired += u64::from(self.wait > Duration::ZERO);
@@ -81,14 +79,12 @@ impl Receiver {
         }
     }
 
-    /// PDUs arrive.
     pub(super) fn take(&mut self, at: Time, pdus: Pdus, counters: &mut Counters, out: &mut Vec<Output>) {
-        // Mostly the oldest one's.
         let mut index = match self.sdus.front() {
             Some(sdu) if pdus.start < sdu.pdus.end => 0,
             _ => self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start),
         };
-        // What goes up is forgotten from the front: numbers stay, places move.
+        // Delivered SDUs are popped; numbers stay valid, indices shift.
         let mut number = self.base + index as u64;
         while number >= self.base
             && let Some(sdu) = self.sdus.get_mut((number - self.base) as usize)
@@ -105,8 +101,8 @@ impl Receiver {
         self.forget();
     }
 
-    /// The sending side has given an SDU up, and says so if `told`. Else the host behind hears of it when WT is over; or
-    /// not at all, if it was no longer waited for.
+    /// Handles a discard at the sender, announced if `told`. Otherwise the host learns of the loss when WT expires, or
+    /// never, if the SDU was skipped already.
     pub(super) fn discard(
         &mut self,
         at: Time,
@@ -147,7 +143,7 @@ impl Receiver {
         counters.largest_receiving = counters.largest_receiving.max(self.waiting);
     }
 
-    /// Waits no longer for what is missing before the first whole one.
+    /// Skips missing SDUs before the first complete one.
     fn expire(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
         while let Some(sdu) = self.sdus.get_mut((self.next - self.base) as usize) {
             match sdu.state {
@@ -166,7 +162,6 @@ impl Receiver {
         self.advance(at, counters, out);
     }
 
-    /// Hands up what is in order now.
     fn advance(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
         let before = self.next;
         while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {
@@ -206,7 +201,7 @@ impl Receiver {
         self.highest = self.highest.max(number + 1);
     }
 
-    /// Since when the first of those that wait has been whole.
+    /// Completion time of the earliest complete SDU that waits.
     fn earliest_wait(&self) -> Option<Time> {
         if self.waiting == 0 {
             return None;

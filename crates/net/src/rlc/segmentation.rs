@@ -1,17 +1,15 @@
-//! SDUs cut into PDUs (3GPP TS 25.322 §4.2.1.3), numbered through.
+//! Segmentation of SDUs into consecutively numbered PDUs (3GPP TS 25.322 §4.2.1.3).
 
 pub(super) use crate::span::Span as Pdus;
 
-/// Cuts SDUs one after the other.
 #[derive(Debug)]
 pub(super) struct Segmentation {
-    /// Bytes of an SDU that one PDU carries.
     payload: u64,
-    /// Whether the beginning of an SDU may fill up the last PDU of the one before.
+    /// Whether an SDU may begin in the last PDU of the previous one.
     concatenates: bool,
-    /// The next PDU that does not exist yet.
+    /// First number not assigned yet.
     next: u64,
-    /// Bytes free in the one before it.
+    /// Free bytes in the PDU before `next`.
     room: u64,
 }
 
@@ -20,7 +18,7 @@ impl Segmentation {
         Segmentation { payload: payload.max(1), concatenates, next: 0, room: 0 }
     }
 
-    /// The PDUs of the next SDU; those before `sent` are on the air already, and filled with padding.
+    /// Returns the PDUs of the next SDU. PDUs before `sent` are sent, and padded.
     pub(super) fn cut(&mut self, bytes: u32, sent: u64) -> Pdus {
         let shares = self.concatenates && self.room > 0 && sent < self.next;
         let start = self.next - u64::from(shares);
@@ -35,7 +33,7 @@ impl Segmentation {
         Pdus { start, end: self.next }
     }
 
-    /// A number without PDUs, between those before and those behind it.
+    /// Returns an empty range: a number without PDUs.
     pub(super) fn skip(&mut self) -> Pdus {
         self.room = 0;
         Pdus { start: self.next, end: self.next }

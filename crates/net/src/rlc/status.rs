@@ -1,44 +1,41 @@
-//! Status by polling (3GPP TS 25.322 §9.7.1, §9.7.2): when the sending side asks, when the receiving side answers, and
-//! how much room the answer takes in the other direction's blocks.
+//! Status by polling (3GPP TS 25.322 §9.7.1, §9.7.2): polls, status reports, and the reports' room in the other
+//! direction's blocks.
 
 use crate::across::Status;
 use lasthop_base::{Duration, Time, Values};
 use std::collections::VecDeque;
 
-/// Bits of a status PDU's header and of its ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
+/// Bits of a status PDU's header and ACK field (TS 25.322 §9.2.1.5, §9.2.2.11.3).
 const STATUS_BITS: u64 = 4 + 16;
-/// A LIST field: type and length, then up to 15 pairs of a number and how many follow it (§9.2.2.11.4).
+/// LIST field: type and length, then up to 15 pairs of a number and a count (§9.2.2.11.4).
 const LIST_BITS: u64 = 8;
 const PAIRS_IN_LIST: u64 = 15;
 const PAIR_BITS: u64 = 16;
-/// Consecutive PDUs that one pair tells.
+/// Consecutive PDUs covered by one pair.
 pub(super) const PDUS_IN_PAIR: u64 = 16;
 
-/// Pairs for which a status PDU of so many bytes has room, at least one.
+/// Pairs that fit into a status PDU of `bytes`, at least one.
 pub(super) fn pairs_in(bytes: u64) -> u64 {
     let room = (8 * bytes).saturating_sub(STATUS_BITS);
     let full = LIST_BITS + PAIRS_IN_LIST * PAIR_BITS;
     (room / full * PAIRS_IN_LIST + (room % full).saturating_sub(LIST_BITS) / PAIR_BITS).max(1)
 }
 
-/// Asking and answering of one direction.
 #[derive(Debug)]
 pub(super) struct Polling {
     every: u64,
     at_last: bool,
     timer: Duration,
     prohibit: Duration,
-    /// PDUs sent since the last poll.
     sent: u64,
-    /// When the poll timer expires; it runs while anything is unacknowledged.
+    /// Expiry of the poll timer, which runs while data is unacknowledged.
     expires: Time,
-    /// Reports on their way here, by arrival.
+    /// Reports in flight to this side, by arrival.
     coming: VecDeque<(Time, Status)>,
-    /// When polls are to be answered.
     polls: VecDeque<Time>,
-    /// No status is made before.
+    /// Earliest time of the next status.
     allowed: Time,
-    /// One past the highest PDU that had arrived when last looked, and what is on its way, by arrival.
+    /// One past the highest PDU received at the last update, and PDUs in flight, by arrival.
     highest: u64,
     on_air: VecDeque<(Time, u64)>,
 }
@@ -60,23 +57,20 @@ impl Polling {
         }
     }
 
-    /// When something is to be heard or answered here.
     pub(super) fn deadline(&self) -> Time {
         let heard = self.coming.front().map_or(Time::NEVER, |(at, _)| *at);
         heard.min(self.polls.front().map_or(Time::NEVER, |at| (*at).max(self.allowed)))
     }
 
-    /// When the poll timer expires.
     pub(super) fn expires(&self) -> Time {
         self.expires
     }
 
-    /// Nothing is unacknowledged.
     pub(super) fn rest(&mut self) {
         self.expires = Time::NEVER;
     }
 
-    /// Whether a block of `pdus` asks, the last ones in a buffer or not.
+    /// Whether a block of `pdus` polls; `last`: with the last PDUs of a buffer.
     pub(super) fn asks(&mut self, now: Time, pdus: u64, last: bool) -> bool {
         if pdus == 0 {
             return false;
@@ -93,30 +87,30 @@ impl Polling {
         asks
     }
 
-    /// PDUs up to `end` will have arrived by `at`.
+    /// Notes PDUs up to `end` that will arrive by `at`.
     pub(super) fn arrives(&mut self, now: Time, at: Time, end: u64) {
         self.look(now);
         self.on_air.push_back((at, end));
     }
 
-    /// A poll is to be answered at `at`, or as soon as that is allowed.
+    /// Notes a poll to answer at `at`, or as soon as permitted.
     pub(super) fn polled(&mut self, at: Time) {
         self.polls.push_back(at);
     }
 
-    /// A status will be here at `at`, which never decreases.
+    /// Notes a status that arrives at `at`, which never decreases.
     pub(super) fn expect(&mut self, at: Time, status: Status) {
         self.coming.push_back((at, status));
     }
 
-    /// The next status that is here by `now`.
+    /// The next status received by `now`.
     pub(super) fn hear(&mut self, now: Time) -> Option<Status> {
         self.coming.front().filter(|(at, _)| *at <= now)?;
         self.expires = now + self.timer;
         self.coming.pop_front().map(|(_, status)| status)
     }
 
-    /// Whether a status is to be made now; if so, one past the highest PDU that has arrived.
+    /// Returns one past the highest PDU received, if a status is due now.
     pub(super) fn answer(&mut self, now: Time) -> Option<u64> {
         if now < self.allowed || self.polls.front().is_none_or(|at| *at > now) {
             return None;
@@ -147,7 +141,6 @@ mod tests {
     fn a_status_lists_what_fits() {
         // 336 bits less 20: a full LIST of 8 + 15 x 16, and 68 bits for another of 8 + 3 x 16.
         assert_eq!(pairs_in(42), 18);
-        // 60 bits: 8 + 3 x 16.
         assert_eq!((pairs_in(10), pairs_in(1)), (3, 1));
     }
 }

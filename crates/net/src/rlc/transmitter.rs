@@ -1,4 +1,4 @@
-//! The sending side: what goes into the next transport block, and what becomes of what was lost.
+//! The sending side: contents of a block, retransmissions and discards.
 
 use super::segmentation::Pdus;
 use super::status::PDUS_IN_PAIR;
@@ -7,20 +7,17 @@ use crate::counters::Counters;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Consecutive PDUs sent together, all as often before.
+/// Consecutive PDUs with the same number of earlier transmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) pdus: Pdus,
-    /// 0 for the first transmission.
     pub(super) attempt: u32,
 }
 
-/// When an SDU is given up (TS 25.322 §9.7.3).
+/// Condition to discard an SDU (TS 25.322 §9.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discard {
-    /// After this many retransmissions of one of its PDUs.
     Retransmissions(u32),
-    /// After this time in the buffer.
     Timer(Duration),
     Never,
 }
@@ -31,35 +28,32 @@ struct Sdu {
     bytes: u32,
     joined: Time,
     unacknowledged: u64,
-    /// Whether it takes room in the buffer.
+    /// Whether the SDU counts in the buffer.
     held: bool,
-    /// Discarded, or never had room.
+    /// Discarded, or never in the buffer.
     gone: bool,
 }
 
-/// The sending side.
 #[derive(Debug)]
 pub(super) struct Transmitter {
     discard: Discard,
-    /// Whether an SDU takes room until it is acknowledged, rather than until its last PDU was first sent.
+    /// Whether an SDU counts until it is acknowledged, rather than until its last PDU was sent once.
     holds_sent: bool,
     sdus: VecDeque<Sdu>,
-    /// Number of the first of them.
+    /// Number of the first SDU kept.
     base: u64,
-    /// Number of the first one whose last PDU was not sent yet.
+    /// Number of the first SDU whose last PDU was not sent yet.
     sending: u64,
-    /// The next PDU never sent, and the first one that does not exist.
+    /// PDUs never sent.
     fresh: Pdus,
-    /// Reported lost.
     again: VecDeque<Run>,
-    /// Whether status tells what became of PDUs, rather than a report for each.
+    /// Whether status reports cover PDUs, instead of one report per PDU.
     polls: bool,
-    /// What is not reported yet, by time: that of the report, or of its own arrival where status tells.
+    /// Outcomes not reported yet, by time of the report or, with polled status, of arrival.
     acknowledgements: VecDeque<(Time, Pdus)>,
     losses: VecDeque<(Time, Run)>,
     held: u32,
     held_bytes: u64,
-    /// Kept for its room.
     missing: Vec<Pdus>,
 }
 
@@ -82,17 +76,15 @@ impl Transmitter {
         }
     }
 
-    /// SDUs in the buffer, and their bytes.
     pub(super) fn held(&self) -> (u32, u64) {
         (self.held, self.held_bytes)
     }
 
-    /// The next PDU that was never sent.
     pub(super) fn fresh(&self) -> u64 {
         self.fresh.start
     }
 
-    /// An SDU joins; without PDUs it only has its number.
+    /// Adds an SDU; without PDUs only its number.
     pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut Counters) {
         let gone = pdus.is_empty();
         self.sdus.push_back(Sdu { pdus, bytes, joined: now, unacknowledged: pdus.len(), held: !gone, gone });
@@ -104,13 +96,12 @@ impl Transmitter {
         }
     }
 
-    /// PDUs that could be sent now.
     pub(super) fn ready(&self) -> u64 {
         self.again.iter().map(|run| run.pdus.len()).sum::<u64>() + self.fresh.len()
     }
 
-    /// Fills a block of `room` PDUs: what is to be sent again first. Whether that was the last of its kind, if no more
-    /// packets wait before the buffer.
+    /// Fills a block of `room` PDUs, retransmissions first. Returns whether the block has the last retransmission or
+    /// the last new PDU; `more_wait`: packets wait before the buffer.
     pub(super) fn fill(&mut self, mut room: u64, more_wait: bool, block: &mut Vec<Run>) -> bool {
         let before = (!self.again.is_empty(), !self.fresh.is_empty());
         while room > 0
@@ -135,12 +126,11 @@ impl Transmitter {
         (before.0 && self.again.is_empty()) || (before.1 && self.fresh.is_empty() && !more_wait)
     }
 
-    /// A run's own report comes at `at`, or it arrives then and a status will tell; `at` never decreases.
+    /// Notes a run's report at `at`, or its arrival with polled status; `at` never decreases.
     pub(super) fn report(&mut self, at: Time, run: Run, lost: bool) {
         if lost { self.losses.push_back((at, run)) } else { self.acknowledgements.push_back((at, run.pdus)) }
     }
 
-    /// Deals with what was acknowledged by `now`.
     #[inline]
     pub(super) fn settle(&mut self, now: Time) {
         if self.polls {
@@ -175,7 +165,7 @@ impl Transmitter {
         }
     }
 
-    /// Deals with what was reported lost by `now`; the numbers of SDUs given up go to `discarded`.
+    /// Handles PDUs reported lost by `now`; numbers of discarded SDUs go to `discarded`.
     pub(super) fn repeat(&mut self, now: Time, discarded: &mut Vec<u64>) {
         while let Some((at, run)) = self.losses.front().copied()
             && at <= now
@@ -198,7 +188,7 @@ impl Transmitter {
         self.forget();
     }
 
-    /// When there is something to send next, if nothing new joins.
+    /// Time of the next data to send, without new SDUs.
     pub(super) fn wants(&self, now: Time) -> Time {
         match self.again.is_empty() && self.fresh.is_empty() {
             false => now,
@@ -207,8 +197,8 @@ impl Transmitter {
         }
     }
 
-    /// Deals with what a status says; a PDU that was sent again too late for it is not in it. The numbers of SDUs given up
-    /// go to `discarded`.
+    /// Handles a status. PDUs retransmitted after the status was made are not covered. Numbers of discarded SDUs go to
+    /// `discarded`.
     pub(super) fn hear(&mut self, status: &Status, discarded: &mut Vec<u64>) {
         let told = |at, pdus: Pdus| at <= status.made && pdus.start < status.until;
         for _ in 0..self.acknowledgements.len() {
@@ -239,13 +229,12 @@ impl Transmitter {
         self.forget();
     }
 
-    /// Whether anything sent is neither acknowledged nor known to be lost.
     pub(super) fn is_outstanding(&self) -> bool {
         !self.losses.is_empty() || !self.acknowledgements.is_empty()
     }
 
-    /// There is something to ask for and nothing to send: the last PDU outstanding goes again if it was lost. Whether it
-    /// had arrived, so that only the question is sent.
+    /// Retransmits the last outstanding PDU, if lost, to carry a poll. Returns whether it had arrived, so that only the
+    /// poll is new.
     pub(super) fn repeat_last(&mut self, discarded: &mut Vec<u64>) -> bool {
         let arrived = self.acknowledgements.iter().map(|(_, pdus)| pdus.end).max().unwrap_or(0);
         let end = |losses: &VecDeque<(Time, Run)>, index: usize| losses[index].1.pdus.end;
@@ -264,7 +253,7 @@ impl Transmitter {
         self.again.is_empty() && self.is_outstanding()
     }
 
-    /// What a status with room for `pairs` says that is made at `made`, when `highest` was one past the highest PDU there.
+    /// Makes a status with room for `pairs` at `made`; `highest`: one past the highest PDU received.
     pub(super) fn status(&mut self, made: Time, highest: u64, mut pairs: u64) -> Status {
         let mut missing = std::mem::take(&mut self.missing);
         let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);
@@ -293,7 +282,7 @@ impl Transmitter {
             && sdu.pdus.start < run.pdus.end
         {
             if sdu.gone {
-                // A PDU that it shares with the next one is still wanted there.
+                // A PDU shared with the next SDU is still needed there.
                 let next = self.sdus.get(index + 1).map_or(sdu.pdus.end, |next| next.pdus.start);
                 from = from.max(sdu.pdus.end.min(next));
             } else if spent {
@@ -319,7 +308,7 @@ impl Transmitter {
         discarded.push(self.base + index as u64);
         self.sdus[index].gone = true;
         self.release(index);
-        // Its PDUs are neither sent again nor, if it is half sent, for the first time.
+        // Removes its PDUs from retransmission and from first transmission.
         for _ in 0..self.again.len() {
             let Some(run) = self.again.pop_front() else { break };
             let before = Pdus { end: run.pdus.end.min(own.start), ..run.pdus };
@@ -336,7 +325,6 @@ impl Transmitter {
         }
     }
 
-    /// SDUs whose last PDU is now sent.
     fn note_sent(&mut self) {
         while let Some(sdu) = self.sdus.get((self.sending - self.base) as usize)
             && sdu.pdus.end <= self.fresh.start
@@ -357,7 +345,6 @@ impl Transmitter {
         }
     }
 
-    /// Drops SDUs that are done with from the front.
     fn forget(&mut self) {
         while let Some(sdu) = self.sdus.front()
             && (sdu.gone || sdu.unacknowledged == 0)
@@ -368,9 +355,7 @@ impl Transmitter {
         }
     }
 
-    /// The place of the SDU with this PDU.
     fn find(&self, pdu: u64) -> usize {
-        // Mostly the oldest one's.
         if self.sdus.front().is_some_and(|sdu| pdu < sdu.pdus.end) {
             return 0;
         }

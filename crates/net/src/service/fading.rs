@@ -1,35 +1,32 @@
-//! A link whose rate fades: packet-delivery traces from a model, for those who have no recording.
+//! Packet-delivery traces of a link whose rate fades, from a model.
 //!
-//! Rayleigh fading by a sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11),
-//! 2003, a corrected Jakes model), turned into a rate by Shannon's formula and
-//! scaled to a given mean.
+//! Rayleigh fading by a sum of sinusoids (Zheng and Xiao, IEEE Commun. Lett. 7(11), 2003, a corrected Jakes model),
+//! converted to a rate by Shannon's formula and scaled to a given mean.
 //!
-//! # What is not modelled
-//! No slow shadowing, no scheduler, no other users, no outage from hand-over: a
-//! recorded link stalls for longer, and more often, than these traces do.
+//! # Not modelled
+//! Shadowing, scheduling, other users and handover outages: recorded links stall longer and more often.
 
 use super::Trace;
 use super::trace::OPPORTUNITY_BYTES;
 use crate::rayleigh::RayleighFading;
 use lasthop_base::{Rate, Stream};
 
-/// What a faded trace is made from.
+/// Parameters of a faded trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
     /// Mean rate over the trace.
     pub mean: Rate,
     /// Doppler frequency, Hz: speed / wavelength; 5 Hz is walking pace at 2 GHz.
     pub doppler_hz: f64,
-    /// Mean signal to noise ratio, dB: the lower, the more the rate varies.
+    /// Mean signal-to-noise ratio, dB: the lower, the more the rate varies.
     pub snr_db: f64,
     /// Length, ms, at least 1.
     pub millis: u64,
 }
 
 impl Fading {
-    /// A trace in Mahimahi's format; the same for the same stream.
-    ///
-    /// The trace ends at `millis` exactly, with an opportunity, so that it repeats after that time.
+    /// A trace in Mahimahi's format, determined by the stream. The last opportunity is at `millis`, the length of a
+    /// pass.
     pub fn trace(&self, random: &mut Stream) -> Trace {
         let fading = RayleighFading::new(self.doppler_hz, random);
         let snr = libm::pow(10.0, self.snr_db / 10.0);
@@ -67,7 +64,7 @@ mod tests {
         assert!((mean / 2e6 - 1.0).abs() < 0.001, "{mean}");
         assert_eq!(trace, fading.trace(&mut Stream::named(1, "trace")));
         assert_ne!(trace, fading.trace(&mut Stream::named(2, "trace")));
-        // A tenth of a second at 2 Mbit/s is 17 opportunities: some have less than a third, some twice as many.
+        // A tenth of a second at 2 Mbit/s is 17 opportunities: some tenths have less than a third, some twice as many.
         let mut tenths = vec![0u32; 601];
         trace.millis().for_each(|stamp| tenths[(stamp / 100) as usize] += 1);
         assert!(tenths[..600].iter().any(|count| *count < 6) && tenths.iter().any(|count| *count > 28));

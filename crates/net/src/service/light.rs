@@ -1,33 +1,31 @@
-//! Light traces: base delays and packet trains, as CellReplay records and replays them (Sentosa et al., NSDI 2025; its
-//! `cellular_queue.cc`, whose rules these are).
+//! Light traces: base delays and packet trains, recorded and replayed as in CellReplay (Sentosa et al., NSDI 2025;
+//! rules of its `cellular_queue.cc`).
 //!
-//! A cellular network gives a sender that had nothing to send less than its saturated rate. So two recordings are made at
-//! once: trains of packets, each after a pause (light), and a saturated link (heavy, [`super::Trace`]). A line of the light
-//! one has the time of a train, ms, the delay of its first packet one way, ms, and when each of its packets came after the
-//! first, ms.
+//! A cellular network gives an idle sender less than its saturated rate. Two recordings are therefore made at once:
+//! packet trains after pauses (light), and a saturated link (heavy, [`super::Trace`]). A line of the light trace has
+//! the time of a train, ms, the one-way delay of its first packet, ms, and each packet's arrival after the first, ms.
 //!
-//! A packet that finds the link at rest begins a train: base delay and opportunities are the recording's of that time.
-//! The packets behind it use the train's opportunities, 1400 bytes each. Those behind its last one wait in the heavy
-//! trace's queue.
+//! A packet that finds the link at rest begins a train with the base delay and opportunities recorded at that time.
+//! Later packets use the train's opportunities, 1400 bytes each. Packets beyond the train queue for the heavy trace.
 //!
-//! # What differs
-//! CellReplay's clock has whole milliseconds. Its decisions are taken so here, too; delays run from a packet's exact time.
-//! CellReplay's device takes packets of up to 1392 bytes; a packet that is larger than an opportunity takes what is left
-//! of one and goes on with the next (our construction). The traces begin with the run, not with the first packet.
+//! # Differences
+//! Decisions use CellReplay's clock of whole milliseconds; delays run from a packet's exact time. CellReplay's device
+//! takes packets of up to 1392 bytes; here a larger packet uses the rest of an opportunity and continues with the next
+//! (our construction). Traces begin with the run, not with the first packet.
 
 use super::trace::{CELL_BYTES, LATEST_MILLIS, NANOS_PER_MILLI, PACKET_OVERHEAD, TraceError, TraceFault};
 use lasthop_base::{Duration, Time};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Longest delay that a light trace may have, ms.
+/// Longest delay in a light trace, ms.
 const LONGEST_MILLIS: u64 = 1_000_000;
 
 /// Recorded trains.
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct LightTrace {
     trains: Vec<Train>,
-    /// Of all trains, one behind the other, ms after the train's first packet.
+    /// Opportunities of all trains in order, ms after the train's first packet.
     opportunities: Vec<u32>,
 }
 
@@ -35,15 +33,14 @@ pub struct LightTrace {
 struct Train {
     at: u64,
     base: u64,
-    /// Its first opportunity.
     first: usize,
 }
 
 impl LightTrace {
-    /// Reads a light trace. Blank lines at the end are ignored.
+    /// Parses a light trace; ignores trailing blank lines.
     ///
     /// # Errors
-    /// Names the first line that is not a light trace's, and why.
+    /// The first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<LightTrace, TraceError> {
         let mut trace = LightTrace { trains: Vec::new(), opportunities: Vec::new() };
         let lines = text.trim_end().lines().count();
@@ -79,17 +76,16 @@ impl LightTrace {
         Ok(())
     }
 
-    /// Number of trains.
     pub fn trains(&self) -> usize {
         self.trains.len()
     }
 
-    /// Length of one pass, ms: the time of the last train, of which only the base delay counts.
+    /// Length of one pass, ms: the time of the last train, which gives only a base delay.
     pub fn length_millis(&self) -> u64 {
         self.trains.last().map_or(1, |train| train.at)
     }
 
-    /// The base delay in the mean over one pass.
+    /// Mean base delay over one pass.
     pub fn mean_delay(&self) -> Duration {
         let area =
             |pair: &[Train]| u128::from(pair[1].at - pair[0].at) * u128::from(pair[0].base + pair[1].base);
@@ -99,7 +95,7 @@ impl LightTrace {
         Duration::from_nanos((twice * u128::from(NANOS_PER_MILLI) / 2 / length) as u64)
     }
 
-    /// The train of an instant, and the base delay, ms: between two trains on the straight line.
+    /// Train at an instant, and the base delay, ms, interpolated between two trains.
     fn at(&self, millis: u64) -> (usize, u64) {
         let within = millis % self.length_millis();
         let number = self.trains.partition_point(|train| train.at <= within).saturating_sub(1);
@@ -123,15 +119,15 @@ fn delay(word: &str) -> Result<u64, TraceFault> {
     if millis > LONGEST_MILLIS { Err(TraceFault::TooLong(millis)) } else { Ok(millis) }
 }
 
-/// By how much packets are later, by their size: a line for each 100 bytes with the size and the time, ms.
+/// Additional delay by packet size: a line for each 100 bytes with the size and the delay, ms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeDelays {
-    /// For 100 bytes, 200 bytes …, ms.
+    /// Delays of 100 bytes, 200 bytes …, ms.
     millis: Vec<f64>,
 }
 
 impl Hash for SizeDelays {
-    /// By the bits of each number.
+    /// Hashes the bits of each number.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.millis.len());
         self.millis.iter().for_each(|millis| millis.to_bits().hash(state));
@@ -139,10 +135,10 @@ impl Hash for SizeDelays {
 }
 
 impl SizeDelays {
-    /// Reads CellReplay's `latency-offset`.
+    /// Parses CellReplay's `latency-offset`.
     ///
     /// # Errors
-    /// Names the first line that is not such a table's, and why.
+    /// The first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<SizeDelays, TraceError> {
         let mut millis = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
@@ -162,7 +158,7 @@ impl SizeDelays {
         }
     }
 
-    /// Of a packet of so many bytes, in whole ms.
+    /// Delay of a packet of `bytes`, whole ms.
     fn of(&self, bytes: u32) -> i64 {
         let last = self.millis.len() - 1;
         let (hundreds, rest) = (bytes / 100, f64::from(bytes % 100) / 100.0);
@@ -175,37 +171,37 @@ impl SizeDelays {
     }
 }
 
-/// What stands before a direction's queue: recorded trains.
+/// Recorded trains before a direction's queue.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Light {
     /// The trains.
     pub trace: Arc<LightTrace>,
-    /// How long the link must be at rest until a train begins, whole ms.
+    /// Idle time of the link before a new train begins, whole ms.
     pub timer_millis: u64,
-    /// By how much packets are later, by their size.
+    /// Additional delay by packet size.
     pub sizes: Option<Arc<SizeDelays>>,
 }
 
-/// When a packet has the light trace behind it.
+/// Release of a packet from the light trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Released {
     pub(crate) at: Time,
-    /// Whether it need not go through the heavy trace, if nobody is there.
+    /// Whether the packet bypasses the heavy trace, if that is idle.
     pub(crate) passes: bool,
 }
 
-/// A place in a repeating light trace.
+/// A position in a repeating light trace.
 #[derive(Debug)]
 pub(crate) struct Trains {
     light: Light,
-    /// Of the train: when its first packet came, its number and its base delay, ms.
+    /// Current train: arrival of its first packet, number and base delay, ms.
     begun: Option<Time>,
     train: usize,
     base: u64,
-    /// The opportunity in use, and what it has left, bytes.
+    /// Current opportunity, and its remaining bytes.
     next: usize,
     left: u32,
-    /// When the last packet was released, ms, before its size was looked at; and with all.
+    /// Release of the last packet, ms, without and with the delay by size.
     last_millis: u64,
     latest_millis: u64,
     latest: Time,
@@ -226,7 +222,7 @@ impl Trains {
         }
     }
 
-    /// A packet comes at `now`, which never decreases.
+    /// A packet arrives at `now`, which never decreases.
     pub(crate) fn release(&mut self, now: Time, bytes: u32) -> Released {
         let millis = now.as_nanos() / NANOS_PER_MILLI;
         let cost = bytes + PACKET_OVERHEAD as u32;
@@ -244,21 +240,21 @@ impl Trains {
         self.take(since, cost);
         let opportunities = self.light.trace.opportunities(self.train);
         let (wait, passes) = match opportunities.get(self.next) {
-            // The first packet has the base delay, whatever its opportunity says.
+            // The first packet has the base delay, whatever its opportunity.
             Some(_) if is_first && self.next == 0 => (self.base, true),
             Some(opportunity) => ((self.base + u64::from(*opportunity)).saturating_sub(since), true),
             None => (self.base.max(opportunities.last().map_or(0, |last| u64::from(*last))), false),
         };
         self.last_millis = millis + wait;
         let exact = match passes {
-            // From the train's exact beginning, but never before its own base delay.
+            // From the train's exact beginning, but not before the packet's own base delay.
             true => (begun + spell(since + wait)).max(now + spell(self.base.min(wait))),
             false => now + spell(wait),
         };
         self.in_order(now, cost, exact, passes)
     }
 
-    /// Takes what a packet costs of the train's opportunities, from the first that is not over.
+    /// Charges a packet to the train's opportunities, from the first that is not over.
     fn take(&mut self, since: u64, cost: u32) {
         let opportunities = self.light.trace.opportunities(self.train);
         while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {
@@ -276,7 +272,7 @@ impl Trains {
         self.next = self.next.min(opportunities.len());
     }
 
-    /// What a packet's size adds, unless it would overtake; and no packet is released before the one in front of it.
+    /// Adds the delay by size unless the packet would overtake; releases stay in order.
     fn in_order(&mut self, now: Time, cost: u32, exact: Time, passes: bool) -> Released {
         let later = self.light.sizes.as_ref().map_or(0, |sizes| sizes.of(cost));
         let (mut millis, mut at, mut passes) = (self.last_millis, exact, passes);

@@ -1,4 +1,4 @@
-//! Service time: how long does a packet occupy the link?
+//! Service time of packets on a link.
 
 mod fading;
 mod light;
@@ -19,16 +19,16 @@ pub(crate) use light::{Released, Trains};
 /// A link's rate: constant, by plan, or recorded.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub enum Service {
-    /// Constant.
+    /// Constant rate.
     Rate(Rate),
-    /// Changing at given times.
+    /// Rate that changes by plan.
     Plan(Arc<Plan>),
     /// A packet-delivery trace in Mahimahi's format.
     Trace(Arc<Trace>),
 }
 
 impl Service {
-    /// The same with what it draws, if it does, drawn with this seed: the first draw of its link's plans ([`crate::Line::in_link`]).
+    /// Seeds the plan's draws: with the first draw of the link's plans ([`crate::Line::in_link`]).
     pub fn seeded(&self, seed: u64) -> Service {
         match self {
             Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
@@ -36,12 +36,11 @@ impl Service {
         }
     }
 
-    /// Whether it draws random numbers.
     pub(crate) fn draws(&self) -> bool {
         matches!(self, Service::Plan(plan) if plan.draws())
     }
 
-    /// The rate at the beginning, or the mean if that is an outage.
+    /// Rate at the beginning, or the mean if that is an outage.
     pub(crate) fn first_rate(&self) -> Rate {
         match self.rate_at(Time::ZERO) {
             outage if outage.bps() <= 1 => self.mean_rate(),
@@ -49,7 +48,7 @@ impl Service {
         }
     }
 
-    /// The rate at an instant; of a trace the mean.
+    /// Rate at an instant; the mean of a trace.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self {
             Service::Rate(rate) => *rate,
@@ -58,7 +57,7 @@ impl Service {
         }
     }
 
-    /// How many bytes it could serve from the start until `end`; of a trace what its opportunities hold.
+    /// Bytes that can be served from the start until `end`; for a trace, bytes of its opportunities.
     pub fn bytes_until(&self, end: Time) -> f64 {
         match self {
             Service::Rate(rate) => rate.bps() as f64 / 8.0 * end.as_secs(),
@@ -67,7 +66,7 @@ impl Service {
         }
     }
 
-    /// The mean rate: by time of a plan, over one pass of a trace.
+    /// Mean rate: over time of a plan, over one pass of a trace.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Service::Rate(rate) => *rate,
@@ -76,7 +75,7 @@ impl Service {
         }
     }
 
-    /// When the rate changes by plan for the first time after `now`.
+    /// Time of the next planned rate change after `now`.
     pub fn change_after(&self, now: Time) -> Time {
         match self {
             Service::Plan(plan) => plan.at(now).1,
@@ -85,16 +84,14 @@ impl Service {
     }
 }
 
-/// When a packet is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Served {
-    /// When it leaves the queue.
+    /// Time of leaving the queue.
     pub(crate) begins: Time,
-    /// When its last byte is sent.
+    /// Time of the last byte.
     pub(crate) ends: Time,
 }
 
-/// A service with its state.
 #[derive(Debug)]
 pub(crate) enum Server {
     Rate { rate: Rate, bytes: u32, takes: Duration },
@@ -111,7 +108,7 @@ impl Server {
         }
     }
 
-    /// Serves a packet of `bytes` from `start` on, when the packet has arrived and the one before it is done.
+    /// Serves a packet from `start`, when the packet has arrived and the previous one is done.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
         let Server::Rate { rate, bytes: last, takes } = self else { return self.serve_varying(start, bytes) };
@@ -122,7 +119,6 @@ impl Server {
         Served { begins: start, ends: start + *takes }
     }
 
-    /// The same at a rate that is not constant.
     #[inline(never)]
     fn serve_varying(&mut self, start: Time, bytes: u32) -> Served {
         match self {

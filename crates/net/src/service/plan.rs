@@ -1,42 +1,41 @@
-//! A rate that changes by plan: steps of a rate and how long it holds, from the start again after the last
-//! (koga §5.4.2, Fig. 5.8). A step of `0 bit/s` is an outage; one of a range has another rate each time.
+//! A planned rate: steps of a rate and a length, repeated after the last (koga §5.4.2, Fig. 5.8). `0 bit/s` is an
+//! outage; a range is drawn anew each time.
 
 use super::Served;
 use crate::steps::{Pace, Steps};
 use lasthop_base::{Duration, Rate, Time};
 
-/// Rates, each with the time that it holds; never empty, no step without length, not all of them 0.
+/// Rates and their lengths; at least one step, no empty step, not all 0.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Plan {
     steps: Steps<Pace>,
 }
 
 impl Plan {
-    /// Reads `384 kbit/s for 10 s, 64 kbit/s for 10 s`, also `0 bit/s for 50 ms`, `5..20 Mbit/s for 15 s`.
+    /// Parses `384 kbit/s for 10 s, 64 kbit/s for 10 s`, also `0 bit/s for 50 ms`, `5..20 Mbit/s for 15 s`.
     ///
     /// # Errors
-    /// One sentence that says what is wrong.
+    /// One sentence on the fault.
     pub fn parse(text: &str) -> Result<Plan, String> {
         let steps = Steps::<Pace>::parse(text)?;
         let sends = steps.iter().any(|(low, ..)| low.0 > 0);
         if sends {
             Ok(Plan { steps })
         } else {
-            Err(format!("`{text}` never sends: one step at least needs a rate"))
+            Err(format!("`{text}` never sends: give at least one step a rate above 0"))
         }
     }
 
-    /// Whether some step is a range.
+    /// Whether a step is a range.
     pub fn draws(&self) -> bool {
         self.steps.draws()
     }
 
-    /// The same, its ranges drawn with this seed.
     pub(super) fn seeded(&self, seed: u64) -> Plan {
         Plan { steps: self.steps.clone().seeded(seed) }
     }
 
-    /// The mean over one pass, by time; of a range its middle.
+    /// Mean over one pass, by time; of a range the middle.
     pub fn mean_rate(&self) -> Rate {
         let bits = |(low, high, span): (Pace, Pace, Duration)| {
             (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2
@@ -46,18 +45,17 @@ impl Plan {
         Rate::from_bps(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 
-    /// The rate at an instant, and until when it holds; in an outage the smallest that there is.
+    /// Rate at an instant, and its end; in an outage the smallest rate.
     pub fn at(&self, now: Time) -> (Rate, Time) {
         let (pace, [_, until]) = self.steps.at(now);
         (Rate::from_bps(pace.0), until)
     }
 
-    /// How many bytes the steps add up to from the start until `end`.
+    /// Bytes that the steps allow from the start until `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
         let bytes = |pace: Pace, span: Duration| pace.0 as f64 / 8.0 * span.as_secs();
         let both = |(low, high, span)| 0.5 * (bytes(low, span) + bytes(high, span));
         let whole: f64 = self.steps.iter().map(both).sum();
-        // What is drawn differs from pass to pass.
         let passes = if self.draws() { 0 } else { end.as_nanos() / self.steps.length().as_nanos().max(1) };
         let mut now = Time::from_nanos(passes * self.steps.length().as_nanos());
         let mut sum = whole * passes as f64;
@@ -69,7 +67,6 @@ impl Plan {
         sum
     }
 
-    /// Serves a packet from `start` on, at the rates that hold meanwhile.
     #[inline(never)]
     pub(super) fn serve(&self, start: Time, bytes: u32) -> Served {
         const NANOS: u128 = 1_000_000_000;
@@ -98,7 +95,6 @@ mod tests {
     fn rates_change_on_time_and_a_packet_meets_both() {
         let plan = Plan::parse("384 kbit/s for 10 s, 64 kbit/s for 10 s").unwrap();
         let secs = |secs| Time::ZERO + Duration::from_secs(secs);
-        // 10 s and 10 s.
         assert_eq!(plan.mean_rate(), Rate::from_bps(224_000));
         assert_eq!(plan.at(secs(3)), (Rate::from_bps(384_000), secs(10)));
         assert_eq!(plan.at(secs(10)), (Rate::from_bps(64_000), secs(20)));
@@ -106,20 +102,20 @@ mod tests {
         // 1500 bytes at 64 kbit/s: 187.5 ms.
         let alone = plan.serve(secs(12), 1500);
         assert_eq!(alone.ends, secs(12) + Duration::from_micros(187_500));
-        // A whole pass of 560,000 bytes, then 480,000 and 5 s at 8,000 bytes a second.
+        // One pass of 560,000 bytes, then 480,000 bytes, and 5 s at 8,000 bytes a second.
         assert!((plan.bytes_until(secs(35)) - 1_080_000.0).abs() < 1e-6);
-        // 12 000 bits from 10 ms before the change: 3840 of them before it, 8160 at 64 kbit/s, 127.5 ms.
+        // 12 000 bits from 10 ms before the change: 3840 before, 8160 at 64 kbit/s, 127.5 ms.
         let start = Time::ZERO + Duration::from_millis(9990);
         assert_eq!(plan.serve(start, 1500).ends, secs(10) + Duration::from_micros(127_500));
     }
 
-    /// 50 ms without a rate in each second: a packet that meets them waits; and a range has its middle as its mean.
+    /// 50 ms of outage in each second delay a packet; a range has its middle as its mean.
     #[test]
     fn outages_and_ranges() {
         let plan = Plan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();
         assert_eq!(plan.mean_rate(), Rate::from_bps(950_000));
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        // 1000 bytes take 8 ms: 5 before the outage and 3 after it.
+        // 1000 bytes take 8 ms: 5 before the outage and 3 after.
         assert_eq!(plan.serve(at(945), 1000).ends, at(1003));
         assert_eq!(plan.serve(at(960), 1000).ends, at(1008));
         let range = Plan::parse("50..150 Mbit/s for 15 s").unwrap();

@@ -1,20 +1,19 @@
 //! Packet-delivery traces in Mahimahi's format (Winstein et al., NSDI 2013; Netravali et al., ATC 2015).
 //!
-//! One non-decreasing integer of milliseconds a line, each an opportunity to deliver
-//! 1504 bytes (1500 and the TUN header). A packet costs its IP length plus 4. What
-//! an opportunity has left serves the next packet only if that had arrived by then.
-//! The trace repeats from its last time stamp.
+//! One non-decreasing integer of milliseconds a line, each an opportunity of 1504 bytes (1500 and the TUN header). A
+//! packet costs its IP length plus 4. The rest of an opportunity serves the next packet only if that packet had arrived
+//! by then. The trace repeats from its last time stamp.
 
 use super::Served;
 use lasthop_base::{Duration, Rate, Time};
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes that one opportunity delivers.
+/// Bytes of one opportunity.
 pub const OPPORTUNITY_BYTES: u64 = 1504;
-/// Bytes that one of CellReplay's traces delivers, light or heavy.
+/// Bytes of one opportunity of CellReplay's traces, light or heavy.
 pub const CELL_BYTES: u32 = 1400;
-/// What a packet costs above its IP length.
+/// Overhead of a packet beyond its IP length, bytes.
 pub(super) const PACKET_OVERHEAD: u64 = 4;
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 
@@ -22,44 +21,42 @@ pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 #[derive(Clone, Hash, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u64>,
-    /// Of an opportunity.
     bytes: u64,
 }
 
-/// Why a trace cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
-    /// The line, from 1; 0 if it is about the whole.
+    /// Line number from 1; 0: the whole trace.
     pub line: usize,
-    /// What is wrong there.
+    /// The fault.
     pub what: TraceFault,
 }
 
-/// What can be wrong in a trace.
+/// Faults of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceFault {
-    /// No opportunities at all.
+    /// No opportunities.
     Empty,
     /// Not a whole number of milliseconds.
     NotANumber(String),
-    /// Earlier than the line before.
+    /// Earlier than the previous line.
     Decreasing {
         /// This line's time, ms.
         this: u64,
-        /// The line before's.
+        /// The previous line's time, ms.
         before: u64,
     },
-    /// All opportunities are at 0 ms: the trace has no length to repeat after.
+    /// All opportunities at 0 ms: no length to repeat after.
     NoLength,
-    /// Beyond what 64-bit nanoseconds hold.
+    /// Beyond the range of 64-bit nanoseconds.
     TooLate(u64),
     /// A delay of more than 1000 s.
     TooLong(u64),
-    /// Of light trains: less than a time, a base delay and an opportunity.
+    /// Light trace: less than a time, a base delay and an opportunity.
     NoTrain,
-    /// Of light trains: fewer than two lines.
+    /// Light trace: fewer than two lines.
     TooFewTrains,
-    /// Of delays by size: not the line of this size, bytes.
+    /// Delays by size: not the line of this size, bytes.
     NotASize(u64),
 }
 
@@ -67,10 +64,10 @@ pub enum TraceFault {
 pub(super) const LATEST_MILLIS: u64 = 1_000_000_000_000;
 
 impl Trace {
-    /// Reads a trace. Blank lines at the end are ignored.
+    /// Parses a trace; ignores trailing blank lines.
     ///
     /// # Errors
-    /// Names the first line that is not a trace's, and why.
+    /// The first invalid line, and its fault.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
         for (index, line) in text.trim_end().lines().enumerate() {
@@ -96,22 +93,22 @@ impl Trace {
         }
     }
 
-    /// A trace from its time stamps, ms: not empty, not decreasing, the last one not 0.
+    /// Builds a trace of time stamps, ms: not empty, not decreasing, the last not 0.
     pub(super) fn from_millis(millis: Vec<u64>) -> Trace {
         Trace { millis, bytes: OPPORTUNITY_BYTES }
     }
 
-    /// The same with opportunities of 1400 bytes, as CellReplay records them.
+    /// Sets opportunities of 1400 bytes, as in CellReplay's recordings.
     pub fn of_cells(self) -> Trace {
         Trace { bytes: u64::from(CELL_BYTES), ..self }
     }
 
-    /// The time stamps of one pass, ms.
+    /// Time stamps of one pass, ms.
     pub fn millis(&self) -> impl Iterator<Item = u64> + '_ {
         self.millis.iter().copied()
     }
 
-    /// Number of opportunities in one pass.
+    /// Opportunities in one pass.
     pub fn opportunities(&self) -> usize {
         self.millis.len()
     }
@@ -121,28 +118,28 @@ impl Trace {
         self.millis.last().copied().unwrap_or(1)
     }
 
-    /// The mean rate, counting all bytes of an opportunity.
+    /// Mean rate, counting all bytes of an opportunity.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.millis.len() as u64 * self.bytes * 8;
         Rate::from_bps(bits * 1000 / self.length_millis())
     }
 
-    /// What the opportunities up to and including `end` hold.
+    /// Bytes of the opportunities up to and including `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
         (self.first_from(end + Duration::from_nanos(1)) * self.bytes) as f64
     }
 
-    /// When the `index`-th opportunity comes, counted through all passes.
+    /// Time of the `index`-th opportunity over all passes.
     fn time_of(&self, index: u64) -> Time {
         let count = self.millis.len() as u64;
         let millis = index / count * self.length_millis() + self.millis[(index % count) as usize];
         Time::from_nanos(millis.saturating_mul(NANOS_PER_MILLI))
     }
 
-    /// The first opportunity not before `time`.
+    /// Index of the first opportunity not before `time`.
     fn first_from(&self, time: Time) -> u64 {
         let millis = time.as_nanos().div_ceil(NANOS_PER_MILLI);
-        // The pass that ends at or after `millis`: a stamp equal to the length belongs to the earlier pass.
+        // A stamp equal to the length belongs to the earlier pass.
         let pass = millis.saturating_sub(1) / self.length_millis();
         let within = millis - pass * self.length_millis();
         pass * self.millis.len() as u64 + self.millis.partition_point(|stamp| *stamp < within) as u64
@@ -163,29 +160,28 @@ impl fmt::Display for TraceError {
                 write!(f, "{this} ms comes after {before} ms: times must not decrease")
             }
             TraceFault::NoLength => {
-                write!(f, "the last time is 0 ms: the trace has no length after which it could repeat")
+                write!(f, "the last time is 0 ms: end the trace at a later time, after which it repeats")
             }
             TraceFault::TooLate(millis) => write!(f, "{millis} ms is too late: at most {LATEST_MILLIS} ms"),
             TraceFault::TooLong(millis) => write!(f, "a delay of {millis} ms: at most 1000000 ms"),
             TraceFault::NoTrain => {
-                write!(f, "not a time, a base delay and one opportunity at least, in whole milliseconds")
+                write!(f, "needs a time, a base delay and at least one opportunity, in whole milliseconds")
             }
-            TraceFault::TooFewTrains => write!(f, "the light trace has fewer than two lines"),
-            TraceFault::NotASize(size) => write!(f, "not the delay of {size} bytes: `{size} 1.5`, ms"),
+            TraceFault::TooFewTrains => write!(f, "the light trace needs at least two lines"),
+            TraceFault::NotASize(size) => write!(f, "expected {size} bytes, delay in ms: `{size} 1.5`"),
         }
     }
 }
 
 impl std::error::Error for TraceError {}
 
-/// A place in a repeating trace.
+/// A position in a repeating trace.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     trace: Arc<Trace>,
-    /// The next opportunity not yet begun.
     next: u64,
     next_time: Time,
-    /// When the last one used came, and what it has left, bytes.
+    /// Time of the last used opportunity, and its remaining bytes.
     used_at: Time,
     left: u64,
 }
@@ -218,7 +214,6 @@ impl Cursor {
         }
     }
 
-    /// Takes the next opportunity that is not before `start`.
     fn advance(&mut self, start: Time) {
         if self.next_time < start {
             self.next = self.next.max(self.trace.first_from(start));
@@ -245,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_trace_of_one_line_is_a_constant_rate() {
-        // "a link that can pass one MTU-sized packet per millisecond (12 Mbps) can be represented by a file that
-        // contains just `1`" (the recordings' README).
+        // A link of one packet per millisecond (12 Mbps) "can be represented by a file that contains just `1`" (the
+        // recordings' README).
         let mut link = cursor("1\n");
         for packet in 1..=5 {
             assert_eq!(link.serve(at(0), 1500).ends, at(packet));
@@ -258,11 +253,11 @@ mod tests {
     fn large_packets_take_several_opportunities_and_small_ones_share() {
         let mut link = cursor("1\n2\n3\n10\n");
         assert_eq!(link.serve(at(0), 2000).ends, at(2));
-        // 1004 of 1504 bytes are left at 2 ms: a small packet that has arrived by then uses them.
+        // 1004 of 1504 bytes are left at 2 ms, for a small packet that has arrived by then.
         assert_eq!(link.serve(at(2), 500).ends, at(2));
-        // 500 bytes are left: not enough, the rest comes at 3 ms.
+        // 500 bytes are left: the rest of the packet follows at 3 ms.
         assert_eq!(link.serve(at(2), 900), Served { begins: at(2), ends: at(3) });
-        // Arrived after 3 ms: what was left is gone.
+        // Arrived after 3 ms: the rest is lost.
         assert_eq!(link.serve(at(4), 40).ends, at(10));
     }
 
@@ -271,7 +266,7 @@ mod tests {
         let mut link = cursor("0\n5\n10\n");
         assert_eq!(link.serve(at(1), 1500).ends, at(5));
         assert_eq!(link.serve(at(6), 1500).ends, at(10));
-        // The second pass begins at 10 ms: its first opportunity is at 10 ms too.
+        // The second pass begins at 10 ms, with an opportunity at 10 ms.
         assert_eq!(link.serve(at(10), 1500).ends, at(10));
         assert_eq!(link.trace.bytes_until(at(10)), 4.0 * 1504.0);
         assert_eq!(link.trace.bytes_until(at(9)), 2.0 * 1504.0);

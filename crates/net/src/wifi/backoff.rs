@@ -1,8 +1,8 @@
-//! One station's back-off: how many slots it still waits, and from how many it draws.
+//! Back-off of one station.
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
-/// See the file. Slots count from when the medium became free and the station's interframe space was over.
+/// Slots count from the end of the interframe space after the medium becomes free.
 pub(super) struct Backoff {
     slot: Duration,
     space: Duration,
@@ -29,32 +29,32 @@ impl Backoff {
         backoff
     }
 
-    /// When it is over if the medium, free since or to be free at `free_at`, stays so.
+    /// End of the back-off if the medium, free at `free_at`, stays free.
     pub(super) fn ends_at(&self, free_at: Time) -> Time {
         free_at + self.space + self.slot * self.slots
     }
 
-    /// Something to send has come up at `now`, after a time without.
+    /// Handles new data after an idle time.
     pub(super) fn ask(&mut self, now: Time, free_at: Time) {
-        // 802.11-2016 §10.3.4.2: who finds the medium taken draws, unless it counts already.
+        // 802.11-2016 §10.3.4.2: a station that finds the medium busy draws, unless its back-off is running.
         if self.slots == 0 && now < free_at + self.space {
             self.draw();
         }
     }
 
-    /// Another one has begun at `now`.
+    /// Handles a transmission of another station.
     pub(super) fn freeze(&mut self, now: Time, free_at: Time) {
         let passed = now.since(free_at + self.space).as_nanos() / self.slot.as_nanos().max(1);
         self.slots = self.slots.saturating_sub(passed);
     }
 
-    /// It has sent: anew, from twice as many slots if that came to nothing.
+    /// Draws after a transmission; doubles the window if that failed.
     pub(super) fn again(&mut self, is_settled: bool) {
         self.window = if is_settled { self.narrowest } else { (2 * self.window + 1).min(self.widest) };
         self.draw();
     }
 
-    /// 0 to the window, each alike.
+    /// Uniform on 0 to the window.
     fn draw(&mut self) {
         self.slots = (self.random.uniform() * (self.window + 1) as f64) as u64;
     }

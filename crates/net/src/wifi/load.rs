@@ -1,15 +1,13 @@
-//! Stations that are only load: they contend for the medium and take it, but no packets are theirs.
+//! Stations that are load only: they contend for the medium, but have no packets.
 
 use lasthop_base::{Duration, Stream, Time, Values};
 
-/// What they have to send, all of them together.
 pub(super) struct Load {
-    /// How long each of their accesses takes, ACK included.
+    /// Time of an access, ACK included.
     pub(super) access: Duration,
-    /// Transmissions of one of their frames in all.
     pub(super) transmissions: u64,
     stations: u64,
-    /// Mean time between two frames of them all; `None`: they always have one.
+    /// Mean time between two frames of all stations; `None`: saturated.
     interval: Option<f64>,
     next: Time,
     random: Stream,
@@ -35,23 +33,21 @@ impl Load {
         self.stations
     }
 
-    /// What one has at the beginning.
+    /// Frames of a station at the beginning.
     pub(super) fn pending(&self) -> u64 {
         if self.interval.is_some() { 0 } else { u64::MAX }
     }
 
-    /// When one of them gets a frame.
     pub(super) fn next(&self) -> Time {
         self.next
     }
 
-    /// Which one it is, now that it is time.
+    /// Draws the station of the frame that arrives now.
     pub(super) fn take(&mut self, now: Time) -> usize {
         self.plan(now);
         (self.random.uniform() * self.stations as f64) as usize
     }
 
-    /// Poisson arrivals.
     fn plan(&mut self, now: Time) {
         if let (Some(interval), 1..) = (self.interval, self.stations) {
             self.next = now + Duration::from_secs_f64(self.random.exponential(interval));

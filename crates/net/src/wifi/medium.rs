@@ -1,7 +1,7 @@
-//! Who begins when: the stations of a cell and their contention for its medium.
+//! The arbiter of a cell: contention of the stations for the medium.
 //!
-//! An element that carries no packets. Directions of links ask it and are told ([`Word`]); those of the same sender, such as
-//! an access point's to several stations, have one back-off, and take turns.
+//! An element without packets. Directions of links exchange [`Word`]s with the arbiter. Directions of one sender, such
+//! as an access point's, share one back-off and take turns.
 
 use super::backoff::Backoff;
 use super::load::Load;
@@ -11,18 +11,16 @@ use crate::element::{Element, Output, lacks};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
-/// See the file.
 pub(super) struct Arbiter {
     stations: Vec<Station>,
-    /// Of each member: its station, and whether it has something to send.
+    /// Station of each member, and whether the member has data.
     members: Vec<(usize, bool)>,
     load: Load,
-    /// The first of the stations that are load only.
+    /// Index of the first load station.
     first_load: usize,
     free_at: Time,
-    /// When the next one begins.
     next: Time,
-    /// Who has begun at this time, and whether that is still to be dealt with.
+    /// Stations that began at `round_at`; `settles_at`: time to settle the round.
     round: Vec<usize>,
     round_at: Time,
     settles_at: Time,
@@ -35,9 +33,9 @@ struct Station {
 }
 
 enum Kind {
-    /// Its directions, whose turn it is, and how many have something to send.
+    /// Directions, the one in turn, and the number with data.
     Sends { members: Vec<u32>, turn: usize, wanting: u32 },
-    /// How much it has, and how often it sent the first of that.
+    /// Frames left, and transmissions of the first.
     Load { pending: u64, sent: u64 },
 }
 
@@ -63,7 +61,7 @@ impl Arbiter {
             members.push((station, false));
         }
         let first_load = stations.len();
-        // Those that speak of stations that are load only say the same.
+        // Members that set load stations set the same.
         let speaks = all.iter().find(|member| member.values.count("stations") > 0);
         let values = speaks.unwrap_or(&all[0]).values;
         let own = Stream::named(random.draw(), "arrivals");
@@ -88,7 +86,7 @@ impl Arbiter {
         arbiter
     }
 
-    /// When a station begins, as far as known.
+    /// Start of the station's next transmission, as far as known.
     fn begins_at(&self, station: &Station) -> Time {
         let wants = match &station.kind {
             Kind::Sends { wanting, .. } => *wanting > 0,
@@ -97,13 +95,12 @@ impl Arbiter {
         if wants && !station.is_on_air { station.backoff.ends_at(self.free_at) } else { Time::NEVER }
     }
 
-    /// To be asked when the medium is not taken or what takes it is sent: meanwhile nobody begins.
+    /// Plans the next start. Call when no transmission is in progress.
     fn plan(&mut self, now: Time) {
         let all = self.stations.iter().map(|station| self.begins_at(station));
         self.next = all.min().map_or(Time::NEVER, |first| first.max(now));
     }
 
-    /// Whether a direction has something to send.
     fn note(&mut self, member: u32, wants: bool) {
         let (station, had) = &mut self.members[member as usize];
         if let Kind::Sends { wanting, .. } = &mut self.stations[*station].kind {
@@ -112,13 +109,12 @@ impl Arbiter {
         *had = wants;
     }
 
-    /// A station has something to send, and had nothing.
     fn ask(&mut self, now: Time, station: usize) {
         self.stations[station].backoff.ask(now, self.free_at);
         self.next = self.next.min(self.begins_at(&self.stations[station]).max(now));
     }
 
-    /// Who has waited long enough begins.
+    /// Starts all stations whose back-off is over.
     fn begin(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut is_told = false;
         let mut loads = 0;
@@ -138,7 +134,7 @@ impl Arbiter {
                 }
                 Kind::Load { .. } => {
                     loads += 1;
-                    // Those behind it in the list begin now as well: the medium is taken when all are known.
+                    // Stations later in the list may start now, too: the medium is taken afterwards.
                     self.join(now, number);
                 }
             }
@@ -154,7 +150,6 @@ impl Arbiter {
         }
     }
 
-    /// One more has begun now.
     fn join(&mut self, now: Time, station: usize) {
         if self.round_at != now {
             self.round_at = now;
@@ -163,7 +158,6 @@ impl Arbiter {
         self.round.push(station);
     }
 
-    /// The medium is taken from now on.
     fn take(&mut self, now: Time, until: Time) {
         for station in self.stations.iter_mut().filter(|station| !station.is_on_air) {
             station.backoff.freeze(now, self.free_at);
@@ -171,7 +165,7 @@ impl Arbiter {
         self.free_at = self.free_at.max(until);
     }
 
-    /// All who begin at this time have done so.
+    /// Settles the round: all stations that start now have started.
     fn settle(&mut self, out: &mut Vec<Output>) {
         let collides = self.round.len() > 1;
         for number in self.round.drain(..) {

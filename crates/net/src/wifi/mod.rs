@@ -1,22 +1,21 @@
-//! A Wi-Fi cell: the access point and its stations, which share one medium (IEEE 802.11's DCF).
+//! A Wi-Fi cell: an access point and stations on one shared medium (IEEE 802.11's DCF).
 //!
-//! * This file: one direction of a link, its aggregates, and what becomes of their frames.
-//! * `medium`: who begins when. `backoff`: one station's. `load`: stations without packets. `parameters`: what can be set.
+//! * This file: one direction of a link, its aggregates and frames.
+//! * `medium`: contention. `backoff`: one station's back-off. `load`: stations without packets.
 //!
-//! A station with something to send waits until the medium was free for DIFS and for as many slots as it has drawn, which it
-//! counts only while the medium is free. Those who begin in the same slot collide: nothing arrives, and each draws from
-//! twice as many slots. An aggregate's frames are destroyed one by one (`channel`), acknowledged together, and
-//! sent again with the next one. The receiver hands packets on in order; what comes behind a missing one waits until that
-//! is there or given up. The link's rate is that of frames on the air (a trace counts with its mean).
+//! A station with data waits until the medium was free for DIFS and for its drawn number of slots, counted only while
+//! the medium is free. Stations that begin in the same slot collide: nothing arrives, and each draws from twice as many
+//! slots. Frames of an aggregate are lost one by one (`channel`), acknowledged together, and retransmitted with the
+//! next aggregate. The receiver delivers in order; packets behind a missing frame wait until that arrives or is given
+//! up. The link's rate is that of frames over the air (a trace counts with its mean).
 //!
-//! Links of one cell share the medium. What one node sends, to however many stations, has one back-off; its directions take
-//! turns, an aggregate each (Linux's access points have a queue for each station, too). The propagation delay is that
-//! behind the cell, on the air there is none.
+//! Links of one cell share the medium. All directions of one node share a back-off and take turns, an aggregate each
+//! (Linux's access points have a queue per station, too). The propagation delay lies behind the cell.
 //!
-//! # What is not modelled
-//! Hidden stations, the stronger one of two that are heard (capture), RTS and CTS, rate adaptation, power saving, access
-//! categories other than by what each direction sets. The medium is taken until the ACK of the longest one of those that
-//! collide would be over (EIFS is that and DIFS). In an outage by `plan` the rate is 1 bit/s: `loss_plan` has outages here.
+//! # Not modelled
+//! Hidden stations, capture, RTS and CTS, rate adaptation, power saving; access categories except by each direction's
+//! parameters. A collision takes the medium until the longest one's ACK would be over (EIFS is that and DIFS). A
+//! planned outage has a rate of 1 bit/s: use `loss_plan` for outages.
 
 mod backoff;
 mod load;
@@ -55,7 +54,7 @@ impl Layer for Cell {
     fn partner(&self) -> Option<Partner> {
         Some(Partner {
             why: "Wi-Fi's medium is shared, so the other direction needs the same link layer",
-            remedy: "arq in the link's own table, for both directions",
+            remedy: "set arq in the link's own table, for both directions",
         })
     }
 
@@ -69,9 +68,8 @@ impl Layer for Cell {
     }
 }
 
-/// One direction of a link of the cell.
 struct Station {
-    /// What the medium calls it.
+    /// Index at the medium.
     member: u32,
     transmissions: u32,
     most: usize,
@@ -84,24 +82,19 @@ struct Station {
     delay: Duration,
     channel: Box<dyn Channel>,
     store: Store,
-    /// Frames that were sent and are not handed on yet, in order.
     frames: VecDeque<Frame>,
     does: Does,
-    /// Until when its last aggregate has the medium, ACK included.
+    /// End of the last aggregate's use of the medium, ACK included.
     until: Time,
     last_arrival: Time,
-    /// Whether frames that fail are reported.
     tells_trouble: bool,
 }
 
-/// What a station does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Does {
-    /// Nothing until then: its queue is empty, or keeps its packets for now.
+    /// Idle until then: the queue is empty, or keeps its packets.
     Rests(Time),
-    /// It contends for the medium.
     Contends,
-    /// It begins at this time.
     Begins(Time),
     Sends(Aggregate),
 }
@@ -120,11 +113,9 @@ enum Sent {
     GivenUp,
 }
 
-/// What is on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Aggregate {
     begins: Time,
-    /// When its last frame is sent.
     ends: Time,
     collides: bool,
 }
@@ -156,7 +147,6 @@ impl Station {
         out.push(Output::Across(Across::Air { member: self.member, word }));
     }
 
-    /// Contends from now on, if it has something to send.
     fn ask(&mut self, out: &mut Vec<Output>) {
         if self.has_something() {
             self.does = Does::Contends;
@@ -168,7 +158,7 @@ impl Station {
         self.store.backlog().waiting > 0 || self.frames.iter().any(|frame| frame.state == Sent::Waits)
     }
 
-    /// Puts an aggregate on the air: what has to be sent again, then what waits.
+    /// Sends an aggregate: retransmissions first, then new packets.
     fn begin(&mut self, now: Time, out: &mut Vec<Output>) {
         let rate = self.service.rate_at(now);
         let time_of = |packet: &Packet, overhead: u64| rate.time_for(u64::from(packet.wire_bytes) + overhead);
@@ -184,7 +174,7 @@ impl Station {
                 count += 1;
             }
         }
-        // The receiver holds no more than an ACK can tell of.
+        // The block ACK's window limits the receiver's buffer.
         while count < self.most
             && self.frames.len() < self.most
             && (count == 0 || ends.since(first) < self.airtime)
@@ -195,7 +185,6 @@ impl Station {
             self.frames.push_back(Frame { packet, sent: 0, state: Sent::OnAir });
         }
         if count == 0 {
-            // A queue that keeps its packets for now, or has dropped them.
             let waits = self.store.backlog().waiting > 0;
             self.does = Does::Rests(if waits { self.store.ready_at(now) } else { Time::NEVER });
             return self.say(Word::Nothing, out);
@@ -205,7 +194,7 @@ impl Station {
         self.say(Word::Takes(self.until), out);
     }
 
-    /// The last frame is sent; the ACK, if there is one, tells what arrived.
+    /// Handles the aggregate's end; the ACK reports the frames that arrived.
     fn end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
         let (mut arrived, mut gave_up) = (false, false);
         let rate = self.service.rate_at(aggregate.begins);
@@ -223,7 +212,7 @@ impl Station {
                 _ => Sent::Waits,
             };
             if self.tells_trouble && frame.state != Sent::Arrived {
-                // The sender knows by the ACK that does not name the frame.
+                // The sender learns of the loss from the ACK.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
                 let trouble = Trouble { before, failed: 1, since, apart: self.sifs + self.ack };
                 out.push(Output::Troubled { packet: frame.packet, trouble });
@@ -237,7 +226,7 @@ impl Station {
         self.say(Word::Done { is_settled: arrived || gave_up, wants }, out);
     }
 
-    /// What is there, in order, and what is given up.
+    /// Delivers in order; outputs losses of frames given up.
     fn hand_on(&mut self, ends: Time, out: &mut Vec<Output>) {
         while let Some(Frame { packet, state, .. }) = self.frames.front() {
             let at = (ends + self.delay).max(self.last_arrival);

@@ -1,11 +1,11 @@
-//! Whatever the parameters: each SDU arrives once or is lost once, in order if it is to be, and in the end nothing is left to do.
+//! For any parameters each SDU arrives once or is lost once, in the configured order, and no work is left.
 
 use super::link::*;
 use lasthop_base::{Choice, Duration, Value};
 use lasthop_net::channel;
 use proptest::prelude::*;
 
-/// Milliseconds since the packet before, and bytes.
+/// Time since the previous packet, ms, and bytes.
 type Offers = Vec<(u64, u32)>;
 
 fn offers() -> impl Strategy<Value = Offers> {
@@ -56,7 +56,6 @@ proptest! {
         };
         let config = config(&settings, loss);
         let mut link = Link::new(&config, seed);
-        // The way back loses as much.
         let back = Choice::named(channel::ALL, "iid");
         let values = back.values.clone().with("loss", Value::Number(loss));
         let stream = lasthop_base::Stream::named(seed, "back");
@@ -67,7 +66,7 @@ proptest! {
             link.offer(now, number as u64, *bytes);
         }
         link.run(now + Duration::from_secs(1_000));
-        prop_assert!(link.sides.iter().all(|side| side.poll_timeout() == lasthop_base::Time::NEVER), "it rests");
+        prop_assert!(link.sides.iter().all(|side| side.poll_timeout() == lasthop_base::Time::NEVER), "idle");
         let mut ends: Vec<u64> = link.numbers();
         ends.extend(link.lost.iter().map(|(number, _, _)| *number));
         ends.sort_unstable();
@@ -75,7 +74,7 @@ proptest! {
         if word_of("order") != "none" {
             prop_assert!(link.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
         }
-        // Only what was lost without a word is given up later, and once.
+        // Only unannounced losses are given up later, and once.
         let mut given_up: Vec<u64> = link.given_up.iter().map(|(number, _)| *number).collect();
         given_up.sort_unstable();
         prop_assert!(given_up.windows(2).all(|pair| pair[0] < pair[1]));
@@ -87,8 +86,8 @@ proptest! {
     }
 }
 
-/// Found by chance: a status that was made before an SDU was given up, and came after it, answered the last poll. With a full
-/// window nothing more was sent.
+/// Found by chance: a status made before an SDU was given up, but received afterwards, answered the last poll. With a
+/// full window nothing more was sent.
 #[test]
 fn a_late_status_does_not_stop_a_full_window() {
     let settings = [

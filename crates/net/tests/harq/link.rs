@@ -1,4 +1,4 @@
-//! Both directions of a link under hybrid ARQ, and what comes of packets.
+//! Both directions of a link under hybrid ARQ, and the packets' fates.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::across::Across;
@@ -16,7 +16,7 @@ pub fn at(millis: u64) -> Time {
     Time::ZERO + MS * millis
 }
 
-/// With its 8 bytes of headers a block of 1 ms at 12 Mbit/s.
+/// With 8 bytes of headers, a block of 1 ms at 12 Mbit/s.
 pub const WHOLE: u32 = 1492;
 
 pub fn packet(number: u64, wire_bytes: u32) -> Packet {
@@ -39,7 +39,7 @@ pub fn packet(number: u64, wire_bytes: u32) -> Packet {
 
 pub type Settings<'a> = &'a [(&'static str, Value)];
 
-/// 12 Mbit/s, without delay behind the air, no NACK misread, all other defaults but these.
+/// 12 Mbit/s, no propagation delay, no NACK misread, otherwise defaults.
 pub fn config(settings: Settings<'_>, loss: f64) -> Config {
     let mut config = Config::wire(Service::Rate(Rate::from_bps(12_000_000)), Duration::ZERO);
     config.arq = Choice::named(harq::ALL, "harq");
@@ -62,19 +62,19 @@ pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn
     }
 }
 
-/// Both directions of a link, and what became of packets of the first one.
+/// Both directions of a link, and fates of packets of the first one.
 pub struct Link {
     pub sides: [Box<dyn Element>; 2],
     pub now: Time,
     pub arrived: Vec<(u64, Time)>,
     pub lost: Vec<(u64, Time, LossReason)>,
     pub given_up: Vec<(u64, Time)>,
-    /// When each status was made.
+    /// Time of each status.
     pub statuses: Vec<Time>,
 }
 
 impl Link {
-    /// The way back loses nothing.
+    /// The reverse direction loses nothing.
     pub fn new(config: &Config, seed: u64) -> Link {
         let channel = (config.channel.build)(&config.channel.values, Stream::named(seed, "channel"));
         Link::with(config, channel, seed)
@@ -103,7 +103,7 @@ impl Link {
         self.take(0, out);
     }
 
-    /// The earlier side first, the first one first, as an engine does.
+    /// The earlier side first, the first one at ties, as in an engine.
     pub fn run(&mut self, until: Time) {
         let mut out = Vec::new();
         loop {
@@ -112,7 +112,7 @@ impl Link {
             if due > until {
                 return;
             }
-            assert!(due >= self.now, "a deadline of the past");
+            assert!(due >= self.now, "a deadline in the past");
             self.now = due;
             self.sides[side].handle_timeout(due, &mut out);
             self.take(side, std::mem::take(&mut out));
@@ -132,7 +132,7 @@ impl Link {
                     self.sides[1 - side].handle_across(self.now, across);
                 }
                 Output::Copied { .. } | Output::Troubled { .. } | Output::Report(_) => {
-                    panic!("HARQ tells no more")
+                    panic!("HARQ has no other outputs")
                 }
             }
         }

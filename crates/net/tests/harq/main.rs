@@ -1,4 +1,4 @@
-//! Hybrid ARQ under RLC: what theory says of losses, delays and rates, and what becomes of SDUs by name.
+//! Hybrid ARQ under RLC: losses, delays and rates by theory, and fates of single SDUs.
 
 mod arbitrary;
 mod link;
@@ -11,7 +11,7 @@ use lasthop_wire::LossReason;
 use link::*;
 use std::sync::Arc;
 
-/// Loses all transmissions of blocks by number, or those whose first one begins in a time.
+/// Loses all transmissions of these blocks, or of blocks that begin within a time.
 struct Losing {
     blocks: &'static [u64],
     next: u64,
@@ -31,7 +31,7 @@ fn losing(blocks: &'static [u64]) -> Box<dyn Channel> {
     Box::new(Losing { blocks, next: 0 })
 }
 
-/// Error steps of a first transmission with this loss and of its repeats.
+/// Error probabilities of a first transmission with this loss and of its retransmissions.
 fn steps(loss: f64, combining: f64, transmissions: usize) -> Vec<f64> {
     (0..transmissions as i32).map(|repeats| loss * combining.powi(repeats)).collect()
 }
@@ -40,8 +40,8 @@ fn close(value: f64, expected: f64, error: f64, what: &str) {
     assert!((value - expected).abs() < 5.0 * error, "{what}: {value} instead of {expected} ± {error}");
 }
 
-/// A backlog of whole blocks in unacknowledged mode: lost is the product of the error steps, or a NACK that was misread; each
-/// slot carries 1 - loss over the mean number of transmissions.
+/// A backlog of whole blocks in unacknowledged mode. Residual loss: the product of the error probabilities, or a
+/// misread NACK. Each slot carries 1 - loss over the mean number of transmissions.
 #[test]
 fn what_harq_leaves_and_what_it_costs() {
     let all = 40_000;
@@ -58,7 +58,6 @@ fn what_harq_leaves_and_what_it_costs() {
         (0..all).for_each(|number| link.offer(Time::ZERO, number, WHOLE));
         link.run(at(1_000_000));
         let steps = steps(loss, combining, transmissions);
-        // Reaches the n-th transmission; each one's failure is the last one's, or the NACK's.
         let (mut reaches, mut sent, mut residual) = (1.0, 0.0, 0.0);
         for (index, step) in steps.iter().enumerate() {
             sent += reaches;
@@ -74,7 +73,7 @@ fn what_harq_leaves_and_what_it_costs() {
         assert!(link.lost.iter().all(|(_, _, reason)| *reason == LossReason::Channel));
         assert_eq!(link.arrived.len() + link.lost.len(), all as usize);
         let counters = link.counters();
-        // The number of transmissions of a block is at most `transmissions` apart from its mean.
+        // A block's number of transmissions is at most `transmissions` from its mean.
         close(counters.blocks as f64 / n, sent, transmissions as f64 / 2.0 / n.sqrt(), &what);
         let slots = link.now.as_secs() * 1000.0;
         assert!(slots - (counters.blocks as f64) < 100.0, "{what}: {slots} slots, {counters:?}");
@@ -83,7 +82,7 @@ fn what_harq_leaves_and_what_it_costs() {
     }
 }
 
-/// A packet now and then: a slot, and a round trip for each repeat.
+/// A single packet takes a slot, and a round trip for each retransmission.
 #[test]
 fn the_delay_is_a_slot_and_round_trips() {
     let settings = [word("mode", "um"), word("order", "none"), number("combining", 0.5)];
@@ -120,7 +119,6 @@ fn harq_reorders_and_rlc_puts_in_order() {
         assert_eq!(late == 0, in_order, "{order}: {late} late ones");
         assert_eq!(in_order, link.counters().late == 0);
         assert_eq!(link.counters().waited > Duration::ZERO, in_order, "{order}");
-        // The same losses, whoever keeps the order.
         let mut sorted = numbers.clone();
         sorted.sort_unstable();
         assert_eq!(*last.get_or_insert(sorted.clone()), sorted);
@@ -128,7 +126,8 @@ fn harq_reorders_and_rlc_puts_in_order() {
     }
 }
 
-/// SDU 1 is lost in slot 1. SDU 2 is there at 3 ms, and from then on t-Reassembly runs: at 53 ms all that have come since go up.
+/// SDU 1 is lost in slot 1. SDU 2 arrives at 3 ms and starts t-Reassembly: at 53 ms all SDUs received since are
+/// delivered.
 #[test]
 fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     let mut link = Link::with(&config(&[word("mode", "um"), number("combining", 1.0)], 0.0), losing(&[1]), 1);
@@ -136,7 +135,7 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     link.run(at(1000));
     assert_eq!(link.lost, [(1, Time::NEVER, LossReason::Channel)]);
     assert_eq!(link.given_up, [(1, at(53))]);
-    // The lost block's three repeats take slots 9, 17 and 25, which delays what comes then by one slot each.
+    // The lost block's three retransmissions take slots 9, 17 and 25, and delay later SDUs by a slot each.
     let sent = |number: u64| {
         let later = [9, 17, 25].iter().filter(|slot| number + 1 > **slot).count() as u64;
         let slot = (number..)
@@ -152,7 +151,6 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     }
     let counters = link.counters();
     assert_eq!((counters.waits_expired, counters.longest_wait), (1, MS * 50));
-    // PDCP waits for its own timer.
     let pdcp = [word("order", "pdcp"), time("t_reordering", MS * 80)];
     let settings = [&[word("mode", "um"), number("combining", 1.0)], &pdcp[..]].concat();
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
@@ -163,8 +161,8 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
     assert_eq!(link.arrived.len(), 99);
 }
 
-/// SDU 1 is lost in slot 1, HARQ off. At 3 ms SDU 2 shows the hole; t-Reassembly is over at 23 ms, the status has the slot
-/// of 23 to 24 ms on the way back, where slot 24 has begun, and SDU 1 that of 25 to 26 ms.
+/// SDU 1 is lost in slot 1, without HARQ. At 3 ms SDU 2 shows the hole; t-Reassembly ends at 23 ms, the status has the
+/// slot of 23 to 24 ms in the other direction, where slot 24 has begun, and SDU 1 that of 25 to 26 ms.
 #[test]
 fn a_status_brings_a_lost_block_back() {
     let settings =
@@ -172,8 +170,8 @@ fn a_status_brings_a_lost_block_back() {
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);
     (0..40).for_each(|number| link.offer(at(number), number, WHOLE));
     link.run(at(1000));
-    // Each block empties the buffer and polls: one answer for SDU 0, the next when it is known that SDU 1 is missing. The one
-    // after that is prohibited until SDU 1 is there, else it would be asked for again.
+    // Each block empties the buffer and polls: one status for SDU 0, one when SDU 1 is known to be missing. The next is
+    // prohibited until SDU 1 arrives; otherwise SDU 1 would be requested again.
     assert_eq!(link.statuses[..2], [at(1), at(23)]);
     assert_eq!(link.numbers(), (0..40).collect::<Vec<_>>());
     let when = |number: usize| link.arrived[number].1;
@@ -183,7 +181,7 @@ fn a_status_brings_a_lost_block_back() {
     assert_eq!((counters.retransmissions, counters.discarded, counters.blocks_given_up), (1, 0, 1));
 }
 
-/// Nothing comes behind a lost SDU: its poll is lost with it, and is sent again after t-PollRetransmit.
+/// A poll lost with its SDU is repeated after t-PollRetransmit.
 #[test]
 fn a_lost_poll_is_sent_again() {
     let mut link = Link::with(&config(&[count("transmissions", 1)], 0.0), losing(&[0]), 1);
@@ -195,7 +193,7 @@ fn a_lost_poll_is_sent_again() {
     assert_eq!(link.sides[1].poll_timeout(), Time::NEVER);
 }
 
-/// All transmissions fail: each SDU is sent once and twice more, then given up.
+/// All transmissions fail: each SDU is sent three times, then given up.
 #[test]
 fn what_is_repeated_too_often_is_given_up() {
     let settings = [count("transmissions", 1), count("retransmissions", 2)];
@@ -233,8 +231,8 @@ fn in_acknowledged_mode_nothing_is_lost() {
     }
 }
 
-/// Four processes with a round trip of eight slots use every other one; at 64 kbit/s, where a slot has 8 bytes, blocks wait for
-/// some slots' worth.
+/// Four processes with a round trip of eight slots use every other slot. At 64 kbit/s, 8 bytes a slot, blocks wait for
+/// several slots.
 #[test]
 fn processes_and_low_rates() {
     let mut link = Link::new(&config(&[count("processes", 4)], 0.0), 1);
@@ -250,7 +248,7 @@ fn processes_and_low_rates() {
     assert!(link.arrived.len().abs_diff(1000) <= 4, "{}", link.arrived.len());
 }
 
-/// 50 ms without service: what was on the air then is lost to HARQ, and acknowledged mode brings it.
+/// 50 ms of outage: HARQ loses blocks in flight, acknowledged mode recovers them.
 #[test]
 fn an_outage_by_plan() {
     let plan = Plan::parse("12 Mbit/s for 100 ms, 0 bit/s for 50 ms").unwrap();
@@ -270,7 +268,7 @@ fn an_outage_by_plan() {
     }
 }
 
-/// Opportunities at 5, 5, 5 and 10 ms, each of 1504 bytes: slots that end then have as much.
+/// Opportunities at 5, 5, 5 and 10 ms of 1504 bytes fill the slots that end then.
 #[test]
 fn a_recorded_rate_fills_the_slots() {
     let mut config = config(&[word("mode", "um")], 0.0);
@@ -282,7 +280,7 @@ fn a_recorded_rate_fills_the_slots() {
     assert_eq!(times, [5, 5, 5, 10, 15, 15, 15, 20].map(at));
 }
 
-/// A backlog of 1600 blocks of a PDU each polls after so many PDUs or bytes, and with the last one.
+/// A backlog of 1600 blocks of a PDU polls by PDUs or bytes, and with the last PDU.
 #[test]
 fn polls_come_by_pdus_and_by_bytes() {
     for (pdus, bytes, polls) in [(16, 0, 100), (0, 15_000, 160), (16, 15_000, 160), (0, 0, 1)] {
@@ -294,7 +292,8 @@ fn polls_come_by_pdus_and_by_bytes() {
     }
 }
 
-/// Four SDUs in four slots; the last one polls, as no other may be begun, and the status has the fifth slot on its way back.
+/// Four SDUs in four slots; the last polls, as the window is full, and the status has the fifth slot of the other
+/// direction.
 #[test]
 fn a_full_window_polls() {
     let settings = [count("window", 4), time("t_status_prohibit", Duration::ZERO)];

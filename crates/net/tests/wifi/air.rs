@@ -1,4 +1,4 @@
-//! A cell without an engine: its directions, its medium, and what they tell each other.
+//! A cell without an engine: directions, medium, and their messages.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::across::{Across, Word};
@@ -34,7 +34,7 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
     config
 }
 
-/// What became of a run: by direction the packets that arrived, with their times, those lost, and when it began to send.
+/// Result of a run: by direction arrivals with times, losses, and start times.
 pub(crate) struct Heard {
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,
     pub(crate) lost: Vec<u64>,
@@ -42,20 +42,18 @@ pub(crate) struct Heard {
     until: Time,
 }
 
-/// A direction of a cell: what it is made of, who sends on it, and whether it always has packets waiting.
+/// A direction of a cell: configuration, sender, and whether it is saturated.
 pub(crate) type Direction<'a> = (&'a Config, usize, bool);
 
-/// Two directions of one link.
 pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
     run_cell(&[(config, 0, sends[0]), (config, 1, sends[1])], end)
 }
 
-/// A cell of packets of 1500 bytes.
 pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
     run_cell_of(1500, directions, end)
 }
 
-/// A cell until `end`, as an engine runs it: the earlier first, the first one first, the medium last.
+/// Runs a cell until `end` as an engine does: the earlier element first, the medium last at ties.
 pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));
@@ -93,7 +91,7 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
         }
         let due = all.iter().map(|element| element.poll_timeout());
         let (at, number) = due.zip(0..).min().expect("elements");
-        assert!(at >= now, "time goes on");
+        assert!(at >= now, "time never decreases");
         now = at;
         if now > end {
             return heard;
@@ -103,7 +101,6 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
     }
 }
 
-/// Deals with what an element has decided.
 fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Output>, heard: &mut Heard) {
     let medium = all.len() - 1;
     for output in out.drain(..) {
@@ -117,14 +114,14 @@ fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Ou
                 if let Word::Takes(until) = word {
                     let others = || heard.begun.iter().enumerate().filter(|(other, _)| *other != number);
                     let collides = others().any(|(_, begun)| begun.last() == Some(&now));
-                    assert!(now >= heard.until || collides, "{number} sends while the medium is taken");
+                    assert!(now >= heard.until || collides, "{number} sends while the medium is busy");
                     heard.until = heard.until.max(until);
                     heard.begun[number].push(now);
                 }
                 let other = if number == medium { member as usize } else { medium };
                 all[other].handle_across(now, Across::Air { member, word });
             }
-            _ => panic!("a station tells no more"),
+            _ => panic!("a station has no other outputs"),
         }
     }
 }

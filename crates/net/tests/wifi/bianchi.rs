@@ -1,12 +1,12 @@
-//! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and a cell with his paper's parameters.
+//! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and a cell with the paper's parameters.
 
 use crate::air::{Direction, Heard, config, run_cell_of};
 use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::Config;
 use lasthop_net::service::Service;
 
-/// Bianchi 2000, §V: frames of 8184 bits of payload at 1 Mbit/s behind headers of 272 and 128 bits, ACKs of 112 and 128 bits,
-/// slots of 50 us, SIFS 28 us, DIFS 128 us. The windows are of his Fig. 6: W = 32, m = 5.
+/// Bianchi 2000, §V: frames of 8184 bits of payload at 1 Mbit/s behind headers of 272 and 128 bits, ACKs of 112 and 128
+/// bits, slots of 50 us, SIFS 28 us, DIFS 128 us. Windows of Fig. 6: W = 32, m = 5.
 pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
     let us = |micros| Value::Duration(Duration::from_micros(micros));
     let mut settings = vec![
@@ -25,15 +25,15 @@ pub(crate) fn bianchis(more: &[(&'static str, Value)]) -> Config {
     Config { service: Service::Rate(Rate::from_bps(1_000_000)), ..config(&settings, 0.0) }
 }
 
-/// Payload of his frames, bytes.
+/// Payload of a frame, bytes.
 pub(crate) const PAYLOAD: u32 = 1023;
-/// How long one of his frames takes, its ACK and DIFS included, us.
+/// Time of a frame, ACK and DIFS included, us.
 pub(crate) const BUSY: f64 = 128.0 + 272.0 + 8184.0 + 28.0 + 240.0 + 128.0;
 
-/// His Eq. 7 and 9: how likely a transmission collides, and that a station sends in a slot, of `n` stations.
+/// Eq. 7 and 9: probabilities that a transmission collides, and that a station sends in a slot, of `n` stations.
 pub(crate) fn bianchi(n: i32) -> (f64, f64) {
     let (w, m) = (32.0, 5);
-    // His Eq. 9, which has no hole at p = 1/2.
+    // Eq. 9 in a form without a hole at p = 1/2.
     let sum = |p: f64| (0..m).map(|stage| (2.0 * p).powi(stage)).sum::<f64>();
     let tau_of = |p: f64| 2.0 / (1.0 + w + p * w * sum(p));
     // 1 - (1 - tau)^(n - 1) rises with tau, tau falls with p: one root.
@@ -41,8 +41,8 @@ pub(crate) fn bianchi(n: i32) -> (f64, f64) {
     (p, tau_of(p))
 }
 
-/// His Eq. 13: the share of the rate that is payload. A collision takes as long as a success here, as the ACK's time passes
-/// either way (802.11's EIFS; his T_c leaves it out).
+/// Eq. 13: payload's share of the rate. Here a collision takes as long as a success, ACK time included (802.11's EIFS;
+/// the paper's T_c excludes it).
 pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     let tau = bianchi(n).1;
     let some = 1.0 - (1.0 - tau).powi(n);
@@ -50,17 +50,17 @@ pub(crate) fn bianchis_throughput(n: i32) -> f64 {
     some * one * f64::from(8 * PAYLOAD) / ((1.0 - some) * 50.0 + some * BUSY)
 }
 
-/// The same with the back-off of DCF, which counts a slot in which others send for nobody (Tinnirello, Bianchi, Xiao, IEEE
-/// TVT 59(3), 2010, have the reason; the sums are our own): who draws 0 goes on at once and meets nobody, all others wait for
-/// as many idle slots as they have drawn. Throughput, and the share of transmissions that collide.
+/// Bianchi's model with DCF's back-off, which does not count busy slots (reason: Tinnirello, Bianchi, Xiao, IEEE TVT
+/// 59(3), 2010; the sums are ours). A draw of 0 sends at once without collision; other draws wait for that many idle
+/// slots. Returns throughput, and the share of colliding transmissions.
 pub(crate) fn dcf(n: i32) -> (f64, f64) {
-    // Of a station in an idle slot: how often it sends then, and at once behind its last one.
+    // Transmissions of a station in an idle slot, and at once after its last one.
     let rates = |p: f64| {
         let (mut visits, mut sent, mut at_once, mut slots) = (1.0, 0.0, 0.0, 0.0);
         for stage in 0..=5 {
             let w = 32.0 * f64::from(1 << stage);
             let fails = p * (1.0 - 1.0 / w);
-            // The last stage is repeated.
+            // The last stage repeats.
             let here = if stage < 5 { visits } else { visits / (1.0 - fails) };
             sent += here * (1.0 - 1.0 / w);
             at_once += here / w;
@@ -76,7 +76,7 @@ pub(crate) fn dcf(n: i32) -> (f64, f64) {
     (alone * f64::from(8 * PAYLOAD) / (50.0 + busy * BUSY), p * tau / (tau + at_once))
 }
 
-/// Where a function that falls from above 0 to below it, between 0 and 1, is 0.
+/// Root in 0 to 1 of a falling function.
 fn root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
@@ -86,13 +86,13 @@ fn root(function: impl Fn(f64) -> f64) -> f64 {
     low
 }
 
-/// What arrived on these directions as payload, Mbit/s.
+/// Payload that arrived on these directions, Mbit/s.
 pub(crate) fn throughput(heard: &Heard, directions: std::ops::Range<usize>, seconds: u64) -> f64 {
     let arrived: usize = heard.arrived[directions].iter().map(Vec::len).sum();
     arrived as f64 * f64::from(8 * PAYLOAD) / (seconds as f64 * 1e6)
 }
 
-/// `n` stations over 400 s: throughput as a share of the rate, and the share of transmissions that collides.
+/// `n` stations over 400 s: throughput as a share of the rate, and share of colliding transmissions.
 pub(crate) fn saturated(n: usize) -> (f64, f64) {
     let config = bianchis(&[]);
     let directions: Vec<Direction<'_>> = (0..n).map(|sender| (&config, sender, true)).collect();

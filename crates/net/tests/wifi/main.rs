@@ -1,7 +1,7 @@
-//! A Wi-Fi cell: who sends when, what a collision costs, and what arrives.
+//! A Wi-Fi cell: access, collisions and arrivals.
 //!
-//! * This file: two directions of one link. `many`: more than two stations, slow ones, access points, load;
-//!   `bianchi`: the model that says what they do. `air`: a cell run.
+//! * This file: two directions of one link. `many`: more stations, slow ones, access points, load. `bianchi`: the
+//!   model. `air`: a run of a cell.
 
 mod air;
 mod bianchi;
@@ -13,8 +13,8 @@ use lasthop_net::{Config, arq};
 
 const SECOND: Time = Time::from_nanos(1_000_000_000);
 
-/// One station alone, a frame at a time: DIFS 34, 7.5 slots of 9 in the mean, preamble 40, frame 228.1, SIFS 16, ACK 32: 417.6 us
-/// a frame. With aggregates of 64 frames or 4 ms (17.5 frames: 17 whole ones and one begun within): 18 frames in 4296 us.
+/// A single station, single frames: DIFS 34, 7.5 slots of 9 in the mean, preamble 40, frame 228.1, SIFS 16, ACK 32:
+/// 417.6 us. Aggregates of 64 frames or 4 ms (17.5 frames: 17 whole ones and one begun within): 18 frames in 4296 us.
 #[test]
 fn a_station_alone_has_the_medium() {
     let seconds = 20.0;
@@ -32,9 +32,9 @@ fn a_station_alone_has_the_medium() {
     assert!((cycle - expected).abs() < 5.0 * error + 1.0, "{cycle} us instead of {expected}");
 }
 
-/// Bianchi 2000, Eq. 7 and 9, of two stations with windows of 16 to 1024: a transmission collides with p = tau =
-/// 2 (1 - 2p) / ((1 - 2p) 17 + 16 p (1 - (2p)^6)). The model counts a slot in which the other one sends as one of the
-/// back-off's, DCF does not: who was interrupted meets the next sender a little less often. Within a fifth.
+/// Bianchi 2000, Eq. 7 and 9, two stations with windows of 16 to 1024: collision probability p = tau = 2 (1 - 2p) / ((1
+/// - 2p) 17 + 16 p (1 - (2p)^6)). The model counts busy slots as back-off slots, DCF does not: collisions are slightly
+/// rarer. Within a fifth.
 #[test]
 fn two_stations_share_and_collide_as_bianchi_says() {
     let end = Time::ZERO + Duration::from_secs(30);
@@ -48,15 +48,15 @@ fn two_stations_share_and_collide_as_bianchi_says() {
         let share = collisions / begun.len() as f64;
         assert!((share / p - 1.0).abs() < 0.2, "{share} instead of {p}");
     }
-    // Alike: within five standard errors of a coin thrown so often.
+    // Five standard errors of a fair coin.
     let (one, other) = (heard.arrived[0].len() as f64, heard.arrived[1].len() as f64);
     assert!((one - other).abs() < 5.0 * (one + other).sqrt(), "{one} and {other}");
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], end).arrived[0].len() as f64;
-    // The medium has less back-off and more collisions: together about what one has alone.
+    // Less back-off and more collisions: together about the throughput of one station.
     assert!(((one + other) / alone - 1.0).abs() < 0.1, "{one} and {other}, {alone} alone");
 }
 
-/// Frames are lost one by one and sent again with the next aggregate; they arrive in order, and what is given up is 0.3^n.
+/// Lost frames are retransmitted with the next aggregate and arrive in order; a share of 0.3^n is given up.
 #[test]
 fn lost_frames_come_again_in_order() {
     for (transmissions, loss) in [(7, 0.3f64.powi(7)), (2, 0.09)] {

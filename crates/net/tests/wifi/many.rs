@@ -1,4 +1,4 @@
-//! More than two stations, held against Bianchi's model, and stations that are slow, send to several, or are load only.
+//! More than two stations against Bianchi's model; slow stations, access points, and load.
 
 use crate::air::{Direction, config, run, run_cell, run_cell_of};
 use crate::bianchi::{BUSY, PAYLOAD, bianchi, bianchis, bianchis_throughput, dcf, saturated, throughput};
@@ -10,8 +10,7 @@ fn seconds(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
 }
 
-/// Bianchi's throughput within 1 %, his collisions within 4 %; with the back-off of DCF, which his model simplifies, within
-/// 0.5 % and 3 %.
+/// Bianchi's throughput within 1 %, collisions within 4 %; with DCF's back-off within 0.5 % and 3 %.
 #[test]
 fn saturated_stations_are_bianchis() {
     let near = |value: f64, expected: f64, by: f64| (value - expected).abs() < by * expected + 0.001;
@@ -26,8 +25,8 @@ fn saturated_stations_are_bianchis() {
     }
 }
 
-/// Heusse et al., INFOCOM 2003: where all have the same chance, who sends at 1 Mbit/s leaves those at 11 Mbit/s as much as
-/// itself. How much that is: Bianchi's slots, those with the slow one in them as long as its frame.
+/// Heusse et al., INFOCOM 2003: with equal access, a station at 1 Mbit/s reduces stations at 11 Mbit/s to its own
+/// throughput: Bianchi's slots, with the slow frame's time in slots of the slow station.
 #[test]
 fn one_slow_station_makes_all_slow() {
     let slow = bianchis(&[]);
@@ -43,7 +42,7 @@ fn one_slow_station_makes_all_slow() {
     let fast_busy = BUSY - (272.0 + 8184.0) * 10.0 / 11.0;
     let slot = silent * 50.0 + tau * BUSY + (1.0 - silent - tau) * fast_busy;
     let expected = alone * f64::from(8 * PAYLOAD) / slot;
-    // Some 20,000 frames each.
+    // About 20,000 frames each.
     assert!(each.iter().all(|one| (one / expected - 1.0).abs() < 0.04), "{each:?} instead of {expected}");
     let all_fast: Vec<Direction<'_>> = (0..n).map(|sender| (&fast, sender, true)).collect();
     let heard = run_cell_of(PAYLOAD, &all_fast, seconds(200));
@@ -53,8 +52,8 @@ fn one_slow_station_makes_all_slow() {
     assert!(measured > 2.0 * each[1]);
 }
 
-/// An access point is one station: beside three that send it has a quarter of the accesses, however many it sends to, and
-/// gives each of those as many.
+/// An access point is one station: beside three senders it has a quarter of the accesses, shared equally by its
+/// receivers.
 #[test]
 fn an_access_point_is_one_of_them() {
     let config = bianchis(&[]);
@@ -68,7 +67,7 @@ fn an_access_point_is_one_of_them() {
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
 }
 
-/// Stations that are load only and always have something to send: as those that are there.
+/// Saturated load stations act as stations with packets.
 #[test]
 fn load_takes_what_stations_take() {
     let access = Value::Duration(Duration::from_micros(128 + 272 + 8184 + 28 + 240));
@@ -77,13 +76,13 @@ fn load_takes_what_stations_take() {
         let config = bianchis(&others);
         let heard = run_cell_of(PAYLOAD, &[(&config, 0, true)], seconds(2000));
         let (measured, expected) = (throughput(&heard, 0..1, 2000), bianchis_throughput(n as i32) / n as f64);
-        // 12,000 frames and more, of n with this chance: five standard errors are below 5 %.
+        // 12,000 frames and more, of n with equal chances: five standard errors are below 5 %.
         assert!((measured / expected - 1.0).abs() < 0.05, "{n}: {measured} instead of {expected}");
     }
 }
 
-/// Poisson arrivals that would take 30 % or half of the time alone: 300 or 500 accesses of 1 ms a second and as many again as
-/// collide, each with a DIFS; all else is the station's, 417.6 us a frame. Without load nothing is taken.
+/// Poisson arrivals with a load of 30 % or half: 300 or 500 accesses of 1 ms a second, plus collisions, each with a
+/// DIFS; the rest is the station's, 417.6 us a frame. Without load nothing is taken.
 #[test]
 fn a_share_of_the_time_is_taken() {
     let of = |load, stations| {
@@ -99,14 +98,14 @@ fn a_share_of_the_time_is_taken() {
     };
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], seconds(20));
     let none = run_cell(&[(&of(0.0, 5), 0, true)], seconds(20));
-    assert!(none.arrived[0] == alone.arrived[0], "as if there were none");
+    assert!(none.arrived[0] == alone.arrived[0], "as without load stations");
     for load in [0.3, 0.5] {
         let heard = run_cell(&[(&of(load, 1), 0, true)], seconds(50));
         let collisions = (heard.begun[0].len() - heard.arrived[0].len()) as f64 / 50.0;
         let own = heard.arrived[0].len() as f64 / 50.0 * 417.6e-6;
         let others = (1000.0 * load + collisions) * 1034e-6;
         assert!((own + others - 1.0).abs() < 0.02, "{own} and {others}");
-        // A station that finds the other one waiting begins with it in one of some ten cases.
+        // A station that finds the other one waiting begins with it in one of about ten cases.
         assert!(collisions > 20.0 && collisions < 100.0, "{collisions} a second");
     }
 }

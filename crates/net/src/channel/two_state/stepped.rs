@@ -1,7 +1,6 @@
-//! A chain that takes a step every packet time, also while nothing is sent: the state lasts a whole number of steps.
-//!
-//! A step leaves a state whose mean stay is m with probability 1 - exp(-step/m): stays are geometric, and at
-//! least one step long, so that every bad period destroys at least one packet of a saturated link.
+//! A chain that steps every packet time, also while idle. A step leaves a state of mean stay m with probability 1 -
+//! exp(-step/m): stays are geometric, at least one step long, so every bad period destroys a packet of a saturated
+//! link.
 
 use super::{Air, Channel, PacketDraws, Reception, Threshold, is_shielded};
 use lasthop_base::{Stream, Values};
@@ -10,14 +9,12 @@ pub(super) struct Stepped {
     states: Stream,
     draws: PacketDraws,
     step_nanos: u64,
-    /// Mean stays, in steps' times.
     good: f64,
     bad: f64,
     loss_bad: Threshold,
     loss_good: Threshold,
     shields_tags: bool,
     is_bad: bool,
-    /// The step with which the present state ends.
     until: u64,
 }
 
@@ -44,7 +41,7 @@ impl Stepped {
     fn change_state(&mut self) {
         self.is_bad = !self.is_bad;
         let mean = if self.is_bad { self.bad } else { self.good };
-        // An exponential stay, rounded up to whole steps, is geometric with just that probability of leaving.
+        // An exponential stay, rounded up to whole steps, is geometric with exactly that probability.
         let stay = libm::floor(self.states.exponential(mean));
         self.until = self.until.saturating_add(stay as u64).saturating_add(1);
     }
@@ -59,7 +56,7 @@ impl Stepped {
 
 impl Channel for Stepped {
     fn transmit(&mut self, air: &Air) -> Reception {
-        // A repeat meets the state of its own time, unless that is past.
+        // A retransmission meets the state of its own time, unless that step is past.
         let loss = if self.is_bad_at(air.start.as_nanos() / self.step_nanos) {
             self.loss_bad
         } else {

@@ -1,38 +1,35 @@
-//! COBALT: CoDel's schedule, which slows down as it came, and BLUE where that is not enough (Palmei et al., LANMAN 2019;
-//! Linux's sch_cake).
+//! COBALT: CoDel's schedule with gradual slow-down, plus BLUE (Palmei et al., LANMAN 2019; Linux's sch_cake).
 
 use crate::admission::mark;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Packet;
 
-/// What BLUE adds for a router that is full, and takes away when a queue runs empty, at most once in a target each.
+/// BLUE's increment for a full router and decrement for an empty queue, at most once per target each.
 const MORE: f64 = 1.0 / 256.0;
 const LESS: f64 = 1.0 / 4096.0;
 
-/// What is set of it.
 pub(super) struct Rule {
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// Time for a packet of full size at the shaper's rate; zero without a shaper.
+    /// Time of a full-size packet at the shaper's rate; zero without shaper.
     pub(super) mtu_time: Duration,
     pub(super) marks: bool,
 }
 
-/// The state of one queue.
 #[derive(Clone, Default)]
 pub(super) struct Cobalt {
     is_dropping: bool,
     count: u64,
-    /// When it drops next; without a count until when it has been active.
+    /// Time of the next drop; with a zero count, end of the active time.
     drops_at: Time,
-    /// BLUE's probability, and when it changed last.
+    /// BLUE's probability, and its last change.
     probability: f64,
     changed_at: Time,
 }
 
 impl Cobalt {
-    /// A packet that came at `came` is to leave: whether it is dropped, if it could not be marked instead. `bulk`: flows
-    /// with a backlog.
+    /// Whether to drop the packet that is about to leave; marks it instead if possible. `came`: its arrival; `bulk`:
+    /// backlogged flows.
     pub(super) fn strikes(
         &mut self,
         rule: &Rule,
@@ -63,7 +60,7 @@ impl Cobalt {
             self.drops_at = self.next_after(self.drops_at, rule);
             is_late = now > self.drops_at;
         } else {
-            // Waits are short again: the schedule goes back, one step for each that has gone by.
+            // The delay is small again: the schedule steps back once per missed drop.
             while is_due {
                 self.count -= 1;
                 self.drops_at = self.next_after(self.drops_at, rule);
@@ -82,7 +79,6 @@ impl Cobalt {
         strikes
     }
 
-    /// The router is full, and this queue has lost a packet for it.
     pub(super) fn on_full(&mut self, rule: &Rule, now: Time) {
         if now.since(self.changed_at) > rule.target {
             self.probability = (self.probability + MORE).min(1.0);
@@ -93,7 +89,6 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue is empty.
     pub(super) fn on_empty(&mut self, rule: &Rule, now: Time) {
         if self.probability > 0.0 && now.since(self.changed_at) > rule.target {
             self.probability = (self.probability - LESS).max(0.0);
@@ -124,7 +119,7 @@ mod tests {
         marks: true,
     };
 
-    /// When packets are struck that leave every millisecond after `waited` ms, ms.
+    /// Times, ms, at which packets are struck that leave every millisecond with a delay of `waited` ms.
     fn struck(cobalt: &mut Cobalt, from: u64, until: u64, waited: u64, ecn: Ecn) -> Vec<u64> {
         let mut random = Stream::named(1, "cobalt");
         let mut is_struck = |now: &u64| {
@@ -135,8 +130,8 @@ mod tests {
         (from..until).filter(|now| is_struck(now)).collect()
     }
 
-    /// The schedule is CoDel's (RFC 8289 §5.3): the first strike an interval after packets began to wait too long, then
-    /// interval / sqrt(count) from 2 on: the first strike counts, too.
+    /// CoDel's schedule (RFC 8289 §5.3): the first strike after an interval of excess delay, then interval /
+    /// sqrt(count), from 2 on: the first strike counts, too.
     #[test]
     fn the_schedule_is_codels() {
         let mut expected = vec![200u64];
@@ -153,8 +148,8 @@ mod tests {
         assert!(struck(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
     }
 
-    /// Once waits are short the schedule goes back as it came: eight counts are gone after the sum of their intervals, not
-    /// at once as CoDel's.
+    /// With small delays the count falls step by step: eight counts take the sum of their intervals; CoDel's falls at
+    /// once.
     #[test]
     fn it_slows_down_as_it_came() {
         let mut cobalt = Cobalt::default();
@@ -167,8 +162,7 @@ mod tests {
         assert_eq!(cobalt.count, 0);
     }
 
-    /// BLUE: 1/256 more for each target in which the router was full, 1/4096 less for each in which the queue was empty; it
-    /// drops whatever the code point.
+    /// BLUE: +1/256 per target with a full router, -1/4096 per target with an empty queue; drops at any code point.
     #[test]
     fn blue_counts_what_the_schedule_cannot() {
         let mut cobalt = Cobalt::default();
@@ -181,7 +175,6 @@ mod tests {
             cobalt.strikes(&RULE, at(400), at(400), &mut packet(0, 0, Ecn::Ect0), 1, &mut random)
         };
         let share = (0..10_000).filter(|number| drops(number)).count() as f64 / 1e4;
-        // Four standard errors of a quarter.
         assert!((share - 0.25).abs() < 4.0 * (0.1875f64 / 1e4).sqrt(), "{share}");
         (0..1024).for_each(|n| cobalt.on_empty(&RULE, at(1000 + 6 * n)));
         assert_eq!(cobalt.probability, 0.0);

@@ -1,16 +1,14 @@
-//! Fairness between hosts, as sch_cake has it: the turn of a flow is divided by how many flows its host keeps busy, so that
-//! a host with many gets no more than a host with one.
+//! Fairness between hosts, as in sch_cake: a flow's turn is divided by the number of bulk flows of its host.
 //!
-//! A flow counts for its hosts from its first full turn with more to send (a bulk flow) until its queue is found empty. Of
-//! both hosts the busier one divides in `triple_isolate`. What is left of a division is given at random (dithering).
-//!
-//! A host is a node of the scenario. sch_cake hashes addresses to 1024 places; here no two hosts share one.
+//! A flow counts as bulk from its first full turn with more to send until its queue is empty. `triple_isolate` divides
+//! by the busier of both hosts. Remainders are given at random (dithering). A host is a node of the scenario; sch_cake
+//! hashes addresses to 1024 slots.
 
 use super::super::Hosts;
 use lasthop_base::Stream;
 use lasthop_wire::Packet;
 
-/// Which hosts get the same.
+/// Hosts that share equally.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sides {
     pub(super) source: bool,
@@ -18,7 +16,7 @@ pub(super) struct Sides {
 }
 
 impl Sides {
-    /// None of `flows`.
+    /// `None` for `flows`.
     pub(super) fn named(word: &str) -> Option<Sides> {
         match word {
             "dual_srchost" => Some(Sides { source: true, destination: false }),
@@ -29,26 +27,23 @@ impl Sides {
     }
 }
 
-/// What a queue's flow is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Set {
-    /// It has nothing to send.
     None,
-    /// New: it has had no full turn yet.
+    /// No full turn yet.
     Sparse,
-    /// It had sent all when its first turn was over.
+    /// Empty at the end of its first turn.
     Waits,
-    /// It has more to send than a turn, and counts.
+    /// More to send than a turn: counts.
     Bulk,
 }
 
-/// How busy hosts are.
 pub(super) struct Isolation {
     sides: Sides,
     hosts: Hosts,
-    /// Of each queue: what it is, and its source and destination.
+    /// State, and source and destination, by queue.
     queues: Vec<(Set, [u32; 2])>,
-    /// Of each node: its bulk flows as a source, and as a destination.
+    /// Bulk flows as source, and as destination, by node.
     busy: Vec<[u32; 2]>,
     random: Stream,
 }
@@ -65,7 +60,7 @@ impl Isolation {
         }
     }
 
-    /// A packet is about to join a queue. The turn of a flow that had nothing to send.
+    /// Handles a packet about to join; returns the turn for a flow that was empty.
     pub(super) fn join(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };
@@ -75,7 +70,7 @@ impl Isolation {
             Set::Waits => Set::Bulk,
             same => same,
         };
-        // Flows of several hosts may have to share a queue: it is the last one's.
+        // A queue shared by flows of several hosts belongs to the last flow's hosts.
         if (set == Set::Bulk) != (next == Set::Bulk) || (set == Set::Bulk && known != ends) {
             self.count(set, known, false);
             self.count(next, ends, true);
@@ -84,7 +79,6 @@ impl Isolation {
         if is_active { quantum } else { self.share(ends, quantum) }
     }
 
-    /// A flow's turn begins.
     pub(super) fn turn(&mut self, queue: u32, has_some: bool, quantum: i64) -> i64 {
         let (set, ends) = self.queues[queue as usize];
         if set == Set::Sparse {
@@ -95,14 +89,12 @@ impl Isolation {
         self.share(ends, quantum)
     }
 
-    /// A flow has nothing to send.
     pub(super) fn leave(&mut self, queue: u32) {
         let (set, ends) = self.queues[queue as usize];
         self.count(set, ends, false);
         self.queues[queue as usize].0 = Set::None;
     }
 
-    /// Bulk flows of all nodes.
     #[cfg(test)]
     pub(super) fn busy_of_all(&self) -> u32 {
         self.busy.iter().flatten().sum()
@@ -117,7 +109,7 @@ impl Isolation {
         }
     }
 
-    /// A flow's part of a turn.
+    /// Part of a turn for a flow.
     fn share(&mut self, [from, to]: [u32; 2], quantum: i64) -> i64 {
         let of =
             |counts: bool, node: u32, side: usize| if counts { self.busy[node as usize][side] } else { 0 };

@@ -1,17 +1,17 @@
-//! CAKE: a shaper before a queue for each flow, new flows first, each under COBALT (Høiland-Jørgensen et al., Piece of
+//! CAKE: a shaper before one queue per flow, new flows first, each with COBALT (Høiland-Jørgensen et al., Piece of
 //! CAKE, LANMAN 2018; defaults and rules as Linux's sch_cake).
 //!
-//! * This file: the shaper, which flow has which queue (eight ways), the router's room.
-//! * `cobalt`: which packets are dropped or marked. `hosts`: fairness between hosts.
+//! * This file: shaper, hashing of flows (eight ways), memory limit.
+//! * `cobalt`: drops and marks. `hosts`: fairness between hosts.
 //!
-//! The shaper needs no burst: a packet may leave when the one before it would have at `rate`. Flows are hashed to sets
-//! of eight queues, of which each flow gets one of its own while there is one. Where the link is slow, target and
-//! interval grow with the time that a packet takes.
+//! The shaper needs no burst: a packet may leave when the previous one has ended at `rate`. Flows are hashed to sets of
+//! eight queues; each gets its own queue while one is free. On a slow link, target and interval grow with the packet
+//! time.
 //!
-//! # What is left out
-//! Priorities by DiffServ (`besteffort` is what this is), the filter for ACKs, NAT, framing but for `overhead`, and the
-//! estimate of the rate. A flow that stops for a while keeps its count until it sends again, instead of losing it step by
-//! step meanwhile. Hosts are told apart if asked for; sch_cake does so by default (`triple-isolate`).
+//! # Not modelled
+//! DiffServ priorities (as `besteffort`), ACK filter, NAT, framing except `overhead`, rate estimation. A paused flow
+//! keeps its count until the next packet, instead of losing it step by step. Host fairness is off by default;
+//! sch_cake's default is `triple-isolate`.
 
 mod cobalt;
 mod hosts;
@@ -27,56 +27,55 @@ use std::cell::RefCell;
 
 const LONGEST: Duration = Duration::from_secs(100);
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "cake",
-        summary: "shaper, a queue for each flow with eight ways to find one, each under COBALT",
+        summary: "shaper, and one queue per flow (eight-way hashing), each with COBALT",
         source: "Høiland-Jørgensen et al., LANMAN 2018; tc-cake(8)",
         parameters: &[
             Parameter {
                 name: "shape",
                 unit: Unit::Probability(0.0, 1.0),
                 default: Some("0"),
-                doc: "shaper's rate as a share of the link's (of a plan's first, of a trace's mean); 0: no shaper, for \
-                      the queue that is the bottleneck's own",
+                doc: "shaper's rate as a share of the link's (a plan's first, a trace's mean); 0: no shaper, \
+                      for a queue at the bottleneck itself",
             },
             Parameter {
                 name: "overhead",
                 unit: Unit::Bytes(0, 256),
                 default: Some("0 bytes"),
-                doc: "what the shaper counts for a packet beside its size",
+                doc: "bytes that the shaper adds to each packet",
             },
             Parameter {
                 name: "target",
                 unit: Unit::Duration(Duration::from_micros(1), LONGEST),
                 default: Some("5 ms"),
-                doc: "waiting time that may stand, or one and a half packets' at the shaper's rate if that is longer",
+                doc: "acceptable standing delay, or one and a half packet times at the shaper's rate if longer",
             },
             Parameter {
                 name: "rtt",
                 unit: Unit::Duration(Duration::from_millis(1), LONGEST),
                 default: Some("100 ms"),
-                doc: "how long it may be exceeded: about the longest round trip",
+                doc: "time above target before the first drop: about the longest round trip",
             },
             Parameter {
                 name: "memory",
                 unit: Unit::Bytes(1500, 1_000_000_000_000),
                 default: Some("4 MB"),
-                doc: "most bytes that may wait; the longest queue then loses its first packets",
+                doc: "limit of all queues together, bytes; above, the longest queue loses its first packets",
             },
             Parameter {
                 name: "marks",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether ECN-capable packets are marked instead of dropped",
+                doc: "marks ECN-capable packets instead of dropping them",
             },
             Parameter {
                 name: "isolation",
                 unit: Unit::Word(&["flows", "dual_srchost", "dual_dsthost", "triple_isolate"]),
                 default: Some("flows"),
-                doc: "who gets the same: flows; hosts that send and their flows; hosts that receive; flows by the busier of \
-                      both (sch_cake's default). A host is a node",
+                doc: "fair shares by flow; by sending host and flow; by receiving host and flow; \
+                      or by flow and the busier of both hosts (sch_cake's default). A host is a node",
             },
             SALT,
         ],
@@ -90,29 +89,25 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
 };
 
-/// Queues, and those of a set.
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
-/// A packet of full size (Linux: 1514, with Ethernet's header).
+/// A full-size packet (Linux: 1514, with Ethernet header).
 const MTU: u64 = 1500;
 
 struct Cake {
     rule: Rule,
-    /// The shaper's rate.
     rate: Option<Rate>,
     overhead: u64,
     quantum: i64,
     memory: u64,
     salt: u64,
     flows: Flows,
-    /// One of each for each queue: whose it is or was last, and its state.
+    /// Current or last flow, and state, by queue.
     tags: Vec<u64>,
     cobalts: Vec<Cobalt>,
     random: Stream,
-    /// Fairness between hosts.
     isolation: Option<Isolation>,
     wants_hosts: bool,
-    /// When the next packet may leave.
     next_at: Time,
 }
 
@@ -126,7 +121,7 @@ impl Cake {
             rule: Rule { target, interval, mtu_time, marks: values.flag("marks") },
             rate,
             overhead: values.bytes("overhead"),
-            // A turn of 1/4096 of what the shaper sends in a second.
+            // 1/4096 of the bytes of a second at the shaper's rate.
             quantum: rate.map_or(MTU, |rate| (rate.bps() / 8 / 4096).clamp(300, MTU)) as i64,
             memory: values.bytes("memory"),
             salt: values.count("salt"),
@@ -140,7 +135,6 @@ impl Cake {
         }
     }
 
-    /// The same with fairness between hosts, if it is asked for and they are known.
     fn between(mut self, values: &Values, hosts: Option<Hosts>) -> Cake {
         let sides = Sides::named(values.word("isolation"));
         self.wants_hosts = sides.is_some();
@@ -150,7 +144,7 @@ impl Cake {
         self
     }
 
-    /// The queue of a flow: its own, a free one of its set, or the one that it would share anyway.
+    /// A flow's queue: its own, a free one of its set, or the shared one of its hash.
     fn queue_of(&mut self, hash: u64) -> u32 {
         let wanted = (hash % self.tags.len() as u64) as usize;
         if self.tags[wanted] == hash && self.flows.is_active(wanted as u32) {
@@ -245,7 +239,7 @@ mod tests {
         Cake::new(&MECHANISM.info.defaults(), rate, queues, Stream::named(1, "queue"))
     }
 
-    /// Eight flows that all meet in one set have a queue each; a ninth has to share.
+    /// Eight flows of one set have a queue each; a ninth shares one.
     #[test]
     fn flows_of_a_set_have_a_queue_each() {
         let mut cake = cake(None, WAYS);
@@ -257,13 +251,13 @@ mod tests {
             cake.enqueue(at(0), one, &mut dropped);
         }
         let ninth = queues.pop().expect("nine");
-        assert_eq!(cake.queue_of(hash(&packet(1, 3, Ecn::NotEct), 0)), queues[3], "it keeps its queue");
+        assert_eq!(cake.queue_of(hash(&packet(1, 3, Ecn::NotEct), 0)), queues[3], "the flow keeps its queue");
         assert!(queues.contains(&ninth));
         queues.sort_unstable();
         assert_eq!(queues, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// 8 Mbit/s: a packet of 1000 bytes each millisecond, none sooner, whatever the link's rate; nothing is saved.
+    /// 8 Mbit/s: a packet of 1000 bytes each millisecond, at any link rate; no credit is saved.
     #[test]
     fn the_shaper_spaces_packets() {
         let (mut cake, mut dropped) = (cake(Some(8_000_000), QUEUES), Dropped::new());
@@ -278,7 +272,7 @@ mod tests {
         assert_eq!(cake.ready_at(at(50)), at(51));
     }
 
-    /// sch_cake: at 1 Mbit/s a packet takes 12 ms: the target is one and a half of them, the interval longer by as much.
+    /// sch_cake: at 1 Mbit/s a packet takes 12 ms: the target is one and a half packets, the interval grows as much.
     #[test]
     fn a_slow_link_has_a_longer_target() {
         let slow = cake(Some(1_000_000), QUEUES).rule;
@@ -290,22 +284,20 @@ mod tests {
         assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
     }
 
-    /// What of 900 packets is each flow's, while all have something to send; flow n is between `hosts[n]`.
+    /// Packets per flow among 900, with backlogged flows; flow n is between `hosts[n]`.
     fn shares(isolation: &'static str, hosts: &[[u32; 2]]) -> Vec<usize> {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word(isolation));
         let mut cake = Cake::new(&values, None, QUEUES, Stream::named(1, "queue"));
-        // No drops: the turns alone.
         cake.rule.target = LONGEST;
         let mut cake = cake.between(&values, Some(hosts.into()));
         let mut dropped = Dropped::new();
-        // The router has room for 4000 packets.
         for number in 0..1200 {
             let flows = if number < 300 { 0 } else { 8 }..9;
             flows.for_each(|flow| cake.enqueue(at(0), packet(number, flow, Ecn::NotEct), &mut dropped));
         }
         let mut shares = vec![0; hosts.len()];
-        // The first turns of new flows are no bulk flow's yet.
+        // First turns of new flows do not count.
         for number in 0..1800 {
             let packet = cake.dequeue(at(1), &mut dropped).expect("plenty");
             shares[packet.flow.0 as usize] += usize::from(number >= 900);
@@ -320,7 +312,7 @@ mod tests {
         }
     }
 
-    /// A host with eight flows beside one with a single flow: half and half between hosts, 8 to 1 between flows.
+    /// A host with eight flows and a host with one: half and half by hosts, 8 to 1 by flows.
     #[test]
     fn hosts_get_the_same_however_many_flows_they_have() {
         let mut from = [[0, 2]; 9];
@@ -334,7 +326,7 @@ mod tests {
                 nearly(&shares(isolation, &hosts), &by_host);
             }
         }
-        // Both hosts send to the same one, which has nine: by senders half and half, by the busier side all alike.
+        // Both hosts send to one host: half and half by senders, all alike by the busier side.
         let mut one = [[0, 2]; 9];
         one[8] = [1, 2];
         nearly(&shares("dual_srchost", &one), &by_host);
@@ -342,7 +334,6 @@ mod tests {
         nearly(&shares("triple_isolate", &one), &even);
     }
 
-    /// Who has nothing more to send counts no longer.
     #[test]
     fn flows_that_end_give_their_host_s_turn_back() {
         let mut values = MECHANISM.info.defaults();
@@ -362,15 +353,15 @@ mod tests {
             left.push(packet.flow.0);
         }
         assert_eq!((left.len(), dropped.len()), (210, 0));
-        // 20 of host 0 while both its flows send, as many of host 1; then one flow each, one each.
+        // 20 of host 0 while both its flows send, as many of host 1; then one flow each.
         let of = |flow: u32, from: usize, to: usize| left[from..to].iter().filter(|it| **it == flow).count();
         assert!(of(1, 0, 50) == 10 && of(2, 0, 40) > 17, "{left:?}");
         assert!(of(0, 60, 160).abs_diff(50) <= 2, "{left:?}");
         let busy = &cake.isolation.as_ref().expect("hosts").busy_of_all();
-        assert_eq!(*busy, 0, "nobody sends");
+        assert_eq!(*busy, 0, "no bulk flows are left");
     }
 
-    /// Who fills the router loses, from its head, and BLUE remembers.
+    /// The longest queue loses from its head, and BLUE's probability grows.
     #[test]
     fn the_longest_queue_makes_room() {
         let (mut cake, mut dropped) = (cake(None, QUEUES), Dropped::new());
