@@ -60,7 +60,7 @@ fn archived_rows_are_the_same_and_a_changed_digit_is_told() {
     let same = again("rows.jsonl");
     let said = String::from_utf8(same.stdout.clone()).unwrap();
     assert_eq!(same.status.code(), Some(0), "{}", stderr_of(&same));
-    assert!(said.starts_with("mine: 2 rows, the same byte for byte as by 0."), "{said}");
+    assert!(said.starts_with("mine: 2 rows, byte for byte the same as by version 0."), "{said}");
 
     // Archived by an older program with the same results.
     let begin = rows.find("\"version\":\"").unwrap() + "\"version\":\"".len();
@@ -77,11 +77,11 @@ fn archived_rows_are_the_same_and_a_changed_digit_is_told() {
     let said = String::from_utf8(differs.stdout.clone()).unwrap();
     assert_eq!(differs.status.code(), Some(1));
     assert!(
-        said.starts_with("mine: 1 of 2 rows are not the same as by 0.") && said.contains("  then: {"),
+        said.starts_with("mine: 1 of 2 rows differ from those of 0.") && said.contains("  then: {"),
         "{said}"
     );
     assert!(
-        stderr_of(&differs).contains("archived rows that came out otherwise: 1"),
+        stderr_of(&differs).contains("number of archived rows that differ: 1"),
         "{}",
         stderr_of(&differs)
     );

@@ -205,14 +205,14 @@ fn what_a_large_run_takes_is_said() {
     let line = told(&[LOSSY, "--runs", MANY, "--jobs", "2"], "packets");
     assert!(line.contains("up to 5.0e9 packets: about 10 min on 2 threads"), "{line}");
     let line = told(&[LOSSY, "--runs", MANY], "of memory");
-    assert!(line.contains("--format csv keeps no outcomes"), "{line}");
+    assert!(line.contains("--format csv discards outcomes"), "{line}");
     let many = ["rate=100Mbit/s,rtt=40ms,duration=3s", "--set", "flow.bulk.count=100000", "--jobs", "2"];
     let line = told(&[&many[..], &["--runs", "2", "--format", "csv"]].concat(), "of memory");
     assert!(line.contains("about 2.1 GB of memory"), "10.7 kB a flow and thread: {line}");
-    let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "by the first");
+    let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "estimated from the first");
     // How long depends on the machine.
     assert!(
-        line.contains("1000000 runs take about ") && line.contains(" on 2 threads, by the first"),
+        line.contains("1000000 runs take about ") && line.contains(" on 2 threads, estimated from the first"),
         "{line}"
     );
 }

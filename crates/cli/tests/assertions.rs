@@ -66,7 +66,7 @@ fn what_is_no_assertion_is_refused() {
     for (assertion, said) in [
         ("p95(rtt) < 5", "the unit is missing"),
         ("p95(goodput) < 5 ms", "percentiles: p50, p95, p99"),
-        ("p95(rtt)@nobody < 5 ms", "no flow is called `nobody`"),
+        ("p95(rtt)@nobody < 5 ms", "unknown flow `nobody`"),
     ] {
         let output = call_in(folder.path(), &["run", PATH, "--assert", assertion]);
         assert_eq!(output.status.code(), Some(2), "{assertion}");

@@ -313,5 +313,5 @@ fn assertions_decide_the_exit_status() {
     let (status, _, said) = run(&["--assert", "goodput > 5 ms"]);
     assert!(status == Some(2) && said.contains("Mbit/s"), "{said}");
     let (status, _, said) = run(&["--assert", "goodput@other > 5 Mbit/s"]);
-    assert!(status == Some(2) && said.contains("no flow is called `other`"), "{said}");
+    assert!(status == Some(2) && said.contains("unknown flow `other`"), "{said}");
 }

@@ -33,7 +33,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
     assert_eq!(names_in(folder.path()), ["a.csv", "a.html", "a.json", "a.pcapng"]);
     for name in names_in(folder.path()) {
-        assert!(stderr_of(&output).contains(&format!("{name}: the first repetition, seed 5")));
+        assert!(stderr_of(&output).contains(&format!("{name}: first repetition, seed 5")));
     }
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     let text = |name: &str| String::from_utf8(read(name)).unwrap();

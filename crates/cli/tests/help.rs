@@ -57,7 +57,7 @@ fn an_unknown_topic_lists_what_users_call() {
     let unknown = call(&["help", "tidi"]);
     assert_eq!(unknown.status.code(), Some(2));
     let said = stderr_of(&unknown);
-    assert!(said.contains("no command or topic `tidi`") && said.contains("topologies"), "{said}");
+    assert!(said.contains("unknown command or topic `tidi`") && said.contains("topologies"), "{said}");
     assert!(!said.contains("tidy"), "{said}");
 }
 

@@ -88,9 +88,9 @@ fn what_cannot_be_imported_is_said_in_one_message() {
     assert!(refused(folder, &["none.txt", "--format", "losses"]).contains("the record has no packets"));
     assert!(refused(folder, &["table.csv", "--unit", "kbit/s"]).contains("units contradict"));
     assert!(refused(folder, &["table.csv", "--queue", "many"]).contains("many"));
-    assert!(refused(folder, &["there.csv"]).contains("is there already"));
+    assert!(refused(folder, &["there.csv"]).contains("exists already"));
     file("trace.down", "1\n2\n");
-    assert!(refused(folder, &["trace.down"]).contains("would be written over"));
+    assert!(refused(folder, &["trace.down"]).contains("would overwrite"));
 }
 
 /// CellReplay's recordings are a folder; what is made of it runs, with the recorded base delays.

@@ -70,7 +70,7 @@ fn killed(runs_each: u32, kills: u32) {
     let last = call_in(folder.path(), &sweep("killed", &runs));
     let said = stderr_of(&last);
     good(last);
-    assert!(said.contains("runs are in the store already"), "a kill left nothing: {said}");
+    assert!(said.contains("runs are in the store"), "a kill left nothing: {said}");
     let (whole, killed) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
     assert_eq!(whole.lines().count(), 1 + all, "a row for each run");
     assert!(whole == killed, "the killed sweep's rows are others");
@@ -191,8 +191,8 @@ fn results_are_filtered() {
         (&["--where", "recovery=sakc"], "no point has recovery = sakc"),
         (&["--where", "recovery=sakc"], "did you mean `sack`? values in the store: sack, reno"),
         (&["--sweep", "2"], "`r` has no sweep 2"),
-        (&["--links"], "--links is about --format csv"),
-        (&["--flow", "nobody"], "no flow is called `nobody`"),
+        (&["--links"], "--links needs --format csv"),
+        (&["--flow", "nobody"], "unknown flow `nobody`"),
     ] {
         let output = call(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::{output, reference};
 use clap::Args;
 
-/// Say what a key, a mechanism, a column or a field means: explain link.down.queue, explain sack.
+/// Explain a key, mechanism, column or field: explain link.down.queue, explain sack.
 ///
-/// The names of links and flows may be there or not.
+/// You may omit the names of links and flows.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// A path as for --set, or a name
+    /// Path as in --set, or a name
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
 }
@@ -22,11 +22,14 @@ impl Explain {
             if found.is_empty() {
                 let help = match reference::meant(path) {
                     Some(name) => {
-                        format!("did you mean `{name}`? `lasthop help keys` and `help fields` have all")
+                        format!(
+                            "did you mean `{name}`? `lasthop help keys` and `lasthop help fields` list all names"
+                        )
                     }
-                    None => "`lasthop help keys` has every key, `help fields` what is printed".to_owned(),
+                    None => "`lasthop help keys` lists every key, `lasthop help fields` every output field"
+                        .to_owned(),
                 };
-                return Err(Failure::bad_input(format!("nothing is called `{path}`"), help));
+                return Err(Failure::bad_input(format!("unknown name `{path}`"), help));
             }
             text.push_str(&reference::text(&found));
         }

@@ -106,7 +106,7 @@ fn root_follows_no_link_of_another_user_s() {
             let output = emulate(&words);
             let said = stderr_of(&output);
             assert_eq!(output.status.code(), Some(2), "{flag}: {said}");
-            assert!(said.contains("is a link of another user's (number 65534)"), "{flag}: {said}");
+            assert!(said.contains("is a symlink of another user (UID 65534)"), "{flag}: {said}");
         }
     }
     assert_eq!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
