@@ -57,18 +57,15 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         let count = then.len();
         match apart.len() + missing {
             0 => {
-                output::print_line(&format!("{name}: {count} rows, byte for byte the same as by version {version}"))?
+                output::print_line(&format!("{name}: {count} rows, byte for byte the same as in {version}"))?
             }
-                "{name}: {count} rows, byte for byte the same as those of {version}"
-            ))?,
             several => {
                 differing += several;
                 let rows = format!("{name}: {several} of {count} rows differ from those of {version}");
-                let first = apart
-                    .first()
-                    .map_or(format!("the file has {count} rows, this run {}", now.len()), |(then, now)| {
-                        format!("the first difference:\n  then: {then}\n  now:  {now}")
-                    });
+                let first = apart.first().map_or(
+                    format!("the file has {count} rows, and this run gave {}", now.len()),
+                    |(then, now)| format!("the first difference:\n  then: {then}\n  now:  {now}"),
+                );
                 output::print_line(&format!("{rows}; {first}"))?;
             }
         }
