@@ -116,7 +116,7 @@ fn a_directory_that_takes_no_files_is_told_from_one_that_is_not_there() {
     let output = common::call(&["run", GOOD, "--samples", "/proc/x.csv"]);
     let said = stderr_of(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write `/proc/x.csv`: no file can be made in `/proc`"), "{said}");
+    assert!(said.contains("cannot write `/proc/x.csv`: no file can be created in `/proc`"), "{said}");
     assert!(!said.contains("mkdir"), "{said}");
 }
 

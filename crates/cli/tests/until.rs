@@ -42,7 +42,7 @@ fn what_is_not_reached_is_said() {
     assert!(output.status.success());
     let said = stderr_of(&output);
     assert!(
-        said.contains("note: goodput_kbps is not as exact as --until asks for after 12 runs: half of"),
+        said.contains("note: goodput_kbps misses the precision of --until after 12 runs: half"),
         "{said}"
     );
     assert!(!said.contains("10000"), "{said}");
@@ -104,9 +104,9 @@ fn a_comparison_says_which_difference_is_not_exact() {
     assert!(output.status.success());
     let said = stderr_of(&output);
     for expected in [
-        "note: goodput_kbps of sack is not as exact as --until asks for after 12 runs: half of its interval is",
-        "note: the difference of goodput_kbps of reno is not as exact as --until asks for after 12 runs: half of its interval",
-        "% of the first one's mean",
+        "note: goodput_kbps of sack misses the precision of --until after 12 runs: half the interval is",
+        "note: the difference of goodput_kbps of reno misses the precision of --until after 12 runs: half the interval",
+        "% of the first value's mean",
     ] {
         assert!(said.contains(expected), "{said}");
     }

@@ -68,10 +68,10 @@ fn tried() -> Result<String, String> {
     match output.status.code() {
         // On time, or with late packets.
         Some(0 | 3) => Ok(lines
-            .find_map(|line| line.strip_prefix("note: only TCP and questions for names"))
+            .find_map(|line| line.strip_prefix("note: only TCP and name resolution (DNS)"))
             .map_or_else(
                 || "everything but IPv6 reaches outside".to_owned(),
-                |rest| format!("only TCP and questions for names{rest}"),
+                |rest| format!("only TCP and name resolution (DNS){rest}"),
             )),
         _ => Err(lines
             .find(|line| !line.is_empty() && !line.starts_with("note: "))

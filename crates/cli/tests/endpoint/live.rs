@@ -173,7 +173,7 @@ fn check_messages() {
     for (arguments, expected) in [
         (&["serve", "0"][..], "0 is not in 1..=65535"),
         (&["serve", "80", "--file", "nowhere"], "cannot read `nowhere`"),
-        (&["serve", "80", "--out", "nowhere"], "there is no directory `nowhere`"),
+        (&["serve", "80", "--out", "nowhere"], "the directory `nowhere` does not exist"),
         (&["send", ".", "10.77.0.1:80"], "`.` is a directory"),
         (&["fetch", "10.77.0.1"], "invalid socket address"),
         (&["fetch", "10.77.0.1:80", "--kernel", "10.77.0.1"], "like 10.77.0.1/24"),
@@ -186,7 +186,7 @@ fn check_messages() {
             &["fetch", "10.77.0.1:80", "--device", "a name that is too long"],
             "cannot be the name of an interface",
         ),
-        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "give an address of that family"),
+        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "give addresses of this family"),
     ] {
         let output = call(&[&["endpoint"], arguments].concat());
         let message = stderr_of(&output);

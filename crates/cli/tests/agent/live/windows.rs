@@ -50,7 +50,7 @@ fn is_emptied(congestion: &str, measured: &Value) -> bool {
 #[test]
 fn what_cannot_be_measured_is_said() {
     let cases: [(&[&str], &str); 3] = [
-        (&["umts"], "there is nothing to do"),
+        (&["umts"], "no mechanism is given"),
         (&["umts", "--window", "dynamic", "--senders", "lasthop"], "use lasthop-to-kernel"),
         (&["umst", "--window", "dynamic"], "did you mean `umts`"),
     ];

@@ -105,7 +105,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     let said = String::from_utf8_lossy(&own.stderr);
     assert_eq!((own.status.code(), told["exit_status"].as_u64()), (Some(3), Some(3)), "{said}");
     if told["valid"] == true {
-        assert!(said.contains("the run is valid; the exit status 3 is the command's own"), "{said}");
+        assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
     // The path is this program's parent here: it stands still while packets are on their way.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
@@ -143,7 +143,7 @@ fn what_does_nothing_here_is_said_once() {
         (crate::summary(&output)["notes"].clone(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (notes, said) = run(&["rate=10Mbit/s,rtt=20ms,congestion=cubic", "--set", "recovery=sack"]);
-    let note = "these keys of flow `bulk` do nothing: sender.congestion, sender.recovery";
+    let note = "carries flow `bulk`, so these keys have no effect: sender.congestion, sender.recovery";
     assert!(notes[0].as_str().is_some_and(|it| it.contains(note) && it.contains("--congestion")), "{notes}");
     assert_eq!(
         said.lines().filter(|line| line.starts_with("note:") && line.contains(note)).count(),
@@ -157,7 +157,7 @@ fn what_does_nothing_here_is_said_once() {
     std::fs::write(&trace, "1\n2\n3\n").unwrap();
     let trace = trace.to_str().unwrap();
     let (notes, said) = run(&["--up", trace, "--down", trace]);
-    assert!(said.contains("Mahimahi's are unlimited by default"), "{said}");
+    assert!(said.contains("for unlimited queues as in Mahimahi"), "{said}");
     assert_eq!(notes.as_array().unwrap().len(), 1, "{notes}");
     let unlimited =
         ["--up", trace, "--down", trace, "--set", "queue=unlimited", "--set", "up_queue=unlimited"];

@@ -102,15 +102,15 @@ fn who_reads_no_more_is_left_alone() {
     assert!(first.starts_with(r#"{"event":"start","path":"rate="#), "{first}");
     thread::sleep(Duration::from_millis(10));
     let output = child.wait_with_output().unwrap();
-    assert!(stderr_of(&output).contains("the run goes on without"), "{}", stderr_of(&output));
+    assert!(stderr_of(&output).contains("the run continues without these lines"), "{}", stderr_of(&output));
     assert!(matches!(output.status.code(), Some(7 | 3)), "{}", stderr_of(&output));
 }
 
 #[test]
 fn where_nothing_can_be_written_is_said() {
     for (to, why) in [
-        ("87", "open it first"),
-        ("unix:/nowhere/socket", "somebody has to listen"),
+        ("87", "open the descriptor"),
+        ("unix:/nowhere/socket", "a program must listen"),
         ("/nowhere/x", "/nowhere"),
     ] {
         let output = emulate(&[CLEAN, "--json", to, "--server", "true", "--", "true"]);

@@ -32,7 +32,7 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
             }
             // Where reports wait in the other direction's queue, this one's is empty for 0 to 6 % of the time, and from 5 %
             // on the recording is in doubt.
-            Some(3) if said.contains("the recording is doubtful") && attempt < ATTEMPTS => {
+            Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
                 eprintln!("once more: {said}");
             }
             status => panic!("{status:?}: {said}"),
@@ -179,7 +179,7 @@ fn what_cannot_be_recorded_is_said() {
         (&[], 2, "SERVER"),
         (&["192.0.2.1"], 2, "--out"),
         (&["192.0.2.1", "--out", "x", "--seconds", "0"], 2, "--seconds"),
-        (&["nowhere.invalid", "--out", "/tmp/lasthop-x"], 2, "`nowhere.invalid` is no address"),
+        (&["nowhere.invalid", "--out", "/tmp/lasthop-x"], 2, "cannot resolve `nowhere.invalid`"),
         (&["127.0.0.1:9", "--from", "192.0.2.1", "--out", "/tmp/lasthop-x"], 1, "192.0.2.1"),
     ];
     for (arguments, status, message) in cases {
@@ -192,7 +192,7 @@ fn what_cannot_be_recorded_is_said() {
     let nobody = lasthop().args(["emulate", "record", "--serve", "127.0.0.1:0", "--idle", "200 ms"]).output();
     let nobody = nobody.unwrap();
     assert!(
-        nobody.status.code() == Some(1) && stderr_of(&nobody).contains("nobody came"),
+        nobody.status.code() == Some(1) && stderr_of(&nobody).contains("no client for"),
         "{}",
         stderr_of(&nobody)
     );

@@ -89,7 +89,7 @@ fn without_a_terminal_it_is_said_before_anything_is_made() {
     assert!(output.status.code() == Some(2) && said.contains("--live needs a terminal"), "{said}");
     let shell = emulate(&[CLEAN, "--live"]);
     let said = String::from_utf8_lossy(&shell.stderr).into_owned();
-    assert!(shell.status.code() == Some(2) && said.contains("which a shell needs itself"), "{said}");
+    assert!(shell.status.code() == Some(2) && said.contains("--live needs the terminal"), "{said}");
     let short = emulate(&[CLEAN, "--every", "1 ms", "--", "true"]);
     assert_eq!(short.status.code(), Some(2));
 }

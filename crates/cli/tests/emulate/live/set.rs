@@ -103,7 +103,7 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
     says(&set(&run, &["rate=1Mbit/s"]), "several links");
     // Bit errors are no share of packets: then the rate is not set, either.
     let before = set(&run, &[]).stdout;
-    says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "nothing was changed");
+    says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "no setting has changed");
     let links = |stdout: &[u8]| serde_json::from_slice::<Value>(stdout).unwrap()["links"].clone();
     assert_eq!(links(&before), links(&set(&run, &[]).stdout));
     says(&set(&run, &["rate=1Mbit/s", "--link", "none"]), "no link `none`");
@@ -112,7 +112,7 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
     end(&run);
     run.wait().unwrap();
     let gone = set(&run, &[]);
-    says(&gone, "no emulation of yours is process");
+    says(&gone, "you have no running emulation with PID");
 }
 
 /// Has a run end as at Ctrl-C.

@@ -172,7 +172,7 @@ fn the_way_outside_leads_through_a_program() {
             let said = stderr_of(&output);
             assert!(
                 said.contains(
-                    "only TCP and questions for names get outside: neither `pasta` (passt) nor `slirp4netns`"
+                    "only TCP and name resolution (DNS) reach outside: neither `pasta` (passt) nor `slirp4netns`"
                 ),
                 "{said}"
             );
