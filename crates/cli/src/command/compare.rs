@@ -32,14 +32,14 @@ pub(crate) struct Compare {
     vary: Vec<Choices>,
     #[command(flatten)]
     repetitions: Repetitions,
-    /// Repeat until half the 95 % interval is within this percentage of the mean, for every --metric; for differences, of
-    /// the first value's mean. At least 10 runs; at most --runs, or 10000
+    /// Repeat until half the 95 % interval is within this percentage of the mean, for every --metric; for differences,
+    /// of the first value's mean. At least 10 runs; at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
     /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
     #[arg(long, value_name = "TIME")]
     warm_up: Option<String>,
-    /// Metrics to compare: goodput_kbps,timeouts; repeatable. By default goodput and every metric that changes
+    /// Metrics to compare: goodput_kbps,timeouts; repeatable (default: goodput and every metric that changes)
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
     /// Output format

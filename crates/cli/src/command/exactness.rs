@@ -15,11 +15,11 @@ use std::borrow::Cow;
 /// Required precision of means.
 #[derive(Args, Clone)]
 pub(crate) struct Exactness {
-    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. At least 10 runs; at
-    /// most --runs, or 10000
+    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. At least 10 runs;
+    /// at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Metrics for --until: goodput_kbps,timeouts; repeatable. By default goodput. Means over flows
+    /// Metrics for --until: goodput_kbps,timeouts; repeatable (default: goodput). Means over flows
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity, requires = "until")]
     metric: Vec<Quantity>,
 }

@@ -52,7 +52,7 @@ pub(crate) struct Sweep {
     /// Run shard I of N only, each into its own store; merge stores with `lasthop results`
     #[arg(long, value_name = "I/N", value_parser = values::shard, default_value = "1/1", hide_default_value = true)]
     shard: Shard,
-    /// Metrics to print, and for --until: goodput_kbps,timeouts; repeatable. By default goodput
+    /// Metrics to print, and for --until: goodput_kbps,timeouts; repeatable (default: goodput)
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
     /// Output format

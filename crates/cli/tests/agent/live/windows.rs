@@ -18,7 +18,7 @@ fn measured(congestion: &str) -> Option<Value> {
             not_judged(&said);
             None
         }
-        Some(1) if said.contains("does not let us use") => {
+        Some(1) if said.contains("does not permit") => {
             println!("skipped: {said}");
             None
         }

@@ -15,7 +15,7 @@ const LONGEST: usize = 500;
 #[derive(Debug, Default)]
 pub(in super::super) struct Kept {
     bytes: Vec<u8>,
-    /// What came when there were too many.
+    /// Number of bytes beyond the maximum.
     left_out: u64,
     lines: VecDeque<String>,
     /// The current, unfinished line.
