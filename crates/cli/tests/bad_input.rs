@@ -1,4 +1,4 @@
-//! Mistakes on the command line and in files: exit status 2 and one message that says what, where and how to mend it.
+//! Wrong command lines and files give exit status 2 and one message with the error, its place and a remedy.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 const GOOD: &str = "rate=2Mbit/s,rtt=40ms,duration=1s";
 
-/// Arguments, and what the message must contain.
+/// Arguments, and parts of the message.
 const MISTAKES: &[(&[&str], &[&str])] = &[
     (&[], &["Usage"]),
     (&["runn", "umts"], &["runn", "'run'"]),
@@ -104,12 +104,12 @@ fn every_mistake_is_told_and_none_panics() {
         assert!(!said.contains("panicked"), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty(), "{arguments:?} prints results");
         for fragment in *fragments {
-            assert!(said.contains(fragment), "{arguments:?} does not say {fragment:?}:\n{said}");
+            assert!(said.contains(fragment), "{arguments:?} does not print {fragment:?}:\n{said}");
         }
     }
 }
 
-/// A place where no file can be made, though the directory is there.
+/// An existing directory in which no file can be created.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_directory_that_takes_no_files_is_told_from_one_that_is_not_there() {
@@ -134,7 +134,7 @@ fn a_key_given_as_a_flag_is_told_how_it_is_set() {
     assert!(said.contains("--runs"), "{said}");
 }
 
-/// What is right but hardly meant is told, and runs.
+/// Suspicious settings give a note, and the run continues.
 #[test]
 fn notes_are_told_and_the_run_goes_on() {
     for (arguments, fragments) in [
@@ -173,7 +173,7 @@ fn arguments_that_are_no_text_are_told() {
     }
 }
 
-/// A terminal must not obey what a message quotes.
+/// Messages must not pass control characters to a terminal.
 #[test]
 fn control_characters_are_not_repeated() {
     for arguments in

@@ -84,7 +84,7 @@ impl Tool {
         let what = || format!("cannot add a rule with `{} {}`", self.name(), arguments.join(" "));
         let output = self
             .run(arguments, input)
-            .map_err(|error| SystemError::of_system(&what(), &error, "is it installed?"))?;
+            .map_err(|error| SystemError::of_system(&what(), &error, "install the tool"))?;
         if output.status.success() {
             return Ok(());
         }

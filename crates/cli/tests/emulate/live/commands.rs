@@ -1,4 +1,4 @@
-//! What is run, how long, and where its summary goes.
+//! The command of a run, its time limit, and its summary.
 
 use crate::{CLEAN, emulate, emulating, is_possible};
 use std::io::Write;
@@ -60,7 +60,7 @@ fn the_summary_has_a_file_of_its_own() {
     assert_eq!(summary["exit_status"], 0);
 }
 
-/// The flags of Mahimahi's users are the same scenario as the line that they stand for.
+/// Mahimahi's flags give the same scenario as the equivalent line.
 #[test]
 fn flags_mean_what_the_line_says() {
     if !is_possible() {
@@ -80,7 +80,7 @@ fn flags_mean_what_the_line_says() {
         let output = emulate(&[path, &after].concat());
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         let report = std::fs::read_to_string(out.join("report.html")).unwrap();
-        // The scenario with every value, as the report has it; its title is the line.
+        // The complete scenario in the report; its title is the line.
         let (_, scenario) = report.split_once("as lasthop show prints it").unwrap();
         scenario.split_once("</details>").unwrap().0.to_owned()
     };
@@ -92,9 +92,9 @@ fn flags_mean_what_the_line_says() {
     assert_eq!(by_delay, shown(&["rate=10Tbit/s,queue=unlimited,one_way_delay=30ms"], "fast"));
 }
 
-/// A command's own 3 and an invalid run are told apart: by `valid` and `exit_status`, by a note, and by the exit status, if
-/// another one stands for invalid runs. A run during which the path stands still for 150 ms is
-/// invalid: a packet may be 50 ms late.
+/// A command's own status 3 differs from an invalid run: in `valid` and `exit_status`, in a note, and with
+/// --invalid-status in the exit status. A path that stands still for 150 ms makes a run invalid: a packet may be 50 ms
+/// late.
 #[test]
 fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if !is_possible() {
@@ -107,7 +107,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if told["valid"] == true {
         assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
-    // The path is this program's parent here: it stands still while packets are on their way.
+    // The path is this program's parent here, and stands still while packets are in flight.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
                      for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
     let line = format!(
@@ -131,7 +131,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     assert_eq!(told["exit_status"], 3, "{told}");
 }
 
-/// Those who give keys or flags that mean less here than they may think are told once, in text and in JSON.
+/// Keys and flags with a limited effect give one note, in text and in JSON.
 #[test]
 fn what_does_nothing_here_is_said_once() {
     if !is_possible() {
