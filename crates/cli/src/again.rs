@@ -23,7 +23,6 @@ struct Origin {
     command: String,
 }
 
-/// Rows of one paper, as printed.
 struct Archived {
     origin: Origin,
     rows: Vec<String>,

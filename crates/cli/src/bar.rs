@@ -14,7 +14,6 @@ const OFTEN: Duration = Duration::from_secs(5);
 /// Interval after which a line is due even if less than a tenth has been done since the last.
 const SELDOM: Duration = Duration::from_secs(30);
 
-/// Progress of the current part.
 #[derive(Default)]
 pub(crate) struct Bar {
     part: Mutex<Option<Part>>,
@@ -25,9 +24,7 @@ enum Part {
     Told { news: Sender<News>, teller: JoinHandle<()> },
 }
 
-/// Message to the thread that prints lines.
 enum News {
-    /// Number of further steps done.
     Done(u64),
     /// New total number of steps.
     Expected(u64),
@@ -38,7 +35,6 @@ impl Bar {
         act(&mut self.part.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Adds completed steps to the part.
     pub(crate) fn advance(&self, steps: u64) {
         self.with(|part| match part {
             Some(Part::Drawn(bar)) => bar.inc(steps),
@@ -48,7 +44,6 @@ impl Bar {
         });
     }
 
-    /// Sets the expected total number of steps.
     pub(crate) fn expect(&self, steps: u64) {
         self.with(|part| match part {
             Some(Part::Drawn(bar)) => bar.set_length(steps),
@@ -111,7 +106,6 @@ fn drawn(bar: ProgressBar, part: &str) -> Part {
     Part::Drawn(bar)
 }
 
-/// `None` if no thread can be started.
 fn told(mut pace: Pace) -> Option<Part> {
     let (told, news) = channel();
     let begun = Instant::now();
@@ -132,7 +126,6 @@ fn told(mut pace: Pace) -> Option<Part> {
     Some(Part::Told { news: told, teller })
 }
 
-/// Decides when a line is due, and formats the line.
 struct Pace {
     part: String,
     steps: u64,

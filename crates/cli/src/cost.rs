@@ -9,7 +9,6 @@ use std::time::Duration;
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
-/// Prints estimates for large runs before they begin.
 pub(crate) fn say_if_large(cost: &Cost, plan: &Plan) {
     let seconds = cost.cpu_s() / plan.threads.max(1) as f64;
     if seconds >= LONG_S {

@@ -5,21 +5,15 @@ use lasthop_sim::Outcome;
 use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
 
-/// Exit status of a failed command.
 const FAILED: u8 = 1;
-/// Exit status for unusable input.
 pub(crate) const BAD_INPUT: u8 = 2;
 /// Exit status of a real-time run with late packets.
 #[cfg(target_os = "linux")]
 pub(crate) const INVALID: u8 = 3;
-/// Exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Reason for an early end of a command.
 pub(crate) enum Failure {
-    /// An error in a scenario.
     Scenario(Problem),
-    /// Any other error, with its exit status.
     Other(u8, Complaint),
     /// Exit status of a command run for the user, which has printed its own message.
     #[cfg(target_os = "linux")]
@@ -31,7 +25,6 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Error for unusable input.
     pub(crate) fn bad_input(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(BAD_INPUT, Complaint::new(message, help))
     }
@@ -42,7 +35,6 @@ impl Failure {
         Failure::Command(INTERRUPTED)
     }
 
-    /// Error for a thread that cannot start.
     pub(crate) fn no_threads(error: std::io::Error) -> Failure {
         Failure::failed(
             format!("cannot start a thread: {error}"),
@@ -50,7 +42,6 @@ impl Failure {
         )
     }
 
-    /// Error that may not recur at another attempt.
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(FAILED, Complaint::new(message, help))
     }
@@ -66,7 +57,6 @@ impl Failure {
         }
     }
 
-    /// Error for results that must not be used.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::invalid_as(INVALID, message, help)

@@ -8,10 +8,8 @@ use lasthop_lab::in_order::{InOrder, Next};
 use lasthop_lab::progress::Progress;
 use std::time::{Duration, Instant};
 
-/// Interval at which an interruption is checked.
 pub(crate) const SOON: Duration = Duration::from_millis(20);
 
-/// End of a set of runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ended {
     All,
@@ -28,7 +26,6 @@ impl Ended {
         if done == of { Ended::All } else { Ended::Interrupted { done, of } }
     }
 
-    /// An error with the exit status of Ctrl-C if interrupted.
     pub(crate) fn into_result(self) -> Result<(), Failure> {
         match self {
             Ended::All => Ok(()),
@@ -41,7 +38,6 @@ impl Ended {
 
 /// Number of further results wanted.
 pub(crate) enum Onward {
-    /// All.
     All,
     /// Probably this many in total.
     Expect(u64),

@@ -14,12 +14,10 @@ use std::collections::BTreeMap;
 
 /// Prefix of items with another answer to an open question.
 const SENSITIVITY: &str = "sensitivity-";
-/// Prefix of claims.
 const CLAIM: &str = "claim-";
 /// Suffix of items that repeat a gain in another unit.
 const IN_OTHER_UNITS: &str = "-kbps";
 
-/// Tables of numbers and claims, of curves (one row each), and of open questions.
 pub(crate) fn tables(reproduction: &Reproduction) -> String {
     let (sensitivity, items): (Vec<&Item>, Vec<&Item>) =
         reproduction.items.iter().partition(|item| item.item.starts_with(SENSITIVITY));
@@ -32,12 +30,10 @@ pub(crate) fn tables(reproduction: &Reproduction) -> String {
     shown.concat()
 }
 
-/// One object per line, in order.
 pub(crate) fn json(items: &[Item], provenance: &Provenance<'_>) -> String {
     items.iter().filter_map(|item| provenance.json(item)).map(|line| line + "\n").collect()
 }
 
-/// Header line of [`csv`].
 pub(crate) fn csv_header() -> String {
     fields::line([
         "paper",
@@ -64,7 +60,6 @@ pub(crate) fn csv_header() -> String {
     ])
 }
 
-/// One row per item, in order.
 pub(crate) fn csv(items: &[Item]) -> String {
     let row = |item: &Item| {
         fields::line([
@@ -124,7 +119,6 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
     table(format!("{paper}: published numbers and claims beside ours"), &columns, rows.collect())
 }
 
-/// Index of the column of ns-2.
 const NS2_AT: usize = 6;
 
 fn ns2(item: &Item) -> Option<String> {
@@ -157,7 +151,6 @@ fn summaries(curves: &[Vec<&Item>]) -> Table {
     )
 }
 
-/// One row per setting: the gains, and the number of claims that hold.
 fn questions(items: &[&Item]) -> Table {
     let settings = grouped(items, |item| [item.x.get("setting").map_or(String::new(), shown)]);
     let is_claim = |item: &Item| without(&item.item, "").starts_with(CLAIM);

@@ -16,7 +16,6 @@ pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
     Chapter { id: "made".to_owned(), title: "How this report was made".to_owned(), blocks }
 }
 
-/// The scenario as `lasthop show` prints it.
 pub(crate) fn scenario(shown: String) -> (String, String) {
     ("The scenario, as lasthop show prints it".to_owned(), shown)
 }
@@ -35,7 +34,6 @@ pub(crate) fn command_line(arguments: impl Iterator<Item = String>) -> String {
     words.join(" ")
 }
 
-/// Quotes a word if a shell would change it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=+.,:/@%^".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

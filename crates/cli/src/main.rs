@@ -98,7 +98,6 @@ fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
     is_key.then(|| format!("`{name}` is a scenario key: use --set {name}=VALUE"))
 }
 
-/// Prints help, the version, or an error in the flags.
 fn told_by_clap(mut error: clap::Error) -> ExitCode {
     if let ErrorKind::DisplayHelp | ErrorKind::DisplayVersion = error.kind() {
         // A closed pipe is not an error.

@@ -47,7 +47,6 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
     }
 }
 
-/// TCP flows carried by real traffic.
 pub(crate) struct Carried {
     /// Index of the flow whose route the traffic takes.
     pub(crate) replaced: usize,
@@ -55,7 +54,6 @@ pub(crate) struct Carried {
     pub(crate) flows: Vec<usize>,
     /// The flows as byte streams.
     pub(crate) streams: Vec<Stream>,
-    /// Sender and receiver configuration of each flow.
     pub(crate) configs: Vec<[Config; 2]>,
     /// MTU at which kernel segments have the scenario's payload.
     pub(crate) mtu: u16,
@@ -111,7 +109,6 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
     }
 }
 
-/// Outcomes of a trial's streams, for comparison.
 pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
     let stream = |one: Progress| trials::StreamOutcome {
         received_bytes: one.received,
@@ -124,7 +121,6 @@ pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
     outcome.streams.into_iter().map(stream).collect()
 }
 
-/// Removes leftovers of killed runs, and prints what was removed.
 pub(crate) fn tidy() {
     for name in namespace::remove_stale() {
         output::note(&format!("removed the namespace `{name}`, left by a killed run"));

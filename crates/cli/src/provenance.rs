@@ -13,16 +13,12 @@ pub(crate) fn version() -> String {
     }
 }
 
-/// A row with everything needed to reproduce its number.
 #[derive(Serialize)]
 pub(crate) struct Row<'a> {
     #[serde(flatten)]
     item: &'a Item,
-    /// Program version.
     version: &'a str,
-    /// Seed of the first repetition.
     seed: u64,
-    /// Whether `--quick` was given.
     quick: bool,
     /// SHA-256 of the paper's files.
     digest: &'a str,
@@ -30,7 +26,6 @@ pub(crate) struct Row<'a> {
     command: &'a str,
 }
 
-/// Fields common to all rows of a paper.
 pub(crate) struct Provenance<'a> {
     version: String,
     settings: &'a Settings,
@@ -47,7 +42,6 @@ impl<'a> Provenance<'a> {
         Provenance { version: version(), settings, digest, command }
     }
 
-    /// A row as a JSON object.
     pub(crate) fn json(&self, item: &Item) -> Option<String> {
         let row = Row {
             item,

@@ -6,12 +6,9 @@ use lasthop_scenario::{Described, Section};
 use std::fmt::Write;
 use textwrap::Options;
 
-/// Line width, columns.
 const WIDTH: usize = 80;
-/// Indentation of meanings, columns.
 const MEANINGS: usize = 24;
 
-/// All output: columns of CSV, fields of JSON and of traces.
 pub(crate) fn fields() -> Vec<Section> {
     outputs::sections()
 }
@@ -38,7 +35,6 @@ pub(crate) fn meant(path: &str) -> Option<String> {
     })
 }
 
-/// Formats sections for a terminal of 80 columns.
 pub(crate) fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {
@@ -50,7 +46,6 @@ pub(crate) fn text(sections: &[Section]) -> String {
         for key in &section.keys {
             let head = format!("  {}", key.name);
             let blank = " ".repeat(MEANINGS);
-            // A long name gets its own line.
             let first = match head.len() + 2 <= MEANINGS {
                 true => format!("{head:<MEANINGS$}"),
                 false => {
@@ -87,7 +82,6 @@ fn push(text: &mut String, first: &str, others: &str, words: &str) {
     }
 }
 
-/// Units of quantities.
 pub(crate) fn units() -> String {
     let keys = lasthop_scenario::units().into_iter().map(|(what, names)| Described {
         name: what,
@@ -103,19 +97,16 @@ const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbi
                      1000 bytes, KiB 1024. kbit, mbit, gbit are as in tc. mbps is refused: tc means megabytes, others \
                      megabits. kbps means kbit/s.";
 
-/// Scenarios with several flows.
 pub(crate) fn topologies() -> String {
     let one = |(title, text): &(&str, &str)| format!("# {title}\n\n{text}");
     TOPOLOGIES.iter().map(one).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Head of the page.
 const ABOUT: &str = "# Reference\n\n\
     `lasthop help reference` generates this page from the constants that the program uses for input and output. \
     `lasthop help keys`, `fields`, `units`, `topologies` print parts of the page. `lasthop explain link.down.queue` \
     explains one key.\n\n";
 
-/// Syntax of paths.
 const PATHS: &str = "## Paths: --set and --vary\n\n\
     * A full path is `link.NAME.down.KEY`, `flow.NAME.sender.KEY`, or a key of the document: `duration`.\n\
     * You may omit the beginning if the rest is unambiguous: `wireless.down.channel.rate`, `channel.rate`. You may omit \
@@ -128,7 +119,6 @@ const PATHS: &str = "## Paths: --set and --vary\n\n\
     * `rate`, `plan` and `trace` replace each other.\n\
     * `--set PATH=` removes a key: its default applies.\n\n";
 
-/// Definition of a queue in bandwidth-delay products.
 const BDP: &str = "## Queues in bandwidth-delay products\n\n\
     The capacity of `queue = \"2.5 bdp\"` is 2.5 times the rate of its direction (the mean of a plan or a trace) times \
     the longest round-trip time of the flows that cross the queue. This time is the sum of propagation delays, without \
@@ -182,7 +172,6 @@ fn markdown(section: &Section, page: &mut String) {
     }
 }
 
-/// Escapes text for Markdown tables.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*")
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// TCP implementation that carries the streams.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Sender {
     /// Lasthop's endpoints on both sides.

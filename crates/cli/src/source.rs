@@ -39,7 +39,6 @@ pub(crate) fn checked(draft: &Draft) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// Prints notes on a scenario for its author.
 pub(crate) fn tell(notes: &[String]) {
     notes.iter().for_each(|note| output::note(&format!("note: {note}")));
 }

@@ -6,12 +6,9 @@ use lasthop_lab::papers::Reproduction;
 use lasthop_lab::runs::number::plain;
 use lasthop_lab::study::counts;
 
-/// Maximum number of lines about one paper.
 const MOST: usize = 3;
-/// Maximum line width, characters.
 const WIDEST: usize = 118;
 
-/// Lines about one paper.
 pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let default = || reproduction.items.iter().filter(|item| item.is_of_default());
     let found = counts::of(default());

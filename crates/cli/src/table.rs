@@ -23,7 +23,6 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Widths that fit this table.
     pub(crate) fn of(table: &Table) -> Layout {
         let mut widths: Vec<usize> = table.columns.iter().map(|name| width(name)).collect();
         for row in &table.rows {
@@ -37,7 +36,6 @@ impl Layout {
         Layout { widths, are_numbers }
     }
 
-    /// Names of the columns, and a rule below.
     pub(crate) fn head(&self, columns: &[String]) -> String {
         let rule: Vec<String> = self.widths.iter().map(|width| "─".repeat(*width)).collect();
         self.line(columns.iter().map(String::as_str)) + &self.line(rule.iter().map(String::as_str))

@@ -16,9 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Hidden files not yet renamed to their targets.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file being written.
 pub(crate) struct Target {
-    /// Path as given by the user.
     path: PathBuf,
     /// Hidden file and its target; `None` for a pipe or a device, which is written directly.
     renaming: Option<(PathBuf, PathBuf)>,
@@ -70,7 +68,6 @@ impl Target {
         })
     }
 
-    /// Flushes, and renames the hidden file to the target.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let failed = |error: &io::Error| unfinished(&self.path, error);
         self.writer.flush().map_err(|error| failed(&error))?;
@@ -98,7 +95,6 @@ impl Target {
         Ok(())
     }
 
-    /// Writes the text without finishing.
     pub(crate) fn filled(mut self, text: &str) -> Result<Target, Failure> {
         match self.write_all(text.as_bytes()) {
             Ok(()) => Ok(self),
@@ -125,7 +121,6 @@ pub(crate) fn refuse_doubles(files: &[(&str, &Option<PathBuf>)]) -> Result<(), F
     }
 }
 
-/// Error of a write under way.
 pub(crate) fn unfinished(path: &Path, error: &io::Error) -> Failure {
     Failure::failed(
         format!("cannot write `{}`: {error}", path.display()),
@@ -221,7 +216,6 @@ fn grown(path: &Path) -> io::Result<File> {
     File::create(path)
 }
 
-/// Whether the process has root's rights on this machine.
 #[cfg(target_os = "linux")]
 fn is_privileged() -> bool {
     nix::unistd::geteuid().is_root() && lasthop_os::apart::run().is_none()
@@ -277,7 +271,6 @@ fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> O
     None
 }
 
-/// Creates a hidden file beside the target.
 fn hidden(path: &Path) -> io::Result<(Option<(PathBuf, PathBuf)>, File)> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::from(ErrorKind::InvalidFilename));

@@ -8,11 +8,9 @@ use lasthop_sweep::rule::Precision;
 use std::ffi::OsStr;
 use std::str::FromStr;
 
-/// Parser of names, with completion in shells.
 #[derive(Clone)]
 pub(crate) struct Named<P> {
     pub(crate) names: fn() -> Vec<&'static str>,
-    /// Parses one name, or returns an error message.
     pub(crate) parse: P,
 }
 
@@ -104,7 +102,6 @@ impl From<&Choices> for Variation {
     }
 }
 
-/// Maximum number of combinations.
 const MOST_CASES: usize = 10_000;
 
 /// Refuses keys that cannot vary, keys repeated in one flag, and too many combinations.
@@ -178,27 +175,22 @@ pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     Ok(Shard { number, of })
 }
 
-/// `--runs`.
 pub(crate) fn runs(text: &str) -> Result<u32, String> {
     whole(text, 1, 1_000_000)
 }
 
-/// `--jobs`.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, 1, 1024)
 }
 
-/// `--snap`.
 pub(crate) fn snap(text: &str) -> Result<u32, String> {
     whole(text, 1, 65_535)
 }
 
-/// `--seed`.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0, i64::MAX as u64)
 }
 
-/// `--metric`.
 pub(crate) fn quantity(name: &str) -> Result<Quantity, String> {
     Quantity::named(name).ok_or_else(|| {
         let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();

@@ -16,7 +16,6 @@ use lasthop_lab::repeat::on_threads;
 use lasthop_lab::report;
 use std::path::{Path, PathBuf};
 
-/// Text below the help.
 const MORE: &str = "\
 Lasthop tries changes of the sender, the receiver, the router's queue, the base station and the link, first alone, then
 the best of each place in pairs, all under the same losses. It adds repetitions until the order of the first three is

@@ -57,7 +57,6 @@ enum Sizes {
     Video,
 }
 
-/// Maximum number of transfers in a file.
 const MOST: usize = 100_000;
 
 impl Arrivals {

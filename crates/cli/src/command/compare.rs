@@ -184,7 +184,6 @@ impl Compare {
     }
 }
 
-/// Files being written.
 struct Begun {
     samples: Option<Target>,
     completions: Option<Target>,

@@ -6,7 +6,6 @@ use crate::output;
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::aot;
 
-/// Installation hints for each shell.
 const PLACES: &str = "\
 To install the script:
   lasthop completion bash > ~/.local/share/bash-completion/completions/lasthop

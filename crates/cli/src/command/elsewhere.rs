@@ -27,7 +27,6 @@ pub(crate) struct Rest {
 }
 
 impl LinuxOnly {
-    /// Always returns an error.
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let (name, needed) = match self {
             LinuxOnly::Endpoint(_) => ("endpoint", "a TUN device with a kernel route"),
@@ -58,7 +57,6 @@ mod tests {
         command: LinuxOnly,
     }
 
-    /// Calls that work on Linux.
     const CALLS: [&str; 5] = [
         "endpoint serve 8080 --file README.md --loss 1%",
         "agent run --window dynamic",

@@ -25,12 +25,10 @@ pub(crate) struct Exactness {
 }
 
 impl Exactness {
-    /// Whether `--until` is given.
     pub(crate) fn is_asked(&self) -> bool {
         self.until.is_some()
     }
 
-    /// Maximum number of repetitions.
     pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, repeats: &Repeats) -> u32 {
         match self.until {
             None => asked.runs(scenario, repeats),
@@ -38,7 +36,6 @@ impl Exactness {
         }
     }
 
-    /// State before the first repetition.
     pub(crate) fn looking(&self) -> Looking {
         Looking::new(self.until, &self.metric, vec![String::new()])
     }
@@ -51,13 +48,11 @@ impl Exactness {
 pub(crate) struct Looking {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
-    /// Names of the cases.
     cases: Vec<String>,
     /// Values by quantity, case and repetition.
     values: Vec<Vec<Vec<Option<f64>>>>,
     /// Number of repetitions at the next check.
     next: u32,
-    /// Expected number of repetitions.
     expected: u32,
 }
 
@@ -70,7 +65,6 @@ impl Looking {
         Looking { precision, quantities, cases, values, next: Precision::next_look(0), expected: 0 }
     }
 
-    /// Adds a repetition of a case.
     pub(crate) fn take(&mut self, case: usize, outcome: &Outcome) {
         if self.precision.is_some() {
             for (values, quantity) in self.values.iter_mut().zip(&self.quantities) {
@@ -120,7 +114,6 @@ impl Looking {
         })
     }
 
-    /// One line for each number that is too imprecise after all repetitions.
     pub(crate) fn notes(&self, repeats: &Repeats) -> Vec<String> {
         // Without randomness, one repetition is exact.
         let Some(precision) = self.precision.filter(|_| repeats.note().is_none()) else { return Vec::new() };

@@ -14,7 +14,6 @@ pub(crate) struct Help {
     topics: Vec<String>,
 }
 
-/// Help topic that is not a command.
 struct Topic {
     name: &'static str,
     text: fn() -> String,

@@ -12,7 +12,6 @@ use lasthop_import::{Ask, Assumed, Format, Found, Light, Refusal, Service};
 use lasthop_scenario::Draft;
 use std::path::{Path, PathBuf};
 
-/// Text below the help.
 const MORE: &str = "\
 Formats of FILE, detected from its contents:
   csv        times and rates: any table, with --time, --rate and --unit; logs of the 4G and 5G data sets without flags
@@ -95,7 +94,6 @@ fn known<'n>(names: impl Iterator<Item = &'n str>) -> String {
     format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
 }
 
-/// Checks a rate; returns its text unchanged.
 fn rate(text: &str) -> Result<String, String> {
     quantity::rate(text).map(|_| text.to_owned())
 }
@@ -200,7 +198,6 @@ fn tables(light: &Light) -> Vec<(&'static str, &str)> {
     [("light", light.text.as_str())].into_iter().chain(sizes).collect()
 }
 
-/// The recording with mean rates instead of traces.
 fn without_traces(found: &Found) -> Found {
     let mut found = Found { lights: [None, None], ..found.clone() };
     for said in [&mut found.down, &mut found.up].into_iter().flatten() {
@@ -232,7 +229,6 @@ fn summary(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Path without control characters.
 fn shown(path: &Path) -> String {
     output::plain(&path.display().to_string())
 }

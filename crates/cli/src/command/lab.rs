@@ -51,7 +51,6 @@ impl Lab {
     }
 }
 
-/// The page with a checked scenario and the files that the scenario names.
 fn beginning_with(path: &str) -> Result<String, Failure> {
     let seen = Arc::new(Seen::default());
     let scenario = source::checked(&Catalogue { files: seen.clone(), ..Catalogue::default() }.load(path)?)?;
@@ -95,7 +94,6 @@ impl Files for Seen {
     }
 }
 
-/// Creates a new temporary folder.
 fn folder() -> Result<PathBuf, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let folder = std::env::temp_dir().join(format!("lasthop-lab-{}-{now:x}", std::process::id()));

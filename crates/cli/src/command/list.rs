@@ -9,9 +9,7 @@ use serde_json::json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Line width, columns.
 const WIDTH: usize = 80;
-/// Indentation of names.
 const INDENT: &str = "  ";
 
 /// List mechanisms and ready paths, with sources.

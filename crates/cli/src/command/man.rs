@@ -37,7 +37,6 @@ impl Man {
     }
 }
 
-/// The command at this path of names.
 fn named(program: Command, names: &[String]) -> Result<Command, Failure> {
     let mut command = program;
     // `build` sets the commands' display names.

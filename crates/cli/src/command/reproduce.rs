@@ -145,7 +145,6 @@ impl Reproduce {
         Ok(chosen)
     }
 
-    /// Message about the work ahead and its duration.
     fn plan(&self, chosen: &[Paper], settings: &Settings, pace: &Pace) -> String {
         let total = |settings| chosen.iter().map(|paper| pace.seconds(paper, settings)).sum::<f64>();
         let papers = match chosen {
@@ -233,7 +232,6 @@ fn names() -> Vec<&'static str> {
     papers::NAMES.to_vec()
 }
 
-/// A paper's name, or a folder.
 fn paper(name: &str) -> Result<String, String> {
     if papers::NAMES.contains(&name) || Path::new(name).is_dir() {
         return Ok(name.to_owned());

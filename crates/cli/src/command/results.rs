@@ -12,7 +12,6 @@ use lasthop_sweep::results::{self, Rows, Wanted};
 use lasthop_sweep::store::{Contents, Error, Reader, Store, Sweep};
 use std::path::PathBuf;
 
-/// Text below the help.
 const MORE: &str = "\
 --format csv prints one row per run and flow: lasthop results FILE --format csv > runs.csv
 The Python package writes Parquet: --format parquet prints the command";
@@ -131,7 +130,6 @@ impl Results {
         Ok(())
     }
 
-    /// Selected sweeps.
     fn sweeps(&self, contents: &Contents<'_>, format: Format) -> Result<Vec<Sweep>, Failure> {
         let all = contents.sweeps()?;
         let (count, shown) = (all.len(), self.store.display());
@@ -217,7 +215,6 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.chars().map(escape).collect::<String>())
 }
 
-/// Prints one sweep of a store.
 pub(crate) fn show(
     contents: &Contents<'_>,
     sweep: i64,
@@ -270,7 +267,6 @@ fn links(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted) -> Result<(), 
     Ok(())
 }
 
-/// Title, counts and units of a sweep.
 fn heading(sweep: &Sweep) -> String {
     let Sweep { number, title, places, done, failed, wall_s, engines, .. } = sweep;
     let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });

@@ -79,7 +79,6 @@ impl Repetitions {
         self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
     }
 
-    /// Number requested.
     pub(crate) fn most(&self) -> Option<u32> {
         self.runs
     }
@@ -199,7 +198,6 @@ impl Run {
         Ok(())
     }
 
-    /// Prints the result of each assertion; fails unless all hold.
     fn judge(
         &self,
         readings: &[Vec<Option<f64>>],
@@ -264,7 +262,6 @@ impl Run {
     }
 }
 
-/// Runs, durations and seeds, and the meaning of the numbers.
 fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> String {
     let duration = scenario.duration;
     let warm_up = match scenario.warmup {
@@ -289,7 +286,6 @@ fn below(lines: &[String]) -> String {
 }
 
 impl Files {
-    /// Opens every file before the run, to report wrong paths early.
     fn open(&self, scenario: &Scenario) -> Result<(Open, Watch), Failure> {
         target::refuse_doubles(&[
             ("--pcap", &self.pcap),
@@ -328,7 +324,6 @@ impl Files {
     }
 }
 
-/// Files being written.
 struct Open {
     samples: Option<Target>,
     /// Data of every repetition.
@@ -359,7 +354,6 @@ fn finish(target: Target, seed: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file written by a capture or a trace.
 fn given_back(observer: Box<dyn Any>) -> io::Result<Target> {
     match observer.downcast::<SourceCapture<Target>>() {
         Ok(capture) => capture.finish(),

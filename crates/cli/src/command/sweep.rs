@@ -26,7 +26,6 @@ use lasthop_sweep::rule::{MOST, Precision};
 use lasthop_sweep::store::Store;
 use std::path::PathBuf;
 
-/// Text below the help.
 const MORE: &str = "\
 Repeat the command to continue an interrupted sweep: runs in the store are not repeated.
 `lasthop results FILE` lists, filters and exports the store, and merges shards.";
@@ -111,7 +110,6 @@ impl Sweep {
         cost::say_if_large(&estimate(scenarios, plan), &plan);
     }
 
-    /// Runs the jobs, then prints the store's results.
     fn drive(&self, mut driver: Driver) -> Result<(), Failure> {
         if driver.found() > 0 {
             let (found, left) = (driver.found(), driver.left());
@@ -145,7 +143,6 @@ impl Sweep {
     }
 }
 
-/// Runs jobs until all are done or the user interrupts.
 fn work(driver: &mut Driver, mut crew: Crew, bar: &Bar) -> Result<(), Failure> {
     loop {
         while crew.has_room()

@@ -218,7 +218,6 @@ impl Mechanisms {
         [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
     }
 
-    /// Flags of `lasthop agent run`.
     fn arguments(&self) -> Vec<String> {
         let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);

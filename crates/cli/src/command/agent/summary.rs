@@ -4,7 +4,6 @@ use crate::table;
 use lasthop_lab::document::{Cell, Table};
 use serde_json::{Map, Value};
 
-/// Table of counters, then the busiest connections.
 pub(super) fn text(object: &Value) -> String {
     let empty = Map::new();
     let fields = object.as_object().unwrap_or(&empty);

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 /// Minimum total CPU time of a case, s; shorter cases are repeated.
 const LONG_ENOUGH_S: f64 = 1.0;
 
-/// Data packets of a case, and CPU time and memory used.
 pub(super) fn measured(case: &Case) -> Result<Value, Failure> {
     let scenario = case.scenario()?;
     let began = usage::cpu_s();
@@ -35,18 +34,15 @@ pub(super) fn once(case: &Case, duration_s: u32) -> Result<Value, Failure> {
     Ok(json!({ "data_packets": data_packets(&lasthop_sim::run(&scenario, scenario.seed)) }))
 }
 
-/// Number of data packets in the output of [`once`].
 pub(super) fn packets(printed: &[u8]) -> Option<u64> {
     serde_json::from_slice::<Value>(printed).ok()?["data_packets"].as_u64()
 }
 
-/// Resource usage of the process.
 #[cfg(unix)]
 mod usage {
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::time::{ClockId, clock_gettime};
 
-    /// CPU time of this thread, s.
     pub(super) fn cpu_s() -> f64 {
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
             .map_or(0.0, |time| time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)

@@ -43,7 +43,6 @@ pub(super) fn count(cases: &[&Case], format: Format, against: Option<&Path>) -> 
     judge(&growths)
 }
 
-/// Reads the table to compare with.
 fn kept(path: &Path) -> Result<Vec<Counted>, Failure> {
     let wrong = |why: String| {
         Failure::bad_input(
@@ -83,7 +82,6 @@ fn counted(case: &Case) -> Result<Counted, Failure> {
         .ok_or_else(|| failed("the longer run executed no more than the shorter run".into()))
 }
 
-/// Data packets and instructions of one run in a separate process.
 fn under_valgrind(case: &Case, duration_s: u32) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
@@ -128,7 +126,6 @@ fn cells(now: &Counted, growth: Option<&Growth>) -> Vec<Cell> {
     cells
 }
 
-/// Reports changes against the table.
 fn judge(growths: &[Growth]) -> Result<(), Failure> {
     if let Some(compiler) = growths.iter().find_map(|growth| growth.other_compiler.as_deref()) {
         output::note(&format!(

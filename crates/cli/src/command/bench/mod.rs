@@ -101,7 +101,6 @@ fn case(name: &str) -> Result<&'static Case, String> {
         .ok_or_else(|| format!("expected one of {}", names().join(", ")))
 }
 
-/// Runs one case in a separate process.
 fn measured_alone(case: &Case) -> Result<Value, Failure> {
     let failed = |why: String| {
         Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run this case again, alone")

@@ -14,10 +14,8 @@ use lasthop_tcp::Config;
 use lasthop_tcp::sender::congestion;
 use std::fmt;
 
-/// TCP implementation of the flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Whose {
-    /// The same for all flows.
     One(Sender),
     /// The kernel's, each flow with the scenario's congestion control.
     AsScenario,
@@ -32,7 +30,6 @@ impl fmt::Display for Whose {
     }
 }
 
-/// A sender to simulate and emulate.
 pub(super) struct Case {
     pub(super) sender: Whose,
     /// The scenario, with the sender's congestion control if the simulator has it.
@@ -41,7 +38,6 @@ pub(super) struct Case {
     is_simulated: bool,
     /// Index of the flow whose route the real traffic takes.
     pub(super) replaced: usize,
-    /// Indices of the carried flows in the scenario.
     flows: Vec<usize>,
     trial: Trial,
     /// Settings that the kernel does not support.
@@ -104,7 +100,6 @@ impl Case {
         trial
     }
 
-    /// Empty results of `runs` repetitions.
     pub(super) fn results(&self, runs: u32, seed: u64) -> Results {
         Results {
             sender: self.sender.to_string(),

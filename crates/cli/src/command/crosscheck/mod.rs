@@ -68,7 +68,6 @@ pub(crate) struct Crosscheck {
     report: Option<PathBuf>,
 }
 
-/// Senders as named by the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Named {
     These(Whose),
@@ -91,7 +90,6 @@ impl FromStr for Named {
 }
 
 impl Named {
-    /// Senders on this machine.
     fn senders(&self) -> Vec<Whose> {
         match self {
             Named::These(whose) => vec![whose.clone()],

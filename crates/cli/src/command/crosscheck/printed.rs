@@ -7,7 +7,6 @@ use crate::table::Layout;
 use lasthop_lab::document::Cell;
 use lasthop_lab::trials::crosscheck::{self, Pair, Results};
 
-/// State of the output.
 pub(super) struct Printed {
     format: Format,
     layout: Layout,
@@ -42,7 +41,6 @@ impl Printed {
         Ok(Printed { format, layout, head: Some(head) })
     }
 
-    /// Prints a repetition.
     pub(super) fn pair(&self, results: &Results, pair: &Pair) -> Result<(), Failure> {
         match self.format {
             Format::Csv => output::print(&results.csv_rows(pair)),
@@ -50,7 +48,6 @@ impl Printed {
         }
     }
 
-    /// Prints a sender after its last repetition.
     pub(super) fn sender(&mut self, results: &Results) -> Result<(), Failure> {
         if results.pairs.is_empty() {
             return Ok(());
@@ -70,7 +67,6 @@ impl Printed {
         }
     }
 
-    /// Prints notes and tables on all senders.
     pub(super) fn end(&self, done: &[Results]) -> Result<(), Failure> {
         match self.format {
             Format::Table if !done.is_empty() => output::print(&crosscheck::notes(done)),

@@ -17,7 +17,6 @@ use std::thread;
 /// Number of concurrent runs; falls to 1 if the machine does not keep up.
 pub(super) struct Crew {
     pub(super) jobs: usize,
-    /// Whether the number fell to 1.
     pub(super) gave_up: bool,
 }
 
@@ -70,7 +69,6 @@ impl Crew {
     }
 }
 
-/// Concurrent repetitions in real time.
 fn at_once(case: &Case, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
     if let [seed] = seeds {
         return emulate(case, *seed).map(|outcome| vec![outcome]);

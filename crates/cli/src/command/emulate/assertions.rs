@@ -10,7 +10,6 @@ use lasthop_lab::assertion::{Bound, Judged, Standing, junit, stem};
 /// Number of one direction; `None` if undefined in the run.
 type Of = fn(&Summary, End) -> Option<f64>;
 
-/// Metrics, with units in the names.
 const METRICS: [(&str, Of); 8] = [
     (GOODPUT, |summary, end| summary.measured.goodput_kbps(end)),
     ("rate_kbps", |summary, end| Some(summary.rate_kbps(end))),
@@ -35,7 +34,6 @@ fn lost(summary: &Summary, end: End) -> f64 {
     tally(summary, end).lost.iter().map(|(_, count)| *count).sum::<u64>() as f64
 }
 
-/// Bound on a metric of one direction.
 #[derive(Clone)]
 pub(super) struct Assertion {
     bound: Bound,
@@ -74,7 +72,6 @@ pub(super) fn parse(text: &str) -> Result<Assertion, String> {
     }
 }
 
-/// Prints the result of each assertion; fails unless all hold.
 pub(super) fn judge(
     all: &[Assertion],
     summary: &Summary,

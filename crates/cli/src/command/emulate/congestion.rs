@@ -6,12 +6,10 @@ use lasthop_emu::kernel::Control;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Maximum number of connections listed.
 const MOST: usize = 1000;
 /// Congestion controls that set a pacing rate. A socket keeps the rate if a program changes the congestion control.
 const PACED: [&str; 2] = ["bbr", "bbr3"];
 
-/// Congestion controls reported by the kernels.
 pub(super) struct Controls {
     seen: Seen,
     /// Default of the namespaces.
@@ -29,7 +27,6 @@ pub(super) fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Index of the kernel that sends to an end.
 fn sender(to: End) -> usize {
     match to {
         End::Client => End::Server as usize,

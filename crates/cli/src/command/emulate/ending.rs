@@ -12,7 +12,6 @@ const ENDS_WITHIN: Duration = Duration::from_secs(2);
 /// Exit status at the time limit, as in timeout(1).
 const TIME_OVER: u8 = 124;
 
-/// Progress of a command's end.
 pub(super) struct Ending {
     /// Instant of the time limit, and its length.
     limit: Option<(Instant, Duration)>,

@@ -13,14 +13,12 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Destination of the events; `None` without `--json`.
 #[derive(Clone, Default)]
 pub(super) struct Events(Option<Arc<Mutex<Out>>>);
 
 struct Out {
     /// Destination as given by the user.
     to: String,
-    /// `None` after a write error.
     writer: Option<Box<dyn Write + Send>>,
 }
 
@@ -48,7 +46,6 @@ impl Events {
         Ok(Events(Some(Arc::new(Mutex::new(Out { to: to.to_owned(), writer: Some(writer) })))))
     }
 
-    /// Whether `--json` is given.
     pub(super) fn are_wanted(&self) -> bool {
         self.0.is_some()
     }
@@ -71,7 +68,6 @@ impl Events {
         }
     }
 
-    /// Writes the event of a failed run.
     pub(super) fn failed(&self, failure: &Failure) {
         self.tell("failed", json!({ "message": failure.message(), "status": failure.status() }));
     }

@@ -11,7 +11,6 @@ use lasthop_os::{Interface, Namespace, Port, SystemError};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Name of the device on the network's side.
 const OUTSIDE: &str = "lasthop-nat";
 
 /// Address that answers DNS queries. `all`: for all resolvers, otherwise for unreachable ones only.
@@ -20,9 +19,7 @@ pub(super) struct Passed {
     all: bool,
 }
 
-/// Remote end.
 pub(super) enum Far {
-    /// Namespace of a server.
     Server(Namespace),
     /// Network of the current namespace.
     Here { names: Option<Passed>, _nat: Nat },
@@ -37,14 +34,12 @@ pub(super) enum Far {
 }
 
 impl Far {
-    /// A server's namespace with the path's device.
     pub(super) fn server(ground: &Ground, mtu: u16) -> Result<(Far, Port), SystemError> {
         let namespace = ground.namespace("server")?;
         let port = ends::open(&namespace, SERVER, Some(SERVER6), mtu)?;
         Ok((Far::Server(namespace), port))
     }
 
-    /// The network, with the path's device at one end of `ends`.
     pub(super) fn outside(ground: &Ground, ends: Network, mtu: u16) -> Result<(Far, Port), SystemError> {
         match ground.may_change_network() {
             true => {

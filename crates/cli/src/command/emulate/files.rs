@@ -30,7 +30,6 @@ pub(super) struct Files {
     snap: Option<u32>,
 }
 
-/// Files being written.
 pub(super) struct Open {
     summaries: [Option<Target>; 2],
     report: Option<Target>,
@@ -43,7 +42,6 @@ impl Files {
         self.out.is_some()
     }
 
-    /// Opens every file before the run, to report wrong paths early.
     pub(super) fn open(&self, pipes: &[String]) -> Result<Open, Failure> {
         let summary = self.summary.as_deref().map(Target::create).transpose()?;
         let mut open = Open { summaries: [summary, None], report: None, capture: None };
@@ -92,7 +90,6 @@ impl Open {
         one.and(other).and(report_is)
     }
 
-    /// Renames every file to its target.
     pub(super) fn finish(self, capture: Option<Target>) -> Result<(), Failure> {
         let [one, other] = self.summaries;
         for target in [one, other, capture, self.report].into_iter().flatten() {
@@ -104,7 +101,6 @@ impl Open {
     }
 }
 
-/// Writes a file; drops the file after an error.
 fn fill(file: &mut Option<Target>, text: impl FnOnce() -> String) -> Result<(), Failure> {
     *file = file.take().map(|target| target.filled(&text())).transpose()?;
     Ok(())

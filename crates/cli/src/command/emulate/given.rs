@@ -28,11 +28,9 @@ pub(super) struct Given {
     delay: Option<String>,
 }
 
-/// Rate and queue of a path with nothing but a delay.
 const NO_LIMITS: [&str; 2] = ["rate=10Tbit/s", "queue=unlimited"];
 
 impl Given {
-    /// The scenario as for other commands; converts the flags to one line.
     pub(super) fn source(&self) -> Result<Source, Failure> {
         let flags = [("--down", &self.down), ("--up", &self.up), ("--delay", &self.delay)];
         let given = flags.into_iter().find(|(_, value)| value.is_some());

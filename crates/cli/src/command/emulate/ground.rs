@@ -23,19 +23,16 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Privileges of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ground {
     Root,
     Apart,
 }
 
-/// First argument of the second call of this program.
 const AGAIN: &str = "apart";
 /// Interval at which the first process checks for an interruption.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// PID of the run as seen by other processes.
 pub(super) fn run() -> u32 {
     apart::run().unwrap_or_else(std::process::id)
 }
@@ -90,7 +87,6 @@ impl Ground {
         }
     }
 
-    /// Whether the run may change the current network.
     pub(super) fn may_change_network(self) -> bool {
         self == Ground::Root || apart::may_change_network()
     }

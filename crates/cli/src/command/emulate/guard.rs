@@ -12,7 +12,6 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 /// Message that the run draws on the terminal.
 pub(crate) const DRAWN: &str = "drawn\n";
 
-/// Handle of the process.
 pub(super) struct Guard {
     child: Child,
     /// Closed at the end of the run.
@@ -46,7 +45,6 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Dropping the pipe closes it.
         if let Some(mut pipe) = self.pipe.take() {
             let _ = pipe.write_all(b"done\n");
         }

@@ -133,9 +133,7 @@ enum Format {
     Json,
 }
 
-/// Minimum sampling interval of kernel state.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(20);
-/// Interval at which the loop polls the command.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Emulate {
@@ -187,7 +185,6 @@ impl Emulate {
         }
     }
 
-    /// Notes printed before the run.
     fn notes(&self, draft: &Draft, scenario: &Scenario, replaced: usize) -> Vec<String> {
         let flow = &scenario.flows[replaced];
         let given = draft.given_of_ends(&flow.name);
@@ -206,7 +203,6 @@ impl Emulate {
         notes
     }
 
-    /// Checks that the address family wanted by COMMAND is available.
     fn check_family(&self) -> Result<(), Failure> {
         if !self.command.iter().any(|word| word.contains("{server6}")) {
             return Ok(());
@@ -351,7 +347,6 @@ fn invalid(summary: &Summary, status: u8) -> Failure {
     )
 }
 
-/// Error for a command that cannot be run.
 fn unusable(error: SystemError) -> Failure {
     Failure::bad_input(error.message, error.help)
 }

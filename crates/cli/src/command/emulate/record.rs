@@ -75,7 +75,6 @@ impl Record {
         match (&self.serve, &self.server, &self.out) {
             (Some(address), ..) => self.serve(address),
             (None, Some(server), Some(out)) => self.record(server, out),
-            // clap requires SERVER or --serve.
             _ => Err(Failure::bad_input("neither SERVER nor --serve is given", "give one of them")),
         }
     }
@@ -177,7 +176,6 @@ impl Record {
     }
 }
 
-/// Prints progress to standard error.
 fn tell(clock: &Clock, news: client::News) {
     output::note(&match news {
         client::News::Found([least, median]) => format!(
@@ -197,7 +195,6 @@ fn tell(clock: &Clock, news: client::News) {
     });
 }
 
-/// Resolves a name or an address, with or without a port.
 fn resolved(text: &str) -> Result<SocketAddr, Failure> {
     let bare = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     let found = match bare {
@@ -215,7 +212,6 @@ fn resolved(text: &str) -> Result<SocketAddr, Failure> {
     }
 }
 
-/// Source of datagrams to a server.
 fn leaves(from: Option<&str>, server: SocketAddr) -> Leaves {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),

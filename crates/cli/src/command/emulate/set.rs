@@ -31,7 +31,6 @@ pub(crate) struct Set {
     format: Format,
 }
 
-/// Checks a word; returns its text unchanged.
 fn word(text: &str) -> Result<String, String> {
     knobs::parse(text).map(|_| text.to_owned())
 }

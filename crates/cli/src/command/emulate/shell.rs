@@ -3,18 +3,14 @@
 use std::env;
 use std::path::Path;
 
-/// Shell if `$SHELL` is unset.
 const USUAL: &str = "sh";
-/// Number of characters of the path in a prompt.
 const SHOWN: usize = 40;
 
-/// Command line that starts the shell.
 pub(super) fn words(path: &str) -> Vec<String> {
     let shell = env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| USUAL.to_owned());
     vec!["env".to_owned(), prompt(&shell, path), shell]
 }
 
-/// Environment variable that makes a shell show the path.
 fn prompt(shell: &str, path: &str) -> String {
     let is_shown = |c: &char| !c.is_control() && !"\\$`'\"!%".contains(*c);
     let path: String = path.chars().filter(is_shown).take(SHOWN).collect();

@@ -19,7 +19,6 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time for the server's command to start listening.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Parts of a run; fields are dropped in this order.
@@ -31,7 +30,6 @@ pub(super) struct Stage {
     ending: Ending,
     ends: Network,
     ground: Ground,
-    /// Whether the programs get the run's rights.
     as_root: bool,
     sides: Sides,
     guard: Option<Guard>,
@@ -83,7 +81,6 @@ impl Stage {
         Ok(())
     }
 
-    /// Default congestion control of the namespaces.
     pub(super) fn usual_congestion(&self) -> Option<String> {
         self.client.within(ends::usual_congestion_control).ok().flatten()
     }
@@ -103,7 +100,6 @@ impl Stage {
         Watch::every(span, clock, &ends)
     }
 
-    /// Process that cleans up after a kill.
     pub(super) fn guard(&mut self) -> Option<&mut Guard> {
         self.guard.as_mut()
     }
@@ -117,7 +113,6 @@ impl Stage {
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace).ok()?))).collect()
     }
 
-    /// Starts the server and waits until it listens.
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
         let Some(namespace) = self.far.servers() else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
@@ -150,7 +145,6 @@ impl Stage {
         Ok(())
     }
 
-    /// Starts the command, with a time limit if given.
     pub(super) fn start_command(
         &mut self,
         command: &[String],
@@ -168,7 +162,6 @@ impl Stage {
         Ok(())
     }
 
-    /// Status of the command once ended.
     pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
         self.sides.look();
         match &mut self.command {
@@ -177,7 +170,6 @@ impl Stage {
         }
     }
 
-    /// Time that each side's programs waited for a processor since the command began, `took` ago.
     pub(super) fn waits(&mut self, took: Duration) -> Waits {
         self.sides.waits(took)
     }

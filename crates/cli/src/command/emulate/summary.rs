@@ -11,7 +11,6 @@ use lasthop_wire::{LossReason, PerReason};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Results of a run.
 pub(super) struct Summary {
     pub(super) measured: Measured,
     /// Packets on the path at the end of the command: to the server, to the client.
@@ -19,20 +18,15 @@ pub(super) struct Summary {
     pub(super) controls: Controls,
     /// Whether the instants at which packets entered the path's devices are known.
     pub(super) sees_entries: bool,
-    /// Reasons why the run is invalid.
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
-    /// Time that the programs waited for a processor.
     pub(super) waits: Waits,
     pub(super) load: Option<Load>,
     /// Whether the run had real-time priority.
     pub(super) urgent: bool,
-    /// Exit status of the command.
     pub(super) status: u8,
     pub(super) took: Duration,
-    /// Changes made during the run.
     pub(super) was_set: WasSet,
-    /// Notes printed before the run.
     pub(super) notes: Vec<String>,
 }
 
@@ -82,7 +76,6 @@ impl Summary {
         format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
     }
 
-    /// Notes printed after the run.
     pub(super) fn later_notes(&self) -> Vec<String> {
         self.controls.note().into_iter().collect()
     }
@@ -92,13 +85,11 @@ impl Summary {
         all.map(|note| note.trim_start_matches("note: ").to_owned()).collect()
     }
 
-    /// Changes during the run, if any.
     pub(super) fn set(&self) -> Option<String> {
         let plans = &self.was_set.plans;
         (!plans.is_empty()).then(|| format!("Changes during the run, in the scenario language:\n{plans}"))
     }
 
-    /// Table of both directions.
     pub(super) fn tallies(&self) -> Table {
         let mut rows = Vec::new();
         let mut row = |name: &str, of: &dyn Fn(End) -> String| {
@@ -135,7 +126,6 @@ impl Summary {
         Table { caption: String::new(), columns, rows }
     }
 
-    /// Timing accuracy, and state of the machine.
     pub(super) fn conditions(&self) -> String {
         let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
@@ -161,7 +151,6 @@ impl Summary {
         )
     }
 
-    /// Load of the machine, and priority of the run.
     pub(super) fn machine(&self) -> String {
         let load = self.load.map_or("unknown load".to_owned(), |load| {
             format!("processors idle {:.0} %, stolen {:.0} %", load.idle * 100.0, load.stolen * 100.0)

@@ -15,7 +15,6 @@ pub(super) struct Sides {
     looked: Instant,
 }
 
-/// Programs of one side.
 struct Side {
     group: Group,
     /// Kernel's account at the last reading.
@@ -28,11 +27,9 @@ struct Side {
 pub(super) struct Waits {
     command: Option<Duration>,
     server: Option<Duration>,
-    /// Duration of the command.
     took: Duration,
 }
 
-/// Interval between readings.
 const STRETCH: Duration = Duration::from_millis(20);
 /// Share of the time that a side may wait, %.
 const SHARE_PCT: f64 = 5.0;
@@ -75,7 +72,6 @@ impl Sides {
         self.server.as_ref().map(|side| &side.group)
     }
 
-    /// Discards waits so far.
     pub(super) fn begin(&mut self) {
         self.read(Duration::ZERO);
         self.sides().for_each(|side| side.waited = Duration::ZERO);
@@ -89,7 +85,6 @@ impl Sides {
         }
     }
 
-    /// Waits since `begin`, `took` ago.
     pub(super) fn waits(&mut self, took: Duration) -> Waits {
         let waited = |side: &Option<Side>| side.as_ref().map(|side| side.waited);
         Waits { command: waited(&self.command), server: waited(&self.server), took }
@@ -114,7 +109,6 @@ impl Waits {
         100.0 * waited.as_secs_f64() / self.took.as_secs_f64().max(1e-9)
     }
 
-    /// Reasons why the run is invalid.
     pub(super) fn complaints(&self) -> Vec<String> {
         let waited = self.sides().into_iter().filter_map(|(side, waited)| Some((side, waited?)));
         let too_long = waited.filter(|(_, waited)| *waited > ALWAYS && self.pct(*waited) > SHARE_PCT);
@@ -134,7 +128,6 @@ impl Waits {
         json!({ "command": pct(self.command), "server": pct(self.server) })
     }
 
-    /// Waits as text.
     pub(super) fn words(&self) -> String {
         let known: Vec<String> = self
             .sides()

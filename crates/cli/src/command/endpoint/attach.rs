@@ -101,7 +101,6 @@ impl ImpairmentFlags {
 }
 
 impl Attach {
-    /// Opens the device, runs the job, and prints the results of each connection.
     pub(crate) fn work(&self, mut job: Job) -> Result<(), Failure> {
         let options = Options { tcp: self.config()?, ..Options::default() };
         let capture = self.pcap.as_deref().map(|path| self.begin_capture(path)).transpose()?;

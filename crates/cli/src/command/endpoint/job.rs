@@ -13,7 +13,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A job in progress.
 pub(crate) struct Job {
     task: Task,
     listeners: Vec<Handle>,
@@ -27,7 +26,6 @@ enum Task {
     Send { file: Option<File>, server: SocketAddr },
 }
 
-/// A connection in progress.
 struct Running {
     exchange: Exchange,
     peer: SocketAddr,
@@ -35,18 +33,13 @@ struct Running {
     target: Option<SharedTarget>,
 }
 
-/// Results of a connection.
 pub(crate) struct Connection {
-    /// Remote address and port.
     pub(crate) peer: SocketAddr,
     /// Bytes acknowledged by the peer.
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// Duration.
     pub(crate) took: Duration,
-    /// Final state of the endpoint.
     pub(crate) info: Option<Info>,
-    /// Error that ended the connection, if any.
     pub(crate) error: Option<SystemError>,
 }
 
@@ -86,7 +79,6 @@ impl Job {
         Job { task, listeners: Vec::new(), running: Vec::new(), over: Vec::new() }
     }
 
-    /// Ended connections, in the order of their ends.
     pub(crate) fn connections(&self) -> &[Connection] {
         &self.over
     }
@@ -159,7 +151,6 @@ impl Job {
     /// Transmits the last FINs and their acknowledgements.
     pub(crate) fn linger(&mut self, station: &mut Station<Target>) -> Result<(), SystemError> {
         for listener in self.listeners.drain(..) {
-            // The listener is open until here.
             let _ = station.host.close(station.now(), listener);
         }
         let end = station.now() + LINGER;

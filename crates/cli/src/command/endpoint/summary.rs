@@ -7,7 +7,6 @@ use lasthop_lab::document::{Cell, Table};
 use lasthop_tcp::endpoint::Feedback;
 use serde_json::{Map, Value, json};
 
-/// Names of the columns, with units.
 const COLUMNS: [&str; 9] = [
     "peer",
     "sent_bytes",
@@ -80,7 +79,6 @@ fn values(connection: &Connection) -> [Value; COLUMNS.len()] {
     ]
 }
 
-/// The columns, and further fields for programs.
 fn object(connection: &Connection) -> Value {
     let mut object: Map<String, Value> =
         COLUMNS.iter().map(|name| (*name).to_owned()).zip(values(connection)).collect();

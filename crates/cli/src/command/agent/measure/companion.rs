@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A running agent; dropping it ends the agent.
 pub(super) struct Companion {
     _program: Program,
     _folder: Folder,
@@ -21,11 +20,9 @@ pub(super) struct Companion {
 /// Folder of the agent's lock and socket; removed at the end.
 struct Folder(PathBuf);
 
-/// Time for the agent to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
 impl Companion {
-    /// Starts an agent with these flags and waits until it is ready.
     pub(super) fn begin(ends: &Ends, arguments: &[String]) -> Result<Companion, SystemError> {
         let folder = Folder::create().map_err(|error| refused("make a directory for the agent", &error))?;
         let said = folder.0.join("said");

@@ -18,7 +18,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Answer to a request.
 #[derive(Serialize, Deserialize)]
 pub(in super::super) enum Answer {
     #[serde(rename = "done")]
@@ -27,7 +26,6 @@ pub(in super::super) enum Answer {
     Refused(Refusal),
 }
 
-/// A request that waits for its answer.
 pub(super) struct Asked {
     pub(super) request: Request,
     answer: SyncSender<Answer>,
@@ -40,7 +38,6 @@ impl Asked {
     }
 }
 
-/// Control socket of this run.
 pub(super) struct Control {
     path: PathBuf,
     asked: Receiver<Asked>,
@@ -94,7 +91,6 @@ impl Control {
         Ok(Control { path, asked, _folder: folder })
     }
 
-    /// Next request, if any.
     pub(super) fn poll(&self) -> Option<Asked> {
         self.asked.try_recv().ok()
     }
@@ -118,7 +114,6 @@ fn serve(mut stream: &UnixStream, ask: &SyncSender<Asked>) -> io::Result<()> {
     writeln!(stream, "{}", serde_json::to_string(&answer)?)
 }
 
-/// Socket names: prefix, PID, suffix.
 const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
@@ -129,9 +124,7 @@ fn places() -> Vec<PathBuf> {
     root.into_iter().chain(own).collect()
 }
 
-/// A run that accepts requests.
 pub(in super::super) struct Run {
-    /// PID of the run.
     pub(in super::super) pid: u32,
     path: PathBuf,
 }

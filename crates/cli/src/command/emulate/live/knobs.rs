@@ -11,10 +11,8 @@ use serde_json::{Value, json};
 use std::fmt::Display;
 use std::fmt::Write as _;
 
-/// Argument of `lasthop emulate set`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum Word {
-    /// Value for one direction, or for both.
     Set(Change, Option<End>),
     /// Direction of all values without one.
     Direction(End),
@@ -73,16 +71,13 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Request to a run; without words, a query of the settings.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Request {
-    /// Arguments of the command line.
     pub(in super::super) words: Vec<String>,
     /// Link; needed if there are several.
     pub(in super::super) link: Option<String>,
 }
 
-/// Reason of a refusal, and a hint.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Refusal {
     pub(in super::super) message: String,
@@ -95,7 +90,6 @@ impl Refusal {
     }
 }
 
-/// Links of a run, and the changes of their settings.
 pub(super) struct Knobs {
     ways: Vec<Way>,
     /// Settings of each link direction: the initial one, then each change with its time.
@@ -110,7 +104,6 @@ impl Knobs {
         Knobs { ways, courses, planned }
     }
 
-    /// Executes a request; returns the resulting settings.
     pub(super) fn answer(
         &mut self,
         request: &Request,
@@ -134,7 +127,6 @@ impl Knobs {
         Ok(self.holds(time))
     }
 
-    /// Changes for each selected link direction.
     fn changes(&self, request: &Request) -> Result<Vec<(usize, Change)>, Refusal> {
         let unreadable = |message| Refusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
         let words = request.words.iter().map(|word| parse(word)).collect::<Result<Vec<Word>, String>>();
@@ -167,7 +159,6 @@ impl Knobs {
         Ok(changes)
     }
 
-    /// Checks that the link is unambiguous.
     fn check(&self, request: &Request, meant: &[usize]) -> Result<(), Refusal> {
         let mut names: Vec<&str> = self.ways.iter().map(|way| way.link.as_str()).collect();
         names.sort_unstable();
@@ -185,7 +176,6 @@ impl Knobs {
         }
     }
 
-    /// Current settings of every link direction.
     pub(super) fn holds(&self, time: Time) -> Value {
         let ways = self.ways.iter().zip(&self.courses).map(|(way, course)| {
             let setting = course.last().and_then(|(_, setting)| *setting);
@@ -200,7 +190,6 @@ impl Knobs {
         json!({ "time_s": time.as_secs(), "links": ways.collect::<Vec<Value>>() })
     }
 
-    /// Each change: time, link direction, new settings.
     pub(super) fn changes_made(&self) -> Vec<Value> {
         let mut made: Vec<(Time, Value)> = Vec::new();
         for (way, course) in self.ways.iter().zip(&self.courses) {
@@ -232,7 +221,6 @@ impl Knobs {
                 course.iter().filter_map(|(time, setting)| Some((*time, (*setting)?))).collect();
             let lines = lines(&course, *planned);
             if !lines.is_empty() {
-                // Writing to a string cannot fail.
                 let _ = write!(text, "[link.{}.{}]\n{lines}", way.link, way.table);
             }
         }
@@ -240,7 +228,6 @@ impl Knobs {
     }
 }
 
-/// Lines of one table.
 fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -> String {
     let mut lines = String::new();
     let mut add = |line: String| {
@@ -328,7 +315,6 @@ mod tests {
         }
     }
 
-    /// A scenario accepts the plans of the changes.
     #[test]
     fn changes_are_plans_that_a_scenario_takes() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

@@ -8,7 +8,6 @@ use lasthop_emu::emulation::End;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// File that grows by one line per observation.
 pub(super) struct Lines {
     /// `None` after a write error.
     file: Option<Target>,
@@ -29,7 +28,6 @@ impl Lines {
     }
 }
 
-/// One observation.
 pub(super) fn object(view: &View) -> Value {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     let way = |end: End| {

@@ -57,7 +57,6 @@ pub(super) struct Options {
     every: Option<Duration>,
 }
 
-/// Minimum interval.
 const SHORTEST: Duration = Duration::from_millis(10);
 /// Default intervals, for programs and for `--live`.
 const USUAL: Duration = Duration::from_secs(1);
@@ -70,7 +69,6 @@ fn every(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Opened outputs of the display.
 pub(super) struct Opened {
     pub(super) events: Events,
     lines: Option<Lines>,
@@ -98,7 +96,6 @@ impl Opened {
 }
 
 impl Options {
-    /// Opens every file before the run, to report wrong paths early.
     pub(super) fn open(&self, has_command: bool) -> Result<Opened, Failure> {
         if self.live && !has_command {
             return Err(Failure::bad_input(
@@ -115,7 +112,6 @@ impl Options {
         })
     }
 
-    /// Starts display and control of a run that is about to begin.
     pub(super) fn begin(
         &self,
         scenario: &Scenario,
@@ -146,17 +142,14 @@ impl Options {
     }
 }
 
-/// Whether the scenario has plans of delay and of loss for a link direction.
 fn planned(links: &[Link], way: &Way) -> [bool; 2] {
     let link = links.iter().find(|link| link.name == way.link);
     let config = link.map(|link| if way.table == "down" { &link.down } else { &link.up });
     config.map_or([false; 2], |config| [config.delay_plan.is_some(), config.loss_plan.is_some()])
 }
 
-/// Display and control of a run.
 pub(super) struct Live {
     knobs: Knobs,
-    /// Pipes to the server, and to the client.
     pipes: [Vec<PipeId>; 2],
     control: Option<Control>,
     viewer: Option<Viewer>,
@@ -166,7 +159,6 @@ pub(super) struct Live {
     next: Time,
 }
 
-/// Changes during a run.
 #[derive(Default)]
 pub(super) struct WasSet {
     pub(super) changes: Vec<Value>,
@@ -175,7 +167,6 @@ pub(super) struct WasSet {
 }
 
 impl Live {
-    /// Answers requests, and samples if due.
     pub(super) fn turn(&mut self, now: Time, emulation: &mut Emulation<Target>) {
         while let Some(asked) = self.control.as_ref().and_then(Control::poll) {
             let answer = self.knobs.answer(&asked.request, emulation);

@@ -17,11 +17,9 @@ pub(super) struct View {
     pub(super) time: f64,
     /// Time since the previous sample, s.
     pub(super) span: f64,
-    /// Directions: to the server, to the client.
     pub(super) ways: [Seen; 2],
     /// Lateness of delivery, us: 99th percentile and maximum; `None` without packets.
     pub(super) late: Option<[f64; 2]>,
-    /// Settings of the path.
     pub(super) holds: Value,
 }
 
@@ -29,9 +27,7 @@ pub(super) struct View {
 pub(super) struct Seen {
     /// Rate of delivery since the previous sample, headers included, kbit/s.
     pub(super) kbps: f64,
-    /// Packets delivered since the previous sample.
     pub(super) delivered: u64,
-    /// Packets lost since the previous sample.
     pub(super) lost: PerReason<u64>,
     /// Queue length: packets, bytes, and queueing delay of a new packet, ms.
     pub(super) packets: u64,
@@ -68,13 +64,11 @@ impl View {
     }
 }
 
-/// Thread that reports observations.
 pub(super) struct Viewer {
     looks: Option<SyncSender<(Now, Value)>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Outputs of observations.
 pub(super) struct Told {
     pub(super) events: Events,
     pub(super) lines: Option<Lines>,
@@ -128,7 +122,6 @@ fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Ke
     }
 }
 
-/// State before the first sample.
 fn nothing(now: &Now) -> Now {
     Now { time: lasthop_base::Time::ZERO, ways: [lasthop_emu::emulation::Way::default(); 2], late: now.late }
 }

@@ -5,13 +5,11 @@ use lasthop_engine::PipeId;
 use lasthop_scenario::{Hop, Scenario};
 use lasthop_sim::assemble::pipe_of;
 
-/// One direction of a link on the path.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) link: String,
     /// Table of the direction in a scenario: `down` or `up`.
     pub(super) table: &'static str,
-    /// Destination of the packets.
     pub(super) to: End,
     pub(super) pipe: PipeId,
 }
@@ -23,7 +21,6 @@ impl Way {
     }
 }
 
-/// Name of a direction of the traffic.
 pub(super) fn direction(to: End) -> &'static str {
     match to {
         End::Client => "down",
@@ -31,7 +28,6 @@ pub(super) fn direction(to: End) -> &'static str {
     }
 }
 
-/// Link directions on the route of a flow, down first.
 pub(super) fn of(scenario: &Scenario, replaced: usize) -> Vec<Way> {
     let route = &scenario.routes[replaced];
     let way = |to: End| {
@@ -45,7 +41,6 @@ pub(super) fn of(scenario: &Scenario, replaced: usize) -> Vec<Way> {
     route.there.iter().map(way(End::Client)).chain(route.back.iter().map(way(End::Server))).collect()
 }
 
-/// Pipes to one end.
 pub(super) fn pipes(ways: &[Way], to: End) -> Vec<PipeId> {
     ways.iter().filter(|way| way.to == to).map(|way| way.pipe).collect()
 }

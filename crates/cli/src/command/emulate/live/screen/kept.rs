@@ -6,19 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of bytes kept.
 const MOST: usize = 64 << 20;
-/// Number of lines kept for drawing.
 const LINES: usize = 200;
 /// Maximum number of characters of a drawn line.
 const LONGEST: usize = 500;
 
-/// Kept output.
 #[derive(Debug, Default)]
 pub(in super::super) struct Kept {
     bytes: Vec<u8>,
-    /// Number of bytes beyond the maximum.
     left_out: u64,
     lines: VecDeque<String>,
-    /// The current, unfinished line.
     line: Vec<u8>,
     state: State,
 }

@@ -105,7 +105,6 @@ impl Screen {
         Ok(())
     }
 
-    /// Output kept for drawing.
     pub(super) fn kept(&self) -> Arc<Mutex<Kept>> {
         Arc::clone(&self.kept)
     }

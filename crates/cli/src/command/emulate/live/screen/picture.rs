@@ -19,7 +19,6 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Rows of one direction, including the frame.
 const DIRECTION_ROWS: u16 = 11;
 /// Number of samples kept: columns of the widest terminal.
 const REMEMBERED: usize = 512;
@@ -29,7 +28,6 @@ pub(super) fn output_rows(rows: u16) -> u16 {
     rows.saturating_sub(DIRECTION_ROWS + 4).max(1)
 }
 
-/// The drawing and its state.
 pub(in super::super) struct Picture {
     terminal: Terminal<CrosstermBackend<File>>,
     kept: Arc<Mutex<Kept>>,
@@ -39,7 +37,6 @@ pub(in super::super) struct Picture {
     time: f64,
 }
 
-/// History of one direction.
 #[derive(Default)]
 struct Course {
     kbps: VecDeque<u64>,
@@ -60,7 +57,6 @@ impl Picture {
         Ok(Picture { terminal, kept, title, ways: Default::default(), late: String::new(), time: 0.0 })
     }
 
-    /// Draws an observation; ignores errors.
     pub(in super::super) fn tell(&mut self, view: &View) {
         self.time = view.time;
         self.late = late(view);
