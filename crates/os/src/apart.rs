@@ -101,10 +101,8 @@ pub fn arrive() -> Result<(), SystemError> {
     })
 }
 
-/// Drops all rights of this thread and its children.
 pub(crate) fn give_up_rights() {
     for set in [CapSet::Ambient, CapSet::Inheritable, CapSet::Effective, CapSet::Permitted] {
-        // Clearing a set without rights fails harmlessly.
         let _ = caps::clear(None, set);
     }
 }

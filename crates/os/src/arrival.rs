@@ -53,7 +53,6 @@ mod tests {
         Time::ZERO + Duration::from_micros(micros)
     }
 
-    /// Clocks compared at 1 s.
     fn compared() -> Arrivals {
         let mut arrivals = Arrivals::default();
         arrivals.learn(at(1_000_000), ZERO + 1_000_000_000, at(1_000_001));
@@ -63,7 +62,6 @@ mod tests {
     #[test]
     fn a_packet_passed_when_its_stamp_says() {
         let mut arrivals = compared();
-        // Both packets are read ten seconds later.
         let now = at(11_000_000);
         assert_eq!(arrivals.time(Some(ZERO + 1_000_500_000), now), at(1_000_500));
         assert_eq!(arrivals.time(Some(ZERO + 1_020_500_000), now), at(1_020_500));
@@ -80,10 +78,8 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_is_followed_but_an_interruption_is_not() {
         let mut arrivals = compared();
-        // An interruption of 5 ms between the clocks makes the wall clock seem ahead.
         arrivals.learn(at(2_000_000), ZERO + 2_005_000_000, at(2_005_000));
         assert_eq!(arrivals.time(Some(ZERO + 2_001_000_000), at(2_005_000)), at(2_001_000));
-        // Wall clock set back by one hour.
         let hour = 3_600_000_000_000;
         arrivals.learn(at(3_000_000), ZERO + 3_000_000_000 - hour, at(3_000_001));
         assert_eq!(arrivals.time(Some(ZERO + 3_001_000_000 - hour), at(3_002_000)), at(3_001_000));

@@ -19,7 +19,6 @@ use std::os::fd::{AsFd, AsRawFd};
 pub struct Datagrams {
     socket: Socket,
     address: SocketAddr,
-    /// Buffer for the time stamp and the drop counter.
     control: Vec<u8>,
     arrivals: Arrivals,
     compared: Option<Time>,
@@ -63,7 +62,6 @@ impl Datagrams {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
             if let (SocketAddr::V6(v6), true) = (address, address.ip().is_unspecified()) {
-                // Accepts IPv4 and IPv6.
                 socket
                     .set_only_v6(false)
                     .or_else(|error| if v6.port() == 0 { Ok(()) } else { Err(error) })?;
@@ -194,7 +192,6 @@ mod tests {
         let (one, mut other) = (open(), open());
         let clock = Clock::new();
         let mut buffer = [0; 100];
-        // The kernel begins to stamp a moment after the request.
         sleep(std::time::Duration::from_millis(300));
         let before = clock.now();
         assert!(one.send(b"one", other.address()).unwrap());

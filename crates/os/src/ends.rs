@@ -154,7 +154,6 @@ impl fmt::Display for Network {
     }
 }
 
-/// Number of the network of an address, if one of these.
 fn number(address: Ipv4Addr) -> Option<u8> {
     match address.octets() {
         [198, 18, number, _] => Some(number),
@@ -179,18 +178,15 @@ pub fn lost_in(device: &str) -> u64 {
 
 const ADDRESSES: [Ipv4Addr; 2] = [SERVER, CLIENT];
 
-/// Numbers of pairs in use by this process.
 static TAKEN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Server's and client's namespaces, each with a device connected to this process. A process may have several pairs.
 #[derive(Debug)]
 pub struct Ends {
     namespaces: [Namespace; 2],
-    /// Released after the namespaces.
     _number: Number,
 }
 
-/// Unique number of a pair, from 0.
 #[derive(Debug)]
 struct Number(u32);
 

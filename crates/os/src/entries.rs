@@ -18,14 +18,12 @@ use std::os::fd::AsRawFd;
 /// Packet socket on a device, and its record of packets not yet read.
 pub struct Entries {
     socket: Socket,
-    /// Buffer for a time stamp.
     control: Vec<u8>,
     seen: VecDeque<Seen>,
     arrivals: Arrivals,
     compared: Time,
 }
 
-/// First bytes and time stamp of a packet.
 struct Seen {
     head: [u8; HEAD],
     len: usize,
@@ -36,13 +34,11 @@ struct Seen {
 const HEAD: usize = 60;
 /// All protocols, in network byte order (linux/if_ether.h).
 const ALL: i32 = (3_u16).to_be() as i32;
-/// Maximum number of packets per reading of the socket.
 const BATCH: usize = 64;
 /// Search depth, packets: exceeds the usual number of consecutive drops by the device.
 const NEAR: usize = 256;
 /// Maximum number of packets in the record; more than the device's ring holds (`crate::tun`).
 const MOST: usize = 16_384;
-/// Receive buffer, bytes.
 const BUFFER: usize = 8 << 20;
 /// Interval between comparisons of the clocks: adjustment of the wall clock by 500 ppm gives 5 us in this time.
 const COMPARED_EVERY: Duration = Duration::from_millis(10);
@@ -84,18 +80,15 @@ impl Entries {
             self.look();
             self.place(packet)
         })?;
-        // The device dropped the earlier packets.
         let seen = self.seen.drain(..=place).next_back()?;
         Some(self.arrivals.time(seen.stamp, now))
     }
 
-    /// Index of a packet in the record; the device keeps the order.
     fn place(&self, packet: &[u8]) -> Option<usize> {
         let head = &packet[..packet.len().min(HEAD)];
         self.seen.iter().take(NEAR).position(|seen| seen.head[..seen.len] == *head)
     }
 
-    /// Reads the packet socket.
     fn look(&mut self) {
         for _ in 0..BATCH {
             let mut head = [0; HEAD];
@@ -169,10 +162,8 @@ mod tests {
                 let clock = Clock::new();
                 let socket = UdpSocket::bind((CLIENT, 0)).unwrap();
                 let send = |text: &str| socket.send_to(text.as_bytes(), (SERVER, 9)).unwrap();
-                // The kernel begins to stamp a moment after the request.
                 sleep(Span::from_millis(300));
                 let mut buffer = [0; 2000];
-                // Packets of the kernel itself.
                 while tun.recv(&mut buffer).unwrap().is_some() {}
                 let mut sent = Vec::new();
                 for text in ["one", "two", "two", "three"] {
@@ -183,7 +174,6 @@ mod tests {
                 }
                 for (number, (before, after)) in sent.into_iter().enumerate() {
                     let len = tun.recv(&mut buffer).unwrap().expect("it is there");
-                    // The third packet is skipped; the fourth must be found nevertheless.
                     if number == 2 {
                         continue;
                     }

@@ -15,14 +15,12 @@ use std::time;
 /// A control group; removed on drop, after its processes have ended.
 #[derive(Debug)]
 pub struct Group {
-    /// Directories of the group and of this process's group.
     folder: PathBuf,
     parent: PathBuf,
     /// An unlocked group belongs to a dead owner.
     _lock: Flock<File>,
 }
 
-/// Maximum wait for the end of killed processes.
 const PATIENCE: time::Duration = time::Duration::from_millis(500);
 /// Search depth below the root group; services of a user are 4 deep.
 const DEEPEST: u32 = 8;
@@ -91,7 +89,6 @@ fn name(pid: u32, role: &str) -> String {
     format!("lasthop-{pid}-{role}")
 }
 
-/// Whether the name is that of a group of this crate.
 fn is_name(name: &str) -> bool {
     let parts = name.strip_prefix("lasthop-").and_then(|rest| rest.split_once('-'));
     parts.is_some_and(|(pid, role)| pid.parse::<u32>().is_ok() && matches!(role, "command" | "listener"))
@@ -101,7 +98,6 @@ fn enter(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("cgroup.procs"), process::id().to_string())
 }
 
-/// Directory of this process's group (cgroups(7)).
 fn own() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let ours = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -109,7 +105,6 @@ fn own() -> Option<PathBuf> {
     Some(Path::new(mounted(&mounts)?).join(path.trim_start_matches('/')))
 }
 
-/// Mount point of cgroup v2.
 fn mounted(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {
         let mut words = line.split(' ').skip(1);

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 /// Directory of named namespaces (ip-netns(8)).
 const FOLDER: &str = "/run/netns";
-/// Maximum wait for the end of killed processes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A network namespace. Dropping a named one kills its processes and removes it; an unnamed one lasts until its owner
@@ -118,7 +117,6 @@ impl Namespace {
     }
 }
 
-/// Runs `work` in a separate thread, which may change its namespace.
 fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
@@ -148,7 +146,6 @@ pub fn enable_ipv6() -> bool {
     QUIET.iter().chain(&[("disable_ipv6", "0")]).all(|(name, value)| set_ipv6(name, value).is_ok())
 }
 
-/// Sets a value for all present and future devices of this thread's namespace.
 fn set_ipv6(name: &str, value: &str) -> io::Result<()> {
     ["all", "default"]
         .iter()
@@ -166,7 +163,6 @@ pub fn remove_stale() -> Vec<String> {
     removed
 }
 
-/// Named namespaces whose owner is dead.
 fn stale() -> impl Iterator<Item = String> {
     let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -185,7 +181,6 @@ pub(crate) fn note(number: u64) -> PathBuf {
     PathBuf::from(format!("/run/lasthop-nat-{number}"))
 }
 
-/// PID in the name of a namespace of this crate.
 fn owner(name: &str) -> Option<i32> {
     let (pid, role) = name.strip_prefix("lasthop-")?.split_once('-')?;
     matches!(role, "server" | "client").then(|| pid.parse().ok()).flatten()
@@ -217,7 +212,6 @@ fn end(name: &str) {
         thread::sleep(Duration::from_millis(5));
     }
     let _ = ip(&["netns", "del", name]);
-    // Its rules end with the namespace.
     let _ = number.map(|number| fs::remove_file(note(number)));
     if !is_first {
         // Runs may have been among them.

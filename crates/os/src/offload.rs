@@ -21,7 +21,6 @@ const FIN: u8 = 1;
 const PSH: u8 = 8;
 const CWR: u8 = 128;
 
-/// Virtio header.
 struct Virtio {
     flags: u8,
     kind: u8,
@@ -71,7 +70,6 @@ fn fresh(spare: &mut Vec<Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-/// Length of the headers of a piece with several segments.
 fn headers_of(packet: &[u8], virtio: &Virtio) -> Option<usize> {
     let at = virtio.transport;
     let length = match virtio.kind {
@@ -173,7 +171,6 @@ mod tests {
         let mut transport = if is_udp { vec![0; 8] } else { vec![0; 32] };
         transport[..4].copy_from_slice(&[0x13, 0x89, 0xc0, 0x01]);
         if !is_udp {
-            // Sequence numbers wrap within the piece.
             transport[4..8].copy_from_slice(&(u32::MAX - 1500).to_be_bytes());
             transport[12] = 8 << 4;
             transport[13] = CWR | 16 | PSH | FIN;
@@ -208,7 +205,6 @@ mod tests {
         packets
     }
 
-    /// RFC 1071, word by word.
     fn plain_sum(bytes: &[u8]) -> u16 {
         let words =
             bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
@@ -263,7 +259,6 @@ mod tests {
         frame[0] = 0;
         assert_eq!(all(frame.clone()), [&frame[HEADER..]]);
         frame[0] = NEEDS_CHECKSUM;
-        // The kernel leaves the sum of the pseudo-header.
         let partial = plain_sum(&[&frame[HEADER + 12..HEADER + 20], &[0, 6], &[2, 21]].concat());
         frame[HEADER + 36..HEADER + 38].copy_from_slice(&partial.to_be_bytes());
         let packets = all(frame.clone());

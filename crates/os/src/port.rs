@@ -22,7 +22,6 @@ pub struct Entered {
 /// Port of a TUN device that hands over several segments at once; the device ends with the port.
 pub struct Port {
     device: SyncDevice,
-    /// Hand-over times, if watched.
     entries: Option<Entries>,
     buffer: Vec<u8>,
 }
@@ -105,7 +104,6 @@ mod tests {
             return println!("skipped: no TUN devices here");
         };
         let clock = Clock::new();
-        // The kernel begins to stamp a moment after the request.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let (mut spare, mut packets) = (Vec::new(), VecDeque::new());
         while port.receive(&clock, &mut spare, &mut packets).unwrap() {}

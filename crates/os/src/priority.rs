@@ -6,7 +6,6 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Real-time priority, 1 to 99.
 const PRIORITY: u8 = 20;
 
 /// Runs this thread before all others (SCHED_FIFO) without timer slack, as far as permitted.

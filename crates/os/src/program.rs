@@ -45,7 +45,6 @@ impl Program {
             return Err(SystemError::new("no command is given", "give a command after `--`"));
         };
         let mut command = Command::new(name);
-        // A program that is Lasthop starts a separate run.
         command.args(arguments).env_remove(apart::RUN);
         if attached == Attached::Background {
             command.stdin(Stdio::null()).stdout(io::stderr()).process_group(0);

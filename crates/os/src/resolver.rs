@@ -17,9 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Resolver configuration (resolv.conf(5)).
 const FILE: &str = "/etc/resolv.conf";
-/// DNS port.
 const PORT: u16 = 53;
 /// Timeout of a query; programs repeat queries after 5 s.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -65,7 +63,6 @@ impl Names {
         Ok(Names { file })
     }
 
-    /// Mounts the file for this thread and its children.
     pub(crate) fn show(&self) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS)?;
         mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_SLAVE, None)?;

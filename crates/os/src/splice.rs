@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Timeout of the connection to the remote end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Accepts connections until dropped; established connections continue.
@@ -62,7 +61,6 @@ impl Drop for Splice {
     }
 }
 
-/// Connects to the original destination, and carries the connection.
 fn carry(near: &TcpStream) {
     let Ok(far) = meant_for(near).and_then(|to| TcpStream::connect_timeout(&to, PATIENCE)) else {
         // A reset, as the remote end would send.
@@ -87,13 +85,11 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     match io::copy(&mut from, &mut to) {
         Ok(_) => drop(to.shutdown(Shutdown::Write)),
         Err(_) => {
-            // The failure of one side ends the other.
             let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
         }
     }
 }
 
-/// Original destination of a redirected connection.
 fn meant_for(stream: &TcpStream) -> io::Result<SocketAddr> {
     let address = getsockopt(stream, sockopt::OriginalDst)?;
     let ip = Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));

@@ -117,7 +117,6 @@ pub fn until(now: Time, due: Time) -> Duration {
     Duration::from_nanos(due.as_nanos().saturating_sub(now.as_nanos()).min(1_000_000_000))
 }
 
-/// Converts the result of a write: whether the kernel took the packet.
 pub(crate) fn taken(written: io::Result<usize>) -> Result<bool, SystemError> {
     match written {
         Ok(_) => Ok(true),

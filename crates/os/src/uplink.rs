@@ -48,9 +48,7 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
     ("slirp4netns", &["--configure", "--cidr=198.19.255.0/24", "--mtu=1500", "--disable-host-loopback"]),
 ];
 
-/// Device of the program.
 const DEVICE: &str = "outside";
-/// Maximum wait for a route.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running program, ended on drop.
@@ -62,7 +60,6 @@ pub struct Uplink {
     _program: Running,
 }
 
-/// A process killed on drop.
 #[derive(Debug)]
 struct Running(Child);
 
@@ -134,7 +131,6 @@ impl Uplink {
     }
 }
 
-/// Reads all output, and returns its beginning.
 fn listen(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut kept = String::new();

@@ -4,19 +4,15 @@ use crate::error::SystemError;
 use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
-/// Program that makes rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tool {
     Nft,
     Iptables,
 }
 
-/// Parameters of the rules.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Let<'a> {
-    /// Path's device.
     pub(super) device: &'a str,
-    /// Network behind the device.
     pub(super) network: &'a str,
     /// Interfaces whose forwarding serves the path only.
     pub(super) opened: &'a [String],
@@ -25,7 +21,6 @@ pub(super) struct Let<'a> {
 }
 
 impl Tool {
-    /// First available tool.
     pub(super) fn find() -> Option<Tool> {
         [Tool::Nft, Tool::Iptables].into_iter().find(|tool| tool.is_there())
     }
@@ -45,7 +40,6 @@ impl Tool {
         self.run(&["--version"], "").is_ok_and(|output| output.status.success())
     }
 
-    /// Whether any of the rules exist.
     pub(super) fn has_rules(self) -> bool {
         let questions: &[&str] = match self {
             Tool::Nft => &["list table ip lasthop"],
@@ -62,7 +56,6 @@ impl Tool {
         }
     }
 
-    /// Removes all or part of the rules of [`Tool::add`].
     pub(super) fn remove(self) {
         let lines: &[&str] = match self {
             Tool::Nft => &["delete table ip lasthop"],
@@ -98,7 +91,6 @@ impl Tool {
     fn run(self, arguments: &[&str], input: &str) -> io::Result<Output> {
         let mut command = Command::new(self.name());
         if self == Tool::Iptables && arguments.first() != Some(&"--version") {
-            // Waits for other changes of the rules.
             command.arg("-w");
         }
         let mut child = command
@@ -108,14 +100,12 @@ impl Tool {
             .stderr(Stdio::piped())
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A program that does not read the rules reports its error.
             let _ = stdin.write_all(input.as_bytes());
         }
         child.wait_with_output()
     }
 }
 
-/// Rules for nft.
 fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
     let redirected = redirected.map_or(String::new(), |port| {
         format!(
@@ -134,7 +124,6 @@ fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
     )
 }
 
-/// Rules for iptables.
 fn lines(Let { device, network, opened, redirected }: &Let<'_>) -> Vec<String> {
     let mut lines = vec![
         "-t nat -N lasthop".to_owned(),

@@ -21,7 +21,6 @@ fn is_on(interface: &str) -> io::Result<bool> {
     fs::read_to_string(file(interface)).map(|text| text.trim() != "0")
 }
 
-/// Enables or disables forwarding of packets that arrive on an interface.
 pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
     fs::write(file(interface), if is_on { "1" } else { "0" })
 }
@@ -35,7 +34,6 @@ pub(super) fn closed() -> io::Result<Vec<String>> {
     Ok(names.into_iter().filter(|name| is_on(name).is_ok_and(|is_on| !is_on)).collect())
 }
 
-/// Interfaces of routes that lead away from this host, without duplicates.
 fn led_to(routes: &str) -> Vec<String> {
     const STAY: [&str; 4] = ["local ", "broadcast ", "multicast ", "anycast "];
     let away = routes.lines().filter(|line| !STAY.iter().any(|kind| line.starts_with(kind)));

@@ -26,13 +26,10 @@ pub struct Nat {
     note: Option<(PathBuf, Flock<File>)>,
 }
 
-/// Changes to undo.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Changed {
     tool: Tool,
-    /// Whether the host already forwarded.
     host_forwarded: bool,
-    /// Interfaces that did not forward.
     opened: Vec<String>,
 }
 
@@ -53,7 +50,6 @@ impl Nat {
                 let what = format!("cannot write `{}`", note.display());
                 SystemError::of_system(&what, &error, "another run may be starting; try again")
             })?;
-        // From here on, drop undoes everything.
         Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.entered(network, None)
     }
 
@@ -67,7 +63,6 @@ impl Nat {
             return Err(only_one("another process"));
         }
         let changed = Changed::begin()?;
-        // Removes leftovers of a killed run.
         changed.tool.remove();
         Nat { device: device.to_owned(), changed, note: None }.entered(network, redirected)
     }
@@ -146,13 +141,11 @@ fn only_one(which: &str) -> SystemError {
     )
 }
 
-/// Note of changes in this thread's network namespace.
 fn note() -> io::Result<PathBuf> {
     fs::metadata("/proc/thread-self/ns/net").map(|found| namespace::note(found.st_ino()))
 }
 
 impl Changed {
-    /// Changes that the run will make.
     fn begin() -> Result<Changed, SystemError> {
         let tool = Tool::find().ok_or_else(no_tool)?;
         let look = || Ok((forwarding::is_hosts()?, forwarding::closed()?));
@@ -183,7 +176,6 @@ impl Changed {
         // If the host has become a router meanwhile, its interfaces keep forwarding.
         let is_router = !self.host_forwarded && forwarding::is_hosts().unwrap_or(false);
         for interface in self.opened.iter().filter(|_| !is_router) {
-            // An interface that no longer exists is ignored.
             let _ = forwarding::set(interface, false);
         }
         self.tool.remove();

@@ -22,7 +22,10 @@ pub(super) struct Passed {
 pub(super) enum Far {
     Server(Namespace),
     /// Network of the current namespace.
-    Here { names: Option<Passed>, _nat: Nat },
+    Here {
+        names: Option<Passed>,
+        _nat: Nat,
+    },
     /// A separate namespace, connected to the network available to the user.
     Joined {
         names: Option<Passed>,
