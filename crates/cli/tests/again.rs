@@ -62,12 +62,10 @@ fn archived_rows_are_the_same_and_a_changed_digit_is_told() {
     assert_eq!(same.status.code(), Some(0), "{}", stderr_of(&same));
     assert!(said.starts_with("mine: 2 rows, byte for byte the same as in 0."), "{said}");
 
-    // Rows of an older program with the same results.
     let begin = rows.find("\"version\":\"").unwrap() + "\"version\":\"".len();
     fs::write(folder.path().join("older.jsonl"), rows.replace(&rows[begin..begin + 5], "0.0.9")).unwrap();
     assert_eq!(again("older.jsonl").status.code(), Some(0));
 
-    // One changed digit in one row.
     let at = rows.find("\"measured\":").unwrap() + "\"measured\":".len();
     let other = if rows.as_bytes()[at] == b'9' { "8" } else { "9" };
     let mut changed = rows.clone();

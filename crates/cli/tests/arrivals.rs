@@ -35,7 +35,6 @@ fn a_file_of_arrivals_is_a_flow_of_many_transfers() {
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), transfers.len());
     if let Some(delivered) = delivered {
-        // Each transfer completes with the bytes of its line.
         for (row, (_, bytes)) in rows.iter().zip(&transfers) {
             assert_eq!(row[delivered].parse::<f64>().unwrap(), *bytes as f64);
         }

@@ -9,9 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// More runs than can finish.
 const MANY: &str = "1000000";
-/// Timeout on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts the program with standard output to `out.csv`.
@@ -38,7 +36,6 @@ fn comes(what: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Ends the program with a signal; returns its standard error.
 fn ended(mut child: Child, signal: &str) -> (ExitStatus, String) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let mut said = String::new();
@@ -167,7 +164,6 @@ fn progress_is_told_where_there_is_no_terminal() {
     child.wait().unwrap();
 }
 
-/// The number of threads does not exceed the number of runs.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thousand_jobs_for_three_runs_are_three_threads() {
@@ -210,7 +206,6 @@ fn what_a_large_run_takes_is_said() {
     let line = told(&[&many[..], &["--runs", "2", "--format", "csv"]].concat(), "of memory");
     assert!(line.contains("about 2.1 GB of memory"), "10.7 kB per flow and thread: {line}");
     let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "estimated from the first");
-    // The time depends on the machine.
     assert!(
         line.contains("1000000 runs take about ") && line.contains(" on 2 threads, estimated from the first"),
         "{line}"

@@ -7,7 +7,6 @@ use std::path::Path;
 
 const GOOD: &str = "rate=2Mbit/s,rtt=40ms,duration=1s";
 
-/// Arguments, and parts of the message.
 const MISTAKES: &[(&[&str], &[&str])] = &[
     (&[], &["Usage"]),
     (&["runn", "umts"], &["runn", "'run'"]),
@@ -109,7 +108,6 @@ fn every_mistake_is_told_and_none_panics() {
     }
 }
 
-/// An existing directory in which no file can be created.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_directory_that_takes_no_files_is_told_from_one_that_is_not_there() {

@@ -99,7 +99,6 @@ fn examine(path: &str, seed: &str) -> bool {
     is_calm
 }
 
-/// Checks for bad checksums, malformed or cut packets, and expert errors.
 fn is_sound(capture: &Path) {
     let bad = "tcp.checksum.status != 1 || ip.checksum.status != 1 || _ws.malformed || _ws.short \
                || _ws.expert.severity >= 0x00800000";

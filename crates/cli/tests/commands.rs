@@ -227,7 +227,6 @@ fn compare_is_paired_and_equal_values_differ_by_nothing() {
         "json",
     ]));
     assert_eq!(lines.len(), 3);
-    // Two spellings of one mechanism.
     assert_eq!(lines[0]["x"]["recovery"], "new_reno");
     assert_eq!(lines[0]["goodput_kbps"]["difference"], Value::Null);
     for metric in METRICS {
@@ -291,7 +290,6 @@ fn help_and_version_are_no_mistakes() {
     }
 }
 
-/// An assertion must hold for the whole interval; the exit status reports the result.
 #[test]
 fn assertions_decide_the_exit_status() {
     let here = std::path::Path::new(".");
@@ -307,7 +305,6 @@ fn assertions_decide_the_exit_status() {
     assert_eq!(status, Some(1));
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!((&last["holds"], &last["metric"]), (&false.into(), &"goodput_kbps".into()), "{last}");
-    // One random run has no interval.
     let (status, text, _) = run(&["--runs", "1", "--assert", "goodput > 1 Mbit/s"]);
     assert!(status == Some(1) && text.contains("open: more --runs would tell"), "{text}");
     let (status, _, said) = run(&["--assert", "goodput > 5 ms"]);

@@ -25,7 +25,6 @@ fn the_shipped_traces_are_what_the_command_prints() {
     assert_eq!(compared, 4);
 }
 
-/// Splits a command into words, some in double quotes.
 fn split(command: &str) -> Vec<String> {
     let parts = command.split('"').enumerate();
     parts

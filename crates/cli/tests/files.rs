@@ -7,7 +7,6 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs for many seconds, to be interrupted.
 const LONG: &str = "rate=1Gbit/s,rtt=40ms,queue=100packets,duration=100000s,sample=1s";
 
 #[test]

@@ -61,7 +61,6 @@ fn an_unknown_topic_lists_what_users_call() {
     assert!(!said.contains("tidy"), "{said}");
 }
 
-/// Completions by bash for these words, the last of which is incomplete.
 fn completed(words: &[&str]) -> Option<String> {
     let script = stdout(&["completion", "bash"]);
     let call = format!(

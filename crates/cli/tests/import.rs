@@ -123,7 +123,6 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     put("latency-offset-up", "100 0\n200 1\n");
 
     let told = imports(folder, &["driving"]);
-    // 1400 bytes per millisecond.
     assert!(
         told.contains("down, heavy: 1 opportunities of 1400 bytes in 0.001 s: mean 11.2 Mbit/s"),
         "{told}"

@@ -58,7 +58,6 @@ fn their_mean_rates_are_told() {
     }
 }
 
-/// Folder of the recordings; prints a message if missing.
 fn recordings() -> Option<PathBuf> {
     let folder = match std::env::var_os("LASTHOP_RECORDINGS") {
         Some(folder) => PathBuf::from(folder),

@@ -55,7 +55,6 @@ fn help_has_topics_and_commands() {
 #[test]
 fn a_path_a_mechanism_and_a_column_are_explained() {
     let queue = stdout(&["explain", "link.down.queue"]);
-    // Ignores line breaks.
     let words = queue.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["default 1 bdp", "\"unlimited\"", "queue = \"red\"", "min_threshold"] {
         assert!(words.contains(part), "{part}: {queue}");

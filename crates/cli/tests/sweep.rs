@@ -13,9 +13,7 @@ use std::time::{Duration, Instant};
 
 /// About ten milliseconds per run.
 const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60s";
-/// Ten points.
 const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
-/// Timeout on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `sweep` into a store, with `runs` runs per point.
@@ -61,7 +59,6 @@ fn killed(runs_each: u32, kills: u32) {
             sleep(Duration::from_millis(5));
         }
         sleep(Duration::from_millis(30).mul_f64(moments.uniform()));
-        // SIGKILL: the process cannot react.
         child.kill().unwrap();
         met += u32::from(child.wait().unwrap().code().is_none());
     }
@@ -135,7 +132,6 @@ fn shards_are_merged_into_the_whole() {
     assert_eq!(good(merged), rows(folder.path(), "whole"));
 }
 
-/// The Python package writes Parquet; the message has the command.
 #[test]
 fn parquet_is_written_by_python() {
     let output = call_in(Path::new("."), &["results", "it's.sqlite", "--sweep", "2", "--format", "parquet"]);

@@ -48,7 +48,6 @@ fn what_is_not_reached_is_said() {
     assert!(!said.contains("10000"), "{said}");
 }
 
-/// A deterministic scenario needs one run.
 #[test]
 fn a_run_without_chance_is_run_once() {
     let path = "profile=plain,rate=2Mbit/s,rtt=40ms,duration=2s";

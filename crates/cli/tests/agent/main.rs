@@ -27,7 +27,6 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether this machine can run an agent; prints what is missing.
 fn can_run() -> bool {
     let output = lasthop().args(["doctor", "--format", "json"]).output().unwrap();
     let missing: Vec<String> = objects(&String::from_utf8(output.stdout).unwrap())
@@ -50,13 +49,11 @@ pub fn alone() -> Option<MutexGuard<'static, ()>> {
 /// An agent in the client's namespace, killed on drop.
 pub(crate) struct Agent {
     pub(crate) child: Child,
-    /// Messages at the start.
     pub(crate) said: String,
     pub(crate) folder: tempfile::TempDir,
 }
 
 impl Agent {
-    /// Starts an agent and waits for its greeting.
     pub fn start(path: &Path, arguments: &[&str]) -> Agent {
         let folder = tempfile::tempdir().unwrap();
         let (child, said) = Agent::start_in(path, folder.path(), arguments).expect("the agent starts");

@@ -38,7 +38,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Starts a witness on each available processor.
     pub fn watch() -> Machine {
         let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap();
         let processors = (0..CpuSet::count()).filter(|&number| allowed.is_set(number).unwrap_or(false));

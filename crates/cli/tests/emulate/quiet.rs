@@ -47,7 +47,6 @@ fn a_bulk_transfer_gets_the_payload_ceiling() {
     }
 }
 
-/// Judges one run if the machine was idle apart from the run.
 fn examine(mbps: f64, queue: u32, congestion: &str) {
     let path = format!("rate={mbps}Mbit/s,rtt=20ms,queue={queue}packets");
     let client = client("{server}", 6.0);
@@ -60,7 +59,6 @@ fn examine(mbps: f64, queue: u32, congestion: &str) {
     let late = summary["lateness_us"]["p99"].as_f64().unwrap();
     let what =
         format!("{congestion} at {mbps} Mbit/s: {share:.3} of the ceiling, 1 of 100 {late:.0} us late");
-    // The link's rate is never exceeded, on any machine.
     let rate = summary["rate_kbps"]["down"].as_f64().unwrap();
     assert!(rate < mbps * 1e3 * 1.001, "{what}; {summary}");
     if let Some(why) = disturbed(&summary, stalled) {

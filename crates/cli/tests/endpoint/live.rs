@@ -41,7 +41,6 @@ fn end(child: Child) -> Output {
     output
 }
 
-/// Connects once the program listens.
 fn connect() -> TcpStream {
     let begin = Instant::now();
     loop {

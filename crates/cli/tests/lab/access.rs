@@ -60,7 +60,6 @@ fn a_telephone_shows_all_without_scrolling_sideways() {
     );
 }
 
-/// Serious accessibility problems found by axe-core on the current page.
 fn serious(browser: &mut Browser) -> Option<Value> {
     let axe = std::fs::read_to_string(AXE).ok()?;
     browser.value(&format!("{axe}; 0"));

@@ -100,19 +100,16 @@ impl Browser {
         }
     }
 
-    /// Sets the size of the window, pixels.
     pub fn size(&mut self, width: u32, height: u32) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Sets the colour scheme: light or dark.
     pub fn scheme(&mut self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
-    /// Opens the page in this file and waits for its first picture.
     pub fn open(&mut self, file: &Path, hash: &str) {
         self.show(file, hash);
         self.wait("document.body && Number(document.body.dataset.pictures) > 0");
@@ -128,7 +125,6 @@ impl Browser {
         self.wait("location.href !== 'about:blank' && document.readyState === 'complete'");
     }
 
-    /// Value of an expression, with promises awaited.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.call("Runtime.evaluate", parameters);
@@ -136,7 +132,6 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Text value of an expression.
     pub fn text(&mut self, expression: &str) -> String {
         self.value(expression).as_str().unwrap_or_else(|| panic!("no text: {expression}")).to_owned()
     }

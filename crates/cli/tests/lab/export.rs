@@ -5,7 +5,6 @@ use crate::{Opened, lasthop, opened};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Script that keeps saved files and presses these buttons.
 const PRESS: &str = "window.made = []; URL.createObjectURL = blob => { made.push(blob); return 'data:,'; };
     HTMLAnchorElement.prototype.click = () => {}; document.getElementById('svg').click();
     document.getElementById('csv').click(); 0";
@@ -56,7 +55,6 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
         read["curves"].as_array().is_some_and(|it| it.iter().all(|count| number(count) >= 2.0)),
         "{read}"
     );
-    // The samples of both variants.
     let csv = browser.text("made[1].text()");
     assert!(csv.starts_with("variant,time_s,cwnd_bytes,") && csv.contains("\nB,"), "{}", &csv[..200]);
 }
@@ -77,7 +75,6 @@ fn a_picture_is_saved_as_png() {
     assert!(width >= 1800 && height > width && shades > 50, "{saved}");
 }
 
-/// Opens the page written by `lasthop lab PATH`.
 fn begun(path: &Path, browser: &mut Browser, what: &str) {
     let told = lasthop(&["lab", what, "--export", path.to_str().expect("text")]);
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
@@ -90,7 +87,6 @@ fn it_begins_with_what_the_command_line_names() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = browser.folder.path().to_owned();
     let page = folder.join("begun.html");
-    // A packet every 2 ms.
     std::fs::write(folder.join("slow.trace"), "2\n4\n6\n8\n10\n").expect("written");
     let file = folder.join("mine <script>.toml");
     let text = "title = \"<b>mine</b> </script>\"\nseed = 5\nduration = \"4 s\"\n\

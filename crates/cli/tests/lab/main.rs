@@ -24,7 +24,6 @@ struct Opened {
     page: PathBuf,
 }
 
-/// `None` without a browser.
 fn opened(hash: &str) -> Option<Opened> {
     let mut browser = Browser::start()?;
     let page = browser.folder.path().join("lab.html");
@@ -34,7 +33,6 @@ fn opened(hash: &str) -> Option<Opened> {
     Some(Opened { browser, page })
 }
 
-/// Without a screen the command prints the path of the page.
 #[test]
 fn without_a_screen_it_prints_where_the_page_is() {
     let told = Command::new(env!("CARGO_BIN_EXE_lasthop"))

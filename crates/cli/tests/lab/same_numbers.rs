@@ -29,7 +29,6 @@ const LINES: &[&str] = &[
     "drop-patterns",
 ];
 const SEEDS: [&str; 3] = ["1", "7", "9223372036854775807"];
-/// Seeds of the full comparison.
 const MORE_SEEDS: [&str; 5] = ["1", "2", "7", "4294967296", "9223372036854775807"];
 
 /// A line for every mechanism of the catalogue that needs no further keys.
@@ -91,7 +90,6 @@ fn is_same(ones: &Value, others: &Value) -> bool {
     ones.len() == others.len() && !ones.is_empty() && ones.iter().zip(&others).all(is_same_flow)
 }
 
-/// Duration of runs, ms.
 #[derive(Default)]
 struct Took {
     native: f64,
@@ -117,7 +115,6 @@ fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &
     took
 }
 
-/// Paths of each kind with one or several seeds, and every mechanism in a short run.
 #[test]
 fn runs_are_the_same_bit_for_bit() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -203,7 +200,6 @@ fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
                 {
                     let told = &of_program[name];
                     let told = if told.is_object() { &told["mean"] } else { told };
-                    // Whole numbers may have a decimal point.
                     assert_eq!(told.as_f64(), value.as_f64(), "{line}, seed {seed}, {name}");
                 }
             }

@@ -39,7 +39,6 @@ fn a_slider_makes_a_picture() {
     })";
     let inked = browser.value(inked);
     let inked: Vec<u64> = inked.as_array().expect("counts").iter().filter_map(Value::as_u64).collect();
-    // The graph of segments; axes alone have less ink.
     assert!(inked.len() == 1 && inked[0] > 2000, "{inked:?}");
     // At least five charts with a curve of each variant, over 200 samples of twenty seconds.
     let curves = "[...document.querySelectorAll('#charts .plot')].map(plot => [...plot.querySelectorAll('.c1, .c2')]
@@ -171,7 +170,6 @@ fn damaged_links_do_no_harm() {
     let result = browser.value(damaged);
     assert!(result[0].as_u64().is_some_and(|right| right < 500), "damage shows: {result}");
     assert_eq!(result[1], json!(true), "the whole link is right");
-    // Opened directly.
     for hash in ["#1.AAAA", "#nonsense", "#1.", "#%00%ff", "#2.abc"] {
         browser.open(&page, hash);
         let said = browser.text("document.getElementById('said').textContent");

@@ -47,7 +47,6 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
         pixels.as_array().is_some_and(|it| it[..2].iter().all(|one| one.as_u64() > Some(100))),
         "{pixels}"
     );
-    // Removing the second variant gives one run again.
     let remove =
         "[...document.querySelectorAll('#variants button')].filter(one => one.textContent === 'Remove')[1]";
     browser.value(&format!("{remove}.click(), 0"));

@@ -13,7 +13,6 @@ fn after(path: &Path, agent: &Agent, bytes: u64) -> serde_json::Map<String, serd
     let start = std::time::Instant::now();
     while transfer.received() < bytes {
         assert!(start.elapsed().as_secs() < 60, "{} bytes", transfer.received());
-        // ACKs are added only after a wireless loss.
         let status = agent.status();
         assert!(status["acks_added"] == 0 || status["losses_wireless"] != 0, "{status:?}");
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -26,7 +25,6 @@ fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
     let Some(_alone) = alone() else { return };
     for judge in ["jtcp", "rtt"] {
         let arguments = ["--acks", "split=4", "--cause", judge];
-        // Without losses no ACKs are added.
         let Some(path) = Path::open("rate=10Mbit/s,rtt=40ms,queue=5000packets") else { return };
         let agent = Agent::start(&path, &arguments);
         let status = after(&path, &agent, 2 << 20);
@@ -108,7 +106,6 @@ fn jtcp_warns_where_packets_are_joined() {
     let agent = Agent::start(&path, &arguments);
     assert!(agent.said.contains(warning), "{}", agent.said);
     drop(agent);
-    // Only jtcp compares arrival times.
     let agent = Agent::start(&path, &["--acks", "split", "--cause", "rtt"]);
     assert!(!agent.said.contains("GRO"), "{}", agent.said);
     drop(agent);

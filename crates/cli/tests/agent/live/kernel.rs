@@ -26,7 +26,6 @@ fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
     Some((alone, deep_path()?))
 }
 
-/// Number of the agent's programs on a device of the client.
 fn programs(path: &Path, device: &str) -> usize {
     path.at_client(|| program::on(device).unwrap())
 }
@@ -93,7 +92,6 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     assert!(held < 300_000, "two segments in 20 ms: {held}");
     machine.judge(got > 1_200_000, format!("the kernel's window is the link's: {got}"));
     machine.judge(longest < Duration::from_millis(400), format!("{longest:?}"));
-    // After SIGCONT the agent handles connections again.
     agent.signal("CONT");
     sleep(Duration::from_millis(100));
     drop(transfer);
@@ -123,7 +121,6 @@ fn nothing_of_a_killed_agent_stays() {
 
     (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
     assert_eq!(programs(&path, DEVICE), 2);
-    // This connection is older than the agent.
     let _ = watched(&transfer, Duration::from_millis(500));
     let status = agent.status();
     assert!(status["acks_left_alone"].as_u64() > Some(0), "{status:?}");
@@ -167,7 +164,6 @@ fn estimates_are_those_of_each_packet() {
         let near = |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
         near(one, expected, 0.1) && near(one, other, 0.05) && near(rtt, other_rtt, 0.02)
     };
-    // A busy machine delays packets.
     assert!(tries.into_iter().any(is_right), "{expected} expected");
 }
 

@@ -72,12 +72,10 @@ impl Path {
         Ok(Path { client, server, over, carrier: Some(carrier) })
     }
 
-    /// Runs `work` in the client's namespace.
     pub fn at_client<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.client.within(work).unwrap()
     }
 
-    /// Runs `work` in the server's namespace.
     pub fn at_server<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.server.within(work).unwrap()
     }

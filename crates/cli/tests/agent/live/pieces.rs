@@ -10,7 +10,6 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// A path with a long slow start.
 const LONG: &str = "rate=40Mbit/s,rtt=150ms,queue=1000packets";
 const SPLIT: &[&str] = &["--acks", "split=4"];
 const COPIES: &[&str] = &["--acks", "copies=2"];
@@ -65,7 +64,6 @@ fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
             .unwrap()
     });
     let took = path.at_client(|| {
-        // Otherwise the kernel's small initial window would limit slow start.
         fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 4194304 8388608").unwrap();
         let begin = Instant::now();
         let (mut stream, start) = loop {

@@ -45,7 +45,6 @@ fn a_planted_link_is_not_followed() {
         assert!(said.contains(&format!("{name}` is a symbolic link")), "{said}");
         fs::remove_file(folder.join(name)).unwrap();
     }
-    // The directory itself is a link.
     let link = place.path().join("link");
     symlink(&folder, &link).unwrap();
     let said = said_to(&link);

@@ -22,7 +22,6 @@ fn parent_and_session(pid: u32) -> Option<[u32; 2]> {
     (words[0] != "Z").then_some([number(1)?, number(3)?])
 }
 
-/// The agent's watchdog, which is its only child.
 pub fn watchdog_of(agent: &Agent) -> u32 {
     let pids = fs::read_dir("/proc").unwrap().flatten();
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -53,7 +52,6 @@ fn send(signal: &str, pids: &[u32]) {
     assert!(command.status().unwrap().success());
 }
 
-/// ACKs in the kernel's queue for the agent.
 fn waiting(path: &Path) -> u64 {
     path.at_client(|| {
         let text = fs::read_to_string("/proc/thread-self/net/netfilter/nfnetlink_queue").unwrap();
@@ -71,7 +69,6 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     wait_until("the transfer begins", || transfer.received() > 1 << 17);
     agent.signal("STOP");
-    // Data in flight arrives, then the transfer stalls.
     sleep(Duration::from_millis(100));
     let held = transfer.received();
     let took = wait_until("the transfer continues", || transfer.received() > held + (1 << 16));
@@ -80,7 +77,6 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     machine.judge(took < Duration::from_secs(4), format!("{took:?}"));
     wait_until("the rules go", || rules(&path) == (0, 0));
     assert!((1..=4).contains(&waiting(&path)), "{}", waiting(&path));
-    // New connections work, too.
     let second = Transfer::begin(&path, "reno", 5002).unwrap();
     goes_on(&second);
     let folder = agent.folder.path().to_str().unwrap();

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// An endless transfer in progress.
 pub struct Transfer {
     received: Arc<AtomicU64>,
     port: u16,
@@ -57,7 +56,6 @@ impl Transfer {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Whether data arrives within `seconds`.
     pub fn goes_on(&self, seconds: u64) -> bool {
         let (before, start) = (self.received(), Instant::now());
         while start.elapsed().as_secs() < seconds {
@@ -70,7 +68,6 @@ impl Transfer {
         false
     }
 
-    /// Mean smoothed round-trip time at the sender over `seconds`, ms.
     pub fn mean_srtt(&self, path: &Path, seconds: u64) -> f64 {
         let start = Instant::now();
         let mut samples = Vec::new();

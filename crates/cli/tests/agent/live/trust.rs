@@ -102,7 +102,6 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     assert!(transfer.goes_on(10));
     let text = path.at_client(|| {
-        // Other clients connect without a request.
         let silent =
             || TcpStream::connect_timeout(&"127.0.0.1:9469".parse().unwrap(), Duration::from_secs(5));
         let _silent: Vec<TcpStream> = (0..150).map(|_| silent().unwrap()).collect();
