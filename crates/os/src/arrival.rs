@@ -12,7 +12,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Arrivals {
     /// Wall-clock time at the clock's zero, ns since 1970.
     zero: Option<u64>,
-    /// Time of the latest packet; times do not decrease.
     latest: Time,
 }
 

@@ -47,7 +47,6 @@ pub enum Leaves {
 
 /// Receive buffer, bytes; the system may grant less (`net.core.rmem_max`).
 const BUFFER: usize = 4 << 20;
-/// Interval between comparisons of the clocks (see [`crate::entries`]).
 const COMPARED_EVERY: Duration = Duration::from_millis(10);
 
 impl Datagrams {

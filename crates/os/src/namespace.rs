@@ -186,10 +186,7 @@ fn owner(name: &str) -> Option<i32> {
     matches!(role, "server" | "client").then(|| pid.parse().ok()).flatten()
 }
 
-/// Opens and locks a file.
-///
-/// # Errors
-/// If the file cannot be opened, or is locked already.
+/// Opens and locks a file; fails if another process holds the lock.
 pub(crate) fn locked(path: &Path) -> io::Result<Flock<File>> {
     Flock::lock(File::open(path)?, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error.into())
 }
@@ -219,7 +216,6 @@ fn end(name: &str) {
     }
 }
 
-/// Processes in a namespace, without zombies.
 fn processes(namespace: &Path) -> Vec<Pid> {
     let Ok(wanted) = fs::metadata(namespace) else { return Vec::new() };
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };

@@ -41,7 +41,6 @@ mod tests {
     fn a_number_that_was_given_anew_is_another_process() {
         let ours = process::id() as i32;
         assert!(lives(ours, SystemTime::now()));
-        // An hour before this process's start, its PID belonged to another process, if any.
         let before = started(ours).unwrap() - Duration::from_secs(3600);
         assert!(!lives(ours, before));
         assert!(!lives(i32::MAX, SystemTime::now()));

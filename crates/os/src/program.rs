@@ -94,7 +94,6 @@ impl Program {
     pub fn stop(&self, at_once: bool) {
         let pid = self.child.id() as i32;
         let signal = if at_once { Signal::SIGKILL } else { Signal::SIGTERM };
-        // A background program leads its own process group.
         let whom = if self.attached == Attached::Background { -pid } else { pid };
         let _ = kill(Pid::from_raw(whom), signal);
     }

@@ -99,7 +99,6 @@ impl Tun {
     }
 }
 
-/// Waits for a packet on any device, at most `span`.
 pub(crate) fn wait_for_any<const N: usize>(
     devices: [&SyncDevice; N],
     span: Duration,

@@ -55,7 +55,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Uplink {
     name: &'static str,
-    /// Process that keeps the namespace available to the program.
     _holder: Running,
     _program: Running,
 }

@@ -40,7 +40,6 @@ pub enum Runner {
 pub struct Caller {
     user: Uid,
     group: Gid,
-    /// Name and home directory, if known.
     known: Option<(String, PathBuf)>,
 }
 

@@ -183,7 +183,7 @@ fn what_cannot_be_done_is_said_in_one_message() {
         assert!(said.contains(message) && !said.contains("panicked"), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty());
     }
-    // Where namespaces work, the kernel is asked for the congestion control.
+    // Where namespaces work, the kernel reports the unknown congestion control.
     let output = crosscheck(&[path, "--senders", "nosuch", "--kernel", "tcp_nosuch=1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");

@@ -69,7 +69,7 @@ fn counted(case: &Case) -> Result<Counted, Failure> {
     let (short, long) = thread::scope(|scope| {
         let short = scope.spawn(|| under_valgrind(case, short_s));
         let long = under_valgrind(case, long_s);
-        (short.join().unwrap_or_else(|_| Err("its thread failed".into())), long)
+        (short.join().unwrap_or_else(|_| Err("the thread failed".into())), long)
     });
     let failed = |why: String| {
         Failure::failed(

@@ -23,7 +23,7 @@ fn kernels_find_damage_and_tell_of_copies() {
     let output = emulate(&[path, "--server", &server, "--format", "json", "--", "sh", "-c", &command]);
     let text = String::from_utf8_lossy(&output.stdout);
     let told = |key: &str| summary(&output)[key]["down"].as_u64().expect(key);
-    // Of about 700 packets, 14 and 35 are expected.
+    // Expected: 14 and 35 of about 700 packets.
     let (damaged, copied) = (told("damaged"), told("copied"));
     assert!(damaged >= 3 && copied >= 12, "{damaged} {copied}: {text}");
     let found = counted(&text, "Tcp:", "InCsumErrors") + counted(&text, "IpExt:", "InCsumErrors");

@@ -164,7 +164,7 @@ fn as_sink_of_a_burst() {
             ControlMessageOwned::Ipv4Tos(tos) => Some(tos),
             _ => None,
         });
-        println!("arrived={} {}", bytes[0], tos.expect("it was asked for"));
+        println!("arrived={} {}", bytes[0], tos.expect("the socket reports the type of service"));
     }
 }
 

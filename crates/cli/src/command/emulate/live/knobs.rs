@@ -248,14 +248,14 @@ fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -
     if let Some(plan) = plan(course, |setting| setting.delay.saturating_sub(least), |delay| delay) {
         add(format!("one_way_delay = \"{least}\""));
         // A scenario may have only one plan of each kind.
-        let mark = if delay_planned { "# beside the scenario's own: " } else { "" };
+        let mark = if delay_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}delay_plan = \"{plan}\""));
     }
     let percent = |setting: &Setting| setting.loss.map(|loss| loss * 100.0);
     let shown = |loss: Option<f64>| format!("{} %", loss.unwrap_or(0.0));
     if let Some(plan) = plan(course, percent, shown) {
         add("channel = \"none\"".to_owned());
-        let mark = if loss_planned { "# beside the scenario's own: " } else { "" };
+        let mark = if loss_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}loss_plan = \"{plan}\""));
     }
     lines
