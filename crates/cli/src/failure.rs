@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 
 const FAILED: u8 = 1;
 pub(crate) const BAD_INPUT: u8 = 2;
-/// Exit status of a real-time run with late packets.
+/// Exit status of an invalid real-time run.
 #[cfg(target_os = "linux")]
 pub(crate) const INVALID: u8 = 3;
 pub(crate) const INTERRUPTED: u8 = 130;

@@ -36,7 +36,7 @@ pub(crate) fn chapter(
     }
     if own.all() > 0 {
         blocks.push(Block::Text(format!(
-            "Claims of Lasthop, unpublished (the same paths with today's senders and with related schemes): {}, {}.",
+            "Claims of Lasthop, unpublished (the same paths with today's senders and with related schemes): {} in total, {}.",
             own.all(),
             counts::words(&own)
         )));

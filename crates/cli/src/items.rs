@@ -190,7 +190,7 @@ fn questions(items: &[&Item]) -> Table {
     Table {
         caption:
             "Open questions, with one answer changed at a time (in parentheses: distance from the published number in \
-             margins; within ±1 agrees)"
+             margins; from -1 to +1 is near)"
                 .into(),
         columns,
         rows: rows.collect(),

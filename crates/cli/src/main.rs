@@ -12,7 +12,7 @@
 //! * [`path`]: a scenario as a path for real traffic; [`sender`]: the TCP implementation that carries the traffic.
 //! * [`bar`]: progress on standard error; [`cost`]: estimates of time and memory; [`spoken`]: rounded times and sizes.
 //!
-//! Exit status: 0, 1 (failed), 2 (bad input), 3 (`emulate`, `crosscheck`: late packets), 130 (interrupted).
+//! Exit status: 0, 1 (failed), 2 (bad input), 3 (invalid real-time run), 130 (interrupted).
 
 mod again;
 mod bar;

@@ -74,8 +74,8 @@ use summary::Summary;
 /// command of --server runs, or, without --server, this host and its network.
 /// COMMAND replaces the scenario's TCP flows between these two ends; all other flows are simulated.
 /// Under `sudo`, both commands run as the calling user. Without root, everything runs in your own namespaces.
-/// Exit status: that of COMMAND; 3 (or --invalid-status) if packets were late and the results are invalid; 1 if COMMAND
-/// succeeds and an assertion fails. The summary always includes COMMAND's status.
+/// Exit status: that of COMMAND; 3 (or --invalid-status) if the run is invalid, for example if packets were late; 1 if
+/// COMMAND succeeds and an assertion fails. The summary always includes COMMAND's status.
 #[derive(Args)]
 pub(crate) struct Emulate {
     #[command(flatten)]

@@ -132,11 +132,11 @@ impl Summary {
         let entry = self.measured.entry();
         let entry = match self.sees_entries {
             true => format!(
-                "before entry {} us (1 of 100), {} us (maximum)",
+                "of that before entry {} us (1 of 100), {} us (maximum)",
                 micros(entry.p99),
                 micros(entry.max)
             ),
-            false => "entry times unknown".to_owned(),
+            false => "entry counted from reading".to_owned(),
         };
         format!(
             "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (maximum), \
