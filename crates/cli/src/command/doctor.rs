@@ -42,7 +42,7 @@ impl Doctor {
 /// Mode of `emulate` on this machine; without root, a test run tries the unprivileged mode.
 fn way() -> Finding {
     let finding = Finding {
-        name: "privileges",
+        name: "emulation mode",
         needed_for: "emulate",
         is_there: Some(true),
         found: "root: on this machine, with real-time priority".to_owned(),

@@ -216,7 +216,7 @@ fn the_doctor_tries_it() {
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
     let output = command.arg(lasthop().get_program()).args(["doctor", "--format", "json"]).output().unwrap();
     let findings = objects(&String::from_utf8_lossy(&output.stdout));
-    let way = findings.iter().find(|finding| finding["name"] == "privileges").unwrap();
+    let way = findings.iter().find(|finding| finding["name"] == "emulation mode").unwrap();
     assert_eq!(way["is_there"], true, "{way:?}");
     assert!(way["found"].as_str().unwrap().starts_with("in your own namespaces"), "{way:?}");
 }
