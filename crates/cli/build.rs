@@ -1,5 +1,4 @@
-//! Tells the program which compiler made it (how many instructions a packet takes depends on it), and from which
-//! commit, which its results name.
+//! Passes compiler and commit to the program: instruction counts depend on the compiler, and results name the commit.
 
 use std::env;
 use std::process::Command;
@@ -14,7 +13,7 @@ fn main() {
             Command::new("git").args(arguments).output().ok().filter(|output| output.status.success());
         output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
     };
-    // Another commit makes another program; what is not committed is not told apart.
+    // Reruns at another commit; uncommitted changes are not distinguished.
     for file in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", file]);
         if !path.is_empty() {

@@ -36,7 +36,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     assert rows(lasthop.read_store(theirs)) == rows(ours)
     # The command goes on with a store of ours: nothing is left to do.
     told = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
-    assert "24 runs are in the store already, 0 are left" in told.stderr
+    assert "24 runs are in the store, 0 remain" in told.stderr
 
 
 def test_numbers_are_those_of_run(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-//! `lasthop reproduce --again FILE`: archived rows are measured again and compared byte for byte.
+//! `lasthop reproduce --again FILE`: reruns archived rows and compares them byte for byte.
 
 use crate::bar::Bar;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 
-/// What a row says of where it is from.
+/// Provenance fields of a row.
 #[derive(Deserialize, PartialEq)]
 struct Origin {
     paper: String,
@@ -23,25 +23,22 @@ struct Origin {
     command: String,
 }
 
-/// The rows of one paper, as they were printed.
 struct Archived {
     origin: Origin,
     rows: Vec<String>,
 }
 
-/// Runs all that a file of rows (`reproduce --format json`) has, everything anew, and compares.
+/// Reruns every row of a file (`reproduce --format json`), without stored results, and compares.
 ///
 /// # Errors
-/// If the file cannot be read or is none of rows; if a row is not the same.
+/// A file that is unreadable or has other contents; a row that differs.
 pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     let mut differing = 0;
     for archived in read(file)? {
         let Origin { paper: name, version, seed, quick, digest, .. } = &archived.origin;
         let paper = paper(&archived.origin)?;
         if paper.study.digest()? != *digest {
-            output::note(&format!(
-                "{name}: its files are not those of then: other numbers are to be expected"
-            ));
+            output::note(&format!("{name}: the paper's files have changed: expect other numbers"));
         }
         let settings = Settings { quick: *quick, seed: *seed };
         let reproduction = on_threads(jobs, || paper.reproduce(&settings, &Store::none(), &Bar::default()))?;
@@ -59,14 +56,14 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         let count = then.len();
         match apart.len() + missing {
             0 => {
-                output::print_line(&format!("{name}: {count} rows, the same byte for byte as by {version}"))?
+                output::print_line(&format!("{name}: {count} rows, byte for byte the same as in {version}"))?
             }
             several => {
                 differing += several;
-                let rows = format!("{name}: {several} of {count} rows are not the same as by {version}");
+                let rows = format!("{name}: {several} of {count} rows differ from those of {version}");
                 let first = apart.first().map_or(
-                    format!("there were {count} rows and there are {} now", now.len()),
-                    |(then, now)| format!("the first of them\n  then: {then}\n  now:  {now}"),
+                    format!("the file has {count} rows, and this run gave {}", now.len()),
+                    |(then, now)| format!("the first difference:\n  then: {then}\n  now:  {now}"),
                 );
                 output::print_line(&format!("{rows}; {first}"))?;
             }
@@ -75,13 +72,13 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
     match differing {
         0 => Ok(()),
         _ => Err(Failure::failed(
-            format!("archived rows that came out otherwise: {differing}"),
-            "rows are the same for the same version and the same files of a paper; CHANGELOG.md says what moved since",
+            format!("number of archived rows that differ: {differing}"),
+            "rows are equal for equal versions and equal files of a paper; CHANGELOG.md lists the changes of results",
         )),
     }
 }
 
-/// A row less the program's version and the digest of the files: these say where it is from.
+/// Removes from a row the program's version and the digest of the files, which describe only its origin.
 fn compared(row: &str) -> String {
     let mut rest = row.to_owned();
     for key in ["\"version\":\"", "\"digest\":\""] {
@@ -99,14 +96,16 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
     let text = fs::read_to_string(file).map_err(|error| {
         Failure::bad_input(
             format!("cannot read `{name}`: {error}"),
-            "name a file that `lasthop reproduce --format json > FILE` has written",
+            "name a file written by `lasthop reproduce --format json > FILE`",
         )
     })?;
     let mut archived: Vec<Archived> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let origin: Origin = serde_json::from_str(line).map_err(|error| {
             Failure::bad_input(
-                format!("line {number} of `{name}` is no row of `lasthop reproduce --format json`: {error}"),
+                format!(
+                    "line {number} of `{name}` is not a row of `lasthop reproduce --format json`: {error}"
+                ),
                 "a row is an object with paper, version, seed, quick, digest and command",
             )
         })?;
@@ -118,13 +117,13 @@ fn read(file: &Path) -> Result<Vec<Archived>, Failure> {
     match archived.is_empty() {
         true => Err(Failure::bad_input(
             format!("`{name}` has no rows"),
-            "name a file that `lasthop reproduce --format json > FILE` has written",
+            "name a file written by `lasthop reproduce --format json > FILE`",
         )),
         false => Ok(archived),
     }
 }
 
-/// The paper of archived rows: a folder, if their command names one.
+/// Paper of archived rows; a folder if their command names a folder.
 fn paper(origin: &Origin) -> Result<Paper, Failure> {
     let folder = origin.command.strip_prefix("lasthop reproduce ").unwrap_or(&origin.paper);
     let folder = folder.split(" --").next().unwrap_or(folder);

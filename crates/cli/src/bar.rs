@@ -1,4 +1,4 @@
-//! Progress on standard error: a bar on a terminal, a line now and then elsewhere.
+//! Progress on standard error: a bar on a terminal, occasional lines elsewhere.
 
 use crate::output;
 use crate::spoken;
@@ -9,12 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Lines are at least so far apart, and the first comes no sooner.
+/// Minimum interval between lines, and before the first.
 const OFTEN: Duration = Duration::from_secs(5);
-/// A line comes after this time even if less than another tenth is done.
+/// Interval after which a line is due even if less than a tenth has been done since the last.
 const SELDOM: Duration = Duration::from_secs(30);
 
-/// How far the part under way has come.
 #[derive(Default)]
 pub(crate) struct Bar {
     part: Mutex<Option<Part>>,
@@ -25,11 +24,9 @@ enum Part {
     Told { news: Sender<News>, teller: JoinHandle<()> },
 }
 
-/// What a teller hears.
 enum News {
-    /// So many further steps are done.
     Done(u64),
-    /// There will be so many in all.
+    /// New total number of steps.
     Expected(u64),
 }
 
@@ -38,17 +35,15 @@ impl Bar {
         act(&mut self.part.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// So many further steps of the part are done.
     pub(crate) fn advance(&self, steps: u64) {
         self.with(|part| match part {
             Some(Part::Drawn(bar)) => bar.inc(steps),
-            // It listens until the part ends.
+            // The thread receives until the part ends.
             Some(Part::Told { news, .. }) => drop(news.send(News::Done(steps))),
             None => {}
         });
     }
 
-    /// The part will have so many steps in all, as far as one knows now.
     pub(crate) fn expect(&self, steps: u64) {
         self.with(|part| match part {
             Some(Part::Drawn(bar)) => bar.set_length(steps),
@@ -57,7 +52,7 @@ impl Bar {
         });
     }
 
-    /// Does something that prints without drawing over it.
+    /// Runs `act`, which prints, with the bar hidden.
     #[cfg(target_os = "linux")]
     pub(crate) fn aside<T>(&self, act: impl FnOnce() -> T) -> T {
         let part = self.part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +62,7 @@ impl Bar {
         }
     }
 
-    /// Says something on standard error without drawing over it.
+    /// Prints a line to standard error with the bar hidden.
     pub(crate) fn note(&self, line: &str) {
         self.with(|part| match part {
             Some(Part::Drawn(bar)) => bar.suspend(|| output::note(line)),
@@ -111,7 +106,6 @@ fn drawn(bar: ProgressBar, part: &str) -> Part {
     Part::Drawn(bar)
 }
 
-/// `None` if there is no thread to be had for it.
 fn told(mut pace: Pace) -> Option<Part> {
     let (told, news) = channel();
     let begun = Instant::now();
@@ -132,12 +126,11 @@ fn told(mut pace: Pace) -> Option<Part> {
     Some(Part::Told { news: told, teller })
 }
 
-/// When a line is due, and what it says.
 struct Pace {
     part: String,
     steps: u64,
     done: u64,
-    /// When the last line came, and how many tenths were done.
+    /// Time of the last line, and number of tenths done then.
     last: (Duration, u64),
 }
 
@@ -172,8 +165,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A line for each tenth, but none within five seconds of another; one each half minute whatever is done; none at
-    /// the end, where results are.
+    /// One line per tenth, at least 5 s apart; one per 30 s regardless of progress; none at the end.
     #[test]
     fn lines_come_now_and_then() {
         let mut pace = Pace::new("run", 400);

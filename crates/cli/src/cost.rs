@@ -1,15 +1,14 @@
-//! What a large run will take, said before and while it runs; nothing is refused.
+//! Estimates of time and memory, printed before and during a large run. No run is refused.
 
 use crate::output;
 use crate::spoken;
 use lasthop_lab::cost::{Cost, PACKETS_PER_S, Plan};
 use std::time::Duration;
 
-/// What takes less is not worth a word.
+/// Thresholds below which no note is printed.
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
-/// Says what is large about these runs before they begin.
 pub(crate) fn say_if_large(cost: &Cost, plan: &Plan) {
     let seconds = cost.cpu_s() / plan.threads.max(1) as f64;
     if seconds >= LONG_S {
@@ -25,18 +24,22 @@ pub(crate) fn say_if_large(cost: &Cost, plan: &Plan) {
         let free =
             free_bytes().map_or(String::new(), |free| format!(" of the {} free", spoken::memory(free)));
         let hint = match plan.keeps_outcomes && plan.runs > 1 {
-            true => "; --format csv keeps no outcomes",
+            true => "; --format csv discards outcomes after printing",
             false => "",
         };
         output::note(&format!("note: about {} of memory{free}{hint}", spoken::memory(cost.memory_bytes)));
     }
 }
 
-/// What `count` runs take, once the first is finished after this time; `None` if that is not long.
+/// Time estimate for `count` runs from the duration of the first; `None` if short.
 pub(crate) fn by_the_first(count: usize, on: usize, first: Duration) -> Option<String> {
     let seconds = first.as_secs_f64() * count.div_ceil(on.max(1)) as f64;
     (count > on && seconds >= LONG_S).then(|| {
-        format!("note: {count} runs take about {} on {}, by the first", spoken::time(seconds), threads(on))
+        format!(
+            "note: {count} runs take about {} on {}, estimated from the first",
+            spoken::time(seconds),
+            threads(on)
+        )
     })
 }
 
@@ -44,7 +47,7 @@ fn threads(count: usize) -> String {
     if count == 1 { "one thread".to_owned() } else { format!("{count} threads") }
 }
 
-/// Memory that programs can have without others losing theirs; `None` where the system does not tell.
+/// Available memory (`MemAvailable`), bytes; `None` if unknown.
 fn free_bytes() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -60,7 +63,7 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(by_the_first(100, 2, second), None);
         let told = by_the_first(1_000_000, 2, second).unwrap();
-        assert_eq!(told, "note: 1000000 runs take about 5.8 days on 2 threads, by the first");
+        assert_eq!(told, "note: 1000000 runs take about 5.8 days on 2 threads, estimated from the first");
         assert_eq!(by_the_first(3, 3, Duration::from_secs(100)), None, "they are done");
     }
 }

@@ -1,64 +1,55 @@
-//! What can go wrong, as the user is told.
+//! Errors of commands, their messages and exit statuses.
 
 use lasthop_scenario::{Complaint, Problem};
 use lasthop_sim::Outcome;
 use miette::{MietteHandlerOpts, Report};
 use std::io::IsTerminal;
 
-/// Exit status of a command that could not be done.
 const FAILED: u8 = 1;
-/// Exit status if what the user gave cannot be used.
 pub(crate) const BAD_INPUT: u8 = 2;
-/// Exit status of a run in real time that was not in time.
+/// Exit status of an invalid real-time run.
 #[cfg(target_os = "linux")]
 pub(crate) const INVALID: u8 = 3;
-/// Exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Why a command ends early.
 pub(crate) enum Failure {
-    /// A scenario is wrong.
     Scenario(Problem),
-    /// Something else is, with its exit status.
     Other(u8, Complaint),
-    /// A command that was run for the user ended with this status, and has said itself why.
+    /// Exit status of a command run for the user, which has printed its own message.
     #[cfg(target_os = "linux")]
     Command(u8),
-    /// The user wanted no more; how far it came.
+    /// Interruption by the user, with a message about the progress.
     Interrupted(String),
-    /// Nobody reads standard output any more.
+    /// Standard output is closed.
     ClosedPipe,
 }
 
 impl Failure {
-    /// The user gave something that cannot be used.
     pub(crate) fn bad_input(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(BAD_INPUT, Complaint::new(message, help))
     }
 
-    /// The user wants no more.
+    /// Interruption without a message.
     #[cfg(target_os = "linux")]
     pub(crate) fn interrupted() -> Failure {
         Failure::Command(INTERRUPTED)
     }
 
-    /// The system gives no thread to work on.
     pub(crate) fn no_threads(error: std::io::Error) -> Failure {
         Failure::failed(
             format!("cannot start a thread: {error}"),
-            "are there too many of them? see ulimit -u",
+            "the limit of processes may be reached: see ulimit -u",
         )
     }
 
-    /// Something failed that might work another time.
     pub(crate) fn failed(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(FAILED, Complaint::new(message, help))
     }
 
-    /// Refuses a run that did not come to its end.
+    /// Checks that a run reached its end.
     ///
     /// # Errors
-    /// A run whose time stands still, and how to mend it.
+    /// A run whose simulated time stopped advancing.
     pub(crate) fn of_stuck(outcome: &Outcome) -> Result<(), Failure> {
         match &outcome.stuck {
             None => Ok(()),
@@ -66,19 +57,18 @@ impl Failure {
         }
     }
 
-    /// What came out must not be used.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::invalid_as(INVALID, message, help)
     }
 
-    /// The same with an exit status of the user's choice.
+    /// [`Failure::invalid`] with the user's exit status.
     #[cfg(target_os = "linux")]
     pub(crate) fn invalid_as(status: u8, message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Other(status, Complaint::new(message, help))
     }
 
-    /// What is wrong, in one line.
+    /// Message in one line.
     #[cfg(target_os = "linux")]
     pub(crate) fn message(&self) -> String {
         match self {
@@ -100,7 +90,7 @@ impl Failure {
         }
     }
 
-    /// The whole message, drawn with the text underlined where there is one.
+    /// Complete message; underlines the faulty text where one is known.
     pub(crate) fn told(self: &Failure) -> String {
         let report = match self {
             Failure::Scenario(problem) => Report::new(problem.clone()),
@@ -121,7 +111,7 @@ impl From<Problem> for Failure {
 }
 
 impl From<lasthop_sweep::store::Error> for Failure {
-    /// What a store is not is a mistake in what was given; what happens to it is a failure.
+    /// Wrong paths and wrong contents are bad input; errors of an open store are failures.
     fn from(error: lasthop_sweep::store::Error) -> Failure {
         use lasthop_sweep::store::Error;
         let (message, help) = (error.to_string(), error.help());
@@ -132,10 +122,10 @@ impl From<lasthop_sweep::store::Error> for Failure {
     }
 }
 
-/// Colours and wrapping on a terminal; whole lines where a program reads them.
+/// Sets colours and wrapping on a terminal, unwrapped lines elsewhere.
 pub(crate) fn install_style() {
     let is_terminal = std::io::stderr().is_terminal();
-    // Only a second call could fail, and there is none.
+    // Only a second call fails.
     let _ = miette::set_hook(Box::new(move |_| {
         Box::new(MietteHandlerOpts::new().terminal_links(false).wrap_lines(is_terminal).build())
     }));

@@ -1,4 +1,4 @@
-//! Runs under way: what is finished is taken at once, until all is or the user wants no more.
+//! Consumes results of concurrent runs in order, until all are done or the user interrupts.
 
 use crate::bar::Bar;
 use crate::cost;
@@ -8,25 +8,24 @@ use lasthop_lab::in_order::{InOrder, Next};
 use lasthop_lab::progress::Progress;
 use std::time::{Duration, Instant};
 
-/// How soon an interruption is noticed.
 pub(crate) const SOON: Duration = Duration::from_millis(20);
 
-/// What became of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ended {
-    /// All are done.
     All,
-    /// The user wanted no more when so many were done of so many.
-    Interrupted { done: usize, of: usize },
+    /// The user interrupted after `done` of `of` runs.
+    Interrupted {
+        done: usize,
+        of: usize,
+    },
 }
 
 impl Ended {
-    /// So many are done of so many, whether or not the user interrupted.
+    /// [`Ended::All`] if all runs are done, even if the user interrupted.
     pub(crate) fn of(done: usize, of: usize) -> Ended {
         if done == of { Ended::All } else { Ended::Interrupted { done, of } }
     }
 
-    /// Ctrl-C is an exit status of its own.
     pub(crate) fn into_result(self) -> Result<(), Failure> {
         match self {
             Ended::All => Ok(()),
@@ -37,20 +36,19 @@ impl Ended {
     }
 }
 
-/// What is to follow.
+/// Number of further results wanted.
 pub(crate) enum Onward {
-    /// All there is.
     All,
-    /// Probably so many in all.
+    /// Probably this many in total.
     Expect(u64),
-    /// No more: what is under way is left to itself.
+    /// None; runs under way are abandoned.
     Enough,
 }
 
-/// Hands each result to `take` as soon as it and all before it are there, for who may have enough before the end.
+/// Passes results in order to `take`, each as soon as all earlier ones are finished. `take` may end the work early.
 ///
 /// # Errors
-/// The first of `take`; what is under way then is left to itself.
+/// The first error of `take`; runs under way are then abandoned.
 pub(crate) fn each_until<T: Send + 'static>(
     part: &str,
     mut work: InOrder<T>,

@@ -1,4 +1,4 @@
-//! The report's first screen: all papers in one matrix, their headline numbers in one picture, and where it all comes from.
+//! First chapter of a report: matrix of papers, chart of headline numbers, and provenance.
 
 use crate::made;
 use crate::provenance;
@@ -9,7 +9,6 @@ use lasthop_lab::papers::Settings;
 use lasthop_lab::study::counts::{self, Chance};
 use lasthop_lab::study::overview::{Overview, matrix};
 
-/// The chapter that comes first.
 pub(crate) fn chapter(
     overviews: &[Overview],
     rows: &[Item],
@@ -24,15 +23,12 @@ pub(crate) fn chapter(
     let found = counts::of(published());
     let own = counts::of(default().filter(|item| !is_published(item)));
     let chance = Chance::of(published());
-    let quick = if settings.quick {
-        "A quick run: few repetitions, so that many rows are inconclusive. "
-    } else {
-        ""
-    };
+    let quick =
+        if settings.quick { "Quick run: with few repetitions, many rows are inconclusive. " } else { "" };
     let mut blocks = Vec::new();
     if found.all() > 0 {
         blocks.push(Block::Text(format!(
-            "{quick}Of {} published numbers and claims {}. {}",
+            "{quick}{} published numbers and claims: {}. {}",
             found.all(),
             counts::words(&found),
             chance.words()
@@ -40,7 +36,7 @@ pub(crate) fn chapter(
     }
     if own.all() > 0 {
         blocks.push(Block::Text(format!(
-            "Claims of ours, which nobody published (the same paths with today's senders and with related schemes): of {} {}.",
+            "Claims of Lasthop, unpublished (the same paths with today's senders and with related schemes): {} in total, {}.",
             own.all(),
             counts::words(&own)
         )));
@@ -48,8 +44,8 @@ pub(crate) fn chapter(
     blocks.push(Block::Matrix(matrix(overviews)));
     let headlines: Vec<_> = overviews.iter().flat_map(|overview| overview.headlines.clone()).collect();
     if !headlines.is_empty() {
-        let caption = "Headline numbers: ours over the published one, in margins, with 95 % intervals. Filled: the paper's text \
-                       alone; hollow: the best set of answers to what it leaves open."
+        let caption = "Headline numbers: deviation of ours from the published number, in margins, with 95 % intervals. \
+                       Filled: the paper's text alone; hollow: the best answers to the questions that the paper leaves open."
             .into();
         blocks.push(Block::Forest(Forest { caption, rows: headlines }));
     }

@@ -1,4 +1,4 @@
-//! What a reproduction found: tables for people, an object or a row an item for programs.
+//! Results of a reproduction: tables for people; JSON objects or CSV rows for programs.
 
 use crate::provenance::Provenance;
 use crate::table;
@@ -12,14 +12,12 @@ use lasthop_lab::study::tables::distance;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What items that answer an open question otherwise begin with.
+/// Prefix of items with another answer to an open question.
 const SENSITIVITY: &str = "sensitivity-";
-/// What claims begin with.
 const CLAIM: &str = "claim-";
-/// What items end with that are the same gain in another unit.
+/// Suffix of items that repeat a gain in another unit.
 const IN_OTHER_UNITS: &str = "-kbps";
 
-/// Numbers and claims one by one, the curves of figures in a row each, and the open questions.
 pub(crate) fn tables(reproduction: &Reproduction) -> String {
     let (sensitivity, items): (Vec<&Item>, Vec<&Item>) =
         reproduction.items.iter().partition(|item| item.item.starts_with(SENSITIVITY));
@@ -32,12 +30,10 @@ pub(crate) fn tables(reproduction: &Reproduction) -> String {
     shown.concat()
 }
 
-/// One object a line, in order.
 pub(crate) fn json(items: &[Item], provenance: &Provenance<'_>) -> String {
     items.iter().filter_map(|item| provenance.json(item)).map(|line| line + "\n").collect()
 }
 
-/// The names of the columns of [`csv`].
 pub(crate) fn csv_header() -> String {
     fields::line([
         "paper",
@@ -64,7 +60,6 @@ pub(crate) fn csv_header() -> String {
     ])
 }
 
-/// One row an item, in order.
 pub(crate) fn csv(items: &[Item]) -> String {
     let row = |item: &Item| {
         fields::line([
@@ -121,10 +116,9 @@ fn numbers(paper: &str, items: &[&Item]) -> Table {
     if has_ns2 {
         columns.insert(NS2_AT, "ns-2");
     }
-    table(format!("{paper}: published numbers and claims, beside ours"), &columns, rows.collect())
+    table(format!("{paper}: published numbers and claims beside ours"), &columns, rows.collect())
 }
 
-/// Where ns-2's column stands, if a row has its number.
 const NS2_AT: usize = 6;
 
 fn ns2(item: &Item) -> Option<String> {
@@ -151,13 +145,12 @@ fn summaries(curves: &[Vec<&Item>]) -> Table {
         ])
     });
     table(
-        "Curves, from their first to their last point (every point: --format json, and the report)".into(),
+        "Curves, first and last point (every point: --format json, or the report)".into(),
         &["item", "series", "metric", "points", "x", "measured"],
         rows.collect(),
     )
 }
 
-/// A row for each setting: the gains, and how many claims hold.
 fn questions(items: &[&Item]) -> Table {
     let settings = grouped(items, |item| [item.x.get("setting").map_or(String::new(), shown)]);
     let is_claim = |item: &Item| without(&item.item, "").starts_with(CLAIM);
@@ -193,24 +186,24 @@ fn questions(items: &[&Item]) -> Table {
     };
     let mut columns = vec!["setting".to_owned()];
     columns.extend(names.iter().map(|name| short(name)));
-    columns.extend(["claims that hold at all points", "the others, and at how many"].map(String::from));
+    columns.extend(["claims that hold at all points", "other claims, points that hold"].map(String::from));
     Table {
         caption:
-            "Open questions, answered otherwise one at a time (in parentheses the distance from the published number in \
-             its margins: within ±1 is near)"
+            "Open questions, with one answer changed at a time (in parentheses: distance from the published number in \
+             margins; from -1 to +1 is near)"
                 .into(),
         columns,
         rows: rows.collect(),
     }
 }
 
-/// The name of a sensitivity item, less this beginning.
+/// Name of a sensitivity item without this prefix.
 fn without<'a>(name: &'a str, beginning: &str) -> &'a str {
     let name = name.strip_prefix(SENSITIVITY).unwrap_or(name);
     name.strip_prefix(beginning).unwrap_or(name)
 }
 
-/// Items with the same key, groups and items in the order of their first appearance.
+/// Groups items by key, in the order of first appearance.
 fn grouped<'a, const N: usize>(items: &[&'a Item], key: impl Fn(&Item) -> [String; N]) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
     let mut places: BTreeMap<[String; N], usize> = BTreeMap::new();
@@ -241,7 +234,7 @@ pub(crate) fn coordinates(x: &Map<String, Value>) -> String {
     each.join(", ")
 }
 
-/// A word as it is, a number as short as it can be.
+/// Text unquoted, numbers as short as possible.
 fn shown(value: &Value) -> String {
     match (value, value.as_f64()) {
         (Value::String(text), _) => text.clone(),

@@ -1,25 +1,26 @@
-//! How a report was made: the command line and the scenario, at its end.
+//! Last chapter of a report: command line and scenario.
 
 use crate::provenance;
 use lasthop_lab::document::{Block, Chapter};
 
-/// A chapter with the command line and what else was given, each folded: its title, and its text.
+/// Chapter with the command line and further (title, text) pairs, each folded.
 pub(crate) fn chapter(given: Vec<(String, String)>) -> Chapter {
     let command = ("The command line".to_owned(), command_line(std::env::args()));
     let folded = |(title, text)| Block::Folded { title, text };
-    let version =
-        format!("By lasthop {}. The same scenario and seed give the same numbers.", provenance::version());
+    let version = format!(
+        "Made by lasthop {}. The same scenario and seed give the same numbers.",
+        provenance::version()
+    );
     let mut blocks = vec![Block::Text(version)];
     blocks.extend(std::iter::once(command).chain(given).map(folded));
-    Chapter { id: "made".to_owned(), title: "How this was made".to_owned(), blocks }
+    Chapter { id: "made".to_owned(), title: "How this report was made".to_owned(), blocks }
 }
 
-/// The scenario as `lasthop show` prints it.
 pub(crate) fn scenario(shown: String) -> (String, String) {
     ("The scenario, as lasthop show prints it".to_owned(), shown)
 }
 
-/// What a shell takes for the same call, by the program's name alone; without `--jobs`, which changes nothing.
+/// Shell command for the same call, with the bare program name; without `--jobs`, which does not change results.
 pub(crate) fn command_line(arguments: impl Iterator<Item = String>) -> String {
     let mut words = vec!["lasthop".to_owned()];
     let mut arguments = arguments.skip(1);
@@ -33,7 +34,6 @@ pub(crate) fn command_line(arguments: impl Iterator<Item = String>) -> String {
     words.join(" ")
 }
 
-/// As it is if no shell would change it; else in single quotes.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=+.,:/@%^".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

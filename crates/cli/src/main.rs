@@ -1,18 +1,18 @@
-//! `lasthop`: the command line. The only crate that prints and exits.
+//! `lasthop`: the command line. Only this crate prints and exits.
 //!
-//! * [`command`]: one file per command: its flags, what it calls, what it prints.
-//! * [`values`], [`source`]: flags that several commands share, and how they are read.
+//! * [`command`]: one file per command (flags, calls, output).
+//! * [`values`], [`source`]: flags shared by several commands, and their parsers.
 //! * [`reference`](mod@reference): every key, column and field, as text and as Markdown.
-//! * [`items`]: what a reproduction found, as tables, JSON and CSV.
-//! * [`made`]: how a report was made, at its end.
-//! * [`failure`]: what can go wrong, as the user is told, and the exit status.
-//! * [`output`]: standard output, and notes on standard error; [`table`] lines up columns.
-//! * [`target`]: files that are written whole or not at all, also when the user interrupts; files that grow.
-//! * [`finished`]: runs under way, whose results are taken as they come.
-//! * [`path`]: a scenario as a path for real traffic; [`sender`]: whose TCP carries it.
-//! * [`bar`]: progress on standard error; [`cost`]: what runs will take; [`spoken`]: times as one says them.
+//! * [`items`]: results of a reproduction as tables, JSON and CSV.
+//! * [`made`]: the last chapter of a report: command line and scenario.
+//! * [`failure`]: errors, their messages and exit statuses.
+//! * [`output`]: standard output, and notes on standard error; [`table`] aligns columns.
+//! * [`target`]: files written atomically, and files that grow.
+//! * [`finished`]: consumes results of concurrent runs in order.
+//! * [`path`]: a scenario as a path for real traffic; [`sender`]: the TCP implementation that carries the traffic.
+//! * [`bar`]: progress on standard error; [`cost`]: estimates of time and memory; [`spoken`]: rounded times and sizes.
 //!
-//! Exit status: 0, 1 (failed), 2 (bad input), 3 (`emulate`, `crosscheck`: not in time), 130 (interrupted).
+//! Exit status: 0, 1 (failed), 2 (bad input), 3 (invalid real-time run), 130 (interrupted).
 
 mod again;
 mod bar;
@@ -45,10 +45,10 @@ use lasthop_scenario::{Catalogue, foreign};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// A deterministic simulator of TCP over wireless last hops.
+/// Simulate TCP over wireless last hops, deterministically.
 ///
-/// PATH is a scenario file, a ready path's name (`lasthop list`), or a scenario
-/// in one line: rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%
+/// PATH is a scenario file, the name of a ready path (`lasthop list`), or a
+/// scenario in one line: rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%
 #[derive(Parser)]
 #[command(
     name = "lasthop",
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The `--set` to write in place of a flag that is a key of scenarios, in Lasthop's words or another tool's.
+/// The `--set` that replaces an unknown flag, if the flag names a scenario key, in Lasthop's words or another tool's.
 fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -98,11 +98,11 @@ fn key_of_a_scenario(error: &clap::Error) -> Option<String> {
     let reference = Catalogue::default().reference();
     let is_key = |name: &str| reference.iter().flat_map(|section| &section.keys).any(|key| key.name == name);
     if is_key(&name) {
-        return Some(format!("`{name}` is a key of the scenario: --set {name}={value}"));
+        return Some(format!("`{name}` is a scenario key: use --set {name}={value}"));
     }
     let entry = foreign(&name)?;
     let here = entry.here.iter().find(|name| is_key(name))?;
-    Some(format!("{}: --set {here}={value}", entry.sentence()))
+    Some(format!("{}; use --set {here}={value}", entry.sentence()))
 }
 
 /// The value that was written with a flag: `--duration=10s`, `--duration 10s`.
@@ -117,10 +117,9 @@ fn value_of(flag: &str) -> Option<String> {
     }
 }
 
-/// Help, the version, or a mistake in the flags.
 fn told_by_clap(mut error: clap::Error) -> ExitCode {
     if let ErrorKind::DisplayHelp | ErrorKind::DisplayVersion = error.kind() {
-        // A closed pipe is nobody's mistake.
+        // A closed pipe is not an error.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }

@@ -5,18 +5,17 @@ use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
-/// How results are printed.
+/// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Format {
-    /// For people, at the end.
+    /// Aligned table, printed at the end
     Table,
-    /// One object a line; means over runs come at the end.
+    /// One JSON object per line; means over runs at the end
     Json,
-    /// A header line, then one row a line; runs one by one, each as it ends.
+    /// Header line, then one row per line, printed as each run ends
     Csv,
 }
 
-/// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -29,12 +28,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a line to standard output.
 pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
     print(&format!("{line}\n"))
 }
 
-/// Prints lines to standard output, many at a time, while they are made.
+/// Prints lines to standard output in blocks of 64 KiB as the iterator yields them.
 pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(), Failure> {
     const AT_ONCE: usize = 64 * 1024;
     let mut text = String::new();
@@ -48,20 +46,20 @@ pub(crate) fn print_lines(lines: impl Iterator<Item = impl Display>) -> Result<(
     print(&text)
 }
 
-/// A name or a text that others gave, on one line: each control character as `?`.
+/// Replaces control characters of a foreign text by `?`: the result is one line.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Says something on standard error. If nobody listens there, that is no failure.
+/// Prints a line to standard error; ignores write errors.
 pub(crate) fn note(line: &str) {
     let mut stderr = std::io::stderr().lock();
     let is_terminal = stderr.is_terminal();
     let _ = writeln!(stderr, "{}", harmless(line, is_terminal));
 }
 
-/// Without control characters, which messages may quote from what the user gave: a terminal must not obey them.
-/// Colours stay where they are wanted.
+/// Replaces control characters (except newlines) by U+FFFD: messages quote user input, which must not control the
+/// terminal. Colour sequences stay if `with_colours`.
 fn harmless(text: &str, with_colours: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -78,7 +76,7 @@ fn harmless(text: &str, with_colours: bool) -> String {
     clean
 }
 
-/// The sequence that sets a colour (`ESC [ 31 m`) with which a text begins.
+/// Colour sequence (`ESC [ 31 m`) at the beginning of a text.
 fn colour_at(text: &str) -> Option<&str> {
     let digits = text.strip_prefix("\u{1b}[")?.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     let end = "\u{1b}[".len() + digits;

@@ -1,4 +1,4 @@
-//! A scenario as a path for real traffic, and its TCP flows as what that traffic is.
+//! A scenario as a path for real traffic, and the traffic of its TCP flows.
 
 use crate::failure::Failure;
 use crate::output;
@@ -11,26 +11,26 @@ use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, replaced_with};
 use lasthop_tcp::Config;
 
-/// The flow whose place the real traffic takes: the first one of TCP.
+/// Index of the flow that real traffic replaces: the first TCP flow.
 pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
     if let Some((node, choice)) = scenario.boxed_nodes().next() {
         let (node, name) = (&scenario.nodes[node], choice.info.name);
         return Err(Failure::bad_input(
             format!(
-                "real traffic cannot pass the middlebox `{name}` at node `{node}`, which is for simulated TCP"
+                "real traffic cannot pass the middlebox `{name}` at node `{node}`, which handles simulated TCP only"
             ),
-            format!("leave it out: --set node.{node}.middlebox=none"),
+            format!("remove the middlebox: --set node.{node}.middlebox=none"),
         ));
     }
     scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. })).ok_or_else(|| {
         Failure::bad_input(
-            "the scenario has no TCP flow whose place real traffic could take",
+            "the scenario has no TCP flow that real traffic could replace",
             "add one: [flow.bulk] with from = the server's node and to = the client's",
         )
     })
 }
 
-/// The scenario's links, and its other flows, around real traffic; without samples.
+/// The scenario's links and other flows around real traffic; without samples.
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
     let pipes = scenario.links.iter();
     Plan {
@@ -47,21 +47,19 @@ pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
     }
 }
 
-/// The TCP flows that real traffic carries.
 pub(crate) struct Carried {
-    /// Which flow's way the traffic takes.
+    /// Index of the flow whose route the traffic takes.
     pub(crate) replaced: usize,
-    /// Their places in the scenario.
+    /// Indices of the flows in the scenario.
     pub(crate) flows: Vec<usize>,
-    /// The same as streams of bytes.
+    /// The flows as byte streams.
     pub(crate) streams: Vec<Stream>,
-    /// The configurations of sender and receiver of each.
     pub(crate) configs: Vec<[Config; 2]>,
-    /// The MTU at which the kernel's segments carry as much as the scenario's.
+    /// MTU at which kernel segments have the scenario's payload.
     pub(crate) mtu: u16,
 }
 
-/// All TCP flows between the two ends of the first one.
+/// All TCP flows between the two ends of the first TCP flow.
 pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
     let replaced = replaced(scenario)?;
     let flows = replaced_with(scenario, replaced);
@@ -78,10 +76,10 @@ pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
                 Transfer::Exchanges(_) | Transfer::Pauses(_) => {
                     return Err(Failure::bad_input(
                         format!(
-                            "flow.{}: real ends here send all they have, without requests or pauses",
+                            "flow.{}: real traffic cannot have requests, pauses or a write rate",
                             flow.name
                         ),
-                        "leave `response`, `on` and `write_rate` out, or see `lasthop run`",
+                        "remove `response`, `on` and `write_rate`, or simulate the flow with `lasthop run`",
                     ));
                 }
             },
@@ -92,7 +90,7 @@ pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
     Ok(Carried { replaced, flows, streams, configs, mtu })
 }
 
-/// IP and TCP headers, without options; and the option that every segment carries if there are timestamps.
+/// Bytes of the IP and TCP headers without options, and of the timestamp option.
 const HEADERS: u32 = 40;
 const TIMESTAMPS: u32 = 12;
 
@@ -111,7 +109,6 @@ fn mtu(configs: &[[Config; 2]]) -> Result<u16, Failure> {
     }
 }
 
-/// What became of a trial's streams, to be compared.
 pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
     let stream = |one: Progress| trials::StreamOutcome {
         received_bytes: one.received,
@@ -124,23 +121,25 @@ pub(crate) fn streams(outcome: Outcome) -> Vec<trials::StreamOutcome> {
     outcome.streams.into_iter().map(stream).collect()
 }
 
-/// Removes what runs that were killed have left, and says so.
 pub(crate) fn tidy() {
     for name in namespace::remove_stale() {
-        output::note(&format!("removed the namespace `{name}`, which a killed run had left"));
+        output::note(&format!("removed the namespace `{name}`, left by a killed run"));
     }
     group::remove_stale();
-    // That somebody uses the rules matters only to those who want them too.
+    // Rules in use by another run stay, without a message.
     if let Ok(true) = nat::remove_stale() {
-        output::note("removed the rules `lasthop`, which a killed run had left");
+        output::note("removed the netfilter rules `lasthop`, left by a killed run");
     }
 }
 
-/// Of a sender's runs so many were not in time; the last of them.
+/// Error if `runs` runs of a sender had late packets; `last` is the last outcome.
 pub(crate) fn not_in_time(sender: &impl std::fmt::Display, last: &Outcome, runs: u32) -> Failure {
     let load = last.load.map_or(String::new(), |load| format!(", {:.0} % idle", load.idle * 100.0));
     Failure::invalid(
-        format!("{sender}: {runs} runs were not in time; the last one: {}{load}", last.complaints.join("; ")),
-        "run it on a quiet machine, as root, or at a lower rate",
+        format!(
+            "{sender}: packets were late in {runs} runs; in the last run: {}{load}",
+            last.complaints.join("; ")
+        ),
+        "repeat on an idle machine, as root, or at a lower rate",
     )
 }

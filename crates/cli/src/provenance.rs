@@ -1,10 +1,10 @@
-//! Where a number comes from: which program, which seed, how much was run.
+//! Provenance of a number: program version, seed, amount of runs.
 
 use lasthop_lab::item::Item;
 use lasthop_lab::papers::Settings;
 use serde::Serialize;
 
-/// The version, and of a checkout the commit.
+/// Version; in a build from a checkout, with the commit.
 pub(crate) fn version() -> String {
     let commit = env!("LASTHOP_COMMIT");
     match commit.is_empty() {
@@ -13,24 +13,19 @@ pub(crate) fn version() -> String {
     }
 }
 
-/// A row with all that is needed to run it again.
 #[derive(Serialize)]
 pub(crate) struct Row<'a> {
     #[serde(flatten)]
     item: &'a Item,
-    /// The program.
     version: &'a str,
-    /// The first repetition's seed.
     seed: u64,
-    /// Whether it was a quick run.
     quick: bool,
-    /// Of the paper's files.
+    /// SHA-256 of the paper's files.
     digest: &'a str,
-    /// What gives it again.
+    /// Command that reproduces the row.
     command: &'a str,
 }
 
-/// What all rows of a paper share.
 pub(crate) struct Provenance<'a> {
     version: String,
     settings: &'a Settings,
@@ -39,7 +34,7 @@ pub(crate) struct Provenance<'a> {
 }
 
 impl<'a> Provenance<'a> {
-    /// Of a paper: its name or folder, and the digest of its files.
+    /// `paper` is a name or a folder; `digest` is that of its files.
     pub(crate) fn new(paper: &str, digest: String, settings: &'a Settings) -> Provenance<'a> {
         let quick = if settings.quick { " --quick" } else { "" };
         let seed = if settings.seed == 1 { String::new() } else { format!(" --seed {}", settings.seed) };
@@ -47,7 +42,6 @@ impl<'a> Provenance<'a> {
         Provenance { version: version(), settings, digest, command }
     }
 
-    /// A row as an object.
     pub(crate) fn json(&self, item: &Item) -> Option<String> {
         let row = Row {
             item,

@@ -1,4 +1,4 @@
-//! The reference: every scenario key, column and field, for a terminal and as a page.
+//! The reference: every scenario key, column and field, for a terminal and as Markdown.
 
 use lasthop_lab::assertion::stem;
 use lasthop_lab::runs::fields as outputs;
@@ -7,12 +7,9 @@ use lasthop_scenario::{Catalogue, Described, Section, foreign, nearest};
 use std::fmt::Write;
 use textwrap::Options;
 
-/// What a line has room for, columns.
 const WIDTH: usize = 80;
-/// Where meanings begin, columns.
 const MEANINGS: usize = 24;
 
-/// Everything that is printed: columns of CSV, fields of JSON and of traces.
 pub(crate) fn fields() -> Vec<Section> {
     outputs::sections()
 }
@@ -47,7 +44,7 @@ fn here(path: &str) -> Vec<Section> {
     found
 }
 
-/// "did you mean …?" for a name that nothing has.
+/// "did you mean …?" for an unknown name.
 pub(crate) fn hint(path: &str) -> Option<String> {
     let fields: Vec<String> =
         fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
@@ -57,7 +54,6 @@ pub(crate) fn hint(path: &str) -> Option<String> {
         .map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Sections for a terminal of 80 columns.
 pub(crate) fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {
@@ -69,7 +65,6 @@ pub(crate) fn text(sections: &[Section]) -> String {
         for key in &section.keys {
             let head = format!("  {}", key.name);
             let blank = " ".repeat(MEANINGS);
-            // A long name has a line of its own.
             let first = match head.len() + 2 <= MEANINGS {
                 true => format!("{head:<MEANINGS$}"),
                 false => {
@@ -85,7 +80,7 @@ pub(crate) fn text(sections: &[Section]) -> String {
     text
 }
 
-/// What a key takes, and what holds without it.
+/// Values and default of a key.
 fn about(key: &Described) -> String {
     [&key.takes, &key.without]
         .into_iter()
@@ -106,7 +101,6 @@ fn push(text: &mut String, first: &str, others: &str, words: &str) {
     }
 }
 
-/// The units of quantities.
 pub(crate) fn units() -> String {
     let keys = lasthop_scenario::units().into_iter().map(|(what, names)| Described {
         name: what,
@@ -118,56 +112,51 @@ pub(crate) fn units() -> String {
     text(&[Section { title: "Units".to_owned(), text: UNITS.to_owned(), keys: keys.collect() }])
 }
 
-const UNITS: &str = "A number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, KB 1000 \
-                     bytes, KiB 1024. kbit, mbit, gbit are tc's; its mbps (megabytes) is refused, because others mean \
-                     megabits, and kbps is kbit/s here.";
+const UNITS: &str = "Write a number and a unit, with or without a blank: \"2 Mbit/s\", 45ms. A kilobit is 1000 bits, KB \
+                     1000 bytes, KiB 1024. kbit, mbit, gbit are as in tc. mbps is refused: tc means megabytes, others \
+                     megabits. kbps means kbit/s.";
 
-/// Scenarios with several flows.
 pub(crate) fn topologies() -> String {
     let one = |(title, text): &(&str, &str)| format!("# {title}\n\n{text}");
     TOPOLOGIES.iter().map(one).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What stands above the page's sections.
 const ABOUT: &str = "# Reference\n\n\
-    Made by `lasthop help reference` from the constants that the program reads and writes by. \
-    `lasthop help keys`, `fields`, `units`, `topologies` print parts of it, `lasthop explain link.down.queue` what one \
-    key means.\n\n";
+    `lasthop help reference` generates this page from the constants that the program uses for input and output. \
+    `lasthop help keys`, `fields`, `units`, `topologies` print parts of the page. `lasthop explain link.down.queue` \
+    explains one key.\n\n";
 
-/// How paths are written.
 const PATHS: &str = "## Paths: --set and --vary\n\n\
     * A full path is `link.NAME.down.KEY`, `flow.NAME.sender.KEY`, or a key of the document: `duration`.\n\
-    * The beginning may be left out where that is unambiguous: `wireless.down.channel.rate`, `channel.rate`. The name of \
-    the only link may be left out (`link.down.queue`); without the name of a flow every flow is meant: `recovery`, \
+    * You may omit the beginning if the rest is unambiguous: `wireless.down.channel.rate`, `channel.rate`. You may omit \
+    the name of the only link (`link.down.queue`). Without the name of a flow, a path applies to every flow: `recovery`, \
     `sender.recovery`, `flow.segment`.\n\
-    * A mechanism is set by its name or as a table: `shape=split`, `shape={kind=\"split\",count=3}`. A parameter keeps the \
-    others: `shape.count=4`.\n\
-    * `sender=cubic` sets every key of the sender that has a mechanism of this name; so does `receiver`. Mechanisms may be \
-    spelt as people do: `newreno`, `westwood+`.\n\
+    * Set a mechanism by name or as a table: `shape=split`, `shape={kind=\"split\",count=3}`. Setting one parameter \
+    keeps the others: `shape.count=4`.\n\
+    * `sender=cubic` sets every sender key that has a mechanism of this name; `receiver` works alike. Other spellings of \
+    mechanisms work: `newreno`, `westwood+`.\n\
     * `rate`, `plan` and `trace` replace each other.\n\
-    * `--set PATH=` takes a key away, so that its default holds again.\n\n";
+    * `--set PATH=` removes a key: its default applies.\n\n";
 
-/// What a bandwidth-delay product is.
 const BDP: &str = "## Queues in bandwidth-delay products\n\n\
-    `queue = \"2.5 bdp\"` has room for 2.5 times the rate of its direction (the mean of a plan or a trace) times the \
-    round-trip time of the flows that cross it: the longest one, propagation delays there and back, without queueing, \
-    transmission and repeats. From 1 bdp on there is room for ten of the largest packets that cross it, however short the \
-    path; below 1 bdp for that share of ten. A link that says nothing of its queue has 1 bdp; `\"unlimited\"` is written \
-    out. `lasthop show` prints the room in bytes.\n\n";
+    The capacity of `queue = \"2.5 bdp\"` is 2.5 times the rate of its direction (the mean of a plan or a trace) times \
+    the longest round-trip time of the flows that cross the queue. This time is the sum of propagation delays, without \
+    queueing, transmission times and link retransmissions. From 1 bdp on, the capacity is at least ten of the largest \
+    packets that cross, however short the path; below 1 bdp, that share of ten. The default is 1 bdp. Write \
+    `\"unlimited\"` for a queue without limit. `lasthop show` prints the capacity in bytes.\n\n";
 
-/// The whole page.
 pub(crate) fn page() -> String {
     let mut page = format!("{ABOUT}{PATHS}{BDP}## Units\n\n{UNITS}\n\n");
     for (what, names) in lasthop_scenario::units() {
         let _ = writeln!(page, "* {what}: {names}");
     }
-    page.push_str("\n## Ready paths' other names\n\n");
+    page.push_str("\n## Other names of ready paths\n\n");
     for (alias, name) in lasthop_scenario::aliases() {
         let _ = writeln!(page, "* `{alias}` is `{name}`");
     }
     page.push_str("\n# Scenario keys\n");
     Catalogue::default().reference().iter().for_each(|section| markdown(section, &mut page));
-    page.push_str("\n# What is printed\n");
+    page.push_str("\n# Output\n");
     fields().iter().for_each(|section| markdown(section, &mut page));
     page.push_str("\n# Topologies with several flows\n");
     for (title, text) in TOPOLOGIES {
@@ -199,7 +188,6 @@ fn markdown(section: &Section, page: &mut String) {
     }
 }
 
-/// Text within Markdown's tables: no bars, no tags.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*")
 }

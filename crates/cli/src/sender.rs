@@ -1,16 +1,15 @@
-//! Whose TCP carries real traffic, as the user names it.
+//! The TCP sender of real traffic, as named by the user.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose TCP carries the streams.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Sender {
-    /// Our endpoints.
+    /// Lasthop's endpoints on both sides.
     Own,
-    /// Our endpoint, to the kernel.
+    /// Lasthop's endpoint sends, the kernel receives.
     OwnToKernel,
-    /// The kernel, with this congestion control.
+    /// The kernel on both sides, with this congestion control.
     Kernel(String),
 }
 

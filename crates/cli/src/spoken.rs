@@ -1,4 +1,4 @@
-//! Times and amounts of memory as one says them.
+//! Rounded times and amounts of memory for messages.
 
 /// `45 s`, `12 min`, `3.5 h`, `11 days`.
 pub(crate) fn time(seconds: f64) -> String {

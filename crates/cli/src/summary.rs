@@ -1,4 +1,4 @@
-//! What a reproduction found, in few lines: a paper's verdicts counted, then what differs, the furthest first.
+//! Summary of a reproduction: counts of a paper's verdicts, then the furthest differences.
 
 use crate::items::{coordinates, measured};
 use lasthop_lab::item::{Item, Verdict};
@@ -6,12 +6,9 @@ use lasthop_lab::papers::Reproduction;
 use lasthop_lab::runs::number::plain;
 use lasthop_lab::study::counts;
 
-/// So many lines about one paper.
 const MOST: usize = 3;
-/// A line is not longer.
 const WIDEST: usize = 118;
 
-/// A paper's lines.
 pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     let default = || reproduction.items.iter().filter(|item| item.is_of_default());
     let found = counts::of(default());
@@ -28,7 +25,7 @@ pub(crate) fn text(reproduction: &Reproduction, summary: &str) -> String {
     text
 }
 
-/// The rows that differ, by item, the furthest first in each and among them; claims last.
+/// Differing rows grouped by item. Rows and groups begin with the furthest; claims come last.
 fn groups<'a>(items: impl Iterator<Item = &'a Item>) -> Vec<Vec<&'a Item>> {
     let mut groups: Vec<Vec<&Item>> = Vec::new();
     for item in items.filter(|item| item.verdict == Some(Verdict::Differs)) {

@@ -1,9 +1,9 @@
-//! A table of the lab as lines of text.
+//! Formats a table of the lab as text.
 
 use lasthop_lab::document::{Cell, Table};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns lined up: words to the left, numbers to the right.
+/// Aligns columns: words left, numbers right.
 pub(crate) fn text(table: &Table) -> String {
     let layout = Layout::of(table);
     let mut out = String::new();
@@ -16,14 +16,13 @@ pub(crate) fn text(table: &Table) -> String {
     out
 }
 
-/// How wide the columns of a table are; of one that grows by and by, as those of a table like it.
+/// Column widths of a table. A table that grows uses the widths of a similar table.
 pub(crate) struct Layout {
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
 }
 
 impl Layout {
-    /// As wide as this table needs it.
     pub(crate) fn of(table: &Table) -> Layout {
         let mut widths: Vec<usize> = table.columns.iter().map(|name| width(name)).collect();
         for row in &table.rows {
@@ -37,13 +36,11 @@ impl Layout {
         Layout { widths, are_numbers }
     }
 
-    /// The names of the columns, and a rule below them.
     pub(crate) fn head(&self, columns: &[String]) -> String {
         let rule: Vec<String> = self.widths.iter().map(|width| "─".repeat(*width)).collect();
         self.line(columns.iter().map(String::as_str)) + &self.line(rule.iter().map(String::as_str))
     }
 
-    /// A row.
     pub(crate) fn row(&self, row: &[Cell]) -> String {
         self.line((0..self.widths.len()).map(|column| row.get(column).map_or("", Cell::text)))
     }
@@ -55,7 +52,7 @@ impl Layout {
     }
 }
 
-/// Columns that a terminal takes for it: two for a wide character, none for an accent that is added to a letter.
+/// Terminal columns of a text: two for a wide character, none for a combining accent.
 fn width(text: &str) -> usize {
     text.width()
 }
@@ -82,7 +79,7 @@ mod tests {
         assert_eq!(text(&table), expected);
     }
 
-    /// A name of wide characters, and one whose accent is a character of its own: the numbers stay below each other.
+    /// Numbers align below wide characters and below combining accents.
     #[test]
     fn wide_characters_take_two_columns() {
         let row = |name: &str| vec![Cell::Text(name.into()), Cell::Number("7".into())];

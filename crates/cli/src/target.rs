@@ -1,10 +1,10 @@
-//! Files that are written whole or not at all, and files that grow.
+//! Files written atomically, and files that grow.
 //!
-//! What is to be whole goes to a hidden file beside the target, which takes the
-//! target's name at the end. If the user interrupts, or the run fails, it is removed.
-//! A file that grows has its name from the beginning, whole lines only, and stays.
+//! Data of an atomic file goes to a hidden file beside the target, renamed to the target at the end.
+//! An interruption or failure removes the hidden file.
+//! A file that grows has its name from the beginning, holds whole lines only, and stays.
 //!
-//! As root, a name leads through links of root's and of the user who called sudo only: another user's link is refused.
+//! Root follows symlinks of root and of the user who called sudo only; other users' symlinks are refused.
 
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
@@ -13,20 +13,18 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Hidden files that have not taken their target's name yet.
+/// Hidden files not yet renamed to their targets.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file being written.
 pub(crate) struct Target {
-    /// As the user wrote it.
     path: PathBuf,
-    /// What is renamed to what; `None` where the target is no regular file (a pipe, a device) and written directly.
+    /// Hidden file and its target; `None` for a pipe or a device, which is written directly.
     renaming: Option<(PathBuf, PathBuf)>,
     writer: BufWriter<File>,
 }
 
 impl Target {
-    /// Begins to write a file; a mistake in its path shows now, before anything is computed.
+    /// Opens a file for writing; reports a wrong path before any computation.
     pub(crate) fn create(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let begun = match fs::metadata(path) {
@@ -34,7 +32,7 @@ impl Target {
             Ok(known) if !known.is_file() => {
                 OpenOptions::new().write(true).open(path).map(|file| (None, file))
             }
-            // Through links to the file itself, which must let itself be written.
+            // Follows symlinks; the file itself must be writable.
             Ok(_) => OpenOptions::new().write(true).open(path).and_then(|_| hidden(&fs::canonicalize(path)?)),
             Err(_) => hidden(path),
         };
@@ -42,8 +40,8 @@ impl Target {
         Ok(Target { path: path.to_owned(), renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// The same for a file that we have named ourselves, in a folder: what has its name is replaced, and nothing is
-    /// written where a link leads that somebody may have put there.
+    /// [`Target::create`] for a name chosen by the program: replaces an existing file or symlink of that name, and does
+    /// not follow the symlink.
     #[cfg(target_os = "linux")]
     pub(crate) fn create_in(folder: &Path, name: &str) -> Result<Target, Failure> {
         let path = folder.join(name);
@@ -55,14 +53,14 @@ impl Target {
         Ok(Target { path, renaming, writer: BufWriter::with_capacity(1 << 16, file) })
     }
 
-    /// Begins a file that has its name at once and keeps what is in it however the command ends.
+    /// Opens a file that has its name at once and keeps its contents however the command ends.
     pub(crate) fn growing(path: &Path) -> Result<Target, Failure> {
         refuse_foreign_links(path)?;
         let file = grown(path).map_err(|error| unwritable(path, &error))?;
         Ok(Target { path: path.to_owned(), renaming: None, writer: BufWriter::new(file) })
     }
 
-    /// Adds whole lines to a file that grows; they are there when this returns.
+    /// Appends whole lines to a file that grows, and flushes.
     pub(crate) fn append(&mut self, lines: &str) -> Result<(), Failure> {
         self.writer.write_all(lines.as_bytes()).and_then(|()| self.writer.flush()).map_err(|error| {
             let shown = self.path.display();
@@ -70,7 +68,6 @@ impl Target {
         })
     }
 
-    /// All is written: the file takes its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         let failed = |error: &io::Error| unfinished(&self.path, error);
         self.writer.flush().map_err(|error| failed(&error))?;
@@ -86,12 +83,11 @@ impl Target {
         Ok(())
     }
 
-    /// Writes a whole text and finishes.
     pub(crate) fn write_and_finish(self, text: &str) -> Result<(), Failure> {
         self.filled(text)?.finish()
     }
 
-    /// The same, and says so.
+    /// [`Target::write_and_finish`], then prints a note.
     pub(crate) fn write_and_note(self, text: &str) -> Result<(), Failure> {
         let shown = self.path.display().to_string();
         self.write_and_finish(text)?;
@@ -99,7 +95,6 @@ impl Target {
         Ok(())
     }
 
-    /// With this text written.
     pub(crate) fn filled(mut self, text: &str) -> Result<Target, Failure> {
         match self.write_all(text.as_bytes()) {
             Ok(()) => Ok(self),
@@ -107,7 +102,6 @@ impl Target {
         }
     }
 
-    /// The file's name as the user wrote it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -120,18 +114,17 @@ pub(crate) fn refuse_doubles(files: &[(&str, &Option<PathBuf>)]) -> Result<(), F
     let flags: Vec<&str> = files.iter().map(|(flag, _)| *flag).collect();
     match paths.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(Failure::bad_input(
-            format!("two files are to be written to `{}`", pair[0].display()),
-            format!("give each of {} a name of its own", flags.join(", ")),
+            format!("two flags name the same file, `{}`", pair[0].display()),
+            format!("give {} different names", flags.join(", ")),
         )),
         None => Ok(()),
     }
 }
 
-/// The failure of a write under way.
 pub(crate) fn unfinished(path: &Path, error: &io::Error) -> Failure {
     Failure::failed(
         format!("cannot write `{}`: {error}", path.display()),
-        "is the disk full? nothing half-written is left behind",
+        "is the disk full? No partial file is left",
     )
 }
 
@@ -155,25 +148,25 @@ impl Drop for Target {
     }
 }
 
-/// Removes what is half-written and ends the program when the user interrupts it.
+/// Installs a handler of Ctrl-C that removes partial files and exits.
 pub(crate) fn discard_all_when_interrupted() {
     let installed = ctrlc::set_handler(|| {
         if patience::takes_it() {
             return;
         }
-        // Kept: no file is begun or renamed from here on.
+        // The lock stays held: from here on no file is created or renamed.
         let _unfinished = discard_all();
         output::note("interrupted");
         std::process::exit(INTERRUPTED.into());
     });
     if let Err(error) = installed {
         output::note(&format!(
-            "note: Ctrl-C will end the program at once, half-written files may stay: {error}"
+            "note: Ctrl-C will end the program at once and may leave partial files: {error}"
         ));
     }
 }
 
-/// Removes what is half-written: runs that were left to themselves may still hold such files.
+/// Removes partial files, also those of abandoned runs. The returned guard blocks further files.
 pub(crate) fn discard_all() -> impl Drop {
     let unfinished = lock();
     for hidden in unfinished.iter() {
@@ -182,15 +175,15 @@ pub(crate) fn discard_all() -> impl Drop {
     unfinished
 }
 
-/// Work that ends by itself when it is interrupted, because it has more to do then than to remove files.
+/// Work that handles an interruption itself.
 pub(crate) mod patience {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Whether such work is being done, and whether it has been interrupted.
+    /// Whether such work is in progress, and whether the user has interrupted it.
     static WORKING: AtomicBool = AtomicBool::new(false);
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-    /// Does work that looks at [`is_interrupted`] again and again.
+    /// Runs work that polls [`is_interrupted`].
     pub(crate) fn during<T>(work: impl FnOnce() -> T) -> T {
         WORKING.store(true, Ordering::SeqCst);
         let done = work();
@@ -198,12 +191,11 @@ pub(crate) mod patience {
         done
     }
 
-    /// Whether the user wants no more.
     pub(crate) fn is_interrupted() -> bool {
         INTERRUPTED.load(Ordering::SeqCst)
     }
 
-    /// An interruption: whether such work heeds it.
+    /// Records an interruption; returns whether such work handles it.
     pub(super) fn takes_it() -> bool {
         let working = WORKING.load(Ordering::SeqCst);
         INTERRUPTED.fetch_or(working, Ordering::SeqCst);
@@ -211,8 +203,8 @@ pub(crate) mod patience {
     }
 }
 
-/// Begins a file anew, or opens a pipe or a device. As root, a link that has taken the file's name meanwhile is not
-/// followed.
+/// Truncates or creates a file, or opens a pipe or a device. Root does not follow a symlink that has meanwhile
+/// replaced the file.
 fn grown(path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     if is_privileged() && fs::metadata(path).is_ok_and(|known| known.is_file()) {
@@ -224,13 +216,12 @@ fn grown(path: &Path) -> io::Result<File> {
     File::create(path)
 }
 
-/// Whether we may write what the user who gave the name may not: root of the machine.
 #[cfg(target_os = "linux")]
 fn is_privileged() -> bool {
     nix::unistd::geteuid().is_root() && lasthop_os::apart::run().is_none()
 }
 
-/// As root: refuses a name that leads through a link of another user's, who could have us write wherever root may.
+/// As root, refuses a path through another user's symlink, which could redirect the write anywhere.
 #[cfg(target_os = "linux")]
 fn refuse_foreign_links(path: &Path) -> Result<(), Failure> {
     let caller = std::env::var("SUDO_UID").ok().and_then(|number| number.parse().ok());
@@ -239,11 +230,11 @@ fn refuse_foreign_links(path: &Path) -> Result<(), Failure> {
         None => Ok(()),
         Some((link, owner)) => Err(Failure::bad_input(
             format!(
-                "cannot write `{}`: `{}` is a link of another user's (number {owner}), which root does not follow",
+                "cannot write `{}`: `{}` is a symlink of another user (UID {owner}); root does not follow such links",
                 path.display(),
                 link.display()
             ),
-            "remove the link, or give the name of the file itself, in a directory of your own",
+            "remove the link, or give the path of the file itself, in your own directory",
         )),
     }
 }
@@ -253,11 +244,11 @@ fn refuse_foreign_links(_: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Links that a name may lead through (path_resolution(7): 40).
+/// Maximum number of symlinks in a path (path_resolution(7): 40).
 #[cfg(target_os = "linux")]
 const MOST_LINKS: usize = 40;
 
-/// The first link on the way of a name whose owner is not trusted, and that owner.
+/// First symlink of a path with an untrusted owner, and the owner's UID.
 #[cfg(target_os = "linux")]
 fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> Option<(PathBuf, u32)> {
     use std::os::unix::fs::MetadataExt;
@@ -272,7 +263,7 @@ fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> O
         if !is_trusted(found.uid()) {
             return Some((so_far, found.uid()));
         }
-        // A relative target begins where the link is.
+        // A relative target begins in the link's directory.
         let to = fs::read_link(&so_far).ok()?;
         let to = so_far.parent().unwrap_or(Path::new("")).join(to).join(parts.as_path());
         return if most > 0 { foreign_link(&to, is_trusted, most - 1) } else { None };
@@ -280,7 +271,6 @@ fn foreign_link(path: &Path, is_trusted: &dyn Fn(u32) -> bool, most: usize) -> O
     None
 }
 
-/// A new hidden file beside the target.
 fn hidden(path: &Path) -> io::Result<(Option<(PathBuf, PathBuf)>, File)> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::from(ErrorKind::InvalidFilename));
@@ -308,21 +298,21 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (why, help) = match error.kind() {
         ErrorKind::IsADirectory => {
-            ("it is a directory".to_owned(), "give the name of a file in it".to_owned())
+            ("the path is a directory".to_owned(), "give the name of a file in the directory".to_owned())
         }
         ErrorKind::NotFound if folder.is_dir() => (
-            format!("no file can be made in `{}`", folder.display()),
-            "choose a directory of your own, such as the one you are in".to_owned(),
+            format!("no file can be created in `{}`", folder.display()),
+            "choose your own directory, such as the current one".to_owned(),
         ),
         ErrorKind::NotFound => (
-            format!("there is no directory `{}`", folder.display()),
-            format!("create it first: mkdir -p '{}'", folder.display()),
+            format!("the directory `{}` does not exist", folder.display()),
+            format!("create the directory first: mkdir -p '{}'", folder.display()),
         ),
         ErrorKind::PermissionDenied => {
-            ("it may not be written".to_owned(), "choose another place".to_owned())
+            ("permission denied".to_owned(), "choose a path that you may write".to_owned())
         }
-        ErrorKind::InvalidFilename => ("that is no name of a file".to_owned(), "give one".to_owned()),
-        _ => (error.to_string(), "choose another place".to_owned()),
+        ErrorKind::InvalidFilename => ("the path has no file name".to_owned(), "give a file name".to_owned()),
+        _ => (error.to_string(), "choose another path".to_owned()),
     };
     Failure::bad_input(format!("cannot write `{shown}`: {why}"), help)
 }

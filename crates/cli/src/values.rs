@@ -1,4 +1,4 @@
-//! How the values of flags are read.
+//! Parsers of flag values.
 
 use crate::failure::Failure;
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -8,12 +8,9 @@ use lasthop_sweep::rule::Precision;
 use std::ffi::OsStr;
 use std::str::FromStr;
 
-/// A parser of names that shells can complete.
 #[derive(Clone)]
 pub(crate) struct Named<P> {
-    /// All names.
     pub(crate) names: fn() -> Vec<&'static str>,
-    /// Reads one, or says what is wrong with it.
     pub(crate) parse: P,
 }
 
@@ -34,7 +31,7 @@ impl<P: TypedValueParser> TypedValueParser for Named<P> {
     }
 }
 
-/// `path=value` of `--set`; an empty value takes the key away.
+/// `path=value` of `--set`; an empty value removes the key.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
     pub(crate) path: String,
@@ -53,7 +50,7 @@ impl FromStr for Assignment {
 
     fn from_str(text: &str) -> Result<Assignment, String> {
         let wrong = || {
-            "expected path=value, like recovery=new_reno or link.wireless.down.rate=4Mbit/s; path= takes a value away"
+            "expected path=value, like recovery=new_reno or link.wireless.down.rate=4Mbit/s; path= removes a value"
                 .to_owned()
         };
         let (path, value) = text.split_once('=').ok_or_else(wrong)?;
@@ -82,7 +79,7 @@ impl FromStr for Choices {
     }
 }
 
-/// `path=a,b,c` of a sweep's `--set`; an empty value takes the key away.
+/// `path=a,b,c` of a sweep's `--set`; an empty value removes the key.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting(pub(crate) Choices);
 
@@ -105,10 +102,9 @@ impl From<&Choices> for Variation {
     }
 }
 
-/// More combinations than this are surely a mistake.
 const MOST_CASES: usize = 10_000;
 
-/// Refuses keys that cannot be varied, or are given twice by this flag, and more combinations than anybody wants.
+/// Refuses keys that cannot vary, keys repeated in one flag, and too many combinations.
 pub(crate) fn refuse_nonsense<'c>(
     flag: &str,
     all: impl Iterator<Item = &'c Choices> + Clone,
@@ -123,7 +119,7 @@ pub(crate) fn refuse_nonsense<'c>(
         if all.clone().filter(|other| other.path == *path).count() > 1 {
             return Err(Failure::bad_input(
                 format!("`{path}` is varied twice"),
-                format!("write all its values at once: {flag} {path}=a,b,c"),
+                format!("list all values in one flag: {flag} {path}=a,b,c"),
             ));
         }
     }
@@ -131,13 +127,13 @@ pub(crate) fn refuse_nonsense<'c>(
     match count {
         Some(count) if count <= MOST_CASES => Ok(()),
         _ => Err(Failure::bad_input(
-            format!("there are more than {MOST_CASES} combinations"),
+            format!("more than {MOST_CASES} combinations"),
             "vary fewer keys or values at once",
         )),
     }
 }
 
-/// The parts between commas that stand outside of quotes and brackets, without blanks around them.
+/// Splits at commas outside quotes and brackets, and trims each part.
 fn between_commas(text: &str) -> Vec<String> {
     let (mut parts, mut part) = (Vec::new(), String::new());
     let (mut depth, mut quote) = (0_u32, None);
@@ -160,7 +156,7 @@ fn between_commas(text: &str) -> Vec<String> {
     parts
 }
 
-/// `--until`: a share of the mean, `2%`.
+/// `--until`: half-width of the interval as a share of the mean, `2%`.
 pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     let wrong = || "expected a percentage of the mean from 0.01% to 50%, like 2%".to_owned();
     let number =
@@ -172,34 +168,29 @@ pub(crate) fn precision(text: &str) -> Result<Precision, String> {
 /// `--shard`: `2/8`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let wrong =
-        || "expected the number of this part and how many there are, like 1/4, 2/4, 3/4 and 4/4".to_owned();
+        || "expected the number of this shard and of all shards, like 1/4, 2/4, 3/4 and 4/4".to_owned();
     let (number, of) = text.split_once('/').ok_or_else(wrong)?;
     let of = whole(of.trim(), 1, 100_000).map_err(|_| wrong())?;
     let number = whole(number.trim(), 1, of).map_err(|_| wrong())?;
     Ok(Shard { number, of })
 }
 
-/// `--runs`.
 pub(crate) fn runs(text: &str) -> Result<u32, String> {
     whole(text, 1, 1_000_000)
 }
 
-/// `--jobs`.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, 1, 1024)
 }
 
-/// `--snap`.
 pub(crate) fn snap(text: &str) -> Result<u32, String> {
     whole(text, 1, 65_535)
 }
 
-/// `--seed`.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0, i64::MAX as u64)
 }
 
-/// `--metric`.
 pub(crate) fn quantity(name: &str) -> Result<Quantity, String> {
     Quantity::named(name).ok_or_else(|| {
         let known: Vec<&str> = Quantity::all().map(Quantity::name).collect();

@@ -1,4 +1,4 @@
-//! `reproduce --again`: archived rows are measured again and compared byte for byte.
+//! `reproduce --again`: archived rows are rerun and compared byte for byte.
 
 mod common;
 
@@ -60,14 +60,12 @@ fn archived_rows_are_the_same_and_a_changed_digit_is_told() {
     let same = again("rows.jsonl");
     let said = String::from_utf8(same.stdout.clone()).unwrap();
     assert_eq!(same.status.code(), Some(0), "{}", stderr_of(&same));
-    assert!(said.starts_with("mine: 2 rows, the same byte for byte as by 0."), "{said}");
+    assert!(said.starts_with("mine: 2 rows, byte for byte the same as in 0."), "{said}");
 
-    // Archived by an older program with the same results.
     let begin = rows.find("\"version\":\"").unwrap() + "\"version\":\"".len();
     fs::write(folder.path().join("older.jsonl"), rows.replace(&rows[begin..begin + 5], "0.0.9")).unwrap();
     assert_eq!(again("older.jsonl").status.code(), Some(0));
 
-    // One digit of one row.
     let at = rows.find("\"measured\":").unwrap() + "\"measured\":".len();
     let other = if rows.as_bytes()[at] == b'9' { "8" } else { "9" };
     let mut changed = rows.clone();
@@ -77,11 +75,11 @@ fn archived_rows_are_the_same_and_a_changed_digit_is_told() {
     let said = String::from_utf8(differs.stdout.clone()).unwrap();
     assert_eq!(differs.status.code(), Some(1));
     assert!(
-        said.starts_with("mine: 1 of 2 rows are not the same as by 0.") && said.contains("  then: {"),
+        said.starts_with("mine: 1 of 2 rows differ from those of 0.") && said.contains("  then: {"),
         "{said}"
     );
     assert!(
-        stderr_of(&differs).contains("archived rows that came out otherwise: 1"),
+        stderr_of(&differs).contains("number of archived rows that differ: 1"),
         "{}",
         stderr_of(&differs)
     );
@@ -97,7 +95,7 @@ fn what_is_no_archive_is_told_with_its_line() {
         ("empty.jsonl", "`empty.jsonl` has no rows"),
         (
             "other.jsonl",
-            "line 1 of `other.jsonl` is no row of `lasthop reproduce --format json`: missing field",
+            "line 1 of `other.jsonl` is not a row of `lasthop reproduce --format json`: missing field",
         ),
     ] {
         let output = call_in(folder.path(), &["reproduce", "--again", file]);

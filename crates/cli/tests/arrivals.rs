@@ -1,4 +1,4 @@
-//! `lasthop arrivals`, and flows that are made of such files.
+//! `lasthop arrivals`, and flows that read such files.
 
 mod common;
 
@@ -35,17 +35,16 @@ fn a_file_of_arrivals_is_a_flow_of_many_transfers() {
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), transfers.len());
     if let Some(delivered) = delivered {
-        // All have the time: each delivers what its line says.
         for (row, (_, bytes)) in rows.iter().zip(&transfers) {
             assert_eq!(row[delivered].parse::<f64>().unwrap(), *bytes as f64);
         }
     }
-    // What is shown reads back: `advise` and others rely on it.
+    // `show` output can be read again; `advise` relies on this.
     let shown = call_in(folder, &["show", path]);
     std::fs::write(folder.join("shown.toml"), shown.stdout).unwrap();
     let again = call_in(folder, &["run", "shown.toml", "--runs", "1", "--format", "csv"]);
     assert_eq!(String::from_utf8_lossy(&again.stdout), csv, "{}", stderr_of(&again));
-    // A run that ends sooner has fewer of them.
+    // A shorter run has fewer transfers.
     let early = transfers.iter().filter(|(at, _)| *at < 10.0).count();
     let output = call_in(
         folder,

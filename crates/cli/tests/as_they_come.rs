@@ -1,4 +1,4 @@
-//! Each finished run is written at once, and stays when the program is interrupted or killed.
+//! Each finished run is written at once, and stays after an interruption or a kill.
 
 mod common;
 
@@ -9,12 +9,10 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// So many that nobody waits for all of them.
 const MANY: &str = "1000000";
-/// Until this the machine may be busy with something else.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Calls the program, its standard output in `out.csv`.
+/// Starts the program with standard output to `out.csv`.
 fn begun(folder: &Path, arguments: &[&str]) -> Child {
     let out = File::create(folder.join("out.csv")).unwrap();
     let mut command = lasthop();
@@ -26,7 +24,7 @@ fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
 
-/// Waits until something is so; whether it ever was.
+/// Waits for a condition; returns whether it became true.
 fn comes(what: impl Fn() -> bool) -> bool {
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
@@ -38,7 +36,6 @@ fn comes(what: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Ends it with a signal; what it said on standard error.
 fn ended(mut child: Child, signal: &str) -> (ExitStatus, String) {
     assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let mut said = String::new();
@@ -46,13 +43,13 @@ fn ended(mut child: Child, signal: &str) -> (ExitStatus, String) {
     (child.wait().unwrap(), said)
 }
 
-/// The rows of a table with this header, whole: each as many fields, the last ended.
+/// Rows of a CSV table; panics if a row is incomplete.
 fn rows(text: &str) -> Vec<Vec<String>> {
-    assert!(text.ends_with('\n'), "half a line: {:?}", text.lines().last());
+    assert!(text.ends_with('\n'), "incomplete line: {:?}", text.lines().last());
     let mut rows = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<String>>());
     let header = rows.next().unwrap();
     let rows: Vec<Vec<String>> = rows.collect();
-    assert!(rows.iter().all(|row| row.len() == header.len()), "half a row");
+    assert!(rows.iter().all(|row| row.len() == header.len()), "incomplete row");
     rows
 }
 
@@ -83,7 +80,7 @@ fn what_is_finished_is_there_when_the_program_is_killed() {
     }
 }
 
-/// In order of their numbers, and as many as it says.
+/// Rows are in order, and their number equals the reported one.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
@@ -98,14 +95,14 @@ fn an_interrupted_run_has_its_finished_rows_and_says_how_many() {
     assert_eq!(last, format!("interrupted: {} of {MANY} runs are done", rows.len()));
 }
 
-/// What is summed up is what is finished; a comparison leaves out repetitions that lack a case.
+/// Means cover finished runs; a comparison omits repetitions without all cases.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_sums_up_what_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["run", LOSSY, "--runs", MANY, "--format", "json", "--samples", "first.csv"];
     let child = begun(folder.path(), &arguments);
-    // The first repetition's file has its name as soon as that is done.
+    // The file of the first repetition appears as soon as that repetition ends.
     assert!(comes(|| folder.path().join("first.csv").is_file()));
     std::thread::sleep(Duration::from_millis(500));
     let (status, said) = ended(child, "-INT");
@@ -126,7 +123,7 @@ fn an_interrupted_run_sums_up_what_is_finished() {
     assert!(!cases[1]["goodput_kbps"]["difference"].is_null());
 }
 
-/// All values meet the first losses before any meets the second.
+/// All values run with the first losses before any runs with the second.
 #[test]
 fn comparisons_come_repetition_by_repetition() {
     let arguments = ["compare", LOSSY, "--set", "duration=5s", "--runs", "3", "--vary", "recovery=sack,reno"];
@@ -135,7 +132,7 @@ fn comparisons_come_repetition_by_repetition() {
     assert_eq!(heads, ["sack 1", "reno 1", "sack 2", "reno 2", "sack 3", "reno 3"]);
 }
 
-/// Nobody reads on: it ends within a run's time, without a word.
+/// A closed pipe ends the program within the time of a run, without a message.
 #[test]
 fn a_pipe_that_closes_ends_the_work() {
     let mut child = lasthop()
@@ -153,7 +150,7 @@ fn a_pipe_that_closes_ends_the_work() {
     assert!(!stderr_of(&output).contains("cannot"), "{}", stderr_of(&output));
 }
 
-/// Where nobody draws a bar, a line says how far it has come: the first after five seconds.
+/// Without a terminal, progress appears as lines, the first after five seconds.
 #[cfg(unix)]
 #[test]
 fn progress_is_told_where_there_is_no_terminal() {
@@ -167,7 +164,6 @@ fn progress_is_told_where_there_is_no_terminal() {
     child.wait().unwrap();
 }
 
-/// No more threads than there is work for.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thousand_jobs_for_three_runs_are_three_threads() {
@@ -180,15 +176,15 @@ fn a_thousand_jobs_for_three_runs_are_three_threads() {
             status.lines().find_map(|line| line.strip_prefix("Threads:").map(str::trim).map(str::to_owned));
         line.and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
     };
-    assert!(comes(|| threads() > 3), "the main one, that which waits for Ctrl-C, and three");
+    assert!(comes(|| threads() > 3), "the main thread, the handler of Ctrl-C, and three");
     std::thread::sleep(Duration::from_millis(300));
     let many = threads();
     ended(child, "-KILL");
-    // The one that tells the progress is the sixth.
+    // The sixth thread prints progress.
     assert!(many <= 6, "{many} threads");
 }
 
-/// Nothing is refused; what it will take is said, in CSV without the outcomes that nobody keeps.
+/// Estimates appear before large runs; CSV keeps no outcomes in memory.
 #[cfg(unix)]
 #[test]
 fn what_a_large_run_takes_is_said() {
@@ -199,20 +195,19 @@ fn what_a_large_run_takes_is_said() {
         let told = lines.by_ref().find(|line| line.contains(what));
         child.kill().unwrap();
         child.wait().unwrap();
-        told.unwrap_or_else(|| panic!("{arguments:?} does not say {what:?}"))
+        told.unwrap_or_else(|| panic!("{arguments:?} prints no line with {what:?}"))
     };
-    // 2 Mbit/s for 30 s are 5000 packets, a million times: 5e9, of which two cores do 8 million a second.
+    // 2 Mbit/s for 30 s are 5000 packets, a million times: 5e9; two cores simulate 8 million a second.
     let line = told(&[LOSSY, "--runs", MANY, "--jobs", "2"], "packets");
     assert!(line.contains("up to 5.0e9 packets: about 10 min on 2 threads"), "{line}");
     let line = told(&[LOSSY, "--runs", MANY], "of memory");
-    assert!(line.contains("--format csv keeps no outcomes"), "{line}");
+    assert!(line.contains("--format csv discards outcomes"), "{line}");
     let many = ["rate=100Mbit/s,rtt=40ms,duration=3s", "--set", "flow.bulk.count=100000", "--jobs", "2"];
     let line = told(&[&many[..], &["--runs", "2", "--format", "csv"]].concat(), "of memory");
-    assert!(line.contains("about 2.1 GB of memory"), "10.7 kB a flow and thread: {line}");
-    let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "by the first");
-    // How long depends on the machine.
+    assert!(line.contains("about 2.1 GB of memory"), "10.7 kB per flow and thread: {line}");
+    let line = told(&["hasegawa", "--runs", MANY, "--jobs", "2"], "estimated from the first");
     assert!(
-        line.contains("1000000 runs take about ") && line.contains(" on 2 threads, by the first"),
+        line.contains("1000000 runs take about ") && line.contains(" on 2 threads, estimated from the first"),
         "{line}"
     );
 }

@@ -1,4 +1,4 @@
-//! `lasthop run --assert`: percentiles, the exit status, and what continuous integration reads.
+//! `lasthop run --assert`: percentiles, exit status, and JUnit XML.
 
 mod common;
 
@@ -16,13 +16,13 @@ fn percentiles_hold_or_fail_and_junit_tells_each() {
         let text = String::from_utf8(output.stdout.clone()).unwrap();
         (output.status.code(), text, stderr_of(&output))
     };
-    // No round trip is shorter than the path's; 200 packets of 1500 bytes take 0.48 s at this rate.
+    // The shortest round-trip time is the path's; 200 packets of 1500 bytes take 0.48 s at this rate.
     let (status, text, error) = run("p50(rtt) > 40 ms, p99(rtt) < 0.6 s, p99(queue_delay) < 0.56 s");
     assert_eq!(status, Some(0), "{text}{error}");
     assert!(text.contains("assert p99(rtt) < 0.6 s: holds; p99(rtt)_ms "), "{text}");
     let xml = std::fs::read_to_string(folder.join("out.xml")).unwrap();
     assert!(xml.contains("tests=\"3\" failures=\"0\""), "{xml}");
-    // A finite transfer is asked for, and there is none: not defined is not held.
+    // Without a finite transfer, its percentile is undefined, and the assertion fails.
     let (status, text, error) = run("p95(rtt) < 41 ms, p95(completion) < 1 s");
     assert_eq!(status, Some(1), "{text}");
     assert!(error.contains("2 of 2 assertions do not hold"), "{error}");
@@ -30,7 +30,7 @@ fn percentiles_hold_or_fail_and_junit_tells_each() {
     assert!(xml.contains("failures=\"2\"") && xml.contains("name=\"p95(rtt) &lt; 41 ms\""), "{xml}");
 }
 
-/// Percentiles change nothing that is measured: the means are those of a run without them.
+/// Percentiles do not change measurements: the means equal those of a run without percentiles.
 #[test]
 fn samples_change_no_outcome() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,12 +66,12 @@ fn what_is_no_assertion_is_refused() {
     for (assertion, said) in [
         ("p95(rtt) < 5", "the unit is missing"),
         ("p95(goodput) < 5 ms", "percentiles: p50, p95, p99"),
-        ("p95(rtt)@nobody < 5 ms", "no flow is called `nobody`"),
+        ("p95(rtt)@nobody < 5 ms", "unknown flow `nobody`"),
     ] {
         let output = call_in(folder.path(), &["run", PATH, "--assert", assertion]);
         assert_eq!(output.status.code(), Some(2), "{assertion}");
         assert!(stderr_of(&output).contains(said), "{}", stderr_of(&output));
     }
     let output = call_in(folder.path(), &["run", PATH, "--junit", "out.xml"]);
-    assert_eq!(output.status.code(), Some(2), "a file of nothing");
+    assert_eq!(output.status.code(), Some(2), "no assertions to write");
 }

@@ -1,4 +1,4 @@
-//! Mistakes on the command line and in files: exit status 2 and one message that says what, where and how to mend it.
+//! Wrong command lines and files give exit status 2 and one message with the error, its place and a remedy.
 
 mod common;
 
@@ -7,7 +7,6 @@ use std::path::Path;
 
 const GOOD: &str = "rate=2Mbit/s,rtt=40ms,duration=1s";
 
-/// Arguments, and what the message must contain.
 const MISTAKES: &[(&[&str], &[&str])] = &[
     (&[], &["Usage"]),
     (&["runn", "umts"], &["runn", "'run'"]),
@@ -45,12 +44,15 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["run", GOOD, "--set", "duration=5 parsecs"], &["duration", "5 parsecs"]),
     (&["run", GOOD, "--set", "link.wireless.down.rate=1Mbit/s"], &["wireless", "path"]),
     (&["run", GOOD, "--format", "xml"], &["xml", "table", "json", "csv"]),
-    (&["run", GOOD, "--pcap", "folder"], &["cannot write `folder`", "it is a directory"]),
-    (&["run", GOOD, "--pcap", "missing/a.pcapng"], &["no directory `missing`", "mkdir -p 'missing'"]),
+    (&["run", GOOD, "--pcap", "folder"], &["cannot write `folder`", "the path is a directory"]),
+    (
+        &["run", GOOD, "--pcap", "missing/a.pcapng"],
+        &["the directory `missing` does not exist", "mkdir -p 'missing'"],
+    ),
     (&["run", GOOD, "--trace", ".."], &["cannot write `..`", "directory"]),
     (&["run", GOOD, "--trace", ""], &["--trace"]),
     (&["run", GOOD, "--report", "broken.toml/a.html"], &["cannot write `broken.toml/a.html`"]),
-    (&["run", GOOD, "--pcap", "a", "--trace", "a"], &["two files are to be written to `a`"]),
+    (&["run", GOOD, "--pcap", "a", "--trace", "a"], &["two flags name the same file, `a`"]),
     (&["run", GOOD, "--snap", "100"], &["--pcap"]),
     (&["run", GOOD, "--pcap", "a", "--snap", "0"], &["--snap", "whole number from 1"]),
     (&["run", GOOD, "--frobnicate"], &["--frobnicate"]),
@@ -70,16 +72,16 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     ),
     (
         &["compare", GOOD, "--vary", "counting=bytes", "--samples", "a", "--report", "a"],
-        &["two files are to be written to `a`", "--samples, --report"],
+        &["two flags name the same file, `a`", "--samples, --report"],
     ),
     (
         &["compare", GOOD, "--vary", "counting=bytes", "--samples", "missing/a.csv"],
-        &["no directory `missing`"],
+        &["the directory `missing` does not exist"],
     ),
     (&["reproduce", "hasegava"], &["hasegava", "hasegawa"]),
     (&["reproduce", "hasegwa"], &["did you mean `hasegawa`?"]),
     (&["reproduce", "--jobs", "0"], &["--jobs"]),
-    (&["reproduce", "--report", "missing/a.html"], &["no directory `missing`", "mkdir"]),
+    (&["reproduce", "--report", "missing/a.html"], &["the directory `missing` does not exist", "mkdir"]),
     (&["check", "wrong.toml"], &["wrong.toml", "rat", "did you mean `rate`"]),
     (&["check", "trace.toml"], &["a.down", "abc"]),
     (&["show", "wrong.toml"], &["did you mean `rate`"]),
@@ -101,19 +103,18 @@ fn every_mistake_is_told_and_none_panics() {
         assert!(!said.contains("panicked"), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty(), "{arguments:?} prints results");
         for fragment in *fragments {
-            assert!(said.contains(fragment), "{arguments:?} does not say {fragment:?}:\n{said}");
+            assert!(said.contains(fragment), "{arguments:?} does not print {fragment:?}:\n{said}");
         }
     }
 }
 
-/// A place where no file can be made, though the directory is there.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_directory_that_takes_no_files_is_told_from_one_that_is_not_there() {
     let output = common::call(&["run", GOOD, "--samples", "/proc/x.csv"]);
     let said = stderr_of(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write `/proc/x.csv`: no file can be made in `/proc`"), "{said}");
+    assert!(said.contains("cannot write `/proc/x.csv`: no file can be created in `/proc`"), "{said}");
     assert!(!said.contains("mkdir"), "{said}");
 }
 
@@ -131,7 +132,7 @@ fn a_key_given_as_a_flag_is_told_how_it_is_set() {
     assert!(said.contains("--runs"), "{said}");
 }
 
-/// What is right but hardly meant is told, and runs.
+/// Suspicious settings give a note, and the run continues.
 #[test]
 fn notes_are_told_and_the_run_goes_on() {
     for (arguments, fragments) in [
@@ -141,7 +142,7 @@ fn notes_are_told_and_the_run_goes_on() {
         ),
         (
             &["compare", GOOD, "--runs", "1", "--vary", "duration=1s,2s"],
-            &["the runs are of different lengths", "goodput_kbps"],
+            &["the runs have different lengths", "goodput_kbps"],
         ),
         (&["check", "rate=10Tbit/s,rtt=1ms"], &[]),
         (&["check", "umts", "--set", "duration=9999999s"], &[]),
@@ -170,7 +171,7 @@ fn arguments_that_are_no_text_are_told() {
     }
 }
 
-/// A terminal must not obey what a message quotes.
+/// Messages must not pass control characters to a terminal.
 #[test]
 fn control_characters_are_not_repeated() {
     for arguments in

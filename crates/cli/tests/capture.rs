@@ -1,4 +1,4 @@
-//! Wireshark's own dissectors read a capture and count what the run counted.
+//! Wireshark's dissectors read captures and agree with the run's counters.
 
 mod common;
 
@@ -6,7 +6,6 @@ use common::{LOSSY, call_in, objects, stderr_of};
 use std::path::Path;
 use std::process::Command;
 
-/// A line of a trace.
 type Line = serde_json::Map<String, serde_json::Value>;
 
 #[test]
@@ -59,7 +58,7 @@ fn headers_alone_are_enough_for_the_analysis() {
     assert!(bytes(&cut) * 3 < bytes(&whole), "{} of {}", bytes(&cut), bytes(&whole));
 }
 
-/// A run of the lossy path; whether it had no timeout.
+/// Compares a run of the lossy path; returns whether it had no timeout.
 fn examine(path: &str, seed: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["run", path, "--runs", "1", "--seed", seed, "--pcap", "a.pcapng", "--trace", "a.json"];
@@ -73,9 +72,9 @@ fn examine(path: &str, seed: &str) -> bool {
         trace.iter().filter(|line| line.get(key).is_some_and(|v| v == value)).count()
     };
     let again = count("event", "retransmitted");
-    // A capture at the sender holds everything in the order of sending. What tshark calls out of order there is a
-    // retransmission that followed new data within the handshake's RTT and does not begin at the last ACK: another
-    // hole that SACK showed while recovery was under way.
+    // A capture at the sender has every packet in sending order. Packets that tshark calls out of order are
+    // retransmissions sent within one handshake RTT of new data, not beginning at the last ACK: further SACK holes
+    // during recovery.
     let seen = fields(
         &capture,
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order",
@@ -87,7 +86,8 @@ fn examine(path: &str, seed: &str) -> bool {
     if is_calm {
         let is_lost = |line: &&Line| line["kind"] == "lost" && line["from"] == "source";
         let lost: Vec<&Line> = trace.iter().filter(is_lost).collect();
-        // What is lost within the last round trips (of 300 ms in a full queue) may not be sent again before the run ends.
+        // Packets lost within the last round trips (of 300 ms with a full queue) may not be retransmitted before the
+        // end.
         let late = lost.iter().filter(|line| line["time_s"].as_f64().unwrap() > 29.0).count();
         let repaired = lost.len() - late..=lost.len();
         assert!(
@@ -99,7 +99,6 @@ fn examine(path: &str, seed: &str) -> bool {
     is_calm
 }
 
-/// No bad checksum, nothing malformed or cut, no expert item of severity error.
 fn is_sound(capture: &Path) {
     let bad = "tcp.checksum.status != 1 || ip.checksum.status != 1 || _ws.malformed || _ws.short \
                || _ws.expert.severity >= 0x00800000";
@@ -120,7 +119,7 @@ fn fields(capture: &Path, filter: &str, names: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Says that the test is skipped if there is none.
+/// Whether tshark is installed; prints a message if not.
 fn has_tshark() -> bool {
     let works = Command::new("tshark").arg("--version").output().is_ok_and(|output| output.status.success());
     if !works {

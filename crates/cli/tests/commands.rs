@@ -1,4 +1,4 @@
-//! Every command on real input: what it prints, in every format.
+//! Every command with real input: output in every format.
 
 mod common;
 
@@ -104,7 +104,7 @@ fn run_prints_what_rlc_counted() {
         assert!(down.contains_key(metric.name), "{}", metric.name);
     }
     let mean = |name: &str| down[name]["mean"].as_f64().unwrap();
-    // 5.9 % of blocks are lost: some PDUs are repeated, and later SDUs wait, at most 300 ms.
+    // 5.9 % of blocks are lost: some PDUs are retransmitted, and later SDUs wait at most 300 ms.
     assert!(
         mean("pdu_retransmissions") > 0.02 * mean("pdus") && mean("pdu_retransmissions") < 0.2 * mean("pdus")
     );
@@ -139,7 +139,7 @@ fn several_flows_have_a_total_and_jains_index() {
         assert!(table.contains(expected), "{table}");
     }
     let lines = objects(&stdout(&[&arguments[..], &["--format", "json"]].concat()));
-    assert_eq!(lines.len(), 6, "three flows, all of them, both directions of a link");
+    assert_eq!(lines.len(), 6, "three flows, their total, both directions of a link");
     assert_eq!((&lines[3]["flow"], &lines[3]["flows"]), (&Value::Null, &Value::from(3)));
     let mean = |line: usize, name: &str| lines[line][name]["mean"].as_f64().unwrap();
     let sum: f64 = (0..3).map(|flow| mean(flow, "goodput_kbps")).sum();
@@ -154,7 +154,7 @@ fn transfers_that_are_cut_off_are_counted() {
         let transfer = "flow.bulk.transfer=1 MB";
         stdout(&["run", &path(loss), "--set", transfer, "--runs", "10", "--format", format])
     };
-    // 1 MB in 5 s takes 1.6 Mbit/s: with a third of the packets lost nobody makes it.
+    // 1 MB in 5 s needs 1.6 Mbit/s: impossible with a third of the packets lost.
     let never = &objects(&run("30%", "json"))[0]["completed_s"];
     assert_eq!((&never["completed"], &never["transfers"]), (&Value::from(0), &Value::from(10)));
     assert_eq!(
@@ -168,10 +168,10 @@ fn transfers_that_are_cut_off_are_counted() {
     let some = objects(&run("1%", "json"))[0]["completed_s"].clone();
     let completed = some["completed"].as_u64().unwrap();
     assert!(completed > 0 && completed < 10 && some["mean"].is_null(), "{some}");
-    // Of ten the median is the fifth.
+    // The median of ten is the fifth.
     assert_eq!(some["p50"].is_number(), completed >= 5, "{some}");
     assert!(some["p99"].is_null());
-    // Rows of those that were complete have a time; all have the time that they were watched.
+    // Rows of complete transfers have a time; all rows have the time of observation.
     let rows = run("1%", "csv");
     let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|head| *head == name).unwrap();
@@ -227,7 +227,6 @@ fn compare_is_paired_and_equal_values_differ_by_nothing() {
         "json",
     ]));
     assert_eq!(lines.len(), 3);
-    // Two spellings of one.
     assert_eq!(lines[0]["x"]["recovery"], "new_reno");
     assert_eq!(lines[0]["goodput_kbps"]["difference"], Value::Null);
     for metric in METRICS {
@@ -273,7 +272,7 @@ fn bench_prints_packets_time_and_memory_of_a_case() {
     assert_eq!(cases.len(), 1);
     assert_eq!(cases[0]["case"], "hasegawa");
     let number = |name: &str| cases[0][name].as_f64().unwrap();
-    // 2 Mbit/s for 1000 s at 1040 bytes on the wire is 240,384 packets at most.
+    // 2 Mbit/s for 1000 s at 1040 bytes on the wire: at most 240,384 packets.
     assert!(number("data_packets") > 200_000.0 && number("data_packets") < 241_000.0, "{cases:?}");
     assert!(number("cpu_s") > 0.0);
     assert!((number("packets_per_cpu_s") * number("cpu_s") / number("data_packets") - 1.0).abs() < 0.01);
@@ -291,7 +290,6 @@ fn help_and_version_are_no_mistakes() {
     }
 }
 
-/// What has to hold is judged by the whole interval; the exit status says it to a script.
 #[test]
 fn assertions_decide_the_exit_status() {
     let here = std::path::Path::new(".");
@@ -307,11 +305,10 @@ fn assertions_decide_the_exit_status() {
     assert_eq!(status, Some(1));
     let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!((&last["holds"], &last["metric"]), (&false.into(), &"goodput_kbps".into()), "{last}");
-    // One random run decides nothing.
     let (status, text, _) = run(&["--runs", "1", "--assert", "goodput > 1 Mbit/s"]);
     assert!(status == Some(1) && text.contains("open: needs more --runs"), "{text}");
     let (status, _, said) = run(&["--assert", "goodput > 5 ms"]);
     assert!(status == Some(2) && said.contains("Mbit/s"), "{said}");
     let (status, _, said) = run(&["--assert", "goodput@other > 5 Mbit/s"]);
-    assert!(status == Some(2) && said.contains("no flow is called `other`"), "{said}");
+    assert!(status == Some(2) && said.contains("unknown flow `other`"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! `lasthop compare`: what is compared, for whom, and where it goes.
+//! `lasthop compare`: metrics, flows and output files.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&SHORT[..], &["recovery=sack,reno"], more].concat()
 }
 
-/// The words of each row of a table, less its heading.
+/// Words of each row of a table, without the heading.
 fn rows(table: &str) -> Vec<Vec<&str>> {
     let lines = table.lines().skip_while(|line| !line.starts_with('─')).skip(1);
     lines.take_while(|line| !line.is_empty()).map(|line| line.split_whitespace().collect()).collect()
@@ -63,7 +63,7 @@ fn several_flows_are_compared_one_by_one_and_together() {
     assert_eq!(whose, ["bulk.1", "bulk.1", "bulk.2", "bulk.2", "mean", "mean"], "{table}");
 }
 
-/// A row for each value, flow, run and metric, the same numbers as in CSV; what flows have together has no flow.
+/// One row per value, flow, run and metric, equal to CSV; totals have no flow.
 #[test]
 fn every_run_is_in_the_samples() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ fn every_run_is_in_the_samples() {
     );
 }
 
-/// One curve for each value in each picture; where the value has a second one, that is dotted.
+/// Each chart has one curve per value; a second curve of the same value is dotted.
 #[test]
 fn values_are_drawn_over_each_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,6 +110,6 @@ fn values_are_drawn_over_each_other() {
         assert!(figure.lines().filter(|row| row.starts_with("reno,")).count() > 20, "{title}");
     }
     assert!(page.contains("--vary recovery=sack,reno --report a.html</pre>"), "the command line");
-    // What is drawn does not change what comes out.
+    // Drawing does not change the results.
     assert_eq!(String::from_utf8(output.stdout).unwrap(), stdout(&with(&[])));
 }

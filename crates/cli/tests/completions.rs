@@ -1,4 +1,4 @@
-//! When transfers and requests are complete: in the table, in JSON, row by row and drawn.
+//! Completion times of transfers and requests: table, JSON, rows and charts.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{call_in, objects, stdout};
 const WEB: &str =
     "profile=plain,rate=4Mbit/s,rtt=60ms,loss=1%,duration=20s,request=300bytes,response=30KB,think=500ms";
 
-/// Rows, JSON and the table say the same of the same requests.
+/// Rows, JSON and the table agree on the same requests.
 #[test]
 fn rows_json_and_table_agree() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -25,7 +25,7 @@ fn rows_json_and_table_agree() {
     assert_eq!(it["completed"].as_u64(), Some(complete.len() as u64));
     assert_eq!(it["transfers"].as_u64(), Some(rows.len() as u64));
     assert!(complete.len() > 60 && rows.len() - complete.len() <= 3, "{} of {}", complete.len(), rows.len());
-    // Each time of the distribution is one of the rows', and so many are complete by then, but for what is cut off.
+    // Each time of the distribution is in a row, and the shares agree, except for cut-off requests.
     let distribution = it["distribution"].as_array().expect("a list");
     assert!(distribution.len() > 10);
     for pair in distribution {
@@ -34,7 +34,7 @@ fn rows_json_and_table_agree() {
         assert!(complete.iter().any(|took| (took - seconds).abs() < 1e-9), "{seconds}");
         assert!((by_then / rows.len() as f64 - share).abs() < 0.05, "{seconds}: {share}");
     }
-    // In a repetition one follows the other, half a second apart.
+    // Requests of a repetition follow each other at intervals of half a second.
     let first: Vec<&Vec<&str>> = rows.iter().filter(|row| row[1] == "1").collect();
     for pair in first.windows(2) {
         let number = |row: &Vec<&str>, at: usize| row[at].parse::<f64>().unwrap();
@@ -44,7 +44,7 @@ fn rows_json_and_table_agree() {
     }
 }
 
-/// A curve for each value in the same picture; axes with units.
+/// One curve per value in the same chart; axes have units.
 #[test]
 fn reports_draw_how_times_are_distributed() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -74,7 +74,7 @@ fn reports_draw_how_times_are_distributed() {
     assert!(!bulk.contains("run-completions"), "a transfer without an end has no completion");
 }
 
-/// Both ways are charged, and a video's segments are due by the clock.
+/// Both directions carry payload, and segments of a video are due by the clock.
 #[test]
 fn a_video_on_one_connection() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,duration=60s,request=1KB,response=1.5MB,every=4s";

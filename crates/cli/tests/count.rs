@@ -14,7 +14,7 @@ fn without_valgrind() -> bool {
     is_absent
 }
 
-/// The same table with the figure of its only case times this.
+/// The table with the figure of its only case scaled by `factor`.
 fn scaled(table: &str, factor: f64) -> String {
     let mut lines = table.lines();
     let (head, row) = (lines.next().unwrap(), lines.next().unwrap());
@@ -35,7 +35,7 @@ fn a_case_that_grew_by_more_than_two_per_cent_fails() {
     }
     let table = stdout(&["bench", "koga4", "--count", "--format", "csv"]);
     let folder = tempfile::tempdir().unwrap();
-    // The same program takes 3 % more than this table says, and 5 % less than that one.
+    // The program takes 3 % more than one table and 5 % less than the other.
     write(folder.path(), "grown.csv", &scaled(&table, 1.0 / 1.03));
     write(folder.path(), "cheaper.csv", &scaled(&table, 1.0 / 0.95));
     let against = |name: &str| call_in(folder.path(), &["bench", "koga4", "--count", "--against", name]);
@@ -72,6 +72,6 @@ fn a_case_runs_once_for_the_time_that_is_asked_for() {
         let printed = stdout(&["bench", "--alone", "hasegawa", "--seconds", seconds]);
         objects(&printed)[0]["data_packets"].as_u64().unwrap()
     };
-    // 2 Mbit/s at 1040 bytes a packet: 240 each second, less what the channel costs.
+    // 2 Mbit/s at 1040 bytes per packet: 240 per second, minus losses of the channel.
     assert!((4_500..=4_808).contains(&(packets("30") - packets("10"))));
 }

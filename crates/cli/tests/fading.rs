@@ -1,4 +1,4 @@
-//! The traces that the program ships are those that its own model makes, byte for byte.
+//! Shipped traces equal the output of the program's model, byte for byte.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn the_shipped_traces_are_what_the_command_prints() {
     let mut compared = 0;
     for name in ["umts-fading", "lte-fading"] {
         let text = std::fs::read_to_string(format!("{scenarios}/{name}.toml")).unwrap();
-        // The commands stand in the file's comment: `lasthop fading … (down)`.
+        // Comments of the file hold the commands: `lasthop fading … (down)`.
         for line in text.lines().filter(|line| line.contains("lasthop fading ")) {
             let (command, side) = line.trim_start_matches(['#', ' ']).rsplit_once('(').unwrap();
             let arguments = split(command.trim().strip_prefix("lasthop ").unwrap());
@@ -25,7 +25,6 @@ fn the_shipped_traces_are_what_the_command_prints() {
     assert_eq!(compared, 4);
 }
 
-/// Words, of which some are in double quotes.
 fn split(command: &str) -> Vec<String> {
     let parts = command.split('"').enumerate();
     parts

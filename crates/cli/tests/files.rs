@@ -1,4 +1,4 @@
-//! Files are written whole or not at all; a closed pipe is no failure.
+//! Files are written atomically; a closed pipe is not an error.
 
 mod common;
 
@@ -7,7 +7,6 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Takes many seconds, so that it can be interrupted.
 const LONG: &str = "rate=1Gbit/s,rtt=40ms,queue=100packets,duration=100000s,sample=1s";
 
 #[test]
@@ -33,7 +32,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr_of(&output));
     assert_eq!(names_in(folder.path()), ["a.csv", "a.html", "a.json", "a.pcapng"]);
     for name in names_in(folder.path()) {
-        assert!(stderr_of(&output).contains(&format!("{name}: the first repetition, seed 5")));
+        assert!(stderr_of(&output).contains(&format!("{name}: first repetition, seed 5")));
     }
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     let text = |name: &str| String::from_utf8(read(name)).unwrap();
@@ -42,7 +41,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     let trace = objects(&text("a.json"));
     assert!(trace.iter().all(|line| line.contains_key("time_s") && line.contains_key("kind")));
     let samples = text("a.csv");
-    // 30 s every 100 ms, and the names of the columns.
+    // 30 s every 100 ms, and the header.
     assert_eq!(samples.lines().count(), 301);
     assert!(samples.starts_with("time_s,flow,cwnd_bytes,"), "{}", samples.lines().next().unwrap());
     let report = text("a.html");
@@ -53,7 +52,7 @@ fn the_first_repetition_is_recorded_in_every_way() {
     }
 }
 
-/// A report says by itself how to make it again: the command line, and every key of the scenario.
+/// A report includes its command line and every key of the scenario.
 #[test]
 fn a_report_has_its_command_line_and_its_scenario() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +71,7 @@ fn a_report_has_its_command_line_and_its_scenario() {
     assert!(page.contains(&format!("<pre>\n{}</pre>", escaped.replace('\'', "&#39;"))), "the scenario");
 }
 
-/// RED decides by its average: that is in the samples, for this queue only, and in the report.
+/// RED's average queue is in the samples (for this queue only) and in the report.
 #[test]
 fn the_average_of_red_is_sampled_and_drawn() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,7 +99,7 @@ fn the_average_of_red_is_sampled_and_drawn() {
     assert!(!header.contains(&"path.up.queue_average_packets"), "drop-tail has no average");
     let averages: Vec<f64> =
         text.lines().skip(1).map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect();
-    // Between the thresholds (5 and 15 packets) most of the time once the queue has built up; always below its limit, 50.
+    // Mostly between the thresholds (5 and 15 packets) once the queue has built up; always below its limit, 50.
     let settled = &averages[averages.len() / 2..];
     let between = settled.iter().filter(|average| (1.0..=20.0).contains(*average)).count();
     assert!(between * 10 > settled.len() * 9, "{settled:?}");

@@ -1,4 +1,4 @@
-//! Finding one's way: the list, completion and manual pages.
+//! Lists, completion and manual pages.
 
 mod common;
 
@@ -11,7 +11,7 @@ fn the_list_fits_a_terminal_of_80_columns_and_has_everything() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    // Lines are broken between words: as one line it has every summary and every source.
+    // Lines break between words: joined, the text has every summary and every source.
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = plain(&text);
     for entry in objects(&stdout(&["list", "--format", "json"])) {
@@ -30,7 +30,7 @@ fn the_list_takes_kinds_names_and_texts() {
     };
     assert_eq!(kinds(&["sack"]), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
     assert!(kinds(&["queue"]).iter().all(|line| line.starts_with("queue ")));
-    // Each once, in the order of the whole list.
+    // Without duplicates, in the order of the whole list.
     assert_eq!(
         kinds(&["lte", "cubic", "LTE"]),
         [
@@ -51,17 +51,16 @@ fn the_list_takes_kinds_names_and_texts() {
     );
 }
 
-/// A command that the program starts itself is no answer.
+/// Hidden commands are not suggested.
 #[test]
 fn an_unknown_topic_lists_what_users_call() {
     let unknown = call(&["help", "tidi"]);
     assert_eq!(unknown.status.code(), Some(2));
     let said = stderr_of(&unknown);
-    assert!(said.contains("no command or topic `tidi`") && said.contains("topologies"), "{said}");
+    assert!(said.contains("unknown command or topic `tidi`") && said.contains("topologies"), "{said}");
     assert!(!said.contains("tidy"), "{said}");
 }
 
-/// What bash offers for these words, the last of which is being written.
 fn completed(words: &[&str]) -> Option<String> {
     let script = stdout(&["completion", "bash"]);
     let call = format!(

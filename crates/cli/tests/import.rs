@@ -1,4 +1,4 @@
-//! `lasthop import`: one command makes a path that runs.
+//! `lasthop import` makes runnable paths.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn refused(folder: &std::path::Path, arguments: &[&str]) -> String {
     let before = names_in(folder);
     let output = call_in(folder, &[&["import"], arguments].concat());
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    assert_eq!(names_in(folder), before, "nothing is left behind");
+    assert_eq!(names_in(folder), before, "a refused import leaves files");
     stderr_of(&output)
 }
 
@@ -50,7 +50,7 @@ fn a_table_a_capture_and_a_record_become_paths_that_run() {
     let made =
         ["drive.csv", "drive.down", "drive.toml", "losses.toml", "losses.txt", "run.pcapng", "run.toml"];
     assert_eq!(names_in(folder), made);
-    // What was given stands where the recording tells nothing.
+    // Flags replace values missing from the recording.
     imports(
         folder,
         &[
@@ -88,12 +88,12 @@ fn what_cannot_be_imported_is_said_in_one_message() {
     assert!(refused(folder, &["none.txt", "--format", "losses"]).contains("the record has no packets"));
     assert!(refused(folder, &["table.csv", "--unit", "kbit/s"]).contains("units contradict"));
     assert!(refused(folder, &["table.csv", "--queue", "many"]).contains("many"));
-    assert!(refused(folder, &["there.csv"]).contains("is there already"));
+    assert!(refused(folder, &["there.csv"]).contains("exists already"));
     file("trace.down", "1\n2\n");
-    assert!(refused(folder, &["trace.down"]).contains("would be written over"));
+    assert!(refused(folder, &["trace.down"]).contains("would overwrite"));
 }
 
-/// CellReplay's recordings are a folder; what is made of it runs, with the recorded base delays.
+/// A CellReplay folder becomes a runnable path with the recorded base delays.
 #[test]
 fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,6 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     put("latency-offset-up", "100 0\n200 1\n");
 
     let told = imports(folder, &["driving"]);
-    // 1400 bytes a millisecond.
     assert!(
         told.contains("down, heavy: 1 opportunities of 1400 bytes in 0.001 s: mean 11.2 Mbit/s"),
         "{told}"

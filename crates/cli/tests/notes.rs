@@ -1,4 +1,4 @@
-//! Settings that change nothing, or other than they seem to: noted once, in the table and in JSON.
+//! Settings without effect, or with an unexpected effect, give one note, in the table and in JSON.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn notes(arguments: &[&str]) -> Vec<String> {
     stderr_of(&output).lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect()
 }
 
-/// `loss` is one thing in the line, set, and varied; and one line says on which side of the ARQ it is.
+/// `loss` means the same in a line, set, and varied; a note names the side of the ARQ.
 #[test]
 fn loss_is_the_same_in_the_line_set_and_varied() {
     for path in ["lte", "wifi-edge", "starlink", "nr-mmwave"] {
@@ -27,7 +27,7 @@ fn loss_is_the_same_in_the_line_set_and_varied() {
         assert_eq!(
             (run.len(), &run),
             (usize::from(retransmits), &compare),
-            "{path}: once, whatever is varied"
+            "{path}: one note, whatever varies"
         );
         assert!(run.iter().all(|note| note.contains("lost after the link's own retransmissions")), "{run:?}");
     }
@@ -38,7 +38,7 @@ fn loss_is_the_same_in_the_line_set_and_varied() {
         );
         objects(&varied)[0]["goodput_kbps"]["mean"].as_f64().unwrap()
     };
-    // CUBIC's response function (RFC 9438 §5) has a tenth of the window at a hundred times the losses, and less.
+    // CUBIC's response function (RFC 9438 §5): at most a tenth of the window at a hundred times the losses.
     assert!(goodput("10%") < 0.1 * goodput("0.01%"));
 }
 

@@ -1,7 +1,7 @@
-//! Recorded links with every sender and receiver there is.
+//! Recorded links with every sender and receiver.
 //!
-//! The recordings are Mahimahi's (TMobile-UMTS-driving, Verizon-LTE-short) and not in
-//! this repository: `LASTHOP_RECORDINGS` names their folder.
+//! The recordings are Mahimahi's (TMobile-UMTS-driving, Verizon-LTE-short), not in this repository:
+//! `LASTHOP_RECORDINGS` names their folder.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn every_combination_runs_on_every_recorded_link() {
         );
         let mut arguments = vec!["compare", &path, "--runs", "1", "--format", "json"];
         vary.iter().for_each(|choices| arguments.extend(["--vary", choices]));
-        // Notes on shapes that no cause triggers come last.
+        // Notes on unused ACK splitting come last.
         let mut lines = objects(&stdout(&arguments));
         lines.retain(|line| !line.contains_key("note"));
         assert_eq!(lines.len(), combinations);
@@ -58,7 +58,6 @@ fn their_mean_rates_are_told() {
     }
 }
 
-/// The folder of the recordings; says that the test is skipped if there is none.
 fn recordings() -> Option<PathBuf> {
     let folder = match std::env::var_os("LASTHOP_RECORDINGS") {
         Some(folder) => PathBuf::from(folder),

@@ -1,10 +1,10 @@
-//! The reference: what `help` and `explain` say, and the page that is made of it.
+//! The reference: output of `help` and `explain`, and docs/reference.md.
 
 mod common;
 
 use common::{call, stderr_of, stdout};
 
-/// `lasthop help reference > docs/reference.md` makes the page anew.
+/// `lasthop help reference > docs/reference.md` regenerates the page.
 #[test]
 fn the_page_is_what_the_program_says() {
     let page = include_str!("../../../docs/reference.md");
@@ -14,7 +14,7 @@ fn the_page_is_what_the_program_says() {
     );
 }
 
-/// The page has every key and field of the terminal's text, and every row of its tables is whole.
+/// The page has every key and field of the terminal's text, and its table rows are complete.
 #[test]
 fn the_page_has_everything() {
     let page = stdout(&["help", "reference"]);
@@ -55,7 +55,6 @@ fn help_has_topics_and_commands() {
 #[test]
 fn a_path_a_mechanism_and_a_column_are_explained() {
     let queue = stdout(&["explain", "link.down.queue"]);
-    // Wherever its lines break.
     let words = queue.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["default 1 bdp", "\"unlimited\"", "queue = \"red\"", "min_threshold"] {
         assert!(words.contains(part), "{part}: {queue}");
@@ -70,7 +69,7 @@ fn a_path_a_mechanism_and_a_column_are_explained() {
     assert!(stderr_of(&wrong).contains("did you mean `queue`?"), "{}", stderr_of(&wrong));
 }
 
-/// README's speed is a measured one, and the page of measurements has it.
+/// The speed in the README is measured, and is in docs/performance.md.
 #[test]
 fn the_readme_has_the_measured_speed() {
     let measured = include_str!("../../../docs/performance.md");

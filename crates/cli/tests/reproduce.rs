@@ -1,4 +1,4 @@
-//! The README's first command, quickly: every number of the papers, and the report.
+//! The README's first command with --quick: every number of the papers, and the report.
 
 mod common;
 
@@ -97,10 +97,10 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(|line| line.unwrap());
     let plan = said.next().unwrap();
     assert!(plan.starts_with("2 papers with fewer repetitions: about ") && plan.contains("thread"), "{plan}");
-    // Papers stand in one order, whatever the order on the command line.
+    // Papers have a fixed order, regardless of the command line.
     let first = said.next().unwrap();
     assert!(first.starts_with("koga4 (1 of 2), about "), "{first}");
-    // Somebody reads all the time: a full pipe would hold the program up.
+    // Reads continuously: a full pipe would block the program.
     let (rows, printed) = mpsc::channel();
     let output = child.stdout.take().unwrap();
     let reader = thread::spawn(move || {
@@ -108,7 +108,7 @@ fn what_it_will_do_is_said_at_once_and_each_paper_is_printed_when_it_is_done() {
     });
     assert!(printed.recv().unwrap().starts_with("paper,item,"));
     assert!(printed.recv().unwrap().starts_with("koga4,"));
-    // The second paper is under way, not done: nothing of it is printed, and the program goes on.
+    // The second paper is running: its results are not printed yet.
     assert!(child.try_wait().unwrap().is_none());
     let further = said.find(|line| line.contains(" of 2)")).unwrap();
     assert!(further.starts_with("koga5 (2 of 2)"), "{further}");

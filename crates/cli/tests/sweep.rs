@@ -1,4 +1,4 @@
-//! Sweeps as a user runs them: killed, interrupted, begun twice, given the wrong file.
+//! Sweeps that are killed, interrupted, started twice, or given a wrong file.
 
 mod common;
 
@@ -11,14 +11,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Some ten milliseconds a run.
+/// About ten milliseconds per run.
 const PATH: &str = "rate=10Mbit/s,rtt=40ms,queue=40packets,loss=0.1%,duration=60s";
-/// Ten points.
 const POINTS: [&str; 4] = ["--set", "recovery=sack,reno", "--set", "channel.loss=0.1%,0.2%,0.5%,1%,2%"];
-/// Until this the machine may be busy with something else.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// `sweep` into a store, with these runs of each point.
+/// `sweep` into a store, with `runs` runs per point.
 fn sweep<'a>(store: &'a str, runs: &'a str) -> Vec<&'a str> {
     [&["sweep", PATH][..], &POINTS, &["--runs", runs, "--jobs", "2", "--store", store]].concat()
 }
@@ -38,15 +36,15 @@ fn rows(folder: &Path, store: &str) -> String {
     good(call_in(folder, &["results", store, "--format", "csv"]))
 }
 
-/// How many runs are in a store. Readers do not wait for the writer.
+/// Number of runs in a store. Readers do not wait for the writer.
 fn finished(folder: &Path, store: &str) -> usize {
     let output = call_in(folder, &["results", store, "--format", "csv"]);
     String::from_utf8_lossy(&output.stdout).lines().count().saturating_sub(1)
 }
 
-/// Kills a sweep of so many runs for each point so often, and lets it end then. The kills are spread over its work, not
-/// over its time, so that a busy machine and an idle one do the same: each waits until a drawn number of runs is in the
-/// store, and then for a drawn moment within the next ones.
+/// Kills a sweep of `runs_each` runs per point `kills` times, then lets it end. Kills are spread over the work, not
+/// over time, so busy and idle machines behave alike: each waits for a random number of runs in the store, and then for
+/// a random moment within the next runs.
 fn killed(runs_each: u32, kills: u32) {
     let folder = tempfile::tempdir().unwrap();
     let runs = runs_each.to_string();
@@ -61,19 +59,18 @@ fn killed(runs_each: u32, kills: u32) {
             sleep(Duration::from_millis(5));
         }
         sleep(Duration::from_millis(30).mul_f64(moments.uniform()));
-        // SIGKILL: nothing is told of it.
         child.kill().unwrap();
         met += u32::from(child.wait().unwrap().code().is_none());
     }
-    assert!(2 * met >= kills, "it was too soon finished: {met} of {kills}");
-    println!("{met} of {kills} kills met it at work");
+    assert!(2 * met >= kills, "the sweep finished too early: {met} of {kills}");
+    println!("{met} of {kills} kills hit a running sweep");
     let last = call_in(folder.path(), &sweep("killed", &runs));
     let said = stderr_of(&last);
     good(last);
-    assert!(said.contains("runs are in the store already"), "a kill left nothing: {said}");
+    assert!(said.contains("runs are in the store"), "a kill left nothing: {said}");
     let (whole, killed) = (rows(folder.path(), "whole"), rows(folder.path(), "killed"));
-    assert_eq!(whole.lines().count(), 1 + all, "a row for each run");
-    assert!(whole == killed, "the killed sweep's rows are others");
+    assert_eq!(whole.lines().count(), 1 + all, "one row per run");
+    assert!(whole == killed, "the rows of the killed sweep differ");
 }
 
 #[test]
@@ -81,7 +78,7 @@ fn a_sweep_that_is_killed_goes_on_where_it_was() {
     killed(30, 6);
 }
 
-/// The full measure: 2,000 runs, 50 kills. `cargo test --release -p lasthop --test sweep -- --ignored`
+/// Full size: 2,000 runs, 50 kills. `cargo test --release -p lasthop --test sweep -- --ignored`
 #[test]
 #[ignore = "takes a minute"]
 fn a_sweep_of_2000_runs_outlives_50_kills() {
@@ -135,7 +132,6 @@ fn shards_are_merged_into_the_whole() {
     assert_eq!(good(merged), rows(folder.path(), "whole"));
 }
 
-/// Parquet is the Python package's: the message has the line that writes it.
 #[test]
 fn parquet_is_written_by_python() {
     let output = call_in(Path::new("."), &["results", "it's.sqlite", "--sweep", "2", "--format", "parquet"]);
@@ -146,7 +142,7 @@ fn parquet_is_written_by_python() {
     assert!(said.contains(line), "{said}");
 }
 
-/// The same seeds and numbers as `run`, the same words as `compare`.
+/// Seeds and numbers equal those of `run`, and names those of `compare`.
 #[test]
 fn numbers_are_those_of_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,7 +158,7 @@ fn numbers_are_those_of_run() {
                 && object.get("flow") == expected.get("flow")
                 && object.get("link") == expected.get("link")
         };
-        let found = ours.iter().find(is_it).expect("an object for each of run's");
+        let found = ours.iter().find(is_it).expect("an object for each flow of run");
         for (key, value) in &expected {
             assert_eq!(found.get(key), Some(value), "{key}");
         }
@@ -191,8 +187,8 @@ fn results_are_filtered() {
         (&["--where", "recovery=sakc"], "no point has recovery = sakc"),
         (&["--where", "recovery=sakc"], "did you mean `sack`? values in the store: sack, reno"),
         (&["--sweep", "2"], "`r` has no sweep 2"),
-        (&["--links"], "--links is about --format csv"),
-        (&["--flow", "nobody"], "no flow is called `nobody`"),
+        (&["--links"], "--links needs --format csv"),
+        (&["--flow", "nobody"], "unknown flow `nobody`"),
     ] {
         let output = call(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

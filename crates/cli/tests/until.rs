@@ -1,4 +1,4 @@
-//! `--until` and `--warm-up` of `run` and `compare`: repetitions until means are exact enough, and what is left out of them.
+//! `--until` and `--warm-up` of `run` and `compare`.
 
 mod common;
 
@@ -13,12 +13,12 @@ fn goodput(arguments: &[&str]) -> (f64, f64, u64) {
     (it["mean"].as_f64().unwrap(), (ends[1] - ends[0]) / 2.0, it["runs"].as_u64().unwrap())
 }
 
-/// Half of the interval is at most 0.02 / 1.02 of the mean, as a sweep's points have it; a look earlier it was not.
+/// Half the interval is at most 0.02 / 1.02 of the mean, as for a sweep's points, but was larger at the check before.
 #[test]
 fn it_runs_until_the_interval_is_small_enough() {
     let (mean, half, runs) = goodput(&["--until", "2%"]);
     assert!(half <= 0.02 / 1.02 * mean, "{half} of {mean}");
-    // It looks after 10 runs, then after each tenth more, at least 10.
+    // Checks follow after 10 runs, then after each further tenth, at least 10 runs.
     let mut looks = vec![10];
     while looks[looks.len() - 1] < runs {
         let last = looks[looks.len() - 1];
@@ -28,7 +28,7 @@ fn it_runs_until_the_interval_is_small_enough() {
     let earlier = looks[looks.len() - 2].to_string();
     let (mean, half, _) = goodput(&["--runs", &earlier]);
     assert!(half > 0.02 / 1.02 * mean, "{half} of {mean} after {earlier}");
-    // The same as so many runs without a rule, whatever the threads.
+    // The result equals that of the same number of runs without --until, for any number of threads.
     let arguments = ["run", LOSSY, "--until", "2%", "--format", "csv", "--jobs"];
     let one = stdout(&[&arguments[..], &["1"]].concat());
     assert_eq!(one, stdout(&[&arguments[..], &["3"]].concat()));
@@ -42,13 +42,12 @@ fn what_is_not_reached_is_said() {
     assert!(output.status.success());
     let said = stderr_of(&output);
     assert!(
-        said.contains("note: goodput_kbps is not as exact as --until asks for after 12 runs: half of"),
+        said.contains("note: goodput_kbps misses the precision of --until after 12 runs: half"),
         "{said}"
     );
     assert!(!said.contains("10000"), "{said}");
 }
 
-/// Nothing is random: one run is exact.
 #[test]
 fn a_run_without_chance_is_run_once() {
     let path = "profile=plain,rate=2Mbit/s,rtt=40ms,duration=2s";
@@ -67,11 +66,11 @@ fn a_warm_up_is_left_out_and_named() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr_of(&output).contains("nothing would be measured"), "{output:?}");
     let output = call(&["run", LOSSY, "--metric", "timeouts"]);
-    assert_eq!(output.status.code(), Some(2), "--metric is about --until");
+    assert_eq!(output.status.code(), Some(2), "--metric needs --until");
 }
 
-/// Each value's mean, and each difference to the first by the first one's mean, within 0.03 / 1.03; a look earlier one of
-/// them was not. As many as without a rule, whatever the threads.
+/// Each mean, and each difference to the first, is within 0.03 / 1.03 of the first value's mean, but not all at the
+/// check before. The result equals that of the same number of runs without --until, for any number of threads.
 #[test]
 fn a_comparison_runs_until_differences_are_exact_too() {
     let compare = |more: &[&str]| {
@@ -104,9 +103,9 @@ fn a_comparison_says_which_difference_is_not_exact() {
     assert!(output.status.success());
     let said = stderr_of(&output);
     for expected in [
-        "note: goodput_kbps of sack is not as exact as --until asks for after 12 runs: half of its interval is",
-        "note: the difference of goodput_kbps of reno is not as exact as --until asks for after 12 runs: half of its interval",
-        "% of the first one's mean",
+        "note: goodput_kbps of sack misses the precision of --until after 12 runs: half the interval is",
+        "note: the difference of goodput_kbps of reno misses the precision of --until after 12 runs: half the interval",
+        "% of the first value's mean",
     ] {
         assert!(said.contains(expected), "{said}");
     }

@@ -1,10 +1,9 @@
-//! What an ordinary user may make without anybody's leave: namespaces in a user namespace of the user's own
-//! (user_namespaces(7)), which nobody else sees and which end with us.
+//! Namespaces for unprivileged users, in a user namespace of the user's own (user_namespaces(7)). Other users cannot
+//! see these namespaces, which end with the run.
 //!
-//! Two processes do it. The first one enters the user namespace, in which the user keeps number and files, with
-//! [`own_rights`] and [`own_processes`]. It starts the second, which calls [`arrive`] and makes everything else. That one
-//! is the first process of a namespace of processes: however it ends, the kernel ends all others there. It ends with the
-//! first one, however that ends.
+//! The first process enters the user namespace with [`own_rights`] and [`own_processes`]; the user keeps UID and files.
+//! It starts the second process, which calls [`arrive`] and creates everything else. The second is the first process of
+//! a PID namespace: its end ends all processes there. The second process ends with the first.
 
 use crate::error::SystemError;
 use caps::{CapSet, Capability};
@@ -18,10 +17,10 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// The variable by which the second process knows which run it is: the number of the first.
+/// Environment variable with the PID of the first process, for the second.
 pub const RUN: &str = "LASTHOP_APART";
 
-/// Whether this process may make namespaces that have names and change this host's network, as root does.
+/// Whether this process may create named namespaces and change the host's network, like root.
 pub fn is_root() -> bool {
     let writable = |folder: &str| access(folder, AccessFlags::W_OK).is_ok();
     let folder = if Path::new("/run/netns").exists() { "/run/netns" } else { "/run" };
@@ -35,28 +34,28 @@ fn has(capability: Capability) -> bool {
     caps::has_cap(None, CapSet::Effective, capability).unwrap_or(false)
 }
 
-/// Whether the network of this thread's namespace may be changed.
+/// Whether this thread may change the network of its namespace.
 pub fn may_change_network() -> bool {
-    // Opened, not written.
+    // Opened but not written.
     OpenOptions::new().write(true).open("/proc/sys/net/ipv4/conf/all/forwarding").is_ok()
 }
 
-/// Gives this process all rights in a user namespace of its own, and to the programs that it starts; nothing if it has
-/// them already where it is. It must have a single thread.
+/// Gives this process and its children all rights in a new user namespace, unless already held. The process must have a
+/// single thread.
 ///
 /// # Errors
-/// If the machine forbids it: why, and who may permit it.
+/// If the system forbids user namespaces; the help names the setting.
 pub fn own_rights() -> Result<(), SystemError> {
     let (user, group) = (geteuid(), getegid());
     let enter = || -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER)?;
-        // Without that nobody but root may map a group.
+        // Required before an unprivileged user may map a group.
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))
     };
     if !has(Capability::CAP_SYS_ADMIN) {
-        enter().map_err(|error| forbidden("cannot make a user namespace", &error))?;
+        enter().map_err(|error| forbidden("cannot create a user namespace", &error))?;
     }
     let keep = || {
         let all = caps::read(None, CapSet::Permitted)?;
@@ -66,51 +65,49 @@ pub fn own_rights() -> Result<(), SystemError> {
     keep().map_err(|error| forbidden("cannot keep rights in a user namespace", &io::Error::other(error)))
 }
 
-/// Has the next process that this thread starts be the first of a namespace of processes, with mounts of its own. This
-/// thread can start no other thread from then on.
+/// Makes the next child of this thread the first process of a new PID and mount namespace. Afterwards this thread
+/// cannot start threads.
 ///
 /// # Errors
-/// If the machine forbids it.
+/// If the system forbids it.
 pub fn own_processes() -> Result<(), SystemError> {
     let enter = || -> nix::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)?;
-        // What is mounted on the machine later is seen here, and not the other way round.
+        // Later mounts of the machine appear here, but not the reverse.
         mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_SLAVE, None)
     };
-    enter().map_err(|error| forbidden("cannot make a namespace of processes", &error.into()))
+    enter().map_err(|error| forbidden("cannot create a PID namespace", &error.into()))
 }
 
-/// The number of the run whose second process we are.
+/// PID of the run's first process, if this is its second process.
 pub fn run() -> Option<u32> {
-    // Nobody else is the first process of a namespace, except in a container.
+    // Only the first process of a namespace has PID 1, except in a container.
     if std::process::id() == 1 { std::env::var(RUN).ok()?.parse().ok() } else { None }
 }
 
-/// The second process, at its start: it ends with the first one, and `/proc` shows its namespace.
+/// Prepares the second process: ends it with the first, and mounts its own `/proc`.
 ///
 /// # Errors
-/// If the machine forbids it.
+/// If the system forbids it.
 pub fn arrive() -> Result<(), SystemError> {
     let _ = set_pdeathsig(Signal::SIGKILL);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount::<str, str, str, str>(Some("proc"), "/proc", Some("proc"), flags, None).map_err(|error| {
         SystemError::of_system(
-            "cannot mount /proc for a namespace of processes",
+            "cannot mount /proc for a PID namespace",
             &error.into(),
-            "run it as root: sudo lasthop …; a container has to show all of /proc (podman: --security-opt unmask=ALL)",
+            "run it as root: sudo lasthop …; a container must expose all of /proc (podman: --security-opt unmask=ALL)",
         )
     })
 }
 
-/// Takes all rights from this thread, and from the programs that it starts.
 pub(crate) fn give_up_rights() {
     for set in [CapSet::Ambient, CapSet::Inheritable, CapSet::Effective, CapSet::Permitted] {
-        // One that it does not have it cannot lose.
         let _ = caps::clear(None, set);
     }
 }
 
-/// Settings by which a machine forbids user namespaces: the value that does, and how to mend it.
+/// Settings that forbid user namespaces: file, forbidding value, remedy.
 const FORBIDDING: [(&str, &str, &str); 3] = [
     ("kernel/unprivileged_userns_clone", "0", "sudo sysctl kernel.unprivileged_userns_clone=1"),
     ("user/max_user_namespaces", "0", "sudo sysctl user.max_user_namespaces=10000"),
@@ -123,20 +120,19 @@ const FORBIDDING: [(&str, &str, &str); 3] = [
 ];
 
 fn forbidden(what: &str, error: &io::Error) -> SystemError {
-    let message = format!("without root's rights it needs a user namespace of its own: {what}: {error}");
+    let message = format!("without root, the run needs a user namespace of its own: {what}: {error}");
     let is = |(file, value, _): &&(&str, &str, &str)| {
         fs::read_to_string(format!("/proc/sys/{file}")).is_ok_and(|text| text.trim() == *value)
     };
     let help = match FORBIDDING.iter().find(is) {
         Some((file, value, mend)) => {
             let name = file.replace('/', ".");
-            format!("run it as root: sudo lasthop …; or permit it, for {name} is {value} here: {mend}")
+            format!("run it as root: sudo lasthop …; or permit user namespaces ({name} is {value}): {mend}")
         }
         None if error.raw_os_error() == Some(Errno::ENOSPC as i32) => {
-            "run it as root: sudo lasthop …; there are too many of them already: see user.max_user_namespaces"
-                .to_owned()
+            "run it as root: sudo lasthop …; or raise the limit user.max_user_namespaces".to_owned()
         }
-        None => "run it as root: sudo lasthop …; a container has to permit it (its seccomp profile: unshare, mount)"
+        None => "run it as root: sudo lasthop …; a container must permit this call (seccomp profile: unshare, mount)"
             .to_owned(),
     };
     SystemError::new(message, help)

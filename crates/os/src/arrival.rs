@@ -1,26 +1,25 @@
-//! When a packet passed: by the kernel's own time stamp, not by when we came to look at it.
+//! Times of packets from the kernel's time stamps, not from the reading by this process.
 //!
-//! A packet and the ACK before it that are looked at together, after this process was stopped or had to wait for a
-//! processor, would otherwise be a round trip of no length; the smallest round trip is remembered for long.
+//! After a stop or a wait for a processor, this process may read a packet and the preceding ACK at once. Reading times
+//! would give a round-trip time of zero, which the minimum filter keeps for long.
 
 use crate::clock::Clock;
 use lasthop_base::{Duration, Time};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Puts time stamps of the wall clock (SO_TIMESTAMPNS) into the time of a [`Clock`].
+/// Converts wall-clock time stamps (SO_TIMESTAMPNS) to the time of a [`Clock`].
 #[derive(Debug, Default)]
 pub struct Arrivals {
-    /// The wall clock's time when ours was zero, ns since 1970.
+    /// Wall-clock time at the clock's zero, ns since 1970.
     zero: Option<u64>,
-    /// No packet is earlier than the one before it.
     latest: Time,
 }
 
-/// Two clocks are compared only if that took no longer; otherwise the thread was interrupted between them.
+/// Maximum duration of a comparison of clocks; a longer one was interrupted and is discarded.
 const COMPARED_WITHIN: Duration = Duration::from_micros(50);
 
 impl Arrivals {
-    /// Compares the clocks again, since the wall clock may have been set, and says what time it is.
+    /// Compares the clocks again, because the wall clock may have been set; returns the present time.
     pub fn compare(&mut self, clock: &Clock) -> Time {
         let before = clock.now();
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -35,7 +34,7 @@ impl Arrivals {
         }
     }
 
-    /// When a packet passed that has this stamp, ns since 1970; `now` is the latest that it can have been.
+    /// Time of a packet with this stamp (ns since 1970), at most `now`.
     pub fn time(&mut self, stamp: Option<u64>, now: Time) -> Time {
         let passed = stamp.zip(self.zero).map(|(stamp, zero)| Time::from_nanos(stamp.saturating_sub(zero)));
         self.latest = passed.unwrap_or(now).min(now).max(self.latest);
@@ -53,7 +52,6 @@ mod tests {
         Time::ZERO + Duration::from_micros(micros)
     }
 
-    /// Clocks that were compared at 1 s.
     fn compared() -> Arrivals {
         let mut arrivals = Arrivals::default();
         arrivals.learn(at(1_000_000), ZERO + 1_000_000_000, at(1_000_001));
@@ -63,7 +61,6 @@ mod tests {
     #[test]
     fn a_packet_passed_when_its_stamp_says() {
         let mut arrivals = compared();
-        // Both are looked at ten seconds later.
         let now = at(11_000_000);
         assert_eq!(arrivals.time(Some(ZERO + 1_000_500_000), now), at(1_000_500));
         assert_eq!(arrivals.time(Some(ZERO + 1_020_500_000), now), at(1_020_500));
@@ -80,10 +77,8 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_is_followed_but_an_interruption_is_not() {
         let mut arrivals = compared();
-        // Interrupted for 5 ms between the clocks: the wall's would seem to be ahead.
         arrivals.learn(at(2_000_000), ZERO + 2_005_000_000, at(2_005_000));
         assert_eq!(arrivals.time(Some(ZERO + 2_001_000_000), at(2_005_000)), at(2_001_000));
-        // Set an hour back.
         let hour = 3_600_000_000_000;
         arrivals.learn(at(3_000_000), ZERO + 3_000_000_000 - hour, at(3_000_001));
         assert_eq!(arrivals.time(Some(ZERO + 3_001_000_000 - hour), at(3_002_000)), at(3_001_000));

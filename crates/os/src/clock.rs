@@ -1,17 +1,17 @@
-//! The wall clock, as the pure crates count time.
+//! Monotonic clock in the time type of the pure crates.
 
 use lasthop_base::Time;
 use std::time::Instant;
 
-/// Counts from a start.
+/// Monotonic clock with its own start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
 }
 
 impl Clock {
-    /// A clock that begins now.
-    #[expect(clippy::new_without_default, reason = "it reads the time: no default value does")]
+    /// A clock that starts now.
+    #[expect(clippy::new_without_default, reason = "the constructor reads the time, unlike a default value")]
     pub fn new() -> Clock {
         Clock { start: Instant::now() }
     }

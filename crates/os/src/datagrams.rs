@@ -1,4 +1,4 @@
-//! UDP datagrams with the kernel's time of arrival: what a path is measured with. It needs no privilege.
+//! UDP datagrams with the kernel's arrival times, to measure a path. Needs no privileges.
 
 use crate::arrival::Arrivals;
 use crate::clock::Clock;
@@ -15,47 +15,45 @@ use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// A UDP socket that does not wait.
+/// A non-blocking UDP socket.
 pub struct Datagrams {
     socket: Socket,
     address: SocketAddr,
-    /// Room for a datagram's time stamp and the number of those dropped.
     control: Vec<u8>,
     arrivals: Arrivals,
     compared: Option<Time>,
     dropped: u32,
 }
 
-/// A datagram that has come.
+/// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived {
-    /// Its length, bytes; the rest of it does not fit.
+    /// Length that fits into the buffer, bytes.
     pub len: usize,
-    /// Who sent it.
+    /// Source address.
     pub from: SocketAddr,
-    /// When the kernel got it.
+    /// Arrival time at the kernel.
     pub at: Time,
 }
 
-/// From where datagrams leave.
+/// Source of datagrams.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Leaves {
-    /// From this address; port 0 is any.
+    /// This address; port 0 means any.
     Address(SocketAddr),
-    /// By this device, from any address of the family of this one.
+    /// This device, with any address of the given address's family.
     Device(String, SocketAddr),
 }
 
-/// Room for datagrams that wait for us, bytes; the system may give less (`net.core.rmem_max`).
+/// Receive buffer, bytes; the system may grant less (`net.core.rmem_max`).
 const BUFFER: usize = 4 << 20;
-/// The clocks are compared so often (see [`crate::entries`]).
 const COMPARED_EVERY: Duration = Duration::from_millis(10);
 
 impl Datagrams {
-    /// A socket from which datagrams leave as told.
+    /// Opens a socket that sends from this source.
     ///
     /// # Errors
-    /// If the address is not ours or taken, or there is no such device.
+    /// If the address is unavailable, or the device does not exist.
     pub fn open(leaves: &Leaves) -> Result<Datagrams, SystemError> {
         let address = match leaves {
             Leaves::Address(address) | Leaves::Device(_, address) => *address,
@@ -63,7 +61,6 @@ impl Datagrams {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
             if let (SocketAddr::V6(v6), true) = (address, address.ip().is_unspecified()) {
-                // Both families.
                 socket
                     .set_only_v6(false)
                     .or_else(|error| if v6.port() == 0 { Ok(()) } else { Err(error) })?;
@@ -84,10 +81,10 @@ impl Datagrams {
                 Leaves::Device(device, _) => format!("cannot send by the device `{device}`"),
             };
             let help = match (error.kind(), leaves) {
-                (io::ErrorKind::AddrInUse, _) => "another program has that port: choose another one",
-                (io::ErrorKind::AddrNotAvailable, _) => "no device of this host has it: see ip addr",
-                (_, Leaves::Device(..)) => "is it there? see ip link; or give its address",
-                _ => "choose another one",
+                (io::ErrorKind::AddrInUse, _) => "another program uses this port: choose another port",
+                (io::ErrorKind::AddrNotAvailable, _) => "see ip addr for the addresses of this host",
+                (_, Leaves::Device(..)) => "see ip link for its name, or give its address",
+                _ => "choose another address",
             };
             SystemError::new(format!("{what}: {error}"), help)
         })?;
@@ -102,17 +99,17 @@ impl Datagrams {
         })
     }
 
-    /// Its own address.
+    /// Local address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Datagrams that the kernel could not keep for us, since the beginning.
+    /// Datagrams dropped by the full receive buffer since the beginning.
     pub fn dropped(&self) -> u32 {
         self.dropped
     }
 
-    /// The next datagram, if one is there; what could not be received is none.
+    /// Next datagram, if any; `None` also after an error.
     pub fn receive(&mut self, buffer: &mut [u8], clock: &Clock) -> Option<Arrived> {
         let mut parts = [IoSliceMut::new(buffer)];
         let control = Some(&mut self.control[..]);
@@ -139,23 +136,23 @@ impl Datagrams {
         Some(Arrived { len, from, at: self.arrivals.time(stamp, now) })
     }
 
-    /// Sends a datagram; whether the system took it: it does not while it has no room.
+    /// Sends a datagram; returns false if the send buffer is full.
     ///
     /// # Errors
-    /// What else the system says: there may be no way to that address at the moment.
+    /// Any other error, for example a missing route.
     pub fn send(&self, bytes: &[u8], to: SocketAddr) -> io::Result<bool> {
         match self.socket.send_to(bytes, &to.into()) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => Ok(false),
-            // What was said of an earlier one.
+            // ICMP error of an earlier datagram.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(true),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Waits until a datagram is there, or, if that is wanted, the first socket has room; no longer than `most`.
+/// Waits for a datagram or, with `for_room`, for send buffer space of the first socket; at most `most`.
 pub fn wait(sockets: &[&Datagrams], for_room: bool, most: Duration) {
     let mut wanted: Vec<PollFd<'_>> =
         sockets.iter().map(|one| PollFd::new(one.socket.as_fd(), PollFlags::POLLIN)).collect();
@@ -166,7 +163,7 @@ pub fn wait(sockets: &[&Datagrams], for_room: bool, most: Duration) {
     let _ = poll(&mut wanted, PollTimeout::from(millis));
 }
 
-/// Bytes of the headers of IP and UDP before a datagram to or from this address.
+/// Bytes of the IP and UDP headers of a datagram to or from this address.
 pub fn headers(address: SocketAddr) -> usize {
     match address.ip().to_canonical() {
         IpAddr::V4(_) => 20 + 8,
@@ -194,7 +191,6 @@ mod tests {
         let (one, mut other) = (open(), open());
         let clock = Clock::new();
         let mut buffer = [0; 100];
-        // The kernel begins to stamp a moment after somebody asks for it.
         sleep(std::time::Duration::from_millis(300));
         let before = clock.now();
         assert!(one.send(b"one", other.address()).unwrap());

@@ -1,4 +1,4 @@
-//! The ends of a path: where its devices are, and what is called how there.
+//! Ends of a path: devices, addresses, names.
 
 use crate::error::SystemError;
 use crate::namespace::{self, Namespace};
@@ -11,26 +11,26 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The addresses of both ends (RFC 2544: a network for measurements, which nobody has a route to).
+/// Server's address (RFC 2544: a network for measurements, without routes).
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
-/// The other one.
+/// Client's address.
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
-/// The same over IPv6 (RFC 5180 §8, as corrected).
+/// Server's IPv6 address (RFC 5180 §8, as corrected).
 pub const SERVER6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1);
-/// The other one.
+/// Client's IPv6 address.
 pub const CLIENT6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2);
-/// The most emulations inside each other: so many networks there are.
+/// Maximum depth of nested emulations: one network each.
 const DEEPEST: u8 = 255;
-/// The device's name in a namespace of its own; not that of `lasthop endpoint`, which may run there.
+/// Device name in its namespace; differs from that of `lasthop endpoint`, which may run there.
 pub const DEVICE: &str = "lasthop-path";
-/// Devices of smaller packets have no IPv6, bytes (RFC 8200 §5).
+/// Minimum MTU for IPv6, bytes (RFC 8200 §5).
 pub const LEAST_MTU6: u16 = 1280;
 
-/// Makes the device of one end in its namespace; everything goes through it. IPv6 is left out where an `mtu` or the
-/// kernel cannot have it, or no address is given; if there is one, the kernel says nothing over it by itself.
+/// Creates the device of one end in its namespace, with default routes. Omits IPv6 if `v6` is `None`, the `mtu` is too
+/// small or the kernel lacks it. The kernel sends no IPv6 packets of its own.
 ///
 /// # Errors
-/// If the system refuses.
+/// If a system call fails.
 pub fn open(
     namespace: &Namespace,
     v4: Ipv4Addr,
@@ -44,7 +44,7 @@ pub fn open(
         port.watch();
         namespace::ip(&["route", "add", "default", "dev", DEVICE])?;
         if let Some(address) = v6 {
-            // Nobody else can have it: it can be used at once.
+            // No other host can have the address: duplicate detection is unnecessary.
             namespace::ip(&["-6", "addr", "add", &format!("{address}/64"), "dev", DEVICE, "nodad"])?;
             namespace::ip(&["-6", "route", "add", "default", "dev", DEVICE])?;
         }
@@ -52,12 +52,13 @@ pub fn open(
     })?
 }
 
-/// Has TCP connections between this thread's namespace and the other end of a device, and all behind it, use a congestion
-/// control from their first packet on, accepted ones included: as an attribute of routes (ip-route(8), `congctl`), which
-/// may be any that the kernel has; as a namespace's default only unrestricted ones are permitted.
+/// Sets the congestion control of TCP connections between this thread's namespace and `peers` on a device (and, with
+/// `is_default`, all hosts behind), from the first packet, also of accepted connections. The setting is an attribute of
+/// routes (ip-route(8), `congctl`), which permits every congestion control; the default of a namespace permits only
+/// unrestricted ones.
 ///
 /// # Errors
-/// If the kernel has no such congestion control.
+/// If the kernel lacks the congestion control.
 pub fn congest(device: &str, peers: &[IpAddr], is_default: bool, name: &str) -> Result<(), SystemError> {
     for peer in peers {
         let family = if peer.is_ipv4() { "-4" } else { "-6" };
@@ -76,67 +77,67 @@ pub fn has_ipv6(device: &str) -> bool {
     text.lines().any(|line| line.split_whitespace().next_back() == Some(device))
 }
 
-/// Congestion controls that the kernel has at the moment; a module that is not loaded is not among them.
+/// Congestion controls available in the kernel, without modules not yet loaded.
 pub fn congestion_controls() -> Vec<String> {
     let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     known.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// The congestion control with which TCP begins in this thread's namespace.
+/// Default congestion control of this thread's namespace.
 pub fn usual_congestion_control() -> Option<String> {
     let usual = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok()?;
     Some(usual.trim().to_owned())
 }
 
-/// The message that a congestion control cannot be used, and the names of those that can.
+/// Error for an unusable congestion control, with the names of the usable ones.
 pub fn unknown_congestion(name: &str, why: &str) -> SystemError {
     let known = congestion_controls();
     match known.iter().any(|one| one == name) {
         true => SystemError::new(
-            format!("the kernel does not let us use the congestion control `{name}`: {why}"),
+            format!("the kernel does not permit the congestion control `{name}`: {why}"),
             "run it as root",
         ),
         false => SystemError::new(
             format!("this kernel has no congestion control `{name}`"),
-            format!("it has: {}; others may be modules: sudo modprobe tcp_{name}", known.join(", ")),
+            format!("available: {}; others may be modules: sudo modprobe tcp_{name}", known.join(", ")),
         ),
     }
 }
 
-/// A network for the two ends of a path that leads on to this thread's namespace: 198.18.N.0/24.
+/// Network of a path's ends whose remote end is this thread's namespace: 198.18.N.0/24.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Network(u8);
 
 impl Network {
-    /// That of a path between namespaces of its own, which meets no other one.
+    /// Network of a path between own namespaces, without conflicts.
     pub const ALONE: Network = Network(0);
 
-    /// The first one above all that have an address in this thread's namespace: within an emulation that is the next, so
-    /// that nobody on the way has it.
+    /// First network above all with an address in this thread's namespace. A nested emulation thus gets the next
+    /// network.
     ///
     /// # Errors
-    /// If all are taken.
+    /// If all networks are in use.
     pub fn next() -> Result<Network, SystemError> {
         let refused = |error: nix::errno::Errno| {
-            SystemError::of_system("cannot look for addresses", &error.into(), "see `ip addr`")
+            SystemError::of_system("cannot list addresses", &error.into(), "see `ip addr`")
         };
         let found = getifaddrs().map_err(refused)?;
         let addresses = found.filter_map(|one| Some(one.address?.as_sockaddr_in()?.ip()));
         match addresses.filter_map(number).max() {
             Some(DEEPEST) => Err(SystemError::new(
-                "there is no network left for the path: 198.18.255.0/24 is in use",
-                "see `ip addr` for who has it",
+                "no network is left for the path: 198.18.255.0/24 is in use",
+                "see `ip addr` for the device",
             )),
             highest => Ok(Network(highest.map_or(0, |number| number + 1))),
         }
     }
 
-    /// The kernel's address at the server's end.
+    /// Kernel's address at the server's end.
     pub fn server(self) -> Ipv4Addr {
         self.of(SERVER)
     }
 
-    /// The other one.
+    /// Kernel's address at the client's end.
     pub fn client(self) -> Ipv4Addr {
         self.of(CLIENT)
     }
@@ -153,7 +154,6 @@ impl fmt::Display for Network {
     }
 }
 
-/// Of which of these networks an address is.
 fn number(address: Ipv4Addr) -> Option<u8> {
     match address.octets() {
         [198, 18, number, _] => Some(number),
@@ -166,32 +166,27 @@ pub fn kernel_has_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6/conf/all/disable_ipv6").exists()
 }
 
-/// Received and sent packets dropped by a device of this thread's namespace (proc(5), net/dev).
+/// Packets dropped by a device of this thread's namespace, received and sent (proc(5), net/dev).
 pub fn lost_in(device: &str) -> u64 {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'));
     let columns: Vec<u64> =
         line.unwrap_or_default().split_whitespace().map_while(|word| word.parse().ok()).collect();
-    // bytes packets errs drop fifo frame compressed multicast, for received and then for sent ones.
+    // Columns: bytes packets errs drop fifo frame compressed multicast; received, then sent.
     [3, 11].iter().filter_map(|column| columns.get(*column)).sum()
 }
 
-/// The kernel's addresses at both ends.
 const ADDRESSES: [Ipv4Addr; 2] = [SERVER, CLIENT];
 
-/// Which numbers ends of this process have.
 static TAKEN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Two namespaces, the server's and the client's, each with a device whose other side is ours. A process may have
-/// several such pairs at a time.
+/// Server's and client's namespaces, each with a device connected to this process. A process may have several pairs.
 #[derive(Debug)]
 pub struct Ends {
     namespaces: [Namespace; 2],
-    /// Given back when the namespaces are gone.
     _number: Number,
 }
 
-/// A number that no other pair has, from 0.
 #[derive(Debug)]
 struct Number(u32);
 
@@ -215,10 +210,10 @@ impl Drop for Number {
 }
 
 impl Ends {
-    /// Makes them; our sides of the devices are given back in the same order.
+    /// Creates the pair; returns the ports of the devices, the server's first.
     ///
     /// # Errors
-    /// If the system refuses: no permission, no TUN, no `ip`.
+    /// If a system call fails: no permission, no TUN, no `ip`.
     pub fn build(mtu: u16) -> Result<(Ends, [Port; 2]), SystemError> {
         let number = Number::take();
         let server = Namespace::create(&number.role("server"))?;
@@ -229,12 +224,12 @@ impl Ends {
         Ok((ends, ports))
     }
 
-    /// One of them.
+    /// Namespace of an end: 0 is the server's, 1 the client's.
     pub fn namespace(&self, end: usize) -> &Namespace {
         &self.namespaces[end]
     }
 
-    /// The kernel's address there.
+    /// Kernel's address at an end.
     pub fn address(end: usize) -> Ipv4Addr {
         ADDRESSES[end]
     }

@@ -1,5 +1,5 @@
-//! When the kernel handed packets to a TUN device, which is before we come to read them: a packet socket sees each with
-//! the kernel's time stamp.
+//! Times at which the kernel handed packets to a TUN device, before their reading: a packet socket sees each packet
+//! with the kernel's time stamp.
 
 use crate::arrival::Arrivals;
 use crate::clock::Clock;
@@ -15,49 +15,45 @@ use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::os::fd::AsRawFd;
 
-/// A packet socket on a device, and what it has seen of packets that have not been read yet.
+/// Packet socket on a device, and its record of packets not yet read.
 pub struct Entries {
     socket: Socket,
-    /// Room for a packet's time stamp.
     control: Vec<u8>,
     seen: VecDeque<Seen>,
     arrivals: Arrivals,
     compared: Time,
 }
 
-/// A packet's first bytes, and when it passed.
 struct Seen {
     head: [u8; HEAD],
     len: usize,
     stamp: Option<u64>,
 }
 
-/// By these a packet is known again, bytes: the headers of IPv6 and TCP, without options.
+/// Bytes that identify a packet: the headers of IPv6 and TCP without options.
 const HEAD: usize = 60;
-/// All protocols, in the network's byte order (linux/if_ether.h).
+/// All protocols, in network byte order (linux/if_ether.h).
 const ALL: i32 = (3_u16).to_be() as i32;
-/// Packets that are seen in one go at most.
 const BATCH: usize = 64;
-/// So many of them are looked through: the device has dropped no more in a row, mostly.
+/// Search depth, packets: exceeds the usual number of consecutive drops by the device.
 const NEAR: usize = 256;
-/// Packets that are remembered at most; more than the device's ring holds (`crate::tun`).
+/// Maximum number of packets in the record; more than the device's ring holds (`crate::tun`).
 const MOST: usize = 16_384;
-/// Room for packets that wait for us, bytes.
 const BUFFER: usize = 8 << 20;
-/// The clocks are compared so often: the wall clock may be made faster or slower by 500 ppm, which are 5 us in that time.
+/// Interval between comparisons of the clocks: adjustment of the wall clock by 500 ppm gives 5 us in this time.
 const COMPARED_EVERY: Duration = Duration::from_millis(10);
 
 impl Entries {
-    /// Sees what is handed to a device of this thread's namespace from now on.
+    /// Records packets handed to a device of this thread's namespace from now on.
     ///
     /// # Errors
-    /// Without CAP_NET_RAW, or if there is no such device.
+    /// Without CAP_NET_RAW, or if the device does not exist.
     pub fn open(device: &str) -> Result<Entries, SystemError> {
         let open = || -> io::Result<Socket> {
             let index = if_nametoindex(device)?;
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
             socket.attach_filter(&handed_to(index))?;
-            // More than the system's usual limit; what does not fit is not known again, and counts from its reading.
+            // Exceeds the usual limit. Packets beyond are not recorded and count from their reading.
             let _ = setsockopt(&socket, RcvBufForce, &BUFFER);
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
@@ -75,7 +71,7 @@ impl Entries {
         })
     }
 
-    /// When the kernel handed over a packet that has just been read, and `now` is; `None` if it was not seen.
+    /// Time at which the kernel handed over a packet read at `now`; `None` if not recorded.
     pub fn time(&mut self, packet: &[u8], clock: &Clock, now: Time) -> Option<Time> {
         if self.compared == Time::ZERO || now.since(self.compared) > COMPARED_EVERY {
             self.compared = self.arrivals.compare(clock);
@@ -84,18 +80,15 @@ impl Entries {
             self.look();
             self.place(packet)
         })?;
-        // Those before it were dropped by the device.
         let seen = self.seen.drain(..=place).next_back()?;
         Some(self.arrivals.time(seen.stamp, now))
     }
 
-    /// Which one it is: the device keeps the order.
     fn place(&self, packet: &[u8]) -> Option<usize> {
         let head = &packet[..packet.len().min(HEAD)];
         self.seen.iter().take(NEAR).position(|seen| seen.head[..seen.len] == *head)
     }
 
-    /// Reads what has been seen.
     fn look(&mut self) {
         for _ in 0..BATCH {
             let mut head = [0; HEAD];
@@ -124,16 +117,16 @@ fn nanos(time: &TimeSpec) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Takes the first bytes of what the kernel hands to a device, and nothing else.
+/// Filter for the first bytes of packets that the kernel hands to a device.
 fn handed_to(index: u32) -> [SockFilter; 6] {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
-    // What is known of a packet beside its bytes (linux/filter.h, SKF_AD_OFF).
+    // Metadata of a packet (linux/filter.h, SKF_AD_OFF).
     const BESIDE: u32 = 0xffff_f000;
     const KIND: u32 = BESIDE + 4;
     const DEVICE: u32 = BESIDE + 8;
-    // From this host (linux/if_packet.h, PACKET_OUTGOING).
+    // Sent by this host (linux/if_packet.h, PACKET_OUTGOING).
     const FROM_US: u32 = 4;
     [
         SockFilter::new(LOAD_WORD, 0, 0, KIND),
@@ -169,10 +162,8 @@ mod tests {
                 let clock = Clock::new();
                 let socket = UdpSocket::bind((CLIENT, 0)).unwrap();
                 let send = |text: &str| socket.send_to(text.as_bytes(), (SERVER, 9)).unwrap();
-                // The kernel begins to stamp packets a moment after somebody asks for it.
                 sleep(Span::from_millis(300));
                 let mut buffer = [0; 2000];
-                // What the kernel says of itself.
                 while tun.recv(&mut buffer).unwrap().is_some() {}
                 let mut sent = Vec::new();
                 for text in ["one", "two", "two", "three"] {
@@ -183,7 +174,6 @@ mod tests {
                 }
                 for (number, (before, after)) in sent.into_iter().enumerate() {
                     let len = tun.recv(&mut buffer).unwrap().expect("it is there");
-                    // The third is not asked for: it is the fourth's turn all the same.
                     if number == 2 {
                         continue;
                     }

@@ -1,31 +1,31 @@
-//! An error of the system: what it refuses, and how to mend that.
+//! Errors of the system, with help.
 
 use std::fmt;
 use std::io;
 
-/// What went wrong where, and what to do about it.
+/// An error message and its remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemError {
-    /// What went wrong, and with what.
+    /// Error and object.
     pub message: String,
-    /// How to mend it.
+    /// Remedy.
     pub help: String,
 }
 
 impl SystemError {
-    /// A message and its help.
+    /// Joins a message and its help.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> SystemError {
         SystemError { message: message.into(), help: help.into() }
     }
 
-    /// The help that belongs to an error of the system's; `otherwise` if it is none of the usual ones.
+    /// Error of a system call with the usual help for its kind, else `otherwise`.
     pub fn of_system(what: &str, error: &io::Error, otherwise: &str) -> SystemError {
         let help = match error.kind() {
             io::ErrorKind::PermissionDenied => {
-                "run it as root, or give it the capability: setcap cap_net_admin+ep lasthop"
+                "run it as root, or set the capability: setcap cap_net_admin+ep lasthop"
             }
-            io::ErrorKind::NotFound => "the kernel has no TUN devices here: modprobe tun",
-            io::ErrorKind::ResourceBusy => "another program has it: choose another name",
+            io::ErrorKind::NotFound => "the kernel has no TUN devices: modprobe tun",
+            io::ErrorKind::ResourceBusy => "another program uses this name: choose another",
             _ => otherwise,
         };
         SystemError::new(format!("{what}: {error}"), help)

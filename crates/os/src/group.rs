@@ -1,5 +1,5 @@
-//! Control groups of our own (cgroup v2), which tell how long all programs of one side waited for a processor at once:
-//! the kernel's pressure stall information (PSI).
+//! Control groups (cgroup v2) that measure how long all programs of one side waited for a processor at once, by
+//! pressure stall information (PSI).
 
 use crate::apart;
 use crate::namespace::locked;
@@ -12,24 +12,22 @@ use std::process;
 use std::thread;
 use std::time;
 
-/// A control group; removed with its owner, once its processes have ended.
+/// A control group; removed on drop, after its processes have ended.
 #[derive(Debug)]
 pub struct Group {
-    /// Where it is, and where we are.
     folder: PathBuf,
     parent: PathBuf,
-    /// Whoever finds it unlocked knows that its owner is dead.
+    /// An unlocked group belongs to a dead owner.
     _lock: Flock<File>,
 }
 
-/// Processes that were killed are gone after so long.
 const PATIENCE: time::Duration = time::Duration::from_millis(500);
-/// So deep below the first group ours are looked for; services of a user are 4 deep.
+/// Search depth below the root group; services of a user are 4 deep.
 const DEEPEST: u32 = 8;
 
 impl Group {
-    /// A group for what is called `role`, below our own. `None` where the system has no cgroup v2 that we may write, or
-    /// no pressure stall information (`psi=1` on the kernel's command line).
+    /// Creates a group below the current one. `None` without a writable cgroup v2, or without PSI (kernel command line:
+    /// `psi=1`).
     pub fn create(role: &str) -> Option<Group> {
         let parent = own()?;
         let folder = parent.join(name(apart::run().unwrap_or_else(process::id), role));
@@ -39,19 +37,19 @@ impl Group {
         group.stalled().is_some().then_some(group)
     }
 
-    /// Starts processes in this group: this process is in it meanwhile.
+    /// Starts processes in this group, which this process joins meanwhile.
     ///
     /// # Errors
-    /// If the kernel does not let us in; then nothing was started.
+    /// If the kernel refuses; `start` was then not called.
     pub fn within<T>(&self, start: impl FnOnce() -> T) -> io::Result<T> {
         enter(&self.folder)?;
         let started = start();
-        // If it refuses, which it has no reason to, we count as one of them.
+        // On an unlikely failure, this process remains in the group.
         let _ = enter(&self.parent);
         Ok(started)
     }
 
-    /// For how long so far processes of the group wanted a processor and none of them had one.
+    /// Total time in which processes of the group wanted a processor and none had one.
     pub fn stalled(&self) -> Option<Duration> {
         stalled(&fs::read_to_string(self.folder.join("cpu.pressure")).ok()?)
     }
@@ -66,7 +64,7 @@ impl Drop for Group {
     }
 }
 
-/// Removes the empty groups of processes that are no more, wherever they are.
+/// Removes empty groups of dead processes at any depth.
 pub fn remove_stale() {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     if let Some(root) = mounted(&mounts) {
@@ -78,7 +76,7 @@ fn remove_below(folder: &Path, depth: u32) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
         match entry.file_name().to_str().is_some_and(is_name) {
-            // One that is made right now and not locked yet is lost to its owner, who goes without.
+            // A group just created and not yet locked is lost to its owner, who runs without.
             true if locked(&entry.path()).is_ok() => drop(fs::remove_dir(entry.path())),
             true => {}
             false if depth > 0 => remove_below(&entry.path(), depth - 1),
@@ -91,7 +89,6 @@ fn name(pid: u32, role: &str) -> String {
     format!("lasthop-{pid}-{role}")
 }
 
-/// Whether a group is one of ours.
 fn is_name(name: &str) -> bool {
     let parts = name.strip_prefix("lasthop-").and_then(|rest| rest.split_once('-'));
     parts.is_some_and(|(pid, role)| pid.parse::<u32>().is_ok() && matches!(role, "command" | "listener"))
@@ -101,7 +98,6 @@ fn enter(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("cgroup.procs"), process::id().to_string())
 }
 
-/// The folder of our own group (cgroups(7)).
 fn own() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let ours = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -109,7 +105,6 @@ fn own() -> Option<PathBuf> {
     Some(Path::new(mounted(&mounts)?).join(path.trim_start_matches('/')))
 }
 
-/// Where cgroup v2 is mounted.
 fn mounted(mounts: &str) -> Option<&str> {
     mounts.lines().find_map(|line| {
         let mut words = line.split(' ').skip(1);
@@ -118,7 +113,7 @@ fn mounted(mounts: &str) -> Option<&str> {
     })
 }
 
-/// The time in which all were stalled, of a file of pressure stall information, us.
+/// Total time with all tasks stalled, from a PSI file in us.
 fn stalled(text: &str) -> Option<Duration> {
     let line = text.lines().find_map(|line| line.strip_prefix("full "))?;
     let total = line.split(' ').find_map(|word| word.strip_prefix("total="))?;

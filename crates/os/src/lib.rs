@@ -1,19 +1,19 @@
-//! The operating system, as `emu` and `agent` need it: everything here changes or reads the machine.
+//! The operating system for `emu` and `agent`: everything that changes or reads the machine.
 //!
-//! * [`clock`]: the monotonic clock, as the pure crates count time.
-//! * [`error`]: what the system refuses, and how to mend that.
-//! * [`namespace`]: network namespaces of our own; [`program`]: what runs in them; [`user`]: as whom; [`group`]: how long they
-//!   waited for a processor.
-//! * [`tun`]: a TUN device: IP packets from and to the kernel; [`port`]: one at an end of a path, which takes several packets at
-//!   once (`offload`); [`entries`]: when the kernel handed them over, [`arrival`] by which clock; [`ends`]: two of them.
-//! * [`datagrams`]: UDP with the kernel's time of arrival.
-//! * [`resolver`]: how names are resolved behind a path.
-//! * [`nat`]: network address translation: this host's network as the far end of a path.
-//! * [`apart`]: all of that without root's rights, in a user namespace; its way to the outside:
-//!   [`splice`] for TCP, [`uplink`] for the rest.
-//! * [`priority`]: real-time priority, so that the kernel wakes us in time.
+//! * [`clock`]: monotonic clock in the time type of the pure crates. [`error`]: errors with help.
+//! * [`namespace`]: network namespaces; [`program`]: programs in them; [`user`]: the programs' user; [`group`]: time
+//!   that
+//!   programs waited for a processor.
+//! * [`tun`]: TUN devices; [`port`]: an end of a path, reads several segments at once (`offload`); [`entries`]: times
+//!   at
+//!   which the kernel handed over packets; [`arrival`]: clock of these times; [`ends`]: both ends of a path.
+//! * [`datagrams`]: UDP with the kernel's arrival times.
+//! * [`resolver`]: name resolution behind a path.
+//! * [`nat`]: network address translation, for this host's network as the remote end.
+//! * [`apart`]: the same without root, in a user namespace; [`splice`] (TCP) and [`uplink`] (the rest) reach outside.
+//! * [`priority`]: real-time priority, for timely wake-ups.
 //!
-//! What is absent: no packet is looked into here, nothing prints or exits. Apart from clock and error it is Linux only.
+//! The crate does not inspect packets, print or exit. All but clock and error is Linux only.
 
 pub mod clock;
 pub mod error;

@@ -1,14 +1,14 @@
-//! Segments that a device hands over in one piece, split as a network card does it (TSO, USO).
+//! Splits a piece of several segments from a device, as a network card does (TSO, USO).
 //!
-//! A device with a virtio header (linux/virtio_net.h) hands over up to 64 KB of a stream at once: the kernel has not cut them
-//! into segments, nor computed their checksums. On the path they are packets of their own.
+//! With a virtio header (linux/virtio_net.h), a device hands over up to 64 KB of a stream at once, neither segmented
+//! nor with checksums.
 
-/// Length of the header before each packet, bytes.
+/// Length of the virtio header, bytes.
 pub(crate) const HEADER: usize = 10;
-/// The largest piece, with its header, bytes.
+/// Maximum piece including the header, bytes.
 pub(crate) const LARGEST: usize = HEADER + 65_535;
 
-/// Its checksum is to be completed (VIRTIO_NET_HDR_F_NEEDS_CSUM).
+/// The checksum must be completed (VIRTIO_NET_HDR_F_NEEDS_CSUM).
 const NEEDS_CHECKSUM: u8 = 1;
 const ONE_PACKET: u8 = 0;
 const TCP4: u8 = 1;
@@ -21,13 +21,12 @@ const FIN: u8 = 1;
 const PSH: u8 = 8;
 const CWR: u8 = 128;
 
-/// What stands before a packet.
 struct Virtio {
     flags: u8,
     kind: u8,
-    /// Payload of each segment, bytes.
+    /// Payload per segment, bytes.
     segment: usize,
-    /// Where the transport's header begins, and its checksum from there.
+    /// Offset of the transport header, and of the checksum in it.
     transport: usize,
     checksum: usize,
 }
@@ -40,7 +39,7 @@ impl Virtio {
     }
 }
 
-/// The packets of what a device handed over, each in a buffer of `spare`'s; none if that is not to be understood.
+/// Splits a frame into packets, in buffers taken from `spare`; gives none if the frame is malformed.
 pub(crate) fn split(frame: &mut [u8], spare: &mut Vec<Vec<u8>>, mut each: impl FnMut(Vec<u8>)) {
     let Some(virtio) = Virtio::read(frame) else { return };
     let packet = &mut frame[HEADER..];
@@ -71,7 +70,6 @@ fn fresh(spare: &mut Vec<Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-/// Length of the headers of a piece that holds several segments.
 fn headers_of(packet: &[u8], virtio: &Virtio) -> Option<usize> {
     let at = virtio.transport;
     let length = match virtio.kind {
@@ -84,7 +82,7 @@ fn headers_of(packet: &[u8], virtio: &Virtio) -> Option<usize> {
     plausible.then_some(at + length)
 }
 
-/// Makes a segment of a piece's headers and a part of its payload.
+/// Adapts the headers of one segment: lengths, IPv4 identification, sequence number, flags, checksums.
 fn number_segment(bytes: &mut [u8], virtio: &Virtio, number: usize, offset: u32, is_last: bool) {
     let (at, length) = (virtio.transport, bytes.len());
     let is_v4 = bytes[0] >> 4 == 4;
@@ -121,12 +119,12 @@ fn number_segment(bytes: &mut [u8], virtio: &Virtio, number: usize, offset: u32,
     complete(bytes, at, virtio.checksum);
 }
 
-/// Completes a transport's checksum, in whose place the pseudo-header's sum stands.
+/// Completes a transport checksum, whose field holds the sum of the pseudo-header.
 fn complete(bytes: &mut [u8], at: usize, checksum: usize) {
     if at + checksum + 2 > bytes.len() {
         return;
     }
-    // RFC 768: a sum of zero is sent as its complement, which TCP may do, too.
+    // RFC 768: a sum of zero is sent as its complement; TCP permits that, too.
     let sum = match !folded(summed(&bytes[at..])) {
         0 => u16::MAX,
         sum => sum,
@@ -138,13 +136,13 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// The sum of what RFC 9293 §3.1 puts before a segment that begins `at`.
+/// Sum of the pseudo-header (RFC 9293 §3.1) of a segment that begins at `at`.
 fn pseudo(bytes: &[u8], at: usize, protocol: u8) -> u64 {
     let addresses = if bytes[0] >> 4 == 4 { &bytes[12..20] } else { &bytes[8..40] };
     summed(addresses) + u64::from(protocol) + (bytes.len() - at) as u64
 }
 
-/// The sum of 16-bit words (RFC 1071), not folded.
+/// Unfolded sum of 16-bit words (RFC 1071).
 fn summed(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<4>();
     let sum: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();
@@ -167,13 +165,12 @@ mod tests {
 
     const SEGMENT: usize = 1000;
 
-    /// A piece of a stream as the kernel hands it over: IP, transport, `payload` bytes that count.
+    /// A piece from the kernel: IP, transport, `payload` counting bytes.
     fn piece(is_v6: bool, is_udp: bool, payload: usize) -> Vec<u8> {
         let at = if is_v6 { 40 } else { 20 };
         let mut transport = if is_udp { vec![0; 8] } else { vec![0; 32] };
         transport[..4].copy_from_slice(&[0x13, 0x89, 0xc0, 0x01]);
         if !is_udp {
-            // Wraps within the piece.
             transport[4..8].copy_from_slice(&(u32::MAX - 1500).to_be_bytes());
             transport[12] = 8 << 4;
             transport[13] = CWR | 16 | PSH | FIN;
@@ -208,7 +205,6 @@ mod tests {
         packets
     }
 
-    /// RFC 1071, word by word.
     fn plain_sum(bytes: &[u8]) -> u16 {
         let words =
             bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
@@ -250,7 +246,7 @@ mod tests {
                 }
                 let sequence = u32::from_be_bytes(*packet[at + 4..].first_chunk().unwrap());
                 assert_eq!(sequence, (u32::MAX - 1500).wrapping_add(1000 * number as u32));
-                // RFC 3168 §6.1.2: the window was reduced once. The stream ends with the last one.
+                // RFC 3168 §6.1.2: only the first segment has CWR. FIN and PSH are on the last.
                 assert_eq!(packet[at + 13], [CWR | 16, 16, 16 | PSH | FIN][number]);
             }
         }
@@ -263,7 +259,6 @@ mod tests {
         frame[0] = 0;
         assert_eq!(all(frame.clone()), [&frame[HEADER..]]);
         frame[0] = NEEDS_CHECKSUM;
-        // What the kernel leaves there: the sum of the pseudo-header.
         let partial = plain_sum(&[&frame[HEADER + 12..HEADER + 20], &[0, 6], &[2, 21]].concat());
         frame[HEADER + 36..HEADER + 38].copy_from_slice(&partial.to_be_bytes());
         let packets = all(frame.clone());

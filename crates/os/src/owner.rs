@@ -1,20 +1,20 @@
-//! Whether the process that made something is still alive: its number may have been given to another one since.
+//! Checks whether an owner is alive although its PID may have been reused.
 
 use nix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// So much the two clocks may differ that are compared.
+/// Tolerated difference between the two clocks.
 const MARGIN: Duration = Duration::from_secs(1);
-/// Units of a start time in /proc, a second (proc(5): USER_HZ).
+/// Units of start times in /proc per second (proc(5): USER_HZ).
 const TICKS: u64 = 100;
 
-/// Whether a process has this number that had it when something was made.
+/// Whether the process with this PID existed at the time `made`.
 pub(crate) fn lives(pid: i32, made: SystemTime) -> bool {
     started(pid).is_some_and(|started| started <= made + MARGIN)
 }
 
-/// When a process began; `None` if there is none, or it has ended and waits for its parent.
+/// Start time of a process; `None` if missing or a zombie.
 fn started(pid: i32) -> Option<SystemTime> {
     let ticks = ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
     let since_boot = Duration::from(clock_gettime(ClockId::CLOCK_BOOTTIME).ok()?);
@@ -22,7 +22,7 @@ fn started(pid: i32) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// When it began, in ticks since the machine did: the 20th word behind the name in brackets; the first is its state.
+/// Start time in ticks since boot: 20th word after the name in brackets; the first word is the state.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let mut words = behind.split(' ');
@@ -41,7 +41,6 @@ mod tests {
     fn a_number_that_was_given_anew_is_another_process() {
         let ours = process::id() as i32;
         assert!(lives(ours, SystemTime::now()));
-        // Whoever made something an hour before we began was not we.
         let before = started(ours).unwrap() - Duration::from_secs(3600);
         assert!(!lives(ours, before));
         assert!(!lives(i32::MAX, SystemTime::now()));

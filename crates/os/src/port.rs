@@ -13,46 +13,44 @@ use tun_rs::SyncDevice;
 /// A packet from the kernel.
 #[derive(Debug)]
 pub struct Entered {
-    /// Its bytes.
+    /// Packet including IP header.
     pub bytes: Vec<u8>,
-    /// When the kernel handed it over.
+    /// Time at which the kernel handed over the packet.
     pub at: Time,
 }
 
-/// Our side of a TUN device that hands over several segments of a stream at once; it disappears with its owner.
+/// Port of a TUN device that hands over several segments at once; the device ends with the port.
 pub struct Port {
     device: SyncDevice,
-    /// When packets were handed over, if somebody wants to know.
     entries: Option<Entries>,
     buffer: Vec<u8>,
 }
 
 impl Port {
-    /// Makes the device and brings it up.
+    /// Creates the device and brings it up.
     ///
     /// # Errors
-    /// If the system refuses: no permission, no TUN, a name that is taken.
+    /// If a system call fails: no permission, no TUN, a name in use.
     pub fn open(interface: &Interface) -> Result<Port, SystemError> {
         let device = tun::device(interface, true)?;
         Ok(Port { device, entries: None, buffer: vec![0; LARGEST] })
     }
 
-    /// From now on it is known when packets were handed over, if this process may see that; to be called in the device's
-    /// namespace.
+    /// Records hand-over times from now on, if permitted. Call this in the device's namespace.
     pub fn watch(&mut self) {
         self.entries = self.device.name().ok().and_then(|name| Entries::open(&name).ok());
     }
 
-    /// Whether it is seen when packets are handed over.
+    /// Whether hand-over times are recorded.
     pub fn is_watched(&self) -> bool {
         self.entries.is_some()
     }
 
-    /// Takes what the kernel hands over next: a packet, or segments of one stream that it handed over together. Each is
-    /// in a buffer of `spare`'s. Whether something was there.
+    /// Takes the next packet, or the next segments handed over together, in buffers from `spare`; false if none is
+    /// waiting.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device no longer exists.
     pub fn receive(
         &mut self,
         clock: &Clock,
@@ -72,20 +70,20 @@ impl Port {
         Ok(true)
     }
 
-    /// Gives a packet to the kernel. False if it did not take it: it is lost, as on a wire.
+    /// Gives a packet to the kernel; false if the kernel refuses and the packet is lost.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device no longer exists.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
-        // Nothing is said of it: its checksums are looked at.
+        // A zero header: the kernel verifies the checksums.
         let parts = [IoSlice::new(&[0; HEADER]), IoSlice::new(packet)];
         tun::taken(self.device.send_vectored(&parts))
     }
 
-    /// Waits until a packet is there on any of them, for `span` at most.
+    /// Waits for a packet on any port, at most `span`.
     ///
     /// # Errors
-    /// If a device is gone.
+    /// If a device no longer exists.
     pub fn wait_for_any<const N: usize>(ports: [&Port; N], span: Duration) -> Result<(), SystemError> {
         tun::wait_for_any(ports.map(|port| &port.device), span)
     }
@@ -106,7 +104,6 @@ mod tests {
             return println!("skipped: no TUN devices here");
         };
         let clock = Clock::new();
-        // The kernel begins to stamp packets a moment after somebody asks for it.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let (mut spare, mut packets) = (Vec::new(), VecDeque::new());
         while port.receive(&clock, &mut spare, &mut packets).unwrap() {}

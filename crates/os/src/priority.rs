@@ -1,4 +1,4 @@
-//! Real-time priority (sched(7)): that the kernel wakes us in time.
+//! Real-time priority (sched(7)), for timely wake-ups.
 
 use thread_priority::unix::{
     NormalThreadSchedulePolicy, RealtimeThreadSchedulePolicy, ThreadSchedulePolicy,
@@ -6,19 +6,18 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// A priority among those of real time, 1 to 99: before everything that has none.
 const PRIORITY: u8 = 20;
 
-/// This thread runs before all others (SCHED_FIFO) and is woken without slack, as far as the system permits.
+/// Runs this thread before all others (SCHED_FIFO) without timer slack, as far as permitted.
 #[derive(Debug)]
 pub struct RealTimePriority {
     is_granted: bool,
 }
 
 impl RealTimePriority {
-    /// From now on, until it is dropped. Threads and processes that begin meanwhile inherit it.
+    /// Begins real-time priority until drop. Threads and processes started meanwhile inherit it.
     pub fn begin() -> RealTimePriority {
-        // Timers otherwise wait up to 50 us for others.
+        // The default slack of timers is 50 us.
         let _ = nix::sys::prctl::set_timerslack(1);
         let Ok(priority) = ThreadPriorityValue::try_from(PRIORITY) else {
             return RealTimePriority { is_granted: false };
@@ -29,7 +28,7 @@ impl RealTimePriority {
         RealTimePriority { is_granted }
     }
 
-    /// Whether it runs before all others.
+    /// Whether the system granted SCHED_FIFO.
     pub fn is_granted(&self) -> bool {
         self.is_granted
     }
@@ -39,7 +38,7 @@ impl Drop for RealTimePriority {
     fn drop(&mut self) {
         let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
         let _ = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy);
-        // 0: what the thread had at its start.
+        // 0 restores the thread's initial slack.
         let _ = nix::sys::prctl::set_timerslack(0);
     }
 }

@@ -1,4 +1,4 @@
-//! A program in a namespace.
+//! Programs in namespaces.
 
 use crate::apart::{self, give_up_rights};
 use crate::error::SystemError;
@@ -12,16 +12,16 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// How a program is attached to us.
+/// Attachment of a program to this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attached {
-    /// It has our standard input and output, and gets the terminal's signals.
+    /// With standard input and output of this process, and signals of the terminal.
     Foreground,
-    /// It reads nothing, writes to our standard error, and gets no signal but ours.
+    /// Without input; output to standard error; no signals of the terminal.
     Background,
 }
 
-/// A program that runs.
+/// A running program, killed on drop.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
@@ -29,10 +29,10 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it, as we or as somebody else, in a control group or in ours, with resolvers of its own or with ours.
+    /// Starts a program, with its user, its control group and its resolvers; `None` means those of this process.
     ///
     /// # Errors
-    /// If there is no such program, or it may not be run.
+    /// If the program is missing or not executable.
     pub fn start(
         namespace: &Namespace,
         words: &[String],
@@ -42,10 +42,9 @@ impl Program {
         names: Option<&Names>,
     ) -> Result<Program, SystemError> {
         let Some((name, arguments)) = words.split_first() else {
-            return Err(SystemError::new("there is no command to run", "give one behind `--`"));
+            return Err(SystemError::new("no command is given", "give a command after `--`"));
         };
         let mut command = Command::new(name);
-        // What it may start is another run.
         command.args(arguments).env_remove(apart::RUN);
         if attached == Attached::Background {
             command.stdin(Stdio::null()).stdout(io::stderr()).process_group(0);
@@ -66,36 +65,35 @@ impl Program {
         };
         let child = match group.map(|group| group.within(&mut spawn)) {
             Some(Ok(child)) => child,
-            // A group that cannot be entered only counts nothing.
+            // A program outside its group is only not measured.
             None | Some(Err(_)) => spawn(),
         };
         let child = child?.map_err(|error| {
             let help = match error.kind() {
-                io::ErrorKind::NotFound => "check its name; a line for the shell is run by: -- sh -c 'LINE'",
-                io::ErrorKind::PermissionDenied => "is it a program, and may it be run?",
-                _ => "see what the system says",
+                io::ErrorKind::NotFound => "check the name; to run a shell line: -- sh -c 'LINE'",
+                io::ErrorKind::PermissionDenied => "check that the file is an executable program",
+                _ => "see the system's error above",
             };
             SystemError::new(format!("cannot run `{name}`: {error}"), help)
         })?;
         Ok(Program { child, attached })
     }
 
-    /// Its exit status once it has ended: 128 and the signal's number if a signal ended it, as shells count.
+    /// Exit status once ended; 128 plus the signal number after a signal, as in shells.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system call fails.
     pub fn ended(&mut self) -> Result<Option<u8>, SystemError> {
         let status = self.child.try_wait().map_err(|error| {
-            SystemError::new(format!("cannot wait for the command: {error}"), "see what the system says")
+            SystemError::new(format!("cannot wait for the command: {error}"), "see the system's error above")
         })?;
         Ok(status.map(number))
     }
 
-    /// Asks it to end, or makes it.
+    /// Sends SIGTERM, or SIGKILL if `at_once`.
     pub fn stop(&self, at_once: bool) {
         let pid = self.child.id() as i32;
         let signal = if at_once { Signal::SIGKILL } else { Signal::SIGTERM };
-        // A background program is the leader of a group of its own.
         let whom = if self.attached == Attached::Background { -pid } else { pid };
         let _ = kill(Pid::from_raw(whom), signal);
     }
@@ -110,7 +108,7 @@ impl Drop for Program {
     }
 }
 
-/// A status as shells count it: 128 and the signal's number if a signal ended the program.
+/// Exit status as in shells: 128 plus the signal number after a signal.
 pub fn number(status: ExitStatus) -> u8 {
     let signal = || status.signal().map(|signal| 128 + signal);
     status.code().or_else(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)

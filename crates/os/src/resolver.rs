@@ -1,6 +1,6 @@
-//! Names behind a path: the host's resolver may be where no packet of the path's comes, on the host's loopback device
-//! (systemd-resolved at 127.0.0.53, Docker's at 127.0.0.11). So the path's far end passes questions on, and a program
-//! behind the path sees a `/etc/resolv.conf` that names it. The host's own stays as it is.
+//! Name resolution behind a path. The host's resolver may listen on the loopback device only (systemd-resolved at
+//! 127.0.0.53, Docker at 127.0.0.11), out of reach of the path. The remote end then forwards DNS queries, and programs
+//! behind the path see an `/etc/resolv.conf` that names the remote end. The host's file is unchanged.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
@@ -17,31 +17,29 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// Where programs look for resolvers (resolv.conf(5)).
 const FILE: &str = "/etc/resolv.conf";
-/// The port of DNS.
 const PORT: u16 = 53;
-/// How long a question waits for its answer; programs ask again after 5 s.
+/// Timeout of a query; programs repeat queries after 5 s.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a program behind the path is to see; removed with its owner. A program that began keeps it.
+/// A resolv.conf for programs behind the path; the file is removed on drop, but running programs keep it.
 #[derive(Debug)]
 pub struct Names {
     file: PathBuf,
 }
 
 impl Names {
-    /// The resolver of this machine that has to be asked for a path: the first on its loopback device; the first of `all`,
-    /// if none can be reached. `None`: the path leads to those that are named.
+    /// Resolver that the path cannot reach: the first on the loopback device or, with `all`, the first. `None`: the
+    /// path reaches all resolvers.
     pub fn resolver(all: bool) -> Option<IpAddr> {
         let text = fs::read_to_string(FILE).ok()?;
         servers(&text).find(|server| all || server.is_loopback())
     }
 
-    /// This machine's settings with the resolver at `address` in place of those on its loopback device, or of `all`.
+    /// The host's configuration with the resolver at `address` instead of those on the loopback device, or of `all`.
     ///
     /// # Errors
-    /// If no file can be written.
+    /// If the file cannot be written.
     pub fn through(address: Ipv4Addr, all: bool) -> Result<Names, SystemError> {
         let make = || -> io::Result<PathBuf> {
             let text = replaced(&fs::read_to_string(FILE)?, address, all);
@@ -59,13 +57,12 @@ impl Names {
             SystemError::of_system(
                 "cannot write a resolv.conf for the command",
                 &error,
-                "is TMPDIR writable?",
+                "check that TMPDIR is writable",
             )
         })?;
         Ok(Names { file })
     }
 
-    /// Shows it to this thread, and to the programs that it starts.
     pub(crate) fn show(&self) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWNS)?;
         mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_SLAVE, None)?;
@@ -80,11 +77,10 @@ impl Drop for Names {
     }
 }
 
-/// Passes questions on from now on to the resolver `to`, port 53, which is asked from where we are: those that come to
-/// `at`, here or in a namespace.
+/// Forwards DNS queries that arrive at `at`, in a namespace or here, to the resolver `to`, port 53, from here.
 ///
 /// # Errors
-/// If the system refuses.
+/// If a system call fails.
 pub fn pass_on(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Result<(), SystemError> {
     let listen = || -> io::Result<(UdpSocket, TcpListener)> {
         Ok((UdpSocket::bind((at, PORT))?, TcpListener::bind((at, PORT))?))
@@ -94,11 +90,11 @@ pub fn pass_on(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Resul
         None => listen(),
     };
     let refused = |error: io::Error| {
-        let what = format!("cannot answer questions for names at {at}, port {PORT}");
+        let what = format!("cannot answer DNS queries at {at}, port {PORT}");
         SystemError::of_system(
             &what,
             &error,
-            "does another program have that port at all addresses? see `ss -lnp`",
+            "another program may use this port at all addresses: see `ss -lnp`",
         )
     };
     let (datagrams, streams) = bound.map_err(refused)?;
@@ -119,14 +115,14 @@ pub fn pass_on(namespace: Option<&Namespace>, at: Ipv4Addr, to: IpAddr) -> Resul
     }))
 }
 
-/// Each question has a socket of its own, as each program that asks has.
+/// Forwards each query from its own socket.
 fn answer_datagrams(near: &Arc<UdpSocket>, to: SocketAddr) {
     let mut question = [0; 1 << 16];
     loop {
         let Ok((len, from)) = near.recv_from(&mut question) else { continue };
         let (near, question) = (Arc::clone(near), question[..len].to_vec());
         let _ = thread::Builder::new().spawn(move || {
-            // Who gets no answer asks again.
+            // After a failure, the client repeats the query.
             let _ = asked(&question, to).and_then(|answer| near.send_to(&answer, from));
         });
     }
@@ -147,7 +143,7 @@ fn asked(question: &[u8], to: SocketAddr) -> io::Result<Vec<u8>> {
 
 fn server(line: &str) -> Option<IpAddr> {
     let address = line.strip_prefix("nameserver")?.trim();
-    // Without the interface of an address that is local to a link.
+    // Without the interface of a link-local address.
     address.split('%').next()?.parse().ok()
 }
 

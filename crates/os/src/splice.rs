@@ -1,6 +1,5 @@
-//! TCP from a namespace to the network that this process may use: each connection ends here, at this machine's kernel, and
-//! goes on as one of ours. So a path before it meets a kernel's congestion control, which the programs of
-//! [`crate::uplink`] do not have.
+//! TCP from a namespace to the network of this process: each connection ends at this machine's kernel and continues as
+//! one of this process. The path thus meets the kernel's congestion control, which programs of [`crate::uplink`] lack.
 
 use crate::error::SystemError;
 use crate::namespace::Namespace;
@@ -13,10 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How long a connection has until the far end answers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes connections until it is dropped; those that are there live on.
+/// Accepts connections until dropped; established connections continue.
 #[derive(Debug)]
 pub struct Splice {
     port: u16,
@@ -24,13 +22,13 @@ pub struct Splice {
 }
 
 impl Splice {
-    /// Takes what is redirected (netfilter's REDIRECT) to a port of a namespace.
+    /// Accepts connections redirected (netfilter's REDIRECT) to a port of a namespace.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If a system call fails.
     pub fn begin(namespace: &Namespace) -> Result<Splice, SystemError> {
         let refused =
-            |error: io::Error| SystemError::of_system("cannot take connections", &error, "see ulimit -n, -u");
+            |error: io::Error| SystemError::of_system("cannot accept TCP", &error, "see ulimit -n, -u");
         let listener =
             namespace.within(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?.map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();
@@ -41,7 +39,7 @@ impl Splice {
                 if over.load(Ordering::Relaxed) {
                     return;
                 }
-                // Where no thread is to be had, the connection is reset: it is dropped with what is unread.
+                // Without a thread, dropping the connection with unread data resets it.
                 if let Ok(stream) = stream {
                     let _ = thread::Builder::new().spawn(move || carry(&stream));
                 }
@@ -51,7 +49,7 @@ impl Splice {
         Ok(Splice { port, is_over })
     }
 
-    /// Where it listens.
+    /// Port to redirect to.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -63,17 +61,16 @@ impl Drop for Splice {
     }
 }
 
-/// One connection, to where it was meant to go.
 fn carry(near: &TcpStream) {
     let Ok(far) = meant_for(near).and_then(|to| TcpStream::connect_timeout(&to, PATIENCE)) else {
-        // Reset, as the far end would have it.
+        // A reset, as the remote end would send.
         let _ = SockRef::from(near).set_linger(Some(Duration::ZERO));
         return;
     };
     join(near, &far);
 }
 
-/// Carries what comes from one to the other, until both have ended.
+/// Copies data in both directions until both have ended.
 pub(crate) fn join(near: &TcpStream, far: &TcpStream) {
     for stream in [near, far] {
         let _ = stream.set_nodelay(true);
@@ -88,13 +85,11 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     match io::copy(&mut from, &mut to) {
         Ok(_) => drop(to.shutdown(Shutdown::Write)),
         Err(_) => {
-            // One side is gone: so is the other.
             let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
         }
     }
 }
 
-/// Where a redirected connection was meant to go.
 fn meant_for(stream: &TcpStream) -> io::Result<SocketAddr> {
     let address = getsockopt(stream, sockopt::OriginalDst)?;
     let ip = Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));

@@ -10,29 +10,28 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// The kernel's side of a TUN device.
+/// Kernel's side of a TUN device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
     /// Name, at most 15 bytes.
     pub name: String,
-    /// The kernel's addresses on it, with the length of their networks' prefixes.
+    /// Kernel's addresses, with prefix lengths.
     pub addresses: Vec<(IpAddr, u8)>,
-    /// Largest packet, bytes.
+    /// MTU, bytes.
     pub mtu: u16,
 }
 
-/// The longest name of an interface, bytes (IFNAMSIZ less its zero).
+/// Maximum length of an interface name, bytes (IFNAMSIZ without its zero).
 const LONGEST_NAME: usize = 15;
-/// Packets that wait in the kernel for us: the default of 500 is a few milliseconds of a fast link.
+/// Length of the kernel's queue, packets: the default of 500 covers only a few milliseconds of a fast link.
 const QUEUE: u32 = 10_000;
 
-/// Our side of a TUN device; it disappears with its owner.
+/// Reading side of a TUN device, which ends with this value.
 pub struct Tun {
     device: SyncDevice,
 }
 
-/// Makes a device and brings it up; with offloads it hands over segments that belong together in one piece, and takes
-/// them so (`crate::offload`).
+/// Creates a device and brings it up. With offloads, reads and writes may hold several segments (`crate::offload`).
 pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice, SystemError> {
     let name = &interface.name;
     if name.is_empty() || name.len() > LONGEST_NAME || name.contains(|c: char| c == '/' || c.is_whitespace())
@@ -50,11 +49,11 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
         };
     }
     let refused = |error: io::Error| {
-        let what = format!("cannot make the TUN device `{name}`");
-        SystemError::of_system(&what, &error, "see `ip link` for what is there already")
+        let what = format!("cannot create the TUN device `{name}`");
+        SystemError::of_system(&what, &error, "see `ip link` for existing devices")
     };
     let device = builder.build_sync().map_err(refused)?;
-    // The ioctl(2) is root's alone; by rtnetlink(7) whoever owns the namespace may.
+    // The ioctl(2) needs root; rtnetlink(7) permits the owner of the namespace.
     if device.set_tx_queue_len(QUEUE).is_err() {
         ip(&["link", "set", "dev", name, "txqueuelen", &QUEUE.to_string()])?;
     }
@@ -63,18 +62,18 @@ pub(crate) fn device(interface: &Interface, offloads: bool) -> Result<SyncDevice
 }
 
 impl Tun {
-    /// Makes the device and brings it up, without offloads.
+    /// Creates the device and brings it up, without offloads.
     ///
     /// # Errors
-    /// If the system refuses: no permission, no TUN, a name that is taken.
+    /// If a system call fails: no permission, no TUN, a name in use.
     pub fn open(interface: &Interface) -> Result<Tun, SystemError> {
         Ok(Tun { device: device(interface, false)? })
     }
 
-    /// The next packet from the kernel, if one is there: its length in `buffer`.
+    /// Length of the next packet from the kernel in `buffer`, if one is waiting.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device no longer exists.
     pub fn recv(&self, buffer: &mut [u8]) -> Result<Option<usize>, SystemError> {
         match self.device.recv(buffer) {
             Ok(len) => Ok(Some(len)),
@@ -83,24 +82,23 @@ impl Tun {
         }
     }
 
-    /// Gives a packet to the kernel. False if it did not take it: it is lost, as on a wire.
+    /// Gives a packet to the kernel; false if the kernel refuses and the packet is lost.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device no longer exists.
     pub fn send(&self, packet: &[u8]) -> Result<bool, SystemError> {
         taken(self.device.send(packet))
     }
 
-    /// Waits until a packet is there, for `span` at most.
+    /// Waits for a packet, at most `span`.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device no longer exists.
     pub fn wait(&self, span: Duration) -> Result<(), SystemError> {
         wait_for_any([&self.device], span)
     }
 }
 
-/// Waits until a packet is there on any device, for `span` at most.
 pub(crate) fn wait_for_any<const N: usize>(
     devices: [&SyncDevice; N],
     span: Duration,
@@ -113,16 +111,15 @@ pub(crate) fn wait_for_any<const N: usize>(
     }
 }
 
-/// How long to wait from `now` until `due`, a second at most.
+/// Time from `now` until `due`, at most 1 s.
 pub fn until(now: Time, due: Time) -> Duration {
     Duration::from_nanos(due.as_nanos().saturating_sub(now.as_nanos()).min(1_000_000_000))
 }
 
-/// Whether the kernel took a packet.
 pub(crate) fn taken(written: io::Result<usize>) -> Result<bool, SystemError> {
     match written {
         Ok(_) => Ok(true),
-        // EINVAL: not an IP packet (its version was corrupted).
+        // EINVAL: not an IP packet (corrupted version field).
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput) => {
             Ok(false)
         }
@@ -131,5 +128,9 @@ pub(crate) fn taken(written: io::Result<usize>) -> Result<bool, SystemError> {
 }
 
 pub(crate) fn gone(error: &io::Error) -> SystemError {
-    SystemError::of_system("the TUN device is gone", error, "was it deleted, or its namespace?")
+    SystemError::of_system(
+        "the TUN device is gone",
+        error,
+        "check that the device and its namespace still exist",
+    )
 }

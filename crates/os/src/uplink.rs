@@ -1,5 +1,5 @@
-//! A way to the outside for a namespace whose owner may not change the host's network: a program in user space that
-//! speaks for it, by sockets of the user's (`pasta` of passt, or `slirp4netns`).
+//! Access to the outside for a namespace without rights on the host's network: a user-space program with the user's
+//! sockets (`pasta` of passt, or `slirp4netns`).
 
 use crate::apart::give_up_rights;
 use crate::error::SystemError;
@@ -11,12 +11,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The programs, in the order in which they are tried. The addresses on their device are nobody's (RFC 2544), so that all of
-/// the host's own can be reached.
+/// Programs in order of preference. Their devices use benchmark addresses (RFC 2544), so all addresses of the host stay
+/// reachable.
 const PROGRAMS: [(&str, &[&str]); 2] = [
     (
         "pasta",
-        // Nothing from outside comes in by itself; the host's loopback device is not the gateway.
+        // No connections from outside; the gateway does not map to the host's loopback device.
         &[
             "--config-net",
             "--foreground",
@@ -48,21 +48,17 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
     ("slirp4netns", &["--configure", "--cidr=198.19.255.0/24", "--mtu=1500", "--disable-host-loopback"]),
 ];
 
-/// The device that it makes.
 const DEVICE: &str = "outside";
-/// How long it has until there is a route.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// One that runs; it ends with its owner.
+/// A running program, ended on drop.
 #[derive(Debug)]
 pub struct Uplink {
     name: &'static str,
-    /// A process in the namespace, by which the program finds it.
     _holder: Running,
     _program: Running,
 }
 
-/// A process that is killed with its owner.
 #[derive(Debug)]
 struct Running(Child);
 
@@ -74,10 +70,10 @@ impl Drop for Running {
 }
 
 impl Uplink {
-    /// Joins a namespace to what this process may reach.
+    /// Connects a namespace to the network of this process.
     ///
     /// # Errors
-    /// If there is no such program, or none of those that are there can do it.
+    /// If no program is installed, or none works.
     pub fn begin(namespace: &Namespace) -> Result<Uplink, SystemError> {
         let mut refused = Vec::new();
         for (name, arguments) in PROGRAMS {
@@ -90,13 +86,13 @@ impl Uplink {
         let help = "install passt (Debian: apt-get install passt), run it as root, or give the other end: --server 'COMMAND'";
         Err(match refused.is_empty() {
             true => SystemError::new("neither `pasta` (passt) nor `slirp4netns` is installed", help),
-            false => SystemError::new(refused.join("; "), "is the host itself connected?"),
+            false => SystemError::new(refused.join("; "), "check the host's own network connection"),
         })
     }
 
     fn with(name: &'static str, arguments: &[&str], namespace: &Namespace) -> io::Result<Uplink> {
-        // It waits for its standard input, whose other end is ours. Without rights, for the program has fewer than we
-        // and must be allowed to look at it.
+        // `cat` waits for its standard input. The process drops its rights, because the program has fewer and must be
+        // allowed to inspect the process.
         let mut holder = Command::new("cat");
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let held = namespace.within(|| {
@@ -120,7 +116,7 @@ impl Uplink {
             if ended || start.elapsed() > PATIENCE {
                 drop(program);
                 let said = said.and_then(|thread| thread.join().ok()).unwrap_or_default();
-                let why = if ended { "it ended" } else { "no route after 10 s" };
+                let why = if ended { "the program ended" } else { "no route after 10 s" };
                 return Err(io::Error::other(format!("{why}: {}", said.trim())));
             }
             thread::sleep(Duration::from_millis(5));
@@ -128,13 +124,12 @@ impl Uplink {
         Ok(Uplink { name, _holder: holder, _program: program })
     }
 
-    /// What the program is called.
+    /// Name of the program.
     pub fn name(&self) -> &'static str {
         self.name
     }
 }
 
-/// Reads all that is said, and keeps the beginning.
 fn listen(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut kept = String::new();
@@ -144,7 +139,7 @@ fn listen(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// Whether this thread's namespace has a default route (proc(5), net/route: the second column).
+/// Whether this thread's namespace has a default route (proc(5), net/route: second column).
 fn has_route() -> bool {
     let text = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
     text.lines().skip(1).any(|line| line.split_whitespace().nth(1) == Some("00000000"))

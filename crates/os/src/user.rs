@@ -1,4 +1,4 @@
-//! As whom the programs run that we start for a user: not with rights that we have and the user has not.
+//! Identity of programs started for a user: they get no rights that the user lacks.
 
 use nix::unistd::{Gid, Uid, User, geteuid};
 use std::env;
@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether a command is this program, to run an emulation: by the name it is called, it would be found.
+/// Whether a command is `emulate` of this program, found by its name as a shell would.
 pub fn is_emulation(words: &[String]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let file = |path: &Path| fs::metadata(path).ok().map(|found| (found.st_dev(), found.st_ino()));
@@ -24,14 +24,14 @@ pub fn is_emulation(words: &[String]) -> bool {
         && found == file(Path::new("/proc/self/exe"))
 }
 
-/// As whom, and with what rights, a program runs.
+/// Identity and rights of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Runner {
-    /// As we, with our rights.
+    /// This process's user and rights.
     Us,
-    /// As we, without the rights that a user namespace gives us.
+    /// This process's user, without rights from a user namespace.
     Bare,
-    /// As the user who called `sudo`.
+    /// The user who called `sudo`.
     Caller(Caller),
 }
 
@@ -40,12 +40,11 @@ pub enum Runner {
 pub struct Caller {
     user: Uid,
     group: Gid,
-    /// Name and home, if the system knows them.
     known: Option<(String, PathBuf)>,
 }
 
 impl Caller {
-    /// The one who had root run us (`SUDO_UID`, `SUDO_GID`: sudo(8)); `None` if nobody else did, or we are not root.
+    /// The calling user from `SUDO_UID` and `SUDO_GID` (sudo(8)); `None` if absent or not root.
     pub fn of_sudo() -> Option<Caller> {
         let number = |name: &str| env::var(name).ok()?.parse::<u32>().ok();
         let (user, group) = (Uid::from_raw(number("SUDO_UID")?), Gid::from_raw(number("SUDO_GID")?));
@@ -56,7 +55,7 @@ impl Caller {
         Some(Caller { user, group, known })
     }
 
-    /// Has a program run as this user, with this user's home. Of the user's groups it has the first one alone.
+    /// Runs a program as this user with this user's home directory. Only the primary group is kept.
     pub(crate) fn runs(&self, command: &mut Command) {
         command.uid(self.user.as_raw()).gid(self.group.as_raw());
         if let Some((name, home)) = &self.known {

@@ -16,56 +16,55 @@ use lasthop_lab::repeat::on_threads;
 use lasthop_lab::report;
 use std::path::{Path, PathBuf};
 
-/// What is good to know of it.
 const MORE: &str = "\
-Cures of the sender, the receiver, the router's queue, the base station and the link are tried alone, then the best of
-each place in pairs, all under the same losses. Repetitions are added until the order of the first three is certain, or
-the work is used up. A cure counts with its goodput, the 95th percentile of short transfers beside it, and what a plain
-neighbour keeps; --format json has the percentiles, intervals and keys.";
+Lasthop tries changes of the sender, the receiver, the router's queue, the base station and the link, first alone, then
+the best of each place in pairs, all under the same losses. It adds repetitions until the order of the first three is
+certain or the budget is spent. The score combines goodput, the 95th percentile of the duration of short transfers, and
+the goodput left to a plain neighbour. --format json adds percentiles, intervals and keys.";
 
-/// Find out what would help a path, by how much, and who would have to deploy it.
+/// Rank changes that would improve a path: gain, and the place to deploy each
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Advise {
     #[command(flatten)]
     source: Source,
-    /// The sender that the path's flows have, instead of the scenario's
+    /// TCP sender of the path's flows, instead of the scenario's
     #[arg(long, value_name = "SENDER", value_parser = senders())]
     sender: Option<&'static str>,
-    /// What the ranking is by
+    /// Criterion of the ranking
     #[arg(long, value_enum, default_value = "all")]
     by: By,
-    /// Seed of the first repetition, the others count up; the scenario's own by default
+    /// Seed of the first repetition, counting up from there; the scenario's seed by default
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
-    /// Number of threads; all cores by default. The results are the same for any
+    /// Number of threads; all cores by default. Results do not depend on it
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     jobs: Option<usize>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Draw the ranking, as a page that works offline
+    /// Write the ranking with charts as an offline page
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
 
-/// How advice is printed.
+/// Output format of advice.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people
+    /// Aligned table
     Table,
-    /// One object a line for each candidate, the best first
+    /// One JSON object per candidate and line, the best first
     Json,
 }
 
-/// What a ranking is by.
+/// Criterion of a ranking.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// Goodput, how much sooner short transfers are done, and what a plain neighbour keeps: each counts alike
+    /// Goodput, duration of short transfers, and goodput of a plain neighbour, with equal weights
     All,
     /// Goodput alone
     Goodput,
-    /// How much sooner short transfers are done: the 95th percentile alone
+    /// Duration of short transfers alone (95th percentile)
     Short,
 }
 
@@ -102,7 +101,7 @@ impl Advise {
         let advice =
             on_threads(self.jobs, || advise::advise(&draft, &name, self.by.into(), self.seed, &bar))?;
         let Some(advice) = advice else {
-            return Err(Failure::Interrupted("interrupted: nothing is ranked yet".to_owned()));
+            return Err(Failure::Interrupted("interrupted before the first ranking".to_owned()));
         };
         if let Some(target) = report {
             let mut document = advice.document(&written);
@@ -118,13 +117,13 @@ impl Advise {
         }
     }
 
-    /// The scenario's file, beside which traces are looked for.
+    /// The scenario's file, beside which traces are searched.
     fn beside(&self) -> String {
         let path = &self.source.path;
         if Path::new(path).is_file() { path.clone() } else { "advice".to_owned() }
     }
 
-    /// PATH, the user's own `--set`, and what the sender takes, as a shell takes them.
+    /// PATH, the user's `--set`, and the sender's keys, quoted for a shell.
     fn written(&self, given: &[(String, String)]) -> String {
         let own = self.source.set.iter().map(|one| (&one.path, &one.value));
         let all = own.chain(given.iter().map(|(path, value)| (path, value)));

@@ -7,57 +7,56 @@ use clap::{Args, ValueEnum};
 use lasthop_base::{Duration, Spread, Stream, Unit, Value, quantity};
 use std::path::PathBuf;
 
-/// Make a file of transfers: when each begins, and how large it is.
+/// Generate a file of transfers: start and size of each.
 ///
-/// The file can be a flow of TCP: arrivals = "FILE". The same flags make the same file.
+/// A TCP flow reads such a file: arrivals = "FILE". Equal flags give equal files.
 #[derive(Args)]
 pub(crate) struct Arrivals {
-    /// Time between two transfers, in the mean.
+    /// Mean time between two transfers.
     #[arg(long, value_name = "TIME", default_value = "500 ms", value_parser = every)]
     every: Duration,
-    /// When they begin.
+    /// Arrival process.
     #[arg(long, value_enum, default_value = "poisson")]
     pattern: Pattern,
-    /// Size of a transfer, in the mean.
+    /// Mean size of a transfer.
     #[arg(long, value_name = "AMOUNT", default_value = "50 KB", value_parser = amount)]
     mean: u64,
-    /// How sizes are distributed.
+    /// Distribution of sizes.
     #[arg(long, value_enum, default_value = "web")]
     sizes: Sizes,
-    /// Until when transfers begin.
+    /// End of the period in which transfers begin.
     #[arg(long, value_name = "TIME", default_value = "60 s", value_parser = length)]
     length: Duration,
-    /// Seed.
+    /// Seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write it to a file instead of standard output.
+    /// Write to a file instead of standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// When transfers begin.
+/// Arrival process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Pattern {
-    /// Each whenever it likes: exponential times between them
+    /// Poisson process: exponential times between arrivals
     Poisson,
-    /// Evenly, as a player asks for segments
+    /// Equal intervals, as a player requests segments
     Periodic,
 }
 
-/// How sizes are distributed about their mean.
+/// Distribution of sizes about the mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Sizes {
-    /// All alike
+    /// Equal sizes
     Fixed,
     /// Exponential
     Exponential,
-    /// Log-normal with sigma 1.3: many small ones and few large ones (files of the web are log-normal: Downey 2005; sigma: typical)
+    /// Log-normal, sigma 1.3: many small, few large transfers (web files are log-normal: Downey 2005; sigma: typical)
     Web,
-    /// Log-normal with sigma 0.3: segments of a video at one quality (typical)
+    /// Log-normal, sigma 0.3: segments of a video at one quality (typical)
     Video,
 }
 
-/// A file has at most so many.
 const MOST: usize = 100_000;
 
 impl Arrivals {
@@ -66,7 +65,7 @@ impl Arrivals {
         let all = self.drawn();
         if all.is_empty() || all.len() > MOST {
             return Err(Failure::bad_input(
-                format!("these are {} transfers: a file has from 1 to {MOST}", all.len()),
+                format!("the flags give {} transfers: a file must have 1 to {MOST}", all.len()),
                 "change --every or --length",
             ));
         }
@@ -76,17 +75,14 @@ impl Arrivals {
             text.push_str(&format!("{at:.6} {bytes}\n"));
         }
         let rate = bytes as f64 * 8.0 / self.length.as_secs() / 1e3;
-        output::note(&format!(
-            "{} transfers of {bytes} bytes in all, {rate:.0} kbit/s in the mean",
-            all.len()
-        ));
+        output::note(&format!("{} transfers, {bytes} bytes in total, mean {rate:.0} kbit/s", all.len()));
         match target {
             Some(target) => target.write_and_finish(&text),
             None => output::print(&text),
         }
     }
 
-    /// Seconds and bytes of each, in order. Times and sizes have streams of their own.
+    /// Start (s) and bytes of each transfer, in order. Starts and sizes use separate random streams.
     fn drawn(&self) -> Vec<(f64, u64)> {
         let (mut times, mut sizes) =
             (Stream::named(self.seed, "arrivals.times"), Stream::named(self.seed, "arrivals.sizes"));
@@ -148,10 +144,11 @@ mod tests {
         Arrivals { every, pattern, mean: 50_000, sizes, length, seed: 7, out: None }.drawn()
     }
 
-    /// 90 000 transfers: means within five standard errors, and the medians that their distributions have.
+    /// 90 000 transfers: means within five standard errors, medians as in theory.
     #[test]
     fn sizes_have_their_mean_and_their_median() {
-        // Standard deviation over mean, and median over mean: exponential 1 and ln 2; log-normal sqrt(exp(σ²) - 1) and exp(-σ²/2).
+        // Ratio of standard deviation to mean, and of median to mean. Exponential: 1 and ln 2; log-normal:
+        // sqrt(exp(σ²) - 1) and exp(-σ²/2).
         let normal =
             |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
         for (sizes, (spread, median)) in [
@@ -175,7 +172,7 @@ mod tests {
     fn poisson_s_times_are_exponential_and_periodic_ones_even() {
         let all = arrivals(Sizes::Fixed, Pattern::Poisson);
         let steps: Vec<f64> = all.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-        // Longer than the mean: exp(-1) of them.
+        // Share of intervals longer than the mean: exp(-1).
         let long = steps.iter().filter(|step| **step > 0.01).count() as f64 / steps.len() as f64;
         assert!((long - libm::exp(-1.0)).abs() < 5.0 * (0.23_f64 / steps.len() as f64).sqrt(), "{long}");
         let even = arrivals(Sizes::Fixed, Pattern::Periodic);

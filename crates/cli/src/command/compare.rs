@@ -22,36 +22,36 @@ use lasthop_lab::runs::random::Repeats;
 use lasthop_sweep::rule::{MOST, Precision};
 use std::path::PathBuf;
 
-/// Compare values of a key, paired: each meets the same losses. Prints differences to the first.
+/// Compare values of a key under the same losses. Prints the differences to the first value
 #[derive(Args)]
 pub(crate) struct Compare {
     #[command(flatten)]
     source: Source,
-    /// A key and its values: recovery=sack,new_reno,reno. Several --vary: every combination
+    /// Key and its values: recovery=sack,new_reno,reno. Repeat --vary for every combination
     #[arg(long, value_name = "PATH=A,B,C", required = true)]
     vary: Vec<Choices>,
     #[command(flatten)]
     repetitions: Repetitions,
-    /// Repeat until half of the 95 % interval of every --metric, by default goodput, is within so much of its mean, and that
-    /// of each difference within so much of the first value's mean (10 runs or more; with --runs at most so many, else 10000)
+    /// Repeat until half the 95 % interval is within this percentage of the mean, for every --metric; for differences,
+    /// of the first value's mean. At least 10 runs; at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Leave out what is measured before, and transfers that begin before: warmup of the scenario
+    /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
     #[arg(long, value_name = "TIME")]
     warm_up: Option<String>,
-    /// What to compare: goodput_kbps,timeouts; once or more. By default goodput, and all that the values change
+    /// Metrics to compare: goodput_kbps,timeouts; repeatable (default: goodput and every metric that changes)
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Write each run's numbers one by one, as CSV: a row per value, flow, run and metric, as the runs end
+    /// Write each run's numbers as CSV, one row per value, flow, run and metric, as the runs end
     #[arg(long, value_name = "FILE.csv")]
     samples: Option<PathBuf>,
-    /// Write when each transfer, and each request, was complete, as CSV: a row for each, as the runs end
+    /// Write the completion time of each transfer and request as CSV, as the runs end
     #[arg(long, value_name = "FILE.csv")]
     completions: Option<PathBuf>,
-    /// Draw the first repetition of every value in the same pictures, as a page that works offline
+    /// Write an offline page with charts of the first repetition of every value
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -68,11 +68,12 @@ impl Compare {
         source::tell(&lasthop_scenario::notes_of_all(cases.iter().map(|case| &case.scenario)));
         if lengths(&cases).contains(" to ") {
             output::note(
-                "note: the runs are of different lengths: counts such as delivered_bytes grow with it; compare rates and \
+                "note: the runs have different lengths, and counts such as delivered_bytes grow with length. \
+                 Compare rates and \
                  shares such as goodput_kbps",
             );
         }
-        // The first value is what the others are compared with, so its scenario says how often and from which seed.
+        // The first value is the reference: its scenario sets the number of runs and the seed.
         let first = &cases[0].scenario;
         let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
         let seed = self.repetitions.seed(first);
@@ -88,7 +89,7 @@ impl Compare {
             keeps_outcomes,
             sampled: usize::from(report.is_some()),
         };
-        // With a rule nobody knows before how many it takes.
+        // With --until, the number of runs is unknown.
         if self.until.is_none() {
             cost::say_if_large(&estimate(cases.iter().map(|case| &case.scenario), plan), &plan);
         }
@@ -142,7 +143,7 @@ impl Compare {
         Ok(())
     }
 
-    /// The files, begun so that a mistake in a path shows before the runs.
+    /// Opens the files before the runs, to report wrong paths early.
     fn begun(&self) -> Result<Begun, Failure> {
         target::refuse_doubles(&[
             ("--samples", &self.samples),
@@ -157,7 +158,7 @@ impl Compare {
         })
     }
 
-    /// The means; nothing more where every repetition has been written.
+    /// Means; empty if every repetition has been printed already.
     fn text(&self, done: &Comparison, runs: usize, seed: u64, repeats: &Repeats) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
@@ -183,14 +184,13 @@ impl Compare {
     }
 }
 
-/// Files under way.
 struct Begun {
     samples: Option<Target>,
     completions: Option<Target>,
     report: Option<Target>,
 }
 
-/// What is left out of each: ` without the first 2 s`; nothing where cases differ.
+/// Excluded warm-up: ` without the first 2 s`; empty if the cases differ.
 fn warm_up(cases: &[Case]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
     match first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
@@ -199,7 +199,7 @@ fn warm_up(cases: &[Case]) -> String {
     }
 }
 
-/// How long runs are: `60 s`, or `5 s to 60 s`.
+/// Length of the runs: `60 s`, or `5 s to 60 s`.
 fn lengths(cases: &[Case]) -> String {
     let durations = || cases.iter().map(|case| case.scenario.duration);
     match (durations().min(), durations().max()) {

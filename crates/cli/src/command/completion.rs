@@ -6,18 +6,17 @@ use crate::output;
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::aot;
 
-/// Where each shell looks for it.
 const PLACES: &str = "\
-Where it goes:
+To install the script:
   lasthop completion bash > ~/.local/share/bash-completion/completions/lasthop
   lasthop completion zsh > _lasthop        # in a directory of $fpath
   lasthop completion fish > ~/.config/fish/completions/lasthop.fish";
 
-/// Print a script with which a shell completes commands, flags and names
+/// Print a shell script that completes commands, flags and names
 #[derive(Args)]
 #[command(after_help = PLACES)]
 pub(crate) struct Completion {
-    /// For which shell
+    /// Shell to complete in
     shell: Shell,
 }
 

@@ -10,12 +10,12 @@ use lasthop_os::apart;
 use serde_json::json;
 use std::process::{Command, Stdio};
 
-/// Say what this machine lacks for emulate, endpoint and agent, and how to get it.
+/// Check this machine for the needs of emulate, endpoint and agent, and print how to meet them.
 ///
-/// Exit status 1 if something is missing. Simulations need none of it, and `emulate` goes without root's rights, too.
+/// Exit status 1 if something is missing. Simulations need nothing; `emulate` also works without root.
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
@@ -26,7 +26,7 @@ impl Doctor {
         findings.push(way());
         match self.format {
             Format::Json => output::print(&lines(&findings))?,
-            Format::Csv => return Err(Failure::bad_input("doctor has no CSV", "use --format json")),
+            Format::Csv => return Err(Failure::bad_input("doctor has no CSV format", "use --format json")),
             Format::Table => output::print(&text(&findings))?,
         }
         let missing: Vec<&Finding> = findings.iter().filter(|one| one.is_there == Some(false)).collect();
@@ -35,30 +35,30 @@ impl Doctor {
         }
         let names: Vec<&str> = missing.iter().map(|one| one.name).collect();
         let helps: Vec<String> = missing.iter().map(|one| format!("{}: {}", one.name, one.help)).collect();
-        Err(Failure::failed(format!("missing here: {}", names.join(", ")), helps.join("\n")))
+        Err(Failure::failed(format!("missing on this machine: {}", names.join(", ")), helps.join("\n")))
     }
 }
 
-/// Which way `emulate` takes here; that of a user without root's rights is tried.
+/// Mode of `emulate` on this machine; without root, a test run tries the unprivileged mode.
 fn way() -> Finding {
     let finding = Finding {
-        name: "a way for you",
+        name: "emulation mode",
         needed_for: "emulate",
         is_there: Some(true),
-        found: "root's: on this machine, with real-time priority".to_owned(),
-        help: "run it as root: sudo lasthop …",
+        found: "root: on this machine, with real-time priority".to_owned(),
+        help: "run as root: sudo lasthop …",
     };
     if apart::is_root() {
         return finding;
     }
     let (is_there, found) = match tried() {
-        Ok(rest) => (true, format!("in namespaces of your own, without real-time priority; {rest}")),
+        Ok(rest) => (true, format!("in your own namespaces, without real-time priority; {rest}")),
         Err(why) => (false, why),
     };
     Finding { is_there: Some(is_there), found, ..finding }
 }
 
-/// A run of a moment: what gets outside, or why there is none.
+/// Runs `true` on a path; returns the traffic that reaches outside, or the error.
 fn tried() -> Result<String, String> {
     let words = ["emulate", "rate=100Mbit/s,rtt=1ms,queue=100packets", "--", "true"];
     let output = Command::new("/proc/self/exe").args(words).stdin(Stdio::null()).output();
@@ -66,12 +66,12 @@ fn tried() -> Result<String, String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let mut lines = said.lines().map(|line| line.trim_start().trim_start_matches("× "));
     match output.status.code() {
-        // It was in time, or was not.
+        // On time, or with late packets.
         Some(0 | 3) => Ok(lines
-            .find_map(|line| line.strip_prefix("note: only TCP and questions for names"))
+            .find_map(|line| line.strip_prefix("note: only TCP and name resolution (DNS)"))
             .map_or_else(
-                || "everything but IPv6 gets outside".to_owned(),
-                |rest| format!("only TCP and questions for names{rest}"),
+                || "everything but IPv6 reaches outside".to_owned(),
+                |rest| format!("only TCP and name resolution (DNS){rest}"),
             )),
         _ => Err(lines
             .find(|line| !line.is_empty() && !line.starts_with("note: "))
@@ -82,7 +82,7 @@ fn tried() -> Result<String, String> {
 
 fn text(findings: &[Finding]) -> String {
     let word = |finding: &Finding| match finding.is_there {
-        Some(true) => "there",
+        Some(true) => "present",
         Some(false) => "missing",
         None => "unknown",
     };
@@ -92,7 +92,7 @@ fn text(findings: &[Finding]) -> String {
     };
     table::text(&Table {
         caption: String::new(),
-        columns: ["what", "", "found", "needed for"].map(str::to_owned).to_vec(),
+        columns: ["requirement", "state", "found", "needed for"].map(str::to_owned).to_vec(),
         rows: findings.iter().map(|finding| row(finding).to_vec()).collect(),
     })
 }

@@ -1,25 +1,25 @@
-//! Commands that only Linux has, on other systems: they say so, and what there is instead.
+//! Commands that need Linux, on other systems: each fails with a message that names the alternatives.
 
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 
-/// What Linux does with real packets.
+/// Commands for real packets.
 #[derive(Subcommand)]
 pub(crate) enum LinuxOnly {
-    /// Our TCP on the wire (Linux only)
+    /// Run Lasthop's TCP on the wire (Linux only)
     Endpoint(Rest),
-    /// The receiver's mechanisms on a live host (Linux only)
+    /// Run the receiver's mechanisms on a live host (Linux only)
     Agent(Rest),
-    /// What this machine lacks for emulate, endpoint and agent (Linux only)
+    /// Check this machine for the needs of emulate, endpoint and agent (Linux only)
     Doctor(Rest),
-    /// Real programs on a path (Linux only)
+    /// Run real programs on an emulated path (Linux only)
     Emulate(Rest),
-    /// A scenario simulated, and emulated with real TCP (Linux only)
+    /// Simulate a scenario and emulate it with real TCP (Linux only)
     Crosscheck(Rest),
 }
 
-/// Whatever stands after the command's name.
+/// All further arguments.
 #[derive(Args)]
 pub(crate) struct Rest {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -27,13 +27,12 @@ pub(crate) struct Rest {
 }
 
 impl LinuxOnly {
-    /// Never does it.
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let (name, needed) = match self {
-            LinuxOnly::Endpoint(_) => ("endpoint", "a TUN device that the kernel routes to"),
-            LinuxOnly::Agent(_) => ("agent", "netfilter, through which the kernel's ACKs pass"),
+            LinuxOnly::Endpoint(_) => ("endpoint", "a TUN device with a kernel route"),
+            LinuxOnly::Agent(_) => ("agent", "netfilter, to rewrite the kernel's ACKs"),
             LinuxOnly::Doctor(_) => {
-                ("doctor", "nothing itself, but looks for what emulate, endpoint and agent need")
+                ("doctor", "Linux because it checks the needs of emulate, endpoint and agent")
             }
             LinuxOnly::Emulate(_) => ("emulate", "network namespaces and TUN devices"),
             LinuxOnly::Crosscheck(_) => {
@@ -42,7 +41,7 @@ impl LinuxOnly {
         };
         Err(Failure::bad_input(
             format!("`lasthop {name}` works on Linux only: it needs {needed}"),
-            "what simulates works here: run, compare, reproduce, check, show, list, fading, bench",
+            "simulations work on this system: run, compare, reproduce, check, show, list, fading, bench",
         ))
     }
 }
@@ -58,7 +57,6 @@ mod tests {
         command: LinuxOnly,
     }
 
-    /// As they are called where they work.
     const CALLS: [&str; 5] = [
         "endpoint serve 8080 --file README.md --loss 1%",
         "agent run --window dynamic",

@@ -1,4 +1,4 @@
-//! `--until`: repetitions until means are exact enough, by the same rule as a sweep's points.
+//! `--until`: repeats until means are precise enough, by the rule of a sweep's points.
 
 use super::run::Repetitions;
 use crate::finished::Onward;
@@ -12,25 +12,23 @@ use lasthop_sim::{METRICS, Outcome};
 use lasthop_sweep::rule::{MOST, Precision};
 use std::borrow::Cow;
 
-/// How exact means are to be.
+/// Required precision of means.
 #[derive(Args, Clone)]
 pub(crate) struct Exactness {
-    /// Repeat until half of the 95 % interval of every --metric is within so much of its mean (10 runs or more; with --runs at
-    /// most so many, else 10000)
+    /// Repeat until half the 95 % interval of every --metric is within this percentage of its mean. At least 10 runs;
+    /// at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// What --until looks at: goodput_kbps,timeouts; once or more. By default goodput. Of several flows the mean
+    /// Metrics for --until: goodput_kbps,timeouts; repeatable (default: goodput). Means over flows
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity, requires = "until")]
     metric: Vec<Quantity>,
 }
 
 impl Exactness {
-    /// Whether a rule says how often.
     pub(crate) fn is_asked(&self) -> bool {
         self.until.is_some()
     }
 
-    /// How many repetitions at most.
     pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, repeats: &Repeats) -> u32 {
         match self.until {
             None => asked.runs(scenario, repeats),
@@ -38,31 +36,28 @@ impl Exactness {
         }
     }
 
-    /// Nothing seen yet.
     pub(crate) fn looking(&self) -> Looking {
         Looking::new(self.until, &self.metric, vec![String::new()])
     }
 }
 
-/// What is known so far, in the order of repetitions: how many there are does not depend on threads.
+/// Values so far, in the order of repetitions: the number of runs does not depend on threads.
 ///
-/// Of several cases each mean has to be exact enough, and each difference to the first case, paired by repetition: half of
-/// its interval is to be within the same share of the first case's mean.
+/// With several cases, each mean must be precise enough, and each difference to the first case, paired by repetition.
+/// Half the interval of a difference must lie within the same share of the first case's mean.
 pub(crate) struct Looking {
     precision: Option<Precision>,
     quantities: Vec<Quantity>,
-    /// What each case is called.
     cases: Vec<String>,
-    /// Of each quantity in turn, for each case its values.
+    /// Values by quantity, case and repetition.
     values: Vec<Vec<Vec<Option<f64>>>>,
-    /// After how many it looks next.
+    /// Number of repetitions at the next check.
     next: u32,
-    /// How many there will probably be.
     expected: u32,
 }
 
 impl Looking {
-    /// Nothing seen yet; of no quantities goodput.
+    /// State before the first repetition; goodput if `chosen` is empty.
     pub(crate) fn new(precision: Option<Precision>, chosen: &[Quantity], cases: Vec<String>) -> Looking {
         let quantities =
             if chosen.is_empty() { vec![Quantity::OfFlow(&METRICS[0])] } else { chosen.to_vec() };
@@ -70,7 +65,6 @@ impl Looking {
         Looking { precision, quantities, cases, values, next: Precision::next_look(0), expected: 0 }
     }
 
-    /// A further repetition of a case.
     pub(crate) fn take(&mut self, case: usize, outcome: &Outcome) {
         if self.precision.is_some() {
             for (values, quantity) in self.values.iter_mut().zip(&self.quantities) {
@@ -79,11 +73,11 @@ impl Looking {
         }
     }
 
-    /// Whether there are to be more, of `most` for each case.
+    /// Number of further results wanted; at most `most` repetitions per case.
     pub(crate) fn wants(&mut self, most: u32) -> Onward {
         let Some(precision) = self.precision else { return Onward::All };
         let cases = self.cases.len();
-        // A repetition is whole when the last case has had its turn.
+        // A repetition is complete when the last case is done.
         let (begun, done) = (self.values[0][0].len() as u32, self.values[0][cases - 1].len() as u32);
         let is_whole = begun == done;
         if is_whole && (done <= self.next || self.expected == 0) {
@@ -100,7 +94,7 @@ impl Looking {
         Onward::Expect(u64::from(runs) * cases as u64)
     }
 
-    /// All that has to be exact: each case's mean, and its differences to the first case.
+    /// Numbers that must be precise: each case's mean, and its difference to the first case.
     fn numbers(&self) -> impl Iterator<Item = Number<'_>> {
         self.quantities.iter().zip(&self.values).flat_map(|(quantity, values)| {
             let means = values.iter().zip(&self.cases).map(|(values, case)| Number {
@@ -120,9 +114,8 @@ impl Looking {
         })
     }
 
-    /// A line for each number that is not so exact after all repetitions.
     pub(crate) fn notes(&self, repeats: &Repeats) -> Vec<String> {
-        // Where nothing is random one is exact.
+        // Without randomness, one repetition is exact.
         let Some(precision) = self.precision.filter(|_| repeats.note().is_none()) else { return Vec::new() };
         let runs = self.values[0].last().map_or(0, Vec::len);
         let inexact = self.numbers().filter(|it| !precision.is_reached_beside(&it.values, it.of));
@@ -134,17 +127,17 @@ impl Looking {
                 let half = estimate(&it.values)
                     .zip(estimate(it.of))
                     .and_then(|(it, of)| Some(100.0 * it.half_width()? / of.mean.abs()));
-                let whose = if it.what.starts_with("the difference") { "the first one's" } else { "its" };
+                let whose = if it.what.starts_with("the difference") { "the first value's" } else { "its" };
                 let half = half.filter(|half| half.is_finite()).map_or(String::new(), |half| {
-                    format!(": half of its interval is {half:.2} % of {whose} mean")
+                    format!(": half the interval is {half:.2} % of {whose} mean")
                 });
-                format!("note: {} is not as exact as --until asks for after {runs} runs{half}", it.what)
+                format!("note: {} misses the precision of --until after {runs} runs{half}", it.what)
             })
             .collect()
     }
 }
 
-/// A number, repetition by repetition, and what its interval is measured by.
+/// Values of a number by repetition, and the values whose mean scales its interval.
 struct Number<'l> {
     what: String,
     values: Cow<'l, [Option<f64>]>,

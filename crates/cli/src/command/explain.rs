@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::{output, reference};
 use clap::Args;
 
-/// Say what a key, a mechanism, a column or a field means: explain link.down.queue, explain sack.
+/// Explain a key, mechanism, column or field: explain link.down.queue, explain sack.
 ///
-/// The names of links and flows may be there or not.
+/// You may omit the names of links and flows.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// A path as for --set, or a name
+    /// Path as in --set, or a name
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
 }
@@ -20,12 +20,12 @@ impl Explain {
         for path in &self.paths {
             let found = reference::explain(path);
             if found.is_empty() {
-                let all = "`lasthop help keys` has every key, `help fields` every column and field";
+                let all = "`lasthop help keys` lists every key, `lasthop help fields` every output field";
                 let help = match reference::hint(path) {
                     Some(hint) => format!("{hint} {all}"),
                     None => all.to_owned(),
                 };
-                return Err(Failure::bad_input(format!("nothing is called `{path}`"), help));
+                return Err(Failure::bad_input(format!("unknown name `{path}`"), help));
             }
             text.push_str(&reference::text(&found));
         }

@@ -8,27 +8,27 @@ use lasthop_base::{Duration, Rate, Stream, Unit, Value, quantity};
 use lasthop_net::service::Fading as Model;
 use std::path::PathBuf;
 
-/// Make a packet-delivery trace (Mahimahi's format) from a Rayleigh fading model.
+/// Generate a packet-delivery trace (Mahimahi's format) from a Rayleigh fading model.
 ///
-/// The trace can be the rate of a link: trace = "FILE".
+/// The trace can set the rate of a link: trace = "FILE".
 #[derive(Args)]
 pub(crate) struct Fading {
     /// Mean rate.
     #[arg(long, value_name = "RATE", default_value = "2 Mbit/s", value_parser = quantity::rate)]
     mean: Rate,
-    /// Doppler frequency, Hz: 5 is walking pace at 2 GHz.
+    /// Doppler frequency, Hz: 5 Hz is walking pace at 2 GHz.
     #[arg(long, value_name = "HZ", default_value = "5", value_parser = |text: &str| number(text, 0.01, 10_000.0))]
     doppler: f64,
-    /// Mean signal to noise ratio, dB: the lower, the more the rate varies.
+    /// Mean signal-to-noise ratio, dB: the lower, the more the rate varies.
     #[arg(long, value_name = "DB", default_value = "6", allow_hyphen_values = true, value_parser = |text: &str| number(text, -30.0, 60.0))]
     snr: f64,
-    /// Length, after which the trace repeats.
+    /// Length of the trace, which then repeats.
     #[arg(long, value_name = "TIME", default_value = "60 s", value_parser = length)]
     length: Duration,
-    /// Seed.
+    /// Seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write it to a file instead of standard output.
+    /// Write to a file instead of standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -68,7 +68,7 @@ fn number(text: &str, low: f64, high: f64) -> Result<f64, String> {
     }
 }
 
-/// A trace has a line per opportunity: an hour at 1 Gbit/s would have 300 million.
+/// Length of a trace, at most 1 h: one hour at 1 Gbit/s has 300 million lines.
 fn length(text: &str) -> Result<Duration, String> {
     match Unit::Duration(Duration::from_millis(1), Duration::from_secs(3600)).parse(text)? {
         Value::Duration(length) => Ok(length),

@@ -6,7 +6,7 @@ use crate::{output, reference};
 use clap::{Args, CommandFactory};
 use lasthop_scenario::hint;
 
-/// Print help: of a command, or `help keys`, `fields`, `units`, `topologies`, or all as a page: `reference`.
+/// Print help on a command or a topic: keys, fields, units, topologies, reference (all on one page)
 #[derive(Args)]
 pub(crate) struct Help {
     /// A command or a topic: keys, fields, units, topologies, reference
@@ -14,7 +14,6 @@ pub(crate) struct Help {
     topics: Vec<String>,
 }
 
-/// Something that is explained beside the commands.
 struct Topic {
     name: &'static str,
     text: fn() -> String,
@@ -44,12 +43,12 @@ impl Help {
             let names = known.iter().map(String::as_str).chain(TOPICS.iter().map(|topic| topic.name));
             let names: Vec<&str> = names.collect();
             let Some(next) = at.find_subcommand_mut(topic) else {
-                let all = format!("there are {}", names.join(", "));
+                let all = format!("commands and topics: {}", names.join(", "));
                 let help = match hint(topic, names.iter().copied()) {
                     Some(hint) => format!("{hint} {all}"),
                     None => all,
                 };
-                return Err(Failure::bad_input(format!("there is no command or topic `{topic}`"), help));
+                return Err(Failure::bad_input(format!("unknown command or topic `{topic}`"), help));
             };
             at = next;
         }

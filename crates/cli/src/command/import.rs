@@ -12,69 +12,68 @@ use lasthop_import::{Ask, Assumed, Format, Found, Light, Refusal, Service};
 use lasthop_scenario::Draft;
 use std::path::{Path, PathBuf};
 
-/// What is good to know of it.
 const MORE: &str = "\
-FILE is found out to be one of:
-  csv        times and rates: any table, by --time, --rate and --unit; the 4G and 5G data sets' logs by themselves
-  mahimahi   opportunities to send, one a line, ms
-  iperf3     what iperf3 --json prints
-  ping       what ping prints, also as JSON; tables of timestamp and rtt
+Formats of FILE, detected from its contents:
+  csv        times and rates: any table, with --time, --rate and --unit; logs of the 4G and 5G data sets without flags
+  mahimahi   send opportunities, one time in ms per line
+  iperf3     output of iperf3 --json
+  ping       output of ping, also as JSON; tables of timestamp and rtt
   pcap       pcap or pcapng: one TCP connection's rate, round trips, losses and queue
-  losses     0 and 1 for each packet; with --packets N the numbers of those lost
-A folder is one of CellReplay's recordings: light and heavy traces of both directions.
-What the file does not tell is assumed, or given by --link-rate, --up-rate, --rtt and --queue; the scenario says of each
-value how it is known. docs/import.md has the rest.";
+  losses     0 or 1 per packet; with --packets N the numbers of lost packets
+A folder must be a CellReplay recording: light and heavy traces of both directions.
+Values missing from the file are assumed, or set by --link-rate, --up-rate, --rtt and --queue. Comments in the scenario
+give the source of each value. See docs/import.md.";
 
-/// Make a scenario of a recording: rates over time, pings, a capture, a record of losses.
+/// Convert a recording to a scenario: rates over time, pings, a capture, or a record of losses
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Import {
-    /// The recording, or the folder of CellReplay's
+    /// Recording, or folder of a CellReplay recording
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The same for the other direction: a table, or a trace of Mahimahi's
+    /// Recording of the other direction: a table or a Mahimahi trace
     #[arg(long, value_name = "FILE")]
     up: Option<PathBuf>,
-    /// The scenario to write; FILE's name with .toml, here, by default. Traces stand beside it
+    /// Scenario to write, with traces beside it; by default FILE's name with .toml in the current directory
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
-    /// What the recording is; found out by default
+    /// Format of the recording; detected by default
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
-    /// The column of time: its name, or its number from 1
+    /// Time column: name, or number from 1
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
-    /// The unit of that column: s, ms, us or ns
+    /// Unit of the time column: s, ms, us or ns
     #[arg(long, value_name = "UNIT")]
     time_unit: Option<String>,
-    /// The column of the rate: its name, or its number from 1
+    /// Rate column: name, or number from 1
     #[arg(long, value_name = "COLUMN")]
     rate: Option<String>,
-    /// The unit of that column: Mbit/s, kbit/s, MB/s …
+    /// Unit of the rate column: Mbit/s, kbit/s, MB/s …
     #[arg(long, value_name = "UNIT")]
     unit: Option<String>,
-    /// Of a capture: another connection than the largest, by its number in order of size, or a part of its addresses
+    /// Captures: connection to import, by rank of size or part of its addresses; the largest by default
     #[arg(long, value_name = "N|TEXT")]
     flow: Option<String>,
-    /// Of a capture: write the course of what came through as a trace, instead of one rate
+    /// Captures: write delivery over time as a trace instead of one rate
     #[arg(long)]
     varying: bool,
-    /// The file lists the lost packets by number, out of so many
+    /// Total number of packets; FILE lists the numbers of lost packets
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     packets: Option<u64>,
-    /// The model of losses to write; the best one by default
+    /// Loss model to write; the best fit by default
     #[arg(long, value_name = "MODEL", value_parser = models())]
     model: Option<Model>,
-    /// The link's rate down, if the recording tells none
+    /// Downlink rate, if missing from the recording
     #[arg(long, value_name = "RATE", value_parser = rate)]
     link_rate: Option<String>,
-    /// The link's rate up, if the recording tells none
+    /// Uplink rate, if missing from the recording
     #[arg(long, value_name = "RATE", value_parser = rate)]
     up_rate: Option<String>,
-    /// The round-trip time without queueing, if the recording tells none
+    /// Round-trip time without queueing, if missing from the recording
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     rtt: Option<Duration>,
-    /// The queue down, if the recording tells none: 100packets, 64KB, 1bdp
+    /// Downlink queue, if missing from the recording: 100packets, 64KB, 1bdp
     #[arg(long, value_name = "AMOUNT")]
     queue: Option<String>,
 }
@@ -95,7 +94,6 @@ fn known<'n>(names: impl Iterator<Item = &'n str>) -> String {
     format!("expected one of {}", names.collect::<Vec<_>>().join(", "))
 }
 
-/// A rate as it was written, if it is one.
 fn rate(text: &str) -> Result<String, String> {
     quantity::rate(text).map(|_| text.to_owned())
 }
@@ -108,7 +106,7 @@ impl Import {
         for made in [&out, &down_name, &up_name] {
             if [Some(&self.file), self.up.as_ref()].into_iter().flatten().any(|given| same(given, made)) {
                 return Err(Failure::bad_input(
-                    format!("the recording `{}` would be written over", shown(made)),
+                    format!("the output would overwrite the recording `{}`", shown(made)),
                     "give the scenario another name: --out NAME.toml",
                 ));
             }
@@ -118,8 +116,7 @@ impl Import {
         let found = lasthop_import::read(&self.file, &ask, &mut down, &mut up).map_err(refused)?;
         let [down_shown, up_shown] = [&down_name, &up_name].map(|path| file_name(path));
         let text = |found: &Found| found.scenario(&ask, &file_name(&self.file), [&down_shown, &up_shown]);
-        // What is written is what `run` takes, or the message says why not: a queue or a rate that was given may be none.
-        // The traces need not be read for that.
+        // Checks that `run` accepts the scenario: a given queue or rate may be invalid. Mean rates replace traces.
         Draft::parse(&text(&without_traces(&found)), &out.display().to_string())?.check()?;
         let text = text(&found);
         let mut written = Vec::new();
@@ -147,14 +144,14 @@ impl Import {
         }
         output::print(&format!("\n{}\n", summary(&text)))?;
         for path in written {
-            output::note(&format!("{}: the trace", shown(&path)));
+            output::note(&format!("{}: trace", shown(&path)));
         }
         let shown = shown(&out);
-        output::note(&format!("{shown}: the scenario; try: lasthop run {shown}, or lasthop advise {shown}"));
+        output::note(&format!("{shown}: scenario; try: lasthop run {shown}, or lasthop advise {shown}"));
         Ok(())
     }
 
-    /// Where the scenario goes. A name of our own choice is not written over.
+    /// Path of the scenario. A default name does not overwrite an existing file.
     fn target(&self) -> Result<PathBuf, Failure> {
         if let Some(out) = &self.out {
             return Ok(out.clone());
@@ -167,7 +164,7 @@ impl Import {
         match out.exists() {
             false => Ok(out),
             true => Err(Failure::bad_input(
-                format!("`{}` is there already", shown(&out)),
+                format!("`{}` exists already", shown(&out)),
                 "name the scenario: --out NAME.toml",
             )),
         }
@@ -195,13 +192,12 @@ impl Import {
     }
 }
 
-/// What stands beside a trace: endings and texts.
+/// Endings and texts of files beside a trace.
 fn tables(light: &Light) -> Vec<(&'static str, &str)> {
     let sizes = light.sizes.as_deref().map(|text| ("sizes", text));
     [("light", light.text.as_str())].into_iter().chain(sizes).collect()
 }
 
-/// With mean rates in the place of traces.
 fn without_traces(found: &Found) -> Found {
     let mut found = Found { lights: [None, None], ..found.clone() };
     for said in [&mut found.down, &mut found.up].into_iter().flatten() {
@@ -210,7 +206,7 @@ fn without_traces(found: &Found) -> Found {
     found
 }
 
-/// Values of the path with how they are known, from the scenario's own text.
+/// Values of the path and their sources, extracted from the scenario's text.
 fn summary(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let (mut table, mut comment) = ("", "");
@@ -233,7 +229,6 @@ fn summary(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A file's name on one line.
 fn shown(path: &Path) -> String {
     output::plain(&path.display().to_string())
 }

@@ -14,21 +14,21 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The whole page: it needs no network and no other file. `make page` builds it.
+/// The self-contained page, built by `make page`.
 const PAGE: &str = include_str!("../../../page/lab.html");
-/// Where the page has what it is to begin with.
+/// Element of the page that holds the initial scenario.
 const GIVEN: &str = "<script type=\"application/json\" id=\"given\">";
 
-/// Open the lab: a page with the engine in it, where paths and mechanisms are changed and seen at once
+/// Open the lab: an offline page with the engine, where you change paths and mechanisms and see the effect at once
 ///
-/// The page needs no network and sends nothing anywhere. Without a browser it prints where the page is.
+/// The page needs no network and sends nothing. If no browser opens, the command prints the path of the page.
 ///
 /// Try: lasthop lab umts --export lab.html
 #[derive(Args)]
 pub(crate) struct Lab {
-    /// What it begins with: a scenario file, a ready path's name, or one line: rate=10Mbit/s,rtt=20ms,loss=1%
+    /// Initial scenario: a file, the name of a ready path, or one line: rate=10Mbit/s,rtt=20ms,loss=1%
     path: Option<String>,
-    /// Writes the page to this file instead: one file for any static host
+    /// Write the page to this file instead; any static host can serve the file
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
 }
@@ -45,18 +45,17 @@ impl Lab {
         let file = folder()?.join("lab.html");
         Target::create(&file)?.write_and_finish(&page)?;
         if !is_opened(&file) {
-            output::note("no browser opened; open this file in one:");
+            output::note("no browser opened; open this file in a browser:");
         }
         output::print(&format!("{}\n", file.display()))
     }
 }
 
-/// The page with a scenario, which is checked here, and the files that it names.
 fn beginning_with(path: &str) -> Result<String, Failure> {
     let seen = Arc::new(Seen::default());
     let scenario = source::checked(&Catalogue { files: seen.clone(), ..Catalogue::default() }.load(path)?)?;
     let mut files = std::mem::take(&mut *seen.0.lock().unwrap_or_else(PoisonError::into_inner));
-    // The scenario file itself, perhaps with changes behind it; the page looks for further files beside its own.
+    // Name of the scenario file, possibly followed by changes. The page searches further files beside the scenario.
     let name =
         [path, path.split(',').next().unwrap_or_default()].into_iter().find(|it| files.contains_key(*it));
     let name = name.filter(|_| !path.split(',').next().is_some_and(|first| first.contains('=')));
@@ -73,12 +72,12 @@ fn beginning_with(path: &str) -> Result<String, Failure> {
     let line = if toml.is_some() { changes } else { path };
     let given = json!({ "line": line, "toml": toml, "files": files,
                         "seed": scenario.seed.to_string(), "runs": scenario.runs });
-    // Nothing in it may end the element that holds it.
+    // The text must not end the surrounding element.
     let given = given.to_string().replace('<', "\\u003c");
     Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
 }
 
-/// The files of the disk, and what was read of them.
+/// Files on disk; records the contents of files read.
 #[derive(Debug, Default)]
 struct Seen(Mutex<BTreeMap<String, String>>);
 
@@ -95,18 +94,17 @@ impl Files for Seen {
     }
 }
 
-/// A new folder for temporary files, which nobody else has made.
 fn folder() -> Result<PathBuf, Failure> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let folder = std::env::temp_dir().join(format!("lasthop-lab-{}-{now:x}", std::process::id()));
     std::fs::create_dir(&folder).map_err(|error| {
-        let message = format!("cannot make the folder `{}`: {error}", folder.display());
-        Failure::failed(message, "write the page where you want it: lasthop lab --export lab.html")
+        let message = format!("cannot create the folder `{}`: {error}", folder.display());
+        Failure::failed(message, "choose a file for the page: lasthop lab --export lab.html")
     })?;
     Ok(folder)
 }
 
-/// Whether the system's program for pages has taken it. Without a screen none is asked.
+/// Whether the system's opener accepted the page; false without a screen.
 fn is_opened(file: &Path) -> bool {
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let mut opener = match std::env::consts::OS {

@@ -1,10 +1,10 @@
-//! Commands that need Linux: TUN devices, namespaces, netfilter. Elsewhere `elsewhere.rs` stands in for them.
+//! Commands that need Linux: TUN devices, namespaces, netfilter. `elsewhere.rs` replaces them on other systems.
 
 use super::{agent, crosscheck, doctor, emulate, endpoint, tidy};
 use crate::failure::Failure;
 use clap::Subcommand;
 
-/// What to do with real packets.
+/// Commands for real packets.
 #[derive(Subcommand)]
 pub(crate) enum LinuxOnly {
     #[command(subcommand)]
@@ -17,7 +17,7 @@ pub(crate) enum LinuxOnly {
     Tidy(tidy::Tidy),
 }
 
-/// What `emulate` calls to have somebody take back what it changes.
+/// Hidden command that `emulate` starts to undo its changes after a kill.
 pub(crate) const TIDY: &str = "tidy";
 
 impl LinuxOnly {

@@ -9,21 +9,19 @@ use serde_json::json;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// What a line has room for, columns.
 const WIDTH: usize = 80;
-/// Where names begin.
 const INDENT: &str = "  ";
 
-/// List every mechanism and every ready path, with its source.
+/// List mechanisms and ready paths, with sources.
 ///
-/// WORD takes a kind (`list queue`), a part of a name (`list sack`), or else
-/// what the text or the source has (`list satellite`).
+/// WORD is a kind (`list queue`), part of a name (`list sack`), or a word of
+/// the summary or the source (`list satellite`).
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only these; all by default
+    /// Only entries that match; all by default
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
@@ -38,7 +36,7 @@ impl List {
         })
     }
 
-    /// What any of the words asks for, each once, in the order of all.
+    /// Entries that match any word, without duplicates, in the catalogue's order.
     fn entries(&self) -> Result<Vec<Entry>, Failure> {
         let all = lasthop_scenario::Catalogue::default().list();
         if self.words.is_empty() {
@@ -47,17 +45,14 @@ impl List {
         let mut wanted = Vec::new();
         for word in &self.words {
             wanted.extend(lasthop_scenario::Catalogue::default().list_of(word).map_err(|known| {
-                Failure::bad_input(
-                    format!("there is no mechanism, ready path or kind of them like `{word}`"),
-                    known,
-                )
+                Failure::bad_input(format!("no mechanism, ready path or kind matches `{word}`"), known)
             })?);
         }
         Ok(all.into_iter().filter(|entry| wanted.contains(entry)).collect())
     }
 }
 
-/// Each kind under its name, in lines that fit a terminal of 80 columns; sources stand under what they are of.
+/// Entries grouped by kind for a terminal of 80 columns; the source below each summary.
 fn as_text(entries: &[Entry]) -> String {
     let names = entries.iter().map(|entry| display_width(entry.name)).max().unwrap_or(0);
     let blank = " ".repeat(INDENT.len() + names + INDENT.len());

@@ -10,13 +10,13 @@ use std::{fs, io};
 
 /// Print a manual page
 ///
-/// To read it: lasthop man run | man -l -
+/// To read the page: lasthop man run | man -l -
 #[derive(Args)]
 pub(crate) struct Man {
-    /// The command whose page it is; that of the whole program by default
+    /// Command; the whole program by default
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
-    /// Write the pages of all commands into this directory instead: lasthop.1, lasthop-run.1 …
+    /// Write the pages of all commands to this directory: lasthop.1, lasthop-run.1 …
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     dir: Option<PathBuf>,
 }
@@ -28,8 +28,8 @@ impl Man {
             let written = fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(program, dir));
             return written.map_err(|error| {
                 Failure::bad_input(
-                    format!("cannot write manual pages into `{}`: {error}", dir.display()),
-                    "name a directory of yours",
+                    format!("cannot write manual pages to `{}`: {error}", dir.display()),
+                    "name a directory that you may write",
                 )
             });
         }
@@ -37,18 +37,17 @@ impl Man {
     }
 }
 
-/// The command of this name, called as it is on the command line.
 fn named(program: Command, names: &[String]) -> Result<Command, Failure> {
     let mut command = program;
-    // Only then do commands know how they are called.
+    // `build` sets the commands' display names.
     command.build();
     for name in names {
         command = command.find_subcommand(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
             Failure::bad_input(
-                format!("there is no command `{name}`"),
+                format!("unknown command `{name}`"),
                 match known.is_empty() {
-                    true => format!("`{}` has no commands of its own", command.get_name()),
+                    true => format!("`{}` has no subcommands", command.get_name()),
                     false => format!("commands: {}", known.join(", ")),
                 },
             )
@@ -64,7 +63,7 @@ fn page(command: &Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Writing into memory does not fail.
+/// Error of writing to memory, which does not occur.
 fn impossible(error: io::Error) -> Failure {
-    Failure::failed(format!("the manual page could not be made: {error}"), "")
+    Failure::failed(format!("cannot generate the manual page: {error}"), "")
 }

@@ -47,9 +47,9 @@ use elsewhere::LinuxOnly;
 #[cfg(target_os = "linux")]
 use linux::LinuxOnly;
 
-/// What to do.
+/// Command to execute.
 #[derive(Subcommand)]
-#[allow(clippy::large_enum_variant, reason = "there is one of it")]
+#[allow(clippy::large_enum_variant, reason = "the program creates only one")]
 pub(crate) enum Command {
     Run(run::Run),
     Compare(compare::Compare),
@@ -75,7 +75,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it.
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         match self {
             Command::Run(run) => run.execute(),

@@ -23,41 +23,42 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Reproduce papers: their numbers beside ours, with intervals and verdicts, and a report with their figures.
+/// Reproduce papers: published numbers beside ours, with intervals, verdicts, and a report with figures.
 ///
-/// Says first how long that takes, and prints each paper as soon as it is done: how many of its numbers and claims agree,
-/// and what differs. A paper of your own is a folder; docs/papers.md says how to write one.
+/// First estimates the time. As each paper finishes, prints how many numbers and claims agree, and the differences.
+/// You can add a paper as a folder: see docs/papers.md.
 #[derive(Args)]
 pub(crate) struct Reproduce {
-    /// The papers, or folders with a study.toml; all papers by default
+    /// Papers, or folders with a study.toml; all papers by default
     #[arg(value_name = "PAPER", value_parser = Named { names, parse: paper })]
     papers: Vec<String>,
     /// Fewer repetitions and points: every number, in about a sixth of the time
     #[arg(long)]
     quick: bool,
-    /// Number of threads; all cores by default. The results are the same for any
+    /// Number of threads; all cores by default. Results do not depend on it
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     jobs: Option<usize>,
-    /// Seed of the first repetition, the others count up
+    /// Seed of the first repetition, counting up from there
     #[arg(long, value_name = "S", default_value = "1", allow_negative_numbers = true, value_parser = values::seed)]
     seed: u64,
-    /// Run everything again, also what an earlier start of the same program has finished
+    /// Ignore stored results of earlier runs
     #[arg(long)]
     fresh: bool,
-    /// Run the archived rows of a file (--format json) again, and compare them byte for byte
+    /// Rerun the archived rows of a file (--format json), and compare byte for byte
     #[arg(
         long,
         value_name = "FILE.jsonl",
         conflicts_with_all = ["papers", "quick", "seed", "fresh", "all", "format", "report"],
     )]
     again: Option<PathBuf>,
-    /// Print every number, curve and answer, and not only counts and what differs
+    /// Print every number, curve and answer, not only counts and differences
     #[arg(long)]
     all: bool,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Where the report goes, and beside it a .csv with every row; by default target/report/index.html, or ./lasthop-report.html if there is no target
+    /// Path of the report, which gets a .csv with every row beside it; by default target/report/index.html, or
+    /// ./lasthop-report.html without target
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -68,11 +69,11 @@ impl Reproduce {
             return again::run(file, self.jobs);
         }
         let chosen = self.chosen()?;
-        // Begun now, so that a mistake in its path shows before minutes of work.
+        // Opened early, to report a wrong path before minutes of work.
         let path = self.report_path()?;
         let target = Target::create(&path)?;
         let csv_path = path.with_extension("csv");
-        // A pipe or a device is read by somebody who wants the report alone.
+        // A pipe or a device gets the report alone.
         let is_file = csv_path != path && (path.is_file() || !path.exists());
         let csv = if is_file { Some(Target::create(&csv_path)?) } else { None };
         let settings = Settings { quick: self.quick, seed: self.seed };
@@ -107,7 +108,7 @@ impl Reproduce {
         let document = Document {
             title: "Papers reproduced".into(),
             introduction:
-                "What papers on TCP over wireless links report, and what the same experiments give here: \
+                "Results of papers on TCP over wireless links, and of the same experiments in Lasthop: \
                            published numbers beside ours with their 95 % intervals."
                     .into(),
             chapters,
@@ -119,8 +120,8 @@ impl Reproduce {
         let last = format!("report: {}", path.display());
         match self.format {
             Format::Table if !self.all => output::print_line(&format!(
-                "A number agrees if its whole 95 % interval lies within the margin, differs if it lies outside.\n\
-                 every number and answer: --all, --format json; the pictures: {}",
+                "A number agrees if its whole 95 % interval lies within the margin, and differs if it lies outside.\n\
+                 every number and answer: --all, --format json; figures: {}",
                 path.display()
             )),
             Format::Table => output::print_line(&last),
@@ -131,7 +132,7 @@ impl Reproduce {
         }
     }
 
-    /// Each paper once, in the order in which they stand, then folders as they are named.
+    /// Papers in their fixed order, without duplicates, then folders in the given order.
     fn chosen(&self) -> Result<Vec<Paper>, Failure> {
         let named = |name: &&str| self.papers.is_empty() || self.papers.iter().any(|one| one == name);
         let mut chosen: Vec<Paper> = Vec::new();
@@ -144,7 +145,6 @@ impl Reproduce {
         Ok(chosen)
     }
 
-    /// What is going to happen, and how long it takes.
     fn plan(&self, chosen: &[Paper], settings: &Settings, pace: &Pace) -> String {
         let total = |settings| chosen.iter().map(|paper| pace.seconds(paper, settings)).sum::<f64>();
         let papers = match chosen {
@@ -154,7 +154,7 @@ impl Reproduce {
         let how = if settings.quick { "with fewer repetitions" } else { "in full" };
         let mut plan = format!("{papers} {how}: {}", pace.told(total(settings)));
         if chosen.len() > 1 {
-            plan += "; each is printed when it is done, the report is written at the end";
+            plan += "; prints each paper as it finishes, and writes the report at the end";
         }
         if !settings.quick {
             let quick = Settings { quick: true, ..*settings };
@@ -183,17 +183,17 @@ impl Reproduce {
         fs::create_dir_all(&folder).map_err(|error| {
             Failure::bad_input(
                 format!("cannot create the directory `{}`: {error}", folder.display()),
-                "choose another place for the report: --report FILE.html",
+                "choose another path for the report: --report FILE.html",
             )
         })?;
         Ok(folder.join("index.html"))
     }
 }
 
-/// How fast this machine is now, with as many threads at work as there will be.
+/// Speed of this machine at present, with all threads busy.
 struct Pace {
     threads: usize,
-    /// Real time for a run of the first bench case on each thread, s.
+    /// Real time of one run of the first bench case on each thread, s.
     case_s: f64,
 }
 
@@ -206,7 +206,7 @@ impl Pace {
         Ok(Pace { threads, case_s: began.elapsed().as_secs_f64() })
     }
 
-    /// Real time that a paper takes, s.
+    /// Real time for a paper, s.
     fn seconds(&self, paper: &Paper, settings: &Settings) -> f64 {
         paper.effort().of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
     }
@@ -218,7 +218,7 @@ impl Pace {
     }
 }
 
-/// Where finished runs are kept: below target, or in the user's cache.
+/// Folder of stored runs: in `target`, or in the user's cache.
 fn kept() -> Option<PathBuf> {
     if Path::new("target").is_dir() {
         return Some(Path::new("target").join("lasthop").join("cells"));
@@ -232,14 +232,13 @@ fn names() -> Vec<&'static str> {
     papers::NAMES.to_vec()
 }
 
-/// A paper's name, or a folder.
 fn paper(name: &str) -> Result<String, String> {
     if papers::NAMES.contains(&name) || Path::new(name).is_dir() {
         return Ok(name.to_owned());
     }
     let all = papers::NAMES.join(", ");
     Err(match nearest(name, papers::NAMES) {
-        Some(meant) => format!("did you mean `{meant}`? the papers: {all}"),
+        Some(meant) => format!("did you mean `{meant}`? Papers: {all}"),
         None => format!("expected a paper ({all}), or a folder with a study.toml"),
     })
 }

@@ -12,18 +12,17 @@ use lasthop_sweep::results::{self, Rows, Wanted};
 use lasthop_sweep::store::{Contents, Error, Reader, Store, Sweep};
 use std::path::PathBuf;
 
-/// What is good to know of it.
 const MORE: &str = "\
---format csv has a row for each run and flow: lasthop results FILE --format csv > runs.csv
-Parquet is written by the Python package: --format parquet says the command";
+--format csv prints one row per run and flow: lasthop results FILE --format csv > runs.csv
+The Python package writes Parquet: --format parquet prints the command";
 
-/// Show what is in a sweep's store: list, filter, export, merge shards.
+/// Show the contents of a sweep's store: list, filter, export, merge shards
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Results {
-    /// The file that `lasthop sweep --store` made
+    /// File written by `lasthop sweep --store`
     store: PathBuf,
-    /// One sweep of several, by its number; all by default
+    /// Number of one sweep; all sweeps by default
     #[arg(long, value_name = "N")]
     sweep: Option<i64>,
     /// Only points with one of these values: recovery=sack,reno
@@ -32,30 +31,30 @@ pub(crate) struct Results {
     /// Only this flow
     #[arg(long, value_name = "NAME")]
     flow: Option<String>,
-    /// Which numbers: goodput_kbps,timeouts; once or more
+    /// Metrics to print: goodput_kbps,timeouts; repeatable
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
-    /// With --format csv: directions of links instead of flows
+    /// With --format csv: link directions instead of flows
     #[arg(long, conflicts_with_all = ["flow", "metric"])]
     links: bool,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Wished,
-    /// Add what these stores have first; STORE is made if it is not there
+    /// First merge these stores into STORE, which is created if missing
     #[arg(long, value_name = "FILE", num_args = 1..)]
     merge: Vec<PathBuf>,
 }
 
-/// How results are wished.
+/// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Wished {
-    /// For people.
+    /// Aligned table
     Table,
-    /// For programs: one object per line.
+    /// One JSON object per line
     Json,
-    /// For spreadsheets: a header line, then one row per run and flow.
+    /// CSV: a header line, then one row per run and flow
     Csv,
-    /// By the Python package: says with which command.
+    /// Print the command with which the Python package writes Parquet
     Parquet,
 }
 
@@ -64,8 +63,8 @@ impl Results {
         let format = self.format()?;
         if self.links && format != Format::Csv {
             return Err(Failure::bad_input(
-                "--links is about --format csv",
-                "JSON has links beside flows: --format json",
+                "--links needs --format csv",
+                "JSON includes links and flows: --format json",
             ));
         }
         self.merge()?;
@@ -92,7 +91,7 @@ impl Results {
         Ok(())
     }
 
-    /// Libraries for Parquet take as long to build as half of this program: the Python package has them beside it.
+    /// The Python package writes Parquet: a library would take as long to build as half of this program.
     fn format(&self) -> Result<Format, Failure> {
         match self.format {
             Wished::Table => Ok(Format::Table),
@@ -102,7 +101,7 @@ impl Results {
                 let store = quoted(&self.store.display().to_string());
                 let sweep = self.sweep.map_or(String::new(), |number| format!(", {number}"));
                 Err(Failure::bad_input(
-                    "Parquet is written by the Python package",
+                    "only the Python package writes Parquet",
                     format!(
                         "pip install . pyarrow; then: python3 -c \"import lasthop; \
                          lasthop.read_store({store}{sweep}).to_parquet('runs.parquet')\""
@@ -116,7 +115,7 @@ impl Results {
         if self.merge.is_empty() {
             return Ok(());
         }
-        // A mistake in a name shows before anything is made.
+        // Reports a wrong name before STORE is created.
         for other in &self.merge {
             Reader::open(other)?;
         }
@@ -124,22 +123,21 @@ impl Results {
         for other in &self.merge {
             let merged = store.merge(other)?;
             let known =
-                if merged.known > 0 { format!(", {} were there", merged.known) } else { String::new() };
+                if merged.known > 0 { format!(", {} known already", merged.known) } else { String::new() };
             output::note(&format!("{}: {} new runs{known}", other.display(), merged.new));
         }
         store.close();
         Ok(())
     }
 
-    /// Those that are meant.
     fn sweeps(&self, contents: &Contents<'_>, format: Format) -> Result<Vec<Sweep>, Failure> {
         let all = contents.sweeps()?;
         let (count, shown) = (all.len(), self.store.display());
         let Some(number) = self.sweep else {
             return match (count, format) {
                 (2.., Format::Csv) => Err(Failure::bad_input(
-                    format!("`{shown}` has {count} sweeps, whose columns differ"),
-                    "choose one, like --sweep 1; `lasthop results` lists them",
+                    format!("`{shown}` has {count} sweeps with different columns"),
+                    "choose a sweep, like --sweep 1; `lasthop results` lists them",
                 )),
                 _ => Ok(all),
             };
@@ -148,21 +146,21 @@ impl Results {
         match found.is_empty() {
             true => Err(Failure::bad_input(
                 format!("`{shown}` has no sweep {number}"),
-                format!("it has {count}; `lasthop results` lists them"),
+                format!("the store has {count}; `lasthop results` lists them"),
             )),
             false => Ok(found),
         }
     }
 
-    /// A filter for a key that no sweep varies takes nothing, which nobody means.
+    /// Refuses a filter for a key that no sweep varies.
     fn refuse_unknown(&self, sweeps: &[Sweep]) -> Result<(), Failure> {
         let paths = || sweeps.iter().flat_map(|sweep| &sweep.paths);
         match self.filter.iter().find(|wanted| !paths().any(|path| *path == wanted.path)) {
             Some(wanted) => {
                 let known: Vec<&str> = paths().map(String::as_str).collect();
                 let help = match known.is_empty() {
-                    true => "nothing is varied there".to_owned(),
-                    false => format!("varied are: {}", known.join(", ")),
+                    true => "no key varies in the store".to_owned(),
+                    false => format!("varied keys: {}", known.join(", ")),
                 };
                 Err(Failure::bad_input(format!("no sweep varies `{}`", wanted.path), help))
             }
@@ -170,7 +168,7 @@ impl Results {
         }
     }
 
-    /// So does one for a value that no point has.
+    /// Refuses a filter for a value that no point has.
     fn refuse_unknown_value(&self, contents: &Contents<'_>, sweeps: &[Sweep]) -> Result<(), Failure> {
         for wanted in self.filter.iter().map(Variation::from) {
             let mut known: Vec<String> = Vec::new();
@@ -200,14 +198,14 @@ impl Results {
         match known.contains(flow) {
             true => Ok(()),
             false => Err(Failure::bad_input(
-                format!("no flow is called `{flow}`"),
-                format!("there are: {}", known.join(", ")),
+                format!("unknown flow `{flow}`"),
+                format!("flows: {}", known.join(", ")),
             )),
         }
     }
 }
 
-/// A text as Python reads it, in a shell's double quotes.
+/// Python string literal within a shell's double quotes.
 fn quoted(text: &str) -> String {
     let escape = |c: char| match c {
         '\'' => "\\'".to_owned(),
@@ -217,7 +215,6 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.chars().map(escape).collect::<String>())
 }
 
-/// Prints a sweep of a store, by its number.
 pub(crate) fn show(
     contents: &Contents<'_>,
     sweep: i64,
@@ -270,7 +267,6 @@ fn links(contents: &Contents<'_>, sweep: &Sweep, wanted: &Wanted) -> Result<(), 
     Ok(())
 }
 
-/// What ran, and what the numbers are.
 fn heading(sweep: &Sweep) -> String {
     let Sweep { number, title, places, done, failed, wall_s, engines, .. } = sweep;
     let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });

@@ -29,7 +29,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Run a scenario several times and print what came out, with 95 % intervals.
+/// Run a scenario several times, and print means with 95 % intervals
 #[derive(Args)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -38,17 +38,17 @@ pub(crate) struct Run {
     repetitions: Repetitions,
     #[command(flatten)]
     exactness: Exactness,
-    /// Leave out what is measured before, and transfers that begin before: warmup of the scenario
+    /// Exclude measurements and transfers that begin before this time; sets the scenario's warmup
     #[arg(long, value_name = "TIME")]
     warm_up: Option<String>,
-    /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@FLOW < 1. The whole 95 %
-    /// interval has to be on its side
+    /// Fail (exit status 1) unless this holds for the whole 95 % interval: goodput > 5 Mbit/s, p95(rtt) < 100 ms,
+    /// timeouts@FLOW < 1
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = asserted)]
     assertions: Vec<Assertion>,
-    /// Write how the assertions stand as JUnit's XML
+    /// Write results of the assertions as JUnit XML
     #[arg(long, value_name = "FILE.xml", requires = "assertions")]
     junit: Option<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     #[command(flatten)]
@@ -59,27 +59,26 @@ fn asserted(text: &str) -> Result<Assertion, String> {
     Assertion::parse(text).map_err(|refusal| format!("{}; {}", refusal.message, refusal.help))
 }
 
-/// How many repetitions, from which seed, on how many cores.
+/// Number of repetitions, first seed, number of threads.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Repetitions {
-    /// Number of repetitions; the scenario's own by default. With --until at most so many
+    /// Number of repetitions; the scenario's by default. With --until: the maximum
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::runs)]
     runs: Option<u32>,
-    /// Seed of the first repetition, the others count up; the scenario's own by default
+    /// Seed of the first repetition, counting up from there; the scenario's seed by default
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
-    /// Number of threads; all cores by default. The results are the same for any
+    /// Number of threads; all cores by default. Results do not depend on it
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     pub(crate) jobs: Option<usize>,
 }
 
 impl Repetitions {
-    /// As many as asked for; else as the scenario says, or one if the others would be equal to it.
+    /// Number requested, else the scenario's, or 1 if all repetitions would be equal.
     pub(crate) fn runs(&self, scenario: &Scenario, repeats: &Repeats) -> u32 {
         self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
     }
 
-    /// As many as asked for.
     pub(crate) fn most(&self) -> Option<u32> {
         self.runs
     }
@@ -89,25 +88,25 @@ impl Repetitions {
     }
 }
 
-/// Files about the first repetition.
+/// Output files.
 #[derive(Args)]
 struct Files {
     /// Capture the first repetition at the flows' sources, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Keep at most so many bytes of each captured packet
+    /// Keep at most this many bytes of each captured packet
     #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = values::snap)]
     snap: Option<u32>,
-    /// Write every event of the first repetition, a JSON object a line
+    /// Write every event of the first repetition, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Write cwnd, RTT, queues … of the first repetition over time, as CSV
     #[arg(long, value_name = "FILE.csv")]
     samples: Option<PathBuf>,
-    /// Write when each transfer, and each request, of every repetition was complete, as CSV
+    /// Write the completion time of each transfer and request of every repetition, as CSV
     #[arg(long, value_name = "FILE.csv")]
     completions: Option<PathBuf>,
-    /// Draw the first repetition over time, as a page that works offline
+    /// Write an offline page with charts of the first repetition
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -140,7 +139,7 @@ impl Run {
                 usize::from(watch.probes)
             },
         };
-        // With a rule nobody knows before how many it takes.
+        // With --until, the number of runs is unknown.
         if !self.exactness.is_asked() {
             cost::say_if_large(&estimate([&*scenario].into_iter(), plan), &plan);
         }
@@ -191,7 +190,7 @@ impl Run {
                 let names: Vec<&str> =
                     scenario.flows.iter().take(20).map(|known| known.name.as_str()).collect();
                 return Err(Failure::bad_input(
-                    format!("--assert: no flow is called `{flow}`"),
+                    format!("--assert: unknown flow `{flow}`"),
                     format!("flows: {}", names.join(", ")),
                 ));
             }
@@ -199,7 +198,6 @@ impl Run {
         Ok(())
     }
 
-    /// Says how each assertion stands; a failure if not all hold.
     fn judge(
         &self,
         readings: &[Vec<Option<f64>>],
@@ -218,7 +216,7 @@ impl Run {
             match self.format {
                 Format::Table => output::print(&format!("{}\n", one.line()))?,
                 Format::Json => output::print(&format!("{}\n", one.value()))?,
-                // Its columns are the runs'.
+                // Standard output has the columns of the runs.
                 Format::Csv => output::note(&one.line()),
             }
         }
@@ -227,12 +225,12 @@ impl Run {
             0 => Ok(()),
             _ => Err(Failure::failed(
                 format!("{missed} of {} assertions do not hold", judged.len()),
-                "see the lines `assert` above; what is open may be decided by more --runs",
+                "see the lines `assert` above; more --runs may decide open assertions",
             )),
         }
     }
 
-    /// The means; nothing more where every repetition has been written.
+    /// Prints the means; nothing if every repetition has been printed already.
     fn print(
         &self,
         scenario: &Scenario,
@@ -264,7 +262,6 @@ impl Run {
     }
 }
 
-/// What ran, and what the numbers are.
 fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> String {
     let duration = scenario.duration;
     let warm_up = match scenario.warmup {
@@ -272,7 +269,7 @@ fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> 
         warmup => format!(" without the first {warmup}"),
     };
     let (ran, numbers) = match runs {
-        1 => (format!("one run of {duration}{warm_up}, seed {seed}"), "intervals need two"),
+        1 => (format!("one run of {duration}{warm_up}, seed {seed}"), "intervals need two runs"),
         _ => {
             let last = seed.wrapping_add(runs as u64 - 1);
             (
@@ -284,13 +281,11 @@ fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> 
     format!("{ran}; {}", repeats.note().unwrap_or(numbers))
 }
 
-/// Lines under the table.
 fn below(lines: &[String]) -> String {
     lines.iter().fold(String::from("\n"), |text, line| text + line + "\n")
 }
 
 impl Files {
-    /// Begins every file, so that a mistake in a path shows before the run.
     fn open(&self, scenario: &Scenario) -> Result<(Open, Watch), Failure> {
         target::refuse_doubles(&[
             ("--pcap", &self.pcap),
@@ -329,18 +324,17 @@ impl Files {
     }
 }
 
-/// Files under way.
 struct Open {
     samples: Option<Target>,
-    /// About every repetition.
+    /// Data of every repetition.
     completions: Option<Target>,
     report: Option<Target>,
-    /// Of the capture and the trace, in the order of the observers.
+    /// Paths of the capture and the trace, in the order of the observers.
     paths: Vec<PathBuf>,
 }
 
 impl Open {
-    /// The first repetition is done: every file about it alone gets its name. Gives the samples back.
+    /// Finishes the files of the first repetition; returns the samples.
     fn finish_first(&mut self, scenario: &Scenario, seed: u64, watched: Watched) -> Result<Samples, Failure> {
         for (observer, path) in watched.observers.into_iter().zip(&self.paths) {
             let target = given_back(observer).map_err(|error| target::unfinished(path, &error))?;
@@ -356,17 +350,16 @@ impl Open {
 fn finish(target: Target, seed: u64) -> Result<(), Failure> {
     let shown = target.path().display().to_string();
     target.finish()?;
-    output::note(&format!("{shown}: the first repetition, seed {seed}"));
+    output::note(&format!("{shown}: first repetition, seed {seed}"));
     Ok(())
 }
 
-/// The target that a capture or a trace wrote to.
 fn given_back(observer: Box<dyn Any>) -> io::Result<Target> {
     match observer.downcast::<SourceCapture<Target>>() {
         Ok(capture) => capture.finish(),
         Err(observer) => match observer.downcast::<Trace<Target>>() {
             Ok(trace) => trace.finish(),
-            Err(_) => Err(io::Error::other("the run was not watched")),
+            Err(_) => Err(io::Error::other("the run had no capture and no trace")),
         },
     }
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output;
 use clap::Args;
 
-/// Print the JSON Schema of scenario files, for editors.
+/// Print the JSON Schema of scenario files, for editors
 #[derive(Args)]
 pub(crate) struct Schema {}
 

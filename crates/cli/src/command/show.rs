@@ -5,7 +5,7 @@ use crate::output;
 use crate::source::Source;
 use clap::Args;
 
-/// Print the resolved scenario as commented TOML, to start one's own from.
+/// Print the resolved scenario as commented TOML, for example as a template
 #[derive(Args)]
 pub(crate) struct Show {
     #[command(flatten)]

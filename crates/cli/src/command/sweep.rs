@@ -26,36 +26,35 @@ use lasthop_sweep::rule::{MOST, Precision};
 use lasthop_sweep::store::Store;
 use std::path::PathBuf;
 
-/// What is good to know of it.
 const MORE: &str = "\
-The same command again goes on where the first was stopped or killed: what is in the store is not run again.
-`lasthop results FILE` lists, filters and exports what is in it, and merges shards.";
+Repeat the command to continue an interrupted sweep: runs in the store are not repeated.
+`lasthop results FILE` lists, filters and exports the store, and merges shards.";
 
-/// Run every combination of values, into a store that outlives a kill. Prints a row for each.
+/// Run every combination of values into a crash-safe store. Prints one row per combination
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(crate) struct Sweep {
-    /// A scenario file, a ready path's name, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
+    /// Scenario file, name of a ready path, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
     path: String,
-    /// A key with one value or several: recovery=sack,reno. Several --set: every combination
+    /// Key with one or more values: recovery=sack,reno. Repeat --set for every combination
     #[arg(long, value_name = "PATH=A,B,C")]
     set: Vec<Setting>,
-    /// Where the runs are kept: a file, made if it is not there
+    /// Store of the runs: a file, created if missing
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
     #[command(flatten)]
     repetitions: Repetitions,
-    /// Run each point until half of the 95 % interval of every --metric is within so much of its mean (10 runs or more; with
-    /// --runs at most so many, else 10000)
+    /// Run each point until half the 95 % interval of every --metric is within this percentage of its mean. At least 10
+    /// runs; at most --runs, or 10000
     #[arg(long, value_name = "2%", value_parser = values::precision)]
     until: Option<Precision>,
-    /// Do the I-th of N parts only, each with a store of its own, to be merged by `lasthop results`
+    /// Run shard I of N only, each into its own store; merge stores with `lasthop results`
     #[arg(long, value_name = "I/N", value_parser = values::shard, default_value = "1/1", hide_default_value = true)]
     shard: Shard,
-    /// What to print, and what --until looks at: goodput_kbps,timeouts; once or more. By default goodput
+    /// Metrics to print, and for --until: goodput_kbps,timeouts; repeatable (default: goodput)
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = values::quantity)]
     metric: Vec<Quantity>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
@@ -98,7 +97,7 @@ impl Sweep {
     }
 
     fn say_cost<'s>(&self, count: &Count, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
-        // With a rule nobody knows before how many it takes.
+        // With --until, the number of runs is unknown.
         let Count::Runs(runs) = count else { return };
         let points = scenarios.len();
         let share = (*runs as usize).div_ceil(self.shard.of as usize);
@@ -111,11 +110,10 @@ impl Sweep {
         cost::say_if_large(&estimate(scenarios, plan), &plan);
     }
 
-    /// Does the runs, and shows what is in the store then.
     fn drive(&self, mut driver: Driver) -> Result<(), Failure> {
         if driver.found() > 0 {
             let (found, left) = (driver.found(), driver.left());
-            output::note(&format!("note: {found} runs are in the store already, {left} are left"));
+            output::note(&format!("note: {found} runs are in the store, {left} remain"));
         }
         let threads = threads(self.repetitions.jobs, driver.left().try_into().unwrap_or(usize::MAX));
         let crew = Crew::of(threads).map_err(Failure::no_threads)?;
@@ -123,7 +121,7 @@ impl Sweep {
         bar.begin("sweep", driver.left());
         let worked = patience::during(|| work(&mut driver, crew, &bar));
         bar.end();
-        // Whatever else is wrong, what came back is kept if it can be.
+        // Results are committed even after an error.
         let kept = driver.commit();
         worked.and(kept.map_err(Failure::from))?;
         let (done, of) = (driver.done(), driver.done() + driver.left());
@@ -134,18 +132,17 @@ impl Sweep {
         store.close();
         if inexact > 0 {
             output::note(&format!(
-                "note: {inexact} points are not as exact as --until asks for after so many runs"
+                "note: {inexact} points miss the precision of --until after the maximum number of runs"
             ));
         }
         if let Some(first) = failed.first() {
             let message = format!("{} of {of} runs failed; the first: {first}", failed.len());
-            return Err(Failure::failed(message, "the same command again tries them once more"));
+            return Err(Failure::failed(message, "repeat the command to retry the failed runs"));
         }
         Ended::of(done as usize, of as usize).into_result()
     }
 }
 
-/// Until all is done or the user wants no more.
 fn work(driver: &mut Driver, mut crew: Crew, bar: &Bar) -> Result<(), Failure> {
     loop {
         while crew.has_room()

@@ -1,4 +1,4 @@
-//! `lasthop tidy`, which `lasthop emulate` starts: what a killed run has left.
+//! `lasthop tidy`, started by `lasthop emulate`: removes leftovers of a killed emulation.
 
 use super::emulate::{DRAWN, give_back};
 use crate::failure::Failure;
@@ -7,15 +7,15 @@ use crate::target::patience;
 use clap::Args;
 use std::io::{self, Read};
 
-/// Take back what a killed emulation has left on this machine.
+/// Undo the changes of a killed emulation on this machine.
 ///
-/// Waits for the end of standard input; with a word in it there is nothing to do.
+/// Waits for the end of standard input; a word on standard input means that nothing is left.
 #[derive(Args)]
 pub(crate) struct Tidy {}
 
 impl Tidy {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // Interruptions are the emulation's business.
+        // The emulation handles interruptions.
         patience::during(|| {
             let mut word = String::new();
             let _ = io::stdin().read_to_string(&mut word);

@@ -1,8 +1,8 @@
-//! Judgements in real time: a test asks the machine, and the run, whether both let the test judge.
+//! Judgements in real time: assertions that hold only on an undisturbed machine.
 //!
-//! An assertion about times fails only where nothing disturbed the test. Otherwise the test prints `not judged`, the reason
-//! and the figures, and adds a line to `target/tmp/not-judged.txt`; `make test` tries the tests listed there once nothing else
-//! runs, and counts what stays. With `LASTHOP_JUDGE=1` in the environment a judgement that is not made is a failure.
+//! On a disturbed machine the test does not fail: it prints `not judged`, the reason and the figures, and adds a line
+//! to `target/tmp/not-judged.txt`. `make test` repeats these tests at the end, alone, and counts the remaining ones.
+//! `LASTHOP_JUDGE=1` in the environment turns an omitted judgement into a failure.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
@@ -18,18 +18,18 @@ use thread_priority::unix::{
 };
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// Above the emulator's priority (`lasthop_os::priority`): the emulator never delays a witness.
+/// Above the emulator's priority (`lasthop_os::priority`), so the emulator never delays a witness.
 const PRIORITY: u8 = 90;
 const SLEEP: Duration = Duration::from_millis(1);
-/// Timer slack that is no lateness.
+/// Tolerated timer slack.
 const SLACK: Duration = Duration::from_micros(200);
-/// Largest share of the time for which a processor may stand still.
+/// Largest share of the time in which a processor may stand still.
 const STALLED: f64 = 0.005;
-/// Largest share of the time in which a program may wait for a processor. The kernel's TCP loses 5 to 14 % of its goodput on
-/// a machine that is busy all the time (docs/validation.md).
+/// Largest share of the time in which a program may wait for a processor. On a permanently busy machine, the kernel's
+/// TCP loses 5 to 14 % of its goodput (docs/validation.md).
 const WAITED: f64 = 0.2;
 
-/// The machine from `watch` on.
+/// Observation of the machine since `watch`.
 pub struct Machine {
     begin: Instant,
     pressure: Option<Duration>,
@@ -38,7 +38,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Begins a witness on each processor that this process may use.
     pub fn watch() -> Machine {
         let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap();
         let processors = (0..CpuSet::count()).filter(|&number| allowed.is_set(number).unwrap_or(false));
@@ -46,20 +45,20 @@ impl Machine {
         Machine { begin: Instant::now(), pressure: pressure(), witnesses, complaint: None }
     }
 
-    /// Takes the summary of an emulated run: a run that is not `valid` disturbs the test.
+    /// Takes the summary of an emulated run: an invalid run counts as a disturbance.
     pub fn heed(&mut self, summary: &serde_json::Value) {
         if summary["valid"] != true {
             self.complaint = Some(format!("the run is not valid: {}", summary["complaints"]));
         }
     }
 
-    /// Largest share of the time for which a processor did not wake its witness, 0 to 1. Shows what a hypervisor takes without
-    /// a count (`stolen` stays 0).
+    /// Largest share of the time in which a processor did not wake its witness, 0 to 1. Includes time that a hypervisor
+    /// takes without counting (`stolen` is 0).
     pub fn stalled(&self) -> f64 {
         self.witnesses.iter().map(|witness| witness.stalled()).fold(0.0, f64::max)
     }
 
-    /// Reason why the machine lets nobody judge; none if nothing disturbed the test since `watch`.
+    /// Disturbance since `watch`, if any.
     pub fn disturbance(&self) -> Option<String> {
         let waited = match (self.pressure, pressure()) {
             (Some(before), Some(now)) => (now - before).as_secs_f64() / self.begin.elapsed().as_secs_f64(),
@@ -77,7 +76,7 @@ impl Machine {
         self.complaint.clone().or(found)
     }
 
-    /// Asserts what only an undisturbed machine can show.
+    /// Asserts a condition on an undisturbed machine only.
     #[track_caller]
     pub fn judge(&self, holds: bool, figures: impl Display) {
         if holds {
@@ -90,11 +89,11 @@ impl Machine {
     }
 }
 
-/// Prints and counts a judgement that is not made.
+/// Prints and counts an omitted judgement.
 ///
 /// # Panics
 ///
-/// Where `LASTHOP_JUDGE` is set.
+/// If `LASTHOP_JUDGE` is set.
 #[track_caller]
 pub fn not_judged(why: &str) {
     let thread = std::thread::current();
@@ -103,19 +102,19 @@ pub fn not_judged(why: &str) {
     eprintln!("not judged: {why}");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("not-judged.txt");
     let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
-    // One call of the system: lines of several tests do not mix.
+    // One system call: lines of several tests do not mix.
     file.write_all(format!("{test}: {}\n", why.replace('\n', " ")).as_bytes()).unwrap();
 }
 
-/// Time in which at least one program of the machine waited for a processor; none where the kernel does not count it
-/// (`PSI`, Linux Documentation/accounting/psi.rst).
+/// Time in which at least one program of the machine waited for a processor; `None` without PSI (Linux
+/// Documentation/accounting/psi.rst).
 fn pressure() -> Option<Duration> {
     let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
     let total = text.lines().find(|line| line.starts_with("some"))?.rsplit_once("total=")?.1;
     total.trim().parse().ok().map(Duration::from_micros)
 }
 
-/// A thread on one processor that sleeps for a millisecond at a time and adds up how late it is woken.
+/// A thread on one processor that sleeps 1 ms at a time and adds up its lateness.
 #[derive(Default)]
 struct Witness {
     is_over: AtomicBool,
@@ -131,7 +130,7 @@ impl Witness {
         witness
     }
 
-    /// Share of the time, 0 to 1; 0 where the system grants no priority.
+    /// Share of the time, 0 to 1; 0 without real-time priority.
     fn stalled(&self) -> f64 {
         let (late, watched) = (self.late_ns.load(Ordering::Relaxed), self.watched_ns.load(Ordering::Relaxed));
         late as f64 / watched.max(1) as f64

@@ -1,6 +1,5 @@
-//! `lasthop crosscheck`: the simulator and real TCP over the same path.
-//!
-//! Where the machine lets us make no namespaces, the tests say so and do nothing.
+//! `lasthop crosscheck`: the simulator and real TCP over the same path. Skipped if the machine cannot create
+//! namespaces.
 use crate::common::lasthop;
 use crate::common::machine::{Machine, not_judged};
 use serde_json::Value;
@@ -13,7 +12,7 @@ fn crosscheck(arguments: &[&str]) -> Output {
     lasthop().arg("crosscheck").args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// One object per sender and flow; `None`, with the reason printed, if the machine cannot do it.
+/// One object per sender and flow; `None`, with the reason printed, if the machine cannot crosscheck.
 fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     let output = crosscheck(&[arguments, &["--format", "json"]].concat());
     is_done(&output).then(|| {
@@ -22,7 +21,7 @@ fn compared(arguments: &[&str]) -> Option<Vec<Value>> {
     })
 }
 
-/// Whether a call has done what it should; if not because the machine cannot, that is printed.
+/// Whether a call succeeded; prints the reason if the machine cannot run it.
 fn is_done(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
@@ -40,8 +39,8 @@ fn difference(object: &Value) -> f64 {
     object["goodput_kbps"]["difference_percent"]["mean"].as_f64().unwrap()
 }
 
-/// A full queue, and what TCP does about it: the simulator and real stacks agree within what was asked for, 3 per cent for
-/// ours and 10 for the kernel's.
+/// With a full queue, the simulator and real stacks agree within the required margins: 3 per cent for Lasthop's TCP, 10
+/// for the kernel's.
 #[test]
 fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     let path = "rate=4Mbit/s,rtt=30ms,queue=20packets";
@@ -53,12 +52,12 @@ fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     for (object, bound) in objects.iter().zip([3.0, 3.0, 10.0]) {
         machine.judge(difference(object).abs() < bound, object);
         let again = |way: &str| object["retransmissions"][way]["mean"].as_f64().unwrap();
-        assert!(again("simulated") > 0.0 && again("emulated") > 0.0, "the queue overflows: {object}");
+        assert!(again("simulated") > 0.0 && again("emulated") > 0.0, "no retransmissions: {object}");
         assert_eq!(object["kernel_not_told"], serde_json::json!([]), "{object}");
     }
 }
 
-/// Flows in both directions, one of them finite: each is compared with its own.
+/// Flows in both directions, one finite: each is compared with its own simulation.
 #[test]
 fn each_flow_is_compared_with_itself() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +97,7 @@ fn each_flow_is_compared_with_itself() {
     }
 }
 
-/// The first sender's object is there while the second one's runs go on; both flows have their own congestion control.
+/// The first sender's object appears during the second's runs; each flow has its own congestion control.
 #[test]
 fn a_sender_is_printed_when_its_runs_are_done() {
     let flow = |name: &str, congestion: &str| {
@@ -132,7 +131,7 @@ fn a_sender_is_printed_when_its_runs_are_done() {
     assert!(apart > Duration::from_millis(1900), "{apart:?}");
 }
 
-/// Several at once give what each gives alone, in the order of the seeds; or the machine did not keep up, and that is said.
+/// Concurrent runs equal single runs, in the order of the seeds, unless the machine did not keep up and a note says so.
 #[test]
 fn several_runs_at_once_are_as_good_as_one_by_one() {
     let path = "rate=2Mbit/s,rtt=20ms,queue=10packets,loss=1%,duration=2s";
@@ -154,7 +153,7 @@ fn several_runs_at_once_are_as_good_as_one_by_one() {
     }
 }
 
-/// Ours, and each congestion control that the kernel says it has; without a run that is longer than it must be.
+/// Lasthop's senders, and each congestion control of the kernel; with the shortest possible run.
 #[test]
 fn all_are_those_of_this_machine() {
     let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
@@ -184,7 +183,7 @@ fn what_cannot_be_done_is_said_in_one_message() {
         assert!(said.contains(message) && !said.contains("panicked"), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty());
     }
-    // Where namespaces can be made, it is the kernel that is asked whether it has the algorithm.
+    // Where namespaces work, the kernel reports the unknown congestion control.
     let output = crosscheck(&[path, "--senders", "nosuch", "--kernel", "tcp_nosuch=1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");

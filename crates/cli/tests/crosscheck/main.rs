@@ -3,5 +3,5 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-/// In real time: see `make live`.
+/// Tests in real time: see `make live`.
 mod live;

@@ -1,12 +1,12 @@
-//! `lasthop emulate`: real programs behind a path, in namespaces that the command makes itself.
+//! `lasthop emulate`: real programs behind a path, in namespaces created by the command.
 //!
-//! No address outside these namespaces is used. Where the machine lets us make none, the tests say so and do nothing.
+//! No address outside these namespaces is used. Tests that the machine cannot run are skipped with a message.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/mod.rs"]
 mod common;
 
-/// In real time: what waits more than it computes is called so, and `make test` runs it beside the others.
+/// Tests in real time, which mostly wait; `make test` runs them beside the others.
 mod live {
     mod commands;
     mod composed;
@@ -28,7 +28,7 @@ mod live {
     mod unprivileged;
 }
 
-/// On an idle machine: `make test` runs it at the end, alone.
+/// Tests for an idle machine: `make test` runs them at the end, alone.
 mod quiet;
 
 use common::lasthop;
@@ -36,10 +36,9 @@ use live::traffic;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
-/// A path on which nothing is lost.
 pub const CLEAN: &str = "rate=10Mbit/s,rtt=20ms,queue=200packets";
 
-/// Whether emulation is possible here; says why not, once.
+/// Whether emulation is possible here; prints the reason once if not.
 pub fn is_possible() -> bool {
     static SAID: Once = Once::new();
     let output = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
@@ -50,26 +49,24 @@ pub fn is_possible() -> bool {
     true
 }
 
-/// Calls `lasthop emulate`, without standard input.
 pub fn emulate(arguments: &[&str]) -> Output {
     emulating(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// The same, to be called.
 pub fn emulating(arguments: &[&str]) -> Command {
     let mut command = lasthop();
     command.arg("emulate").args(arguments);
     command
 }
 
-/// The summary that `--format json` prints: the last line of standard error that is an object.
+/// Summary of `--format json`: the last line of standard error that is an object.
 pub fn summary(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().rev().find(|line| line.starts_with('{'));
     serde_json::from_str(line.unwrap_or_else(|| panic!("no summary: {text}"))).unwrap()
 }
 
-/// Kills a run, first the process that would tidy up after it: what it leaves stays.
+/// Kills a run after its guard, so its leftovers stay.
 pub fn kill_with_guard(child: &mut Child) {
     let parent = child.id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

@@ -1,34 +1,34 @@
-//! What is possible on a machine that has nothing else to do: see `make quiet`.
+//! Tests that need an idle machine: see `make quiet`.
 
 use crate::common::machine::{Machine, not_judged};
 use crate::live::traffic::{client, printed, server};
 use crate::{emulate, is_possible, summary};
 
-/// Payload of a segment with time stamps, and its IP length.
+/// Payload of a segment with time stamps over its IP length.
 const SHARE: f64 = 1448.0 / 1500.0;
 
-/// Reason why a run shows nothing about what is possible; none on a machine that was idle but for the run itself. `stalled`
-/// is [`Machine::stalled`].
+/// Reason why a run is not representative; `None` if the machine was idle apart from the run. `stalled` is
+/// [`Machine::stalled`].
 fn disturbed(summary: &serde_json::Value, stalled: f64) -> Option<String> {
     let share = |name: &str| summary[name].as_f64();
     let (Some(idle), Some(stolen)) = (share("idle"), share("stolen")) else {
-        return Some("the kernel does not say how busy the machine was".to_owned());
+        return Some("the kernel does not report the load of the machine".to_owned());
     };
     let lateness = |name: &str| summary["lateness_us"][name].as_f64().unwrap();
-    // At 100 Mbit/s both ends and the path take less than half of two cores.
+    // At 100 Mbit/s, both ends and the path take less than half of two cores.
     let reasons = [
         (idle < 0.45, format!("the processors were idle for {:.0} % only", idle * 100.0)),
         (stolen > 0.01, format!("the hypervisor took {:.1} %", stolen * 100.0)),
         (stalled > 0.005, format!("a processor stood still for {:.1} % of the time", stalled * 100.0)),
         (summary["sched_fifo"] != true, "SCHED_FIFO was not granted".to_owned()),
-        // A single stall of the whole machine, which says nothing of the 99 packets of 100.
-        (lateness("max") > 50e3, format!("it stood still for {:.0} ms", lateness("max") / 1e3)),
+        // A single stall of the whole machine, which does not affect 99 of 100 packets.
+        (lateness("max") > 50e3, format!("the machine stood still for {:.0} ms", lateness("max") / 1e3)),
         (summary["tun_drops"] != 0, "the kernel dropped packets in a device".to_owned()),
     ];
     reasons.into_iter().find_map(|(is_so, why)| is_so.then_some(why))
 }
 
-/// 97 % of what the link's rate leaves for payload, and 99 of 100 packets less than a millisecond late.
+/// 97 % of the payload ceiling, and 99 of 100 packets less than 1 ms late.
 #[test]
 fn a_bulk_transfer_gets_the_payload_ceiling() {
     if !is_possible() {
@@ -47,7 +47,6 @@ fn a_bulk_transfer_gets_the_payload_ceiling() {
     }
 }
 
-/// Judges one run, if the machine was idle but for the run.
 fn examine(mbps: f64, queue: u32, congestion: &str) {
     let path = format!("rate={mbps}Mbit/s,rtt=20ms,queue={queue}packets");
     let client = client("{server}", 6.0);
@@ -60,14 +59,13 @@ fn examine(mbps: f64, queue: u32, congestion: &str) {
     let late = summary["lateness_us"]["p99"].as_f64().unwrap();
     let what =
         format!("{congestion} at {mbps} Mbit/s: {share:.3} of the ceiling, 1 of 100 {late:.0} us late");
-    // The link's rate is never exceeded, on whatever machine.
     let rate = summary["rate_kbps"]["down"].as_f64().unwrap();
     assert!(rate < mbps * 1e3 * 1.001, "{what}; {summary}");
     if let Some(why) = disturbed(&summary, stalled) {
         return not_judged(&format!("{why}: {what}"));
     }
     eprintln!("{what}, {:.2} % stalled", stalled * 100.0);
-    // Our own account, which counts slow start too, agrees with the program's.
+    // The summary's goodput, which includes slow start, agrees with the program's.
     let goodput = summary["goodput_kbps"]["down"].as_f64().unwrap() / (mbps * 1e3 * SHARE);
     let is_as_it_should = (0.97..1.005).contains(&share)
         && late < 1000.0

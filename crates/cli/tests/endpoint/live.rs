@@ -1,4 +1,4 @@
-//! `lasthop endpoint` against sockets of the kernel, in a network namespace of its own.
+//! `lasthop endpoint` against kernel sockets, in a separate network namespace.
 use crate::common::{call, lasthop, objects, stderr_of};
 use lasthop_os::Namespace;
 use std::io::{Read, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs a test in a new namespace; what it starts is in there too. Says so if the machine lets us make none.
+/// Runs a test in a new namespace; prints a message and skips if the machine cannot create namespaces.
 fn in_namespace(test: impl FnOnce(&Path) + Send) {
     let namespace = match Namespace::nameless() {
         Ok(namespace) => namespace,
@@ -41,7 +41,6 @@ fn end(child: Child) -> Output {
     output
 }
 
-/// Connects once the program is there.
 fn connect() -> TcpStream {
     let begin = Instant::now();
     loop {
@@ -53,7 +52,7 @@ fn connect() -> TcpStream {
     }
 }
 
-/// The kernel's address exists once the program is there.
+/// Listens once the kernel's address exists, which the program creates.
 fn listen() -> TcpListener {
     let begin = Instant::now();
     loop {
@@ -88,7 +87,7 @@ fn serves_a_file_through_losses_and_says_how_it_went() {
         let sent_again: u64 = lines.iter().map(|line| line["retrans"].as_u64().unwrap()).sum();
         let trace = objects(&std::fs::read_to_string(folder.join("a.jsonl")).unwrap());
         let told = trace.iter().filter(|line| line["event"] == "retransmitted").count();
-        // The handshake's repetitions are events, too.
+        // Retransmissions of the handshake are events, too.
         let of_handshake =
             trace.iter().filter(|line| line.get("reason").is_some_and(|why| why == "handshake")).count();
         assert_eq!(told - of_handshake, sent_again as usize);
@@ -113,7 +112,7 @@ fn takes_what_clients_send_into_a_folder() {
 fn sends_and_fetches_a_file() {
     in_namespace(|folder| {
         std::fs::write(folder.join("file"), text()).unwrap();
-        // Its SYN is refused until the listener is there; it tries once, so the device must be slow enough to be seen.
+        // The single SYN is refused without a listener, so the delay gives the test time to listen.
         let sender = start(folder, &["send", "file", "10.77.0.1:9000", "--delay", "500 ms"]);
         let listener = listen();
         let (mut stream, _) = listener.accept().unwrap();
@@ -143,8 +142,8 @@ fn a_refused_connection_leaves_no_file() {
     });
 }
 
-/// The kernel is a router here. What it refuses for good is said at once, what it calls unreachable after three seconds,
-/// not after the three minutes of SYNs.
+/// The kernel acts as a router. A refusal is reported at once, an unreachable destination after three seconds, not
+/// after three minutes of SYNs.
 #[test]
 fn a_router_that_refuses_is_heard() {
     in_namespace(|folder| {
@@ -159,7 +158,7 @@ fn a_router_that_refuses_is_heard() {
             assert_eq!(output.status.code(), Some(1));
             let said = stderr_of(&output);
             assert!(said.contains(message) && said.contains("a router on the way says so (ICMP)"), "{said}");
-            assert!(begin.elapsed() < Duration::from_secs(30), "it waited for better times");
+            assert!(begin.elapsed() < Duration::from_secs(30), "the endpoint waited too long");
         }
     });
 }
@@ -173,7 +172,7 @@ fn check_messages() {
     for (arguments, expected) in [
         (&["serve", "0"][..], "0 is not in 1..=65535"),
         (&["serve", "80", "--file", "nowhere"], "cannot read `nowhere`"),
-        (&["serve", "80", "--out", "nowhere"], "there is no directory `nowhere`"),
+        (&["serve", "80", "--out", "nowhere"], "the directory `nowhere` does not exist"),
         (&["send", ".", "10.77.0.1:80"], "`.` is a directory"),
         (&["fetch", "10.77.0.1"], "invalid socket address"),
         (&["fetch", "10.77.0.1:80", "--kernel", "10.77.0.1"], "like 10.77.0.1/24"),
@@ -186,7 +185,7 @@ fn check_messages() {
             &["fetch", "10.77.0.1:80", "--device", "a name that is too long"],
             "cannot be the name of an interface",
         ),
-        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "give an address of that family"),
+        (&["fetch", "[fd77::1]:80", "--device", "lh-test-family"], "give addresses of this family"),
     ] {
         let output = call(&[&["endpoint"], arguments].concat());
         let message = stderr_of(&output);

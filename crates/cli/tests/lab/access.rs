@@ -1,11 +1,11 @@
-//! For everybody: by keyboard alone, on a telephone, in the dark.
+//! Accessibility: keyboard only, small screens, dark mode.
 
 use crate::browser::Browser;
 use crate::{Opened, lasthop, opened};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Where `make test` puts axe-core (MPL 2.0, not in this repository).
+/// axe-core, installed by `make test` (MPL 2.0, not in this repository).
 const AXE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/axe/axe.min.js");
 
 #[test]
@@ -28,7 +28,7 @@ fn every_control_is_reached_by_tab_and_does_something() {
     browser.value("document.getElementById('slide-rate').focus()");
     browser.press("ArrowRight");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
-    // The graph: to a loss, and its story.
+    // The graph: from a loss to its story.
     browser.value("document.getElementById('sequence').focus()");
     browser.press("n");
     browser.wait("document.getElementById('said').textContent.includes('is lost at')");
@@ -60,7 +60,6 @@ fn a_telephone_shows_all_without_scrolling_sideways() {
     );
 }
 
-/// What axe-core finds that keeps people out of the page as it is now.
 fn serious(browser: &mut Browser) -> Option<Value> {
     let axe = std::fs::read_to_string(AXE).ok()?;
     browser.value(&format!("{axe}; 0"));
@@ -86,8 +85,8 @@ fn axe_finds_nothing_serious() {
     }
 }
 
-/// The reports of `run`, `compare` and `reproduce`: nothing serious, nothing beside the screen of a telephone, nothing
-/// that goes wrong, and less than a megabyte.
+/// Reports of `run`, `compare` and `reproduce`: no serious problems, no sideways scrolling on a telephone, no errors,
+/// less than 1 MB.
 #[test]
 fn reports_are_for_everybody() {
     let Some(mut browser) = Browser::start() else { return };
@@ -123,7 +122,7 @@ fn reports_are_for_everybody() {
         if name == "papers.html" {
             continue;
         }
-        // The graph is drawn, goes to a loss by keyboard, and tells a segment's story.
+        // The graph is drawn, moves to a loss by keyboard, and shows the story of a segment.
         let ink = "(() => { const one = document.querySelector('canvas.sequence');
             const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);
             let inked = 0;
@@ -142,7 +141,7 @@ fn reports_are_for_everybody() {
     }
 }
 
-/// A long run's graph is drawn fast enough to be dragged: 30 pictures a second with 100,000 events.
+/// A graph of 100,000 events is drawn 30 times per second, fast enough for dragging.
 #[test]
 fn a_hundred_thousand_events_are_drawn_quickly() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };

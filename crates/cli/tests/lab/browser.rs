@@ -1,4 +1,4 @@
-//! Chromium at the end of two pipes: its own protocol (Chrome DevTools), a JSON text and a zero byte for each message.
+//! Chromium by the Chrome DevTools protocol over two pipes: each message is a JSON text and a zero byte.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,25 +7,24 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a page may take for what takes a second on an idle machine.
+/// Timeout for work that takes a second on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A browser with one page.
 pub struct Browser {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     session: String,
     number: u64,
-    /// Addresses that pages asked for, and what they complained of.
+    /// Addresses requested by pages, and errors reported by pages.
     pub requests: Vec<String>,
     pub complaints: Vec<String>,
-    /// Its own, removed with it: for the page, too.
+    /// Private folder of the browser, also for the page; removed on drop.
     pub folder: tempfile::TempDir,
 }
 
 impl Browser {
-    /// `None` where there is no Chromium.
+    /// `None` without Chromium.
     pub fn start() -> Option<Browser> {
         let folder = tempfile::tempdir().expect("a folder");
         let installed = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
@@ -35,7 +34,7 @@ impl Browser {
             eprintln!("skipped: no Chromium to open the page with");
             return None;
         };
-        // It reads from descriptor 3 and writes to 4.
+        // Chromium reads from descriptor 3 and writes to 4.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 >/dev/null 2>&1", program])
             .args([
@@ -67,7 +66,6 @@ impl Browser {
         Some(browser)
     }
 
-    /// Calls a method of the protocol.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });
@@ -102,27 +100,23 @@ impl Browser {
         }
     }
 
-    /// A window of so many pixels.
     pub fn size(&mut self, width: u32, height: u32) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    /// Light or dark.
     pub fn scheme(&mut self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
-    /// Opens the page in this file and waits for its first picture.
     pub fn open(&mut self, file: &Path, hash: &str) {
         self.show(file, hash);
         self.wait("document.body && Number(document.body.dataset.pictures) > 0");
     }
 
-    /// Opens a file.
     pub fn show(&mut self, file: &Path, hash: &str) {
-        // From one hash to another would be the same page.
+        // Changing only the hash would not reload the page.
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.wait("location.href === 'about:blank'");
         let address = format!("file://{}{hash}", file.display());
@@ -131,7 +125,6 @@ impl Browser {
         self.wait("location.href !== 'about:blank' && document.readyState === 'complete'");
     }
 
-    /// What an expression gives, once it is no promise any more.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let answer = self.call("Runtime.evaluate", parameters);
@@ -139,12 +132,10 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// What text an expression gives.
     pub fn text(&mut self, expression: &str) -> String {
         self.value(expression).as_str().unwrap_or_else(|| panic!("no text: {expression}")).to_owned()
     }
 
-    /// Waits until an expression is true.
     pub fn wait(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.value(&format!("Boolean({expression})")) != json!(true) {
@@ -157,7 +148,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key, as its name is in `KeyboardEvent.key`.
+    /// Presses a key by its `KeyboardEvent.key`.
     pub fn press(&mut self, key: &str) {
         let code = match key {
             "Tab" => 9,

@@ -1,11 +1,10 @@
-//! What can be saved, and what the command line opens the page with.
+//! Saved files of the page, and pages opened by the command line.
 
 use crate::browser::Browser;
 use crate::{Opened, lasthop, opened};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Keeps what would be saved, and presses these buttons.
 const PRESS: &str = "window.made = []; URL.createObjectURL = blob => { made.push(blob); return 'data:,'; };
     HTMLAnchorElement.prototype.click = () => {}; document.getElementById('svg').click();
     document.getElementById('csv').click(); 0";
@@ -16,7 +15,7 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
     browser.wait("document.body.dataset.repetitions === '10'");
     browser.value(PRESS);
     let svg = browser.text("made[0].text()");
-    // It needs no style sheet, and no number in it is none.
+    // The picture needs no style sheet, and all numbers are finite.
     for word in ["var(", "class=", "NaN", "undefined", "Infinity", "null"] {
         assert!(!svg.contains(word), "{word}: {svg}");
     }
@@ -40,7 +39,7 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
     assert!(words.iter().any(|word| word.starts_with("A: rate=10Mbit/s")), "{words:?}");
     let interval = browser.text("document.querySelector('#numbers td small').textContent");
     assert!(words.iter().any(|word| word.contains(&format!("({interval})"))), "{interval}: {words:?}");
-    // The graph of segments and five charts, each in the picture, one below the other.
+    // The graph of segments and five charts, inside the picture, one below the other.
     let number = |value: &Value| value.as_f64().expect("a number");
     let (width, height) = (number(&read["whole"][0]), number(&read["whole"][1]));
     let boxes = read["boxes"].as_array().expect("boxes");
@@ -56,12 +55,11 @@ fn a_picture_is_saved_as_svg_that_is_whole() {
         read["curves"].as_array().is_some_and(|it| it.iter().all(|count| number(count) >= 2.0)),
         "{read}"
     );
-    // The samples of both variants.
     let csv = browser.text("made[1].text()");
     assert!(csv.starts_with("variant,time_s,cwnd_bytes,") && csv.contains("\nB,"), "{}", &csv[..200]);
 }
 
-/// The same picture in pixels: what a browser makes of it.
+/// The browser renders the picture to pixels.
 #[test]
 fn a_picture_is_saved_as_png() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -77,20 +75,18 @@ fn a_picture_is_saved_as_png() {
     assert!(width >= 1800 && height > width && shades > 50, "{saved}");
 }
 
-/// The page that `lasthop lab PATH` writes, opened.
 fn begun(path: &Path, browser: &mut Browser, what: &str) {
     let told = lasthop(&["lab", what, "--export", path.to_str().expect("text")]);
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
     browser.open(path, "");
 }
 
-/// A ready path, a line, a file with a trace beside it: the numbers of the first repetition are those of `lasthop run`.
+/// A ready path, a line, and a file with a trace: the numbers of the first repetition equal those of `lasthop run`.
 #[test]
 fn it_begins_with_what_the_command_line_names() {
     let Some(mut browser) = Browser::start() else { return };
     let folder = browser.folder.path().to_owned();
     let page = folder.join("begun.html");
-    // A packet each 2 ms.
     std::fs::write(folder.join("slow.trace"), "2\n4\n6\n8\n10\n").expect("written");
     let file = folder.join("mine <script>.toml");
     let text = "title = \"<b>mine</b> </script>\"\nseed = 5\nduration = \"4 s\"\n\
@@ -114,7 +110,7 @@ fn it_begins_with_what_the_command_line_names() {
         assert_eq!(browser.value("lab.state().variants.length"), json!(1));
         assert!(browser.complaints.is_empty(), "{what}: {:?}", browser.complaints);
     }
-    // What is wrong is said before a page is written.
+    // Errors are reported before a page is written.
     let told = lasthop(&["lab", "rate=5Parsecs", "--export", page.to_str().expect("text")]);
     assert_eq!(told.status.code(), lasthop(&["run", "rate=5Parsecs"]).status.code());
     assert!(String::from_utf8_lossy(&told.stderr).contains("Parsecs"));

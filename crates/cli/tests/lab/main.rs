@@ -1,7 +1,7 @@
-//! `lasthop lab`: the page that it writes, in a browser. Skipped where there is no Chromium.
+//! `lasthop lab`: the page in a browser. Skipped without Chromium.
 //!
-//! What the page computes is compared with this program and with the engine as it is now, so that a page that is out of
-//! date is noticed: `make page` makes it anew.
+//! The page's results are compared with this program and the present engine, to detect an outdated page: `make page`
+//! rebuilds it.
 
 mod access;
 mod browser;
@@ -15,18 +15,15 @@ use browser::Browser;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// Calls the program.
 fn lasthop(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lasthop")).args(arguments).output().expect("it runs")
 }
 
-/// The page, opened.
 struct Opened {
     browser: Browser,
     page: PathBuf,
 }
 
-/// `None` where there is no browser.
 fn opened(hash: &str) -> Option<Opened> {
     let mut browser = Browser::start()?;
     let page = browser.folder.path().join("lab.html");
@@ -36,7 +33,6 @@ fn opened(hash: &str) -> Option<Opened> {
     Some(Opened { browser, page })
 }
 
-/// Without a screen there is no browser to open: it says where the page is.
 #[test]
 fn without_a_screen_it_prints_where_the_page_is() {
     let told = Command::new(env!("CARGO_BIN_EXE_lasthop"))
@@ -49,8 +45,7 @@ fn without_a_screen_it_prints_where_the_page_is() {
     assert!(told.status.success() && path.ends_with("lab.html\n"), "{path}");
     let page = std::fs::read_to_string(path.trim()).expect("a page");
     assert!(page.starts_with("<!doctype html>"));
-    std::fs::remove_dir_all(PathBuf::from(path.trim()).parent().expect("a folder of its own"))
-        .expect("removed");
+    std::fs::remove_dir_all(PathBuf::from(path.trim()).parent().expect("a folder")).expect("removed");
 }
 
 #[test]

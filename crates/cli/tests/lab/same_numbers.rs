@@ -1,4 +1,4 @@
-//! The page's numbers are the program's.
+//! The page's numbers equal the program's.
 
 use crate::browser::Browser;
 use crate::{Opened, lasthop, opened};
@@ -7,7 +7,7 @@ use lasthop_page::answer::unpacked;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// One line for each kind of thing that a run may have in it.
+/// One line for each kind of element in a run.
 const LINES: &[&str] = &[
     "rate=10Mbit/s,rtt=40ms,queue=1bdp,loss=0.5%,duration=5s",
     "rate=10Mbit/s,rtt=40ms,queue={kind=\"codel\"},loss=1%,burst=5,congestion=reno,duration=5s",
@@ -29,10 +29,9 @@ const LINES: &[&str] = &[
     "drop-patterns",
 ];
 const SEEDS: [&str; 3] = ["1", "7", "9223372036854775807"];
-/// For the whole comparison.
 const MORE_SEEDS: [&str; 5] = ["1", "2", "7", "4294967296", "9223372036854775807"];
 
-/// A line for every mechanism there is, by the catalogue, where it takes one without further words.
+/// A line for every mechanism of the catalogue that needs no further keys.
 fn mechanisms(lab: &mut Lab) -> Vec<String> {
     let (offered, _) = unpacked(&lab.answer("{\"ask\":\"catalogue\"}")).expect("an answer");
     let named = |value: &Value| value["name"].as_str().expect("a name").to_owned();
@@ -53,7 +52,7 @@ fn mechanisms(lab: &mut Lab) -> Vec<String> {
     lines
 }
 
-/// What the engine as it is now answers: flows' numbers, and FNV-1a over the 32-bit words of all columns.
+/// Results of the present engine: flows' numbers, and FNV-1a over the 32-bit words of all columns.
 fn native(lab: &mut Lab, line: &str, seed: &str) -> (Value, u32) {
     lab.answer(&request(line, seed, true).to_string());
     let answer = lab.answer(&json!({ "ask": "advance", "events": usize::MAX }).to_string());
@@ -75,7 +74,7 @@ fn request(line: &str, seed: &str, asks: bool) -> Value {
     request
 }
 
-/// The same flows with the same numbers; a whole number may be written with a point or without.
+/// Compares flows; whole numbers may have a decimal point.
 fn is_same(ones: &Value, others: &Value) -> bool {
     let rows = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (ones, others) = (rows(ones), rows(others));
@@ -91,14 +90,13 @@ fn is_same(ones: &Value, others: &Value) -> bool {
     ones.len() == others.len() && !ones.is_empty() && ones.iter().zip(&others).all(is_same_flow)
 }
 
-/// How long runs took, ms.
 #[derive(Default)]
 struct Took {
     native: f64,
     page: f64,
 }
 
-/// Every number of every flow, and every bit of the samples and segments, of these lines with these seeds.
+/// Compares every number of every flow, and every bit of the samples and segments.
 fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &[&str]) -> Took {
     let mut took = Took::default();
     for line in lines {
@@ -117,7 +115,6 @@ fn are_the_same(browser: &mut Browser, lab: &mut Lab, lines: &[String], seeds: &
     took
 }
 
-/// The kinds of paths with one seed or several, and every mechanism shortly.
 #[test]
 fn runs_are_the_same_bit_for_bit() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -131,9 +128,9 @@ fn runs_are_the_same_bit_for_bit() {
     are_the_same(&mut browser, &mut lab, &mechanisms, &SEEDS[..1]);
 }
 
-/// All of them with five seeds, and how long they take here and there (`make page-times`).
+/// All lines with five seeds, and the durations on both sides (`make page-times`).
 #[test]
-#[ignore = "minutes; its figures want an idle machine and a release build: make page-times"]
+#[ignore = "takes minutes; needs an idle machine and a release build: make page-times"]
 fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
@@ -143,11 +140,11 @@ fn all_runs_are_the_same_and_the_page_is_not_much_slower() {
     let (runs, ratio) = (lines.len() * MORE_SEEDS.len(), page / native);
     println!("{runs} runs of {} scenarios are the same bit for bit", lines.len());
     println!("native {native:.0} ms, page {page:.0} ms: {ratio:.2} times as long");
-    // Without optimisation the native side says nothing.
+    // A native debug build is not comparable.
     assert!(cfg!(debug_assertions) || ratio < 2.5, "{ratio}");
 }
 
-/// The page offers what the engine as it is now has: every mechanism, parameter, ready path and number.
+/// The page offers every mechanism, parameter, ready path and number of the present engine.
 #[test]
 fn what_can_be_chosen_is_the_same() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -156,7 +153,7 @@ fn what_can_be_chosen_is_the_same() {
     assert!(page == offered, "the page is out of date: make page");
 }
 
-/// What a variant is saved as is what the program shows, and runs to the same numbers.
+/// A saved variant equals the output of `show`, and gives the same numbers.
 #[test]
 fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -203,7 +200,6 @@ fn a_saved_scenario_gives_the_same_numbers_on_the_command_line() {
                 {
                     let told = &of_program[name];
                     let told = if told.is_object() { &told["mean"] } else { told };
-                    // A whole number may be written with a point or without.
                     assert_eq!(told.as_f64(), value.as_f64(), "{line}, seed {seed}, {name}");
                 }
             }

@@ -1,9 +1,9 @@
-//! Sliders, errors in their places, links.
+//! Sliders, error messages, links.
 
 use crate::{Opened, lasthop, opened};
 use serde_json::{Value, json};
 
-/// The page's settings as text, and the table of numbers.
+/// Expressions for the page's settings as text, and for the table of numbers.
 const STATE: &str = "JSON.stringify(lab.state())";
 const TABLE: &str = "document.getElementById('numbers').innerText";
 
@@ -12,7 +12,7 @@ fn a_slider_makes_a_picture() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
     browser.wait("document.body.dataset.repetitions === '10'");
     let before = browser.text(TABLE);
-    // Thirty places, one after the other, each waited for.
+    // Thirty positions; the test waits for each.
     let moved = "(async () => {
         lab.latencies.length = 0;
         const bar = document.getElementById('slide-rate');
@@ -28,7 +28,7 @@ fn a_slider_makes_a_picture() {
     let latencies: Vec<f64> = latencies.as_array().expect("times").iter().filter_map(Value::as_f64).collect();
     println!("slider to picture: p50 {:.0} ms, p95 {:.0} ms", latencies[15], latencies[28]);
     assert!(latencies[15] < 2000.0, "on a busy machine: {latencies:?}");
-    // The pictures are of the last place, and they are not blank.
+    // The pictures show the last position and are not blank.
     assert_eq!(browser.value("lab.line(0).includes(lab.state().keys.rate)"), json!(true));
     assert_ne!(browser.text(TABLE), before);
     let inked = "[...document.querySelectorAll('canvas')].map(one => {
@@ -39,9 +39,8 @@ fn a_slider_makes_a_picture() {
     })";
     let inked = browser.value(inked);
     let inked: Vec<u64> = inked.as_array().expect("counts").iter().filter_map(Value::as_u64).collect();
-    // The graph of segments; its axes alone ink less.
     assert!(inked.len() == 1 && inked[0] > 2000, "{inked:?}");
-    // Five charts with a curve of each variant at least, of the twenty seconds' 200 samples.
+    // At least five charts with a curve of each variant, over 200 samples of twenty seconds.
     let curves = "[...document.querySelectorAll('#charts .plot')].map(plot => [...plot.querySelectorAll('.c1, .c2')]
         .filter(one => one.tagName === 'path' && one.getAttribute('d').length > 150 && one.getBoundingClientRect().width > 200).length)";
     let curves = browser.value(curves);
@@ -49,7 +48,7 @@ fn a_slider_makes_a_picture() {
     assert!(curves.len() == 5 && curves.iter().all(|count| *count >= 2), "{curves:?}");
 }
 
-/// While it is dragged only the newest place counts: superseded runs are dropped.
+/// During dragging only the newest position counts: superseded runs are dropped.
 #[test]
 fn dragging_never_queues_runs() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -72,7 +71,7 @@ fn dragging_never_queues_runs() {
     assert_eq!(browser.value("lab.line(0).includes('rtt=' + lab.state().keys.rtt)"), json!(true));
 }
 
-/// The command line's message, beside what it is about.
+/// The message of the command line appears beside the setting concerned.
 #[test]
 fn an_error_stands_in_its_place() {
     let Some(Opened { mut browser, .. }) = opened("") else { return };
@@ -102,7 +101,7 @@ fn an_error_stands_in_its_place() {
         browser
             .wait("!document.body.dataset.error && !document.querySelector('.controls .error:not(#error)')");
     }
-    // A mechanism's parameter, which stands with its variant.
+    // A mechanism's parameter: the message appears at its variant.
     browser.value("lab.state().variants[1].keys.congestion = '{kind=\"cubic\",beta=7}'");
     browser.value(&write("more", "headers=none"));
     browser.wait("document.body.dataset.error");
@@ -141,7 +140,7 @@ fn a_link_brings_every_setting_back() {
     assert_eq!((browser.text(STATE), browser.text(TABLE)), (state, table));
 }
 
-/// Letters changed, cut off, added, moved: settings or none, but never a page that stops.
+/// Damaged links give settings or none, but never block the page.
 #[test]
 fn damaged_links_do_no_harm() {
     let Some(Opened { mut browser, page, .. }) = opened("") else { return };
@@ -171,7 +170,6 @@ fn damaged_links_do_no_harm() {
     let result = browser.value(damaged);
     assert!(result[0].as_u64().is_some_and(|right| right < 500), "damage shows: {result}");
     assert_eq!(result[1], json!(true), "the whole link is right");
-    // And as somebody opens them.
     for hash in ["#1.AAAA", "#nonsense", "#1.", "#%00%ff", "#2.abc"] {
         browser.open(&page, hash);
         let said = browser.text("document.getElementById('said').textContent");
@@ -180,7 +178,7 @@ fn damaged_links_do_no_harm() {
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
-/// Each lesson's link opens it, and its scenario is right.
+/// Each lesson's link opens the lesson, with a valid scenario.
 #[test]
 fn lessons_open_and_run() {
     let Some(Opened { mut browser, page, .. }) = opened("") else { return };

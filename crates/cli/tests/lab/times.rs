@@ -1,12 +1,12 @@
-//! How long pictures take: figures that want an idle machine and a release build (`make page-times`).
+//! Drawing times, measured on an idle machine with a release build (`make page-times`).
 
 use crate::{Opened, opened};
 use serde_json::Value;
 
-/// Two variants of twenty seconds at 10 Mbit/s, as the page begins; a slider is moved a hundred times, and each move is
-/// waited for.
+/// Two variants of twenty seconds at 10 Mbit/s, as initially on the page; a slider moves a hundred times, and the test
+/// waits for each move.
 #[test]
-#[ignore = "its figures want an idle machine and a release build: make page-times"]
+#[ignore = "needs an idle machine and a release build: make page-times"]
 fn pictures_come_at_once() {
     let Some(Opened { mut browser, page, .. }) = opened("") else { return };
     let mut firsts = Vec::new();

@@ -3,7 +3,7 @@
 use crate::{Opened, opened};
 use serde_json::{Value, json};
 
-/// How many pixels of the graph have the colour of each tone.
+/// Number of pixels of the graph in the colour of each tone.
 const PIXELS: &str = "(() => {
     const canvas = document.getElementById('sequence'), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     return ['--c1', '--c2', '--c3'].map(name => {
@@ -23,13 +23,13 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
     browser.value("document.getElementById('over-1').focus(), document.getElementById('over-1').click(), 0");
     browser.wait(&format!("Number(document.body.dataset.pictures) > {pictures}"));
     assert_ne!(browser.text("document.getElementById('sequence-key').textContent"), alone);
-    // Two colours and no third, the box keeps the focus, and the settings hold it.
+    // Exactly two colours; the box keeps the focus, and the settings hold the selection.
     let pixels = browser.value(PIXELS);
     let count = |at: usize| pixels[at].as_u64().expect("a count");
     assert!(count(0) > 100 && count(1) > 100 && count(2) == 0, "{pixels}");
     assert_eq!(browser.text("document.activeElement.id"), "over-1");
     assert_eq!(browser.value("lab.settings(location.hash.slice(1)).then(found => found.over)"), json!([1]));
-    // As SVG: a legend, and a dash for the second.
+    // SVG: a legend, and dashes for the second variant.
     browser.value(
         "window.made = []; URL.createObjectURL = blob => { made.push(blob); return 'data:,'; };
         HTMLAnchorElement.prototype.click = () => {}; document.getElementById('svg').click(), 0",
@@ -40,20 +40,19 @@ fn variants_are_drawn_into_one_picture_with_a_legend() {
         svg.contains(">A</text>") && svg.contains(">B</text>") && svg.contains("stroke-dasharray"),
         "{svg}"
     );
-    // Zooming out beyond what is there asks for both again.
+    // Zooming out beyond the loaded part requests both variants again.
     browser.value("document.querySelector('[data-zoom=all]').click(), 0");
     let pixels = browser.value(PIXELS);
     assert!(
         pixels.as_array().is_some_and(|it| it[..2].iter().all(|one| one.as_u64() > Some(100))),
         "{pixels}"
     );
-    // The variant beside is removed: one run, as before.
     let remove =
         "[...document.querySelectorAll('#variants button')].filter(one => one.textContent === 'Remove')[1]";
     browser.value(&format!("{remove}.click(), 0"));
     browser.wait(&format!("document.getElementById('sequence-key').textContent === {}", Value::from(alone)));
     assert_eq!(browser.value("lab.state().over"), json!([]));
-    // This test reads the canvas more often than a browser likes.
+    // The browser warns of frequent canvas reads by this test.
     browser.complaints.retain(|one| !one.contains("getImageData"));
     assert_eq!(browser.complaints, [""; 0]);
 }

@@ -1,31 +1,26 @@
-//! The rules: what the path's packets may do on this host, and nobody else's.
+//! Packet filter rules for the path's packets; other packets are unaffected.
 
 use crate::error::SystemError;
 use std::io::{self, Write};
 use std::process::{Command, Output, Stdio};
 
-/// Who makes rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tool {
     Nft,
     Iptables,
 }
 
-/// Whose packets go where.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Let<'a> {
-    /// The path's device.
     pub(super) device: &'a str,
-    /// The network behind it.
     pub(super) network: &'a str,
-    /// Interfaces that forward for us only.
+    /// Interfaces whose forwarding serves the path only.
     pub(super) opened: &'a [String],
-    /// The port of this host to which TCP is redirected that would go on.
+    /// Local port to which outbound TCP is redirected.
     pub(super) redirected: Option<u16>,
 }
 
 impl Tool {
-    /// The first one that is there.
     pub(super) fn find() -> Option<Tool> {
         [Tool::Nft, Tool::Iptables].into_iter().find(|tool| tool.is_there())
     }
@@ -45,7 +40,6 @@ impl Tool {
         self.run(&["--version"], "").is_ok_and(|output| output.status.success())
     }
 
-    /// Whether rules of ours exist, or a part of them.
     pub(super) fn has_rules(self) -> bool {
         let questions: &[&str] = match self {
             Tool::Nft => &["list table ip lasthop"],
@@ -55,7 +49,6 @@ impl Tool {
         questions.iter().any(found)
     }
 
-    /// Makes the rules.
     pub(super) fn add(self, allowed: &Let<'_>) -> Result<(), SystemError> {
         match self {
             Tool::Nft => self.done(&["-f", "-"], &table(allowed)),
@@ -63,7 +56,6 @@ impl Tool {
         }
     }
 
-    /// Removes what [`Tool::add`] has added, or a part of it.
     pub(super) fn remove(self) {
         let lines: &[&str] = match self {
             Tool::Nft => &["delete table ip lasthop"],
@@ -82,24 +74,23 @@ impl Tool {
     }
 
     fn done(self, arguments: &[&str], input: &str) -> Result<(), SystemError> {
-        let what = || format!("cannot add a rule by `{} {}`", self.name(), arguments.join(" "));
+        let what = || format!("cannot add a rule with `{} {}`", self.name(), arguments.join(" "));
         let output = self
             .run(arguments, input)
-            .map_err(|error| SystemError::of_system(&what(), &error, "is it installed?"))?;
+            .map_err(|error| SystemError::of_system(&what(), &error, "install the tool"))?;
         if output.status.success() {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
         Err(SystemError::new(
             format!("{}: {}", what(), said.trim()),
-            "run it as root; does the kernel have NAT? or give the other end: --server 'COMMAND'",
+            "run it as root on a kernel with NAT, or give the other end: --server 'COMMAND'",
         ))
     }
 
     fn run(self, arguments: &[&str], input: &str) -> io::Result<Output> {
         let mut command = Command::new(self.name());
         if self == Tool::Iptables && arguments.first() != Some(&"--version") {
-            // Others may be changing rules right now.
             command.arg("-w");
         }
         let mut child = command
@@ -109,14 +100,12 @@ impl Tool {
             .stderr(Stdio::piped())
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read its rules says why.
             let _ = stdin.write_all(input.as_bytes());
         }
         child.wait_with_output()
     }
 }
 
-/// By nft.
 fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
     let redirected = redirected.map_or(String::new(), |port| {
         format!(
@@ -135,7 +124,6 @@ fn table(Let { device, network, opened, redirected }: &Let<'_>) -> String {
     )
 }
 
-/// By iptables.
 fn lines(Let { device, network, opened, redirected }: &Let<'_>) -> Vec<String> {
     let mut lines = vec![
         "-t nat -N lasthop".to_owned(),
@@ -149,7 +137,7 @@ fn lines(Let { device, network, opened, redirected }: &Let<'_>) -> Vec<String> {
     ];
     lines.extend(opened.iter().map(|name| format!("-A lasthop -i {name} -j DROP")));
     lines.push("-I FORWARD -j lasthop".to_owned());
-    // In a namespace that is gone with us.
+    // Not removed: the namespace ends with the run.
     lines.extend(redirected.map(|port| {
         format!("-t nat -I PREROUTING -i {device} ! -d {network} -p tcp -j REDIRECT --to-ports {port}")
     }));

@@ -1,7 +1,7 @@
-//! Which interfaces forward packets.
+//! Forwarding by interfaces.
 //!
-//! A packet is forwarded if the interface on which it arrives does (net.ipv4.conf.NAME.forwarding). `net.ipv4.ip_forward`
-//! is never written: that sets every interface's own, and forgets what it was (ip-sysctl, Linux).
+//! The interface on which a packet arrives decides about forwarding (net.ipv4.conf.NAME.forwarding). This module never
+//! writes `net.ipv4.ip_forward`, which resets the setting of every interface (ip-sysctl, Linux).
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ fn file(interface: &str) -> PathBuf {
     PathBuf::from(format!("/proc/sys/net/ipv4/conf/{interface}/forwarding"))
 }
 
-/// Whether the host as a whole forwards, and with it interfaces that are still to come.
+/// Whether the host forwards by default, also on future interfaces.
 pub(super) fn is_hosts() -> io::Result<bool> {
     is_on("all")
 }
@@ -21,12 +21,11 @@ fn is_on(interface: &str) -> io::Result<bool> {
     fs::read_to_string(file(interface)).map(|text| text.trim() != "0")
 }
 
-/// Has an interface forward what arrives on it, or not.
 pub(super) fn set(interface: &str, is_on: bool) -> io::Result<()> {
     fs::write(file(interface), if is_on { "1" } else { "0" })
 }
 
-/// The interfaces to which a route leads, so that answers may arrive on them, and that do not forward.
+/// Interfaces with a route, on which answers may arrive, that do not forward.
 pub(super) fn closed() -> io::Result<Vec<String>> {
     let mut command = Command::new("ip");
     command.args(["-4", "route", "show", "table", "all"]).stdin(Stdio::null());
@@ -35,7 +34,6 @@ pub(super) fn closed() -> io::Result<Vec<String>> {
     Ok(names.into_iter().filter(|name| is_on(name).is_ok_and(|is_on| !is_on)).collect())
 }
 
-/// The interfaces of routes that lead away from this host, each once.
 fn led_to(routes: &str) -> Vec<String> {
     const STAY: [&str; 4] = ["local ", "broadcast ", "multicast ", "anycast "];
     let away = routes.lines().filter(|line| !STAY.iter().any(|kind| line.starts_with(kind)));

@@ -1,8 +1,7 @@
-//! The host's network as the far end of a path: rules called `lasthop`, and forwarding, both taken back.
+//! The host's network as the remote end of a path: rules named `lasthop`, and forwarding; both are undone at the end.
 //!
-//! * `forwarding`: which interfaces forward.
-//! * `filter`: the rules, by which they forward for the path alone.
-//! * here: their order, and a note of what is changed, for whoever comes after a kill.
+//! * `forwarding`: forwarding by interfaces. `filter`: rules that limit forwarding to the path.
+//! * This file: order of the changes, and a note of them for clean-up after a kill.
 
 mod filter;
 mod forwarding;
@@ -18,32 +17,28 @@ use std::io::{self, Write};
 use std::os::linux::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Rules and forwarding while it lives.
+/// Rules and forwarding, undone on drop.
 #[derive(Debug)]
 pub struct Nat {
     device: String,
     changed: Changed,
-    /// The note, where somebody may have to take back what is changed, and locked: whoever finds it unlocked knows that
-    /// its writer is dead.
+    /// Locked note of the changes, if clean-up after a kill is necessary. An unlocked note belongs to a dead writer.
     note: Option<(PathBuf, Flock<File>)>,
 }
 
-/// What has to be taken back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Changed {
     tool: Tool,
-    /// Whether the host forwarded before.
     host_forwarded: bool,
-    /// Interfaces that did not.
     opened: Vec<String>,
 }
 
 impl Nat {
-    /// Lets packets from `network` that will enter by `device` go wherever the host can send them, in the host's name,
-    /// and their answers come back. Nobody else's packets are forwarded that were not before.
+    /// Forwards and masquerades packets from `network` that enter by `device`, and their answers. No other packets gain
+    /// forwarding.
     ///
     /// # Errors
-    /// If another process does so already, if the system refuses, or if there is neither `nft` nor `iptables`.
+    /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
     pub fn begin(device: &str, network: &str) -> Result<Nat, SystemError> {
         remove_stale()?;
         let changed = Changed::begin()?;
@@ -53,28 +48,26 @@ impl Nat {
             .and_then(|()| locked(&note))
             .map_err(|error| {
                 let what = format!("cannot write `{}`", note.display());
-                SystemError::of_system(&what, &error, "does another run begin right now?")
+                SystemError::of_system(&what, &error, "another run may be starting; try again")
             })?;
-        // From here on everything is taken back whatever happens.
         Nat { device: device.to_owned(), changed, note: Some((note, lock)) }.entered(network, None)
     }
 
-    /// The same in a network namespace that a killed run takes with it, or whose owner cannot leave a note. TCP may be
-    /// redirected to a port of this host, if the namespace is gone with us.
+    /// [`Nat::begin`] for a network namespace that ends with the run, or whose owner cannot leave a note. TCP may be
+    /// redirected to a port of this host, if the namespace ends with the run.
     ///
     /// # Errors
-    /// If another process does so already, if the system refuses, or if there is neither `nft` nor `iptables`.
+    /// If another process has done so, a system call fails, or neither `nft` nor `iptables` exists.
     pub fn begin_apart(device: &str, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
         if if_nametoindex(device).is_ok() {
             return Err(only_one("another process"));
         }
         let changed = Changed::begin()?;
-        // What a killed run has left.
         changed.tool.remove();
         Nat { device: device.to_owned(), changed, note: None }.entered(network, redirected)
     }
 
-    /// With the rules, which come first: no interface is ever open without them.
+    /// Adds the rules, then enables forwarding: no interface forwards without rules.
     fn entered(self, network: &str, redirected: Option<u16>) -> Result<Nat, SystemError> {
         let nat = self;
         let device = &nat.device;
@@ -85,10 +78,10 @@ impl Nat {
         Ok(nat)
     }
 
-    /// Has the device, which exists now, forward what the path brings.
+    /// Enables forwarding on the path's device, which must exist.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If a system call fails.
     pub fn open(&self) -> Result<(), SystemError> {
         forwarding::set(&self.device, true).map_err(|error| forwarding_refused(&error))
     }
@@ -103,27 +96,27 @@ impl Drop for Nat {
     }
 }
 
-/// Makes the rules in this thread's network namespace and removes them; says which tool did. For a namespace that
-/// nobody else uses.
+/// Makes and removes the rules in this thread's network namespace; returns a message with the tool's name. Only for an
+/// otherwise unused namespace.
 ///
 /// # Errors
-/// If there is no tool, or it cannot.
+/// If no tool exists, or the tool fails.
 pub fn trial() -> Result<String, SystemError> {
     let tool = Tool::find().ok_or_else(no_tool)?;
     let added = tool.add(&Let { device: "lo", network: "198.18.0.0/24", opened: &[], redirected: None });
     tool.remove();
-    added.map(|()| format!("{} takes the rules", tool.name()))
+    added.map(|()| format!("{} accepts the rules", tool.name()))
 }
 
-/// Takes back what a killed run has left in this network namespace; whether there was something.
+/// Undoes the changes of a killed run in this network namespace; returns whether there were any.
 ///
 /// # Errors
-/// If a process is alive that uses it.
+/// If the changes belong to a living process.
 pub fn remove_stale() -> Result<bool, SystemError> {
     let Ok(note) = note() else { return Ok(false) };
     let Ok(text) = fs::read_to_string(&note) else { return Ok(false) };
     let Some((pid, changed)) = Changed::read(&text) else {
-        // The process was killed while it wrote this: nothing was changed yet.
+        // Killed while writing the note: no changes were made.
         let _ = fs::remove_file(&note);
         return Ok(true);
     };
@@ -132,7 +125,7 @@ pub fn remove_stale() -> Result<bool, SystemError> {
     if locked(&note).is_err() || is_begun() {
         return Err(only_one(&format!("process {pid}")));
     }
-    // Without rules nothing was opened, or the note is of a namespace that is gone and whose number was given anew.
+    // Without rules, nothing was opened, or the note belongs to an earlier namespace with the same number.
     let was_there = changed.tool.has_rules();
     if was_there {
         changed.take_back();
@@ -143,18 +136,16 @@ pub fn remove_stale() -> Result<bool, SystemError> {
 
 fn only_one(which: &str) -> SystemError {
     SystemError::new(
-        format!("{which} leads a path to this host's network already"),
-        "only one can: wait for its end, or give the other end: --server 'COMMAND'",
+        format!("{which} already connects a path to this host's network"),
+        "only one path can: wait for the other run to end, or give the other end: --server 'COMMAND'",
     )
 }
 
-/// Which process has changed what in this thread's network namespace, for the next one if that is killed.
 fn note() -> io::Result<PathBuf> {
     fs::metadata("/proc/thread-self/ns/net").map(|found| namespace::note(found.st_ino()))
 }
 
 impl Changed {
-    /// What will be.
     fn begin() -> Result<Changed, SystemError> {
         let tool = Tool::find().ok_or_else(no_tool)?;
         let look = || Ok((forwarding::is_hosts()?, forwarding::closed()?));
@@ -162,7 +153,7 @@ impl Changed {
         Ok(Changed { tool, host_forwarded, opened })
     }
 
-    /// The process, the tool, whether the host forwarded, and the interfaces that did not.
+    /// PID, tool, whether the host forwarded, and interfaces that did not.
     fn text(&self) -> String {
         let forwarded = u8::from(self.host_forwarded);
         let interfaces: String = self.opened.iter().map(|name| format!(" {name}")).collect();
@@ -180,12 +171,11 @@ impl Changed {
         Some((pid, Changed { tool, host_forwarded, opened: words.map(str::to_owned).collect() }))
     }
 
-    /// In the other order: the rules go last.
+    /// Undoes the changes in reverse order: the rules go last.
     fn take_back(&self) {
-        // If somebody has made the host a router meanwhile, its interfaces are.
+        // If the host has become a router meanwhile, its interfaces keep forwarding.
         let is_router = !self.host_forwarded && forwarding::is_hosts().unwrap_or(false);
         for interface in self.opened.iter().filter(|_| !is_router) {
-            // One that is gone needs nothing.
             let _ = forwarding::set(interface, false);
         }
         self.tool.remove();
@@ -194,16 +184,16 @@ impl Changed {
 
 fn no_tool() -> SystemError {
     SystemError::new(
-        "there is neither `nft` nor `iptables`, which lead from the path to this host's network",
+        "neither `nft` nor `iptables` is installed, which connect the path to this host's network",
         "install nftables (Debian: apt-get install nftables), or give the path's other end: --server 'COMMAND'",
     )
 }
 
 fn forwarding_refused(error: &io::Error) -> SystemError {
     SystemError::of_system(
-        "cannot have this host forward the path's packets",
+        "cannot enable forwarding of the path's packets",
         error,
-        "is /proc/sys writable? or give the path's other end: --server 'COMMAND'",
+        "check that /proc/sys is writable, or give the path's other end: --server 'COMMAND'",
     )
 }
 

@@ -17,11 +17,11 @@ use measure::Measure;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Apply receiver mechanisms to this host's own TCP connections.
+/// Apply receiver mechanisms to this host's TCP connections
 ///
-/// The window in what the kernel sends is made smaller, or several ACKs are sent for one: in the kernel (BPF) where that
-/// can be, otherwise pure ACKs alone are intercepted (NFQUEUE).
-/// Connections that were open before are left alone. If the agent ends or hangs, all connections go on without it.
+/// The agent reduces the window that the kernel advertises, or splits ACKs: in the kernel (BPF) where possible,
+/// otherwise by intercepting pure ACKs (NFQUEUE).
+/// Connections opened earlier are unchanged. If the agent ends or hangs, all connections continue without it.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Agent {
@@ -40,40 +40,40 @@ enum AgentCommand {
     Watchdog(Watchdog),
 }
 
-/// Run until Ctrl-C or SIGTERM. Needs root.
+/// Run until Ctrl-C or SIGTERM. Needs root
 ///
 /// Try: sudo lasthop agent run --window dynamic
 #[derive(Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     mechanisms: Mechanisms,
-    /// Number of the NFQUEUE to use, if one is
+    /// Number of the NFQUEUE, if used
     #[arg(long, value_name = "N", default_value_t = 6868)]
     queue: u16,
-    /// ACKs that may wait for the agent; further ones pass as they are
+    /// Maximum number of ACKs that wait for the agent; further ACKs pass unchanged
     #[arg(long, value_name = "ACKS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     queue_length: u32,
-    /// Offer counters to Prometheus on this port of 127.0.0.1
+    /// Serve counters to Prometheus on this port of 127.0.0.1
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     metrics: Option<u16>,
     #[command(flatten)]
     folder: Folder,
 }
 
-/// What the agent does to ACKs.
+/// Mechanisms applied to ACKs.
 #[derive(Args)]
 struct Mechanisms {
     /// Advertise at most this: dynamic (2 x rate x smallest RTT, estimated), dynamic=K, link-rate=RATE, fixed=BYTES
     #[arg(long, value_name = "WINDOW", value_parser = Settings::window)]
     window: Option<Choice<window::Build>>,
-    /// Send several ACKs for one: split=N in N steps, copies=N the same one (2 if no number is given)
+    /// Send several ACKs for each: split=N in N steps, copies=N identical ones (default N: 2)
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
-    /// Split only after losses that this judge takes for wireless ones, until the window is back: jtcp, rtt, always
+    /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
     #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
     cause: Option<Choice<cause::Build>>,
-    /// Where ACKs are rewritten: bpf, in the kernel (Linux 5.8 or later; not with --cause), nfqueue, by the agent itself, or
-    /// auto, in the kernel where that can be
+    /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --cause), nfqueue, in the agent, or
+    /// auto, in the kernel where possible
     #[arg(
         long = "path",
         value_name = "WAY",
@@ -84,7 +84,7 @@ struct Mechanisms {
     way: Way,
 }
 
-/// Where ACKs are rewritten.
+/// Place where ACKs are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
     Auto,
@@ -94,17 +94,17 @@ enum Way {
     Nfqueue,
 }
 
-/// Say what the running agent does, and for which connections.
+/// Print the state of the running agent and its connections
 #[derive(Args)]
 struct Status {
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     #[command(flatten)]
     folder: Folder,
 }
 
-/// Keep the rules of a running agent as long as it answers; `agent run` starts this.
+/// Keep the rules of a running agent while the agent answers; started by `agent run`
 #[derive(Args)]
 struct Watchdog {
     #[arg(long, value_name = "N")]
@@ -115,12 +115,12 @@ struct Watchdog {
 
 #[derive(Args)]
 struct Folder {
-    /// Where the locks and the status socket are; nobody but its owner may write there
+    /// Directory of locks and status socket; only its owner may write to the directory
     #[arg(long, value_name = "DIR", default_value = "/run/lasthop")]
     run_dir: PathBuf,
 }
 
-/// How often the agent is looked after.
+/// Polling interval.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Agent {
@@ -146,12 +146,12 @@ impl Run {
             let agent = Running::start(options).map_err(failure)?;
             if !agent.is_urgent() {
                 output::note(
-                    "note: the agent may not run before other programs (CAP_SYS_NICE, SCHED_FIFO): a busy machine will \
-                     hold ACKs up",
+                    "note: the agent has no real-time priority (CAP_SYS_NICE, SCHED_FIFO): a busy machine will \
+                     delay ACKs",
                 );
             }
             if let Some(why) = agent.why() {
-                output::note(&format!("note: not in the kernel, by BPF: {why}"));
+                output::note(&format!("note: BPF in the kernel is not used: {why}"));
             }
             output::note(&self.greeting(&agent));
             while !patience::is_interrupted() {
@@ -167,7 +167,7 @@ impl Run {
     }
 
     fn greeting(&self, agent: &Running) -> String {
-        let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (there are no rules for IPv6)" };
+        let families = if agent.has_ipv6() { "IPv4 and IPv6" } else { "IPv4 (no rules for IPv6)" };
         format!(
             "the agent runs for new connections over {families}, {}: {}; Ctrl-C ends it",
             match agent.path() {
@@ -201,8 +201,8 @@ impl Mechanisms {
     fn settings(&self) -> Result<Settings, Failure> {
         if self.window.is_none() && self.acks.is_none() {
             return Err(Failure::bad_input(
-                "there is nothing to do",
-                "say what: --window dynamic, or --acks split=2",
+                "no mechanism is given",
+                "give one: --window dynamic, or --acks split=2",
             ));
         }
         let shape = self.acks.as_deref().map(|text| Settings::shape(text, self.cause.is_some()));
@@ -214,11 +214,10 @@ impl Mechanisms {
     fn words(&self) -> String {
         let window = self.window.as_ref().map(|choice| format!("window {}", Settings::words(choice)));
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
-        let cause = self.cause.as_ref().map(|cause| format!("judge {}", cause.info.name));
+        let cause = self.cause.as_ref().map(|cause| format!("loss discrimination {}", cause.info.name));
         [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
     }
 
-    /// The same as flags of `lasthop agent run`.
     fn arguments(&self) -> Vec<String> {
         let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
@@ -230,7 +229,7 @@ impl Mechanisms {
 
 impl Watchdog {
     fn execute(&self) -> Result<(), Failure> {
-        // Interruptions are the agent's business: this ends when it does.
+        // The agent handles interruptions; this process ends with the agent.
         patience::during(|| watchdog::keep(self.queue, &self.folder.run_dir).map_err(failure))
     }
 }
@@ -246,7 +245,7 @@ impl Status {
     }
 }
 
-/// Checked with a judge, which forbids nothing that is allowed without one.
+/// Checks `--acks`, with loss discrimination assumed: it forbids nothing that is allowed without.
 fn acks(text: &str) -> Result<String, String> {
     Settings::shape(text, true).map(|_| text.to_owned())
 }

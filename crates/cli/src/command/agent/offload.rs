@@ -1,12 +1,12 @@
-//! Whether this host joins packets before anybody sees them (GRO): a judge that compares their times then misjudges.
+//! Warns if this host merges packets early (GRO): loss discrimination by packet times then fails.
 
 use crate::output;
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// Says on which interfaces that is so.
+/// Prints a note with the interfaces that have GRO.
 pub(super) fn warn() {
-    // Not those of /sys, which may be another network namespace's.
+    // /sys may show another network namespace.
     let devices = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = devices.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let mut joining = Vec::new();
@@ -14,7 +14,7 @@ pub(super) fn warn() {
         let output = Command::new("ethtool").args(["-k", name]).stdin(Stdio::null()).output();
         let Ok(output) = output else {
             output::note(
-                "note: jtcp needs each packet's own time; whether GRO is on cannot be seen without ethtool",
+                "note: jtcp needs the arrival time of each packet; install ethtool to check whether GRO is on",
             );
             return;
         };
@@ -26,7 +26,8 @@ pub(super) fn warn() {
     if !joining.is_empty() {
         let names = joining.join(", ");
         output::note(&format!(
-            "note: GRO is on ({names}): packets are joined before jtcp sees them, and it misjudges; ethtool -K {} gro off",
+            "note: GRO is on ({names}) and falsifies the arrival times that jtcp needs; to turn GRO off: \
+             ethtool -K {} gro off",
             joining[0]
         ));
     }

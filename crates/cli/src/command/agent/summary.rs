@@ -1,10 +1,9 @@
-//! The agent's status, for people.
+//! The agent's status as tables.
 
 use crate::table;
 use lasthop_lab::document::{Cell, Table};
 use serde_json::{Map, Value};
 
-/// Counts, then the busiest connections.
 pub(super) fn text(object: &Value) -> String {
     let empty = Map::new();
     let fields = object.as_object().unwrap_or(&empty);

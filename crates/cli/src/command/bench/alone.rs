@@ -1,13 +1,12 @@
-//! One case in this process: what the program calls itself with, so that time, memory and instructions are its own.
+//! One case in this process, so that time, memory and instructions belong to that case alone.
 
 use crate::failure::Failure;
 use lasthop_lab::bench::{Case, data_packets};
 use serde_json::{Value, json};
 
-/// A case is repeated until it has taken this long, so that short ones are measured as well as long ones.
+/// Minimum total CPU time of a case, s; shorter cases are repeated.
 const LONG_ENOUGH_S: f64 = 1.0;
 
-/// Its data packets, and what they took.
 pub(super) fn measured(case: &Case) -> Result<Value, Failure> {
     let scenario = case.scenario()?;
     let began = usage::cpu_s();
@@ -29,38 +28,35 @@ pub(super) fn measured(case: &Case) -> Result<Value, Failure> {
     }))
 }
 
-/// Runs it once for this virtual time, and tells nothing but its data packets.
+/// Runs a case once for this simulated time; returns only its number of data packets.
 pub(super) fn once(case: &Case, duration_s: u32) -> Result<Value, Failure> {
     let scenario = case.scenario_of(duration_s)?;
     Ok(json!({ "data_packets": data_packets(&lasthop_sim::run(&scenario, scenario.seed)) }))
 }
 
-/// The data packets in what [`once`] printed.
 pub(super) fn packets(printed: &[u8]) -> Option<u64> {
     serde_json::from_slice::<Value>(printed).ok()?["data_packets"].as_u64()
 }
 
-/// What the process has used so far.
 #[cfg(unix)]
 mod usage {
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::time::{ClockId, clock_gettime};
 
-    /// CPU time of this thread, s.
     pub(super) fn cpu_s() -> f64 {
         clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
             .map_or(0.0, |time| time.tv_sec() as f64 + time.tv_nsec() as f64 / 1e9)
     }
 
-    /// Most memory resident at once.
+    /// Peak resident memory, bytes.
     pub(super) fn peak_rss_bytes() -> Option<f64> {
-        // Linux and the BSDs count in kilobytes, macOS in bytes.
+        // Linux and the BSDs count kilobytes, macOS bytes.
         let unit = if cfg!(target_os = "macos") { 1.0 } else { 1024.0 };
         getrusage(UsageWho::RUSAGE_SELF).ok().map(|usage| usage.max_rss() as f64 * unit)
     }
 }
 
-/// Elsewhere time of day stands for CPU time, and memory is not measured.
+/// Without Unix, wall-clock time replaces CPU time, and memory is not measured.
 #[cfg(not(unix))]
 mod usage {
     use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! `lasthop bench --count`: instructions, which are the same on every run, unlike time.
+//! `lasthop bench --count`: counts instructions, which are equal in every run, unlike time.
 
 use super::alone;
 use crate::failure::Failure;
@@ -13,10 +13,10 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
-/// Who made this program: version and target, from the build script.
+/// Compiler of this program: version and target, from the build script.
 const COMPILER: &str = env!("LASTHOP_COMPILER");
 
-/// Counts each case and prints a row; with a table, says by how much each has grown, and fails if that is too much.
+/// Counts each case and prints a row. With a table, prints the growth of each case, and fails if a case grew too much.
 pub(super) fn count(cases: &[&Case], format: Format, against: Option<&Path>) -> Result<(), Failure> {
     let before = against.map(kept).transpose()?;
     let mut rows = Vec::new();
@@ -43,12 +43,11 @@ pub(super) fn count(cases: &[&Case], format: Format, against: Option<&Path>) -> 
     judge(&growths)
 }
 
-/// The table that was kept.
 fn kept(path: &Path) -> Result<Vec<Counted>, Failure> {
     let wrong = |why: String| {
         Failure::bad_input(
             format!("cannot read the table `{}`: {why}", path.display()),
-            "it is made by: lasthop bench --count --format csv",
+            "create the table with: lasthop bench --count --format csv",
         )
     };
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -59,31 +58,30 @@ fn growth_of(before: &[Counted], now: &Counted) -> Result<Growth, Failure> {
     Growth::of(before, now).map_err(|why| {
         Failure::bad_input(
             format!("the case {} cannot be compared: {why}", now.case),
-            "make the table anew, at the commit before your change: make count-update",
+            "recreate the table at the commit before your change: make count-update",
         )
     })
 }
 
-/// Runs the case twice at once, a short time and a long one.
+/// Runs the case for a short and a long simulated time, in parallel.
 fn counted(case: &Case) -> Result<Counted, Failure> {
     let [short_s, long_s] = case.counted_s;
     let (short, long) = thread::scope(|scope| {
         let short = scope.spawn(|| under_valgrind(case, short_s));
         let long = under_valgrind(case, long_s);
-        (short.join().unwrap_or_else(|_| Err("its thread failed".into())), long)
+        (short.join().unwrap_or_else(|_| Err("the thread failed".into())), long)
     });
     let failed = |why: String| {
         Failure::failed(
-            format!("the instructions of the case {} could not be counted: {why}", case.name),
+            format!("cannot count the instructions of the case {}: {why}", case.name),
             "install valgrind (Debian: apt install valgrind; in the sources: make tools)",
         )
     };
     let (short, long) = (short.map_err(failed)?, long.map_err(failed)?);
     case.counted(short, long, COMPILER)
-        .ok_or_else(|| failed("its longer run did no more than its shorter one".into()))
+        .ok_or_else(|| failed("the longer run executed no more than the shorter run".into()))
 }
 
-/// Data packets and instructions of one run in a process of its own.
 fn under_valgrind(case: &Case, duration_s: u32) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
@@ -96,7 +94,7 @@ fn under_valgrind(case: &Case, duration_s: u32) -> Result<(u64, u64), String> {
     if !output.status.success() {
         return Err(format!("valgrind: {}\n{}", output.status, said.trim_end()));
     }
-    let packets = alone::packets(&output.stdout).ok_or("the run printed no number of packets")?;
+    let packets = alone::packets(&output.stdout).ok_or("the run did not print its number of packets")?;
     let instructions = instructions(&said).ok_or_else(|| format!("valgrind printed no count:\n{said}"))?;
     Ok((packets, instructions))
 }
@@ -128,13 +126,12 @@ fn cells(now: &Counted, growth: Option<&Growth>) -> Vec<Cell> {
     cells
 }
 
-/// Says what has changed beside the table.
 fn judge(growths: &[Growth]) -> Result<(), Failure> {
     if let Some(compiler) = growths.iter().find_map(|growth| growth.other_compiler.as_deref()) {
         output::note(&format!(
-            "note: the table is of {compiler}, this program of {COMPILER}: what the compiler changed cannot be told \
-             from what the code changed, so that only growth of more than {} % fails. \
-             For the limit of {} %, count the commit before with this compiler: make count-update",
+            "note: the table is from {compiler}, this program from {COMPILER}: changes by the compiler cannot be \
+             separated from changes of the code, so only growth above {} % fails. \
+             For the limit of {} %, count the previous commit with this compiler: make count-update",
             growth::LIMIT_OTHER_COMPILER_PCT,
             growth::LIMIT_PCT
         ));
@@ -144,14 +141,17 @@ fn judge(growths: &[Growth]) -> Result<(), Failure> {
     let (grown, rest): (Vec<&Growth>, Vec<&Growth>) = growths.iter().partition(|growth| growth.is_too_much());
     let cheaper: Vec<&Growth> = rest.into_iter().filter(|growth| growth.pct() < -growth::LIMIT_PCT).collect();
     if !cheaper.is_empty() {
-        output::note(&format!("note: cheaper than the table: {}. Keep it: make count-update", list(cheaper)));
+        output::note(&format!(
+            "note: cheaper than the table: {}. Update the table: make count-update",
+            list(cheaper)
+        ));
     }
     if grown.is_empty() {
         return Ok(());
     }
     Err(Failure::failed(
-        format!("a data packet and its ACK take more instructions than the table allows: {}", list(grown)),
-        "make them cheaper; if the growth is worth its price, say why in docs/performance.md and run: make count-update",
+        format!("more instructions per data packet and ACK than the table allows: {}", list(grown)),
+        "reduce the cost, or justify the growth in docs/performance.md and run: make count-update",
     ))
 }
 

@@ -1,6 +1,4 @@
-//! `lasthop bench`.
-//!
-//! Each case runs in a process of its own, so that its peak memory is its own.
+//! `lasthop bench`: each case runs in a separate process, to measure its peak memory.
 
 mod alone;
 mod count;
@@ -20,32 +18,31 @@ use std::process::{Command, Stdio};
 
 const COLUMNS: [&str; 6] = ["case", "data_packets", "cpu_s", "packets_per_cpu_s", "peak_rss_mb", "runs"];
 
-/// Measure the speed on fixed cases, one after the other on one thread.
+/// Measure the speed of fixed cases, one after the other on one thread
 ///
-/// cpu_s is the mean over as many runs of the case as fit into a second of CPU
-/// time, one at least; peak_rss_mb is that of a process that runs this case alone.
+/// cpu_s is the mean over the runs of the case that fit into one second of CPU time (at least one). peak_rss_mb is the
+/// peak memory of a process that runs only this case.
 ///
-/// With --count valgrind counts instructions instead: per data packet and its
-/// ACK, as the difference of two durations, so that setting up drops out. They
-/// are the same for every run and on every machine of a kind.
+/// With --count, valgrind counts instructions per data packet and its ACK instead. The difference of two durations
+/// excludes set-up. Counts are equal in every run and on all machines of a kind.
 #[derive(Args)]
 pub(crate) struct Bench {
-    /// The cases to run; all by default
+    /// Cases to run; all by default
     #[arg(value_name = "CASE", value_parser = Named { names, parse: case })]
     cases: Vec<&'static Case>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     /// Count instructions per data packet (needs valgrind)
     #[arg(long)]
     count: bool,
-    /// Compare with a table that --count --format csv made: exit status 1 if a case takes over 2 % more
+    /// Compare with a table written by --count --format csv: exit status 1 if a case takes over 2 % more
     #[arg(long, value_name = "FILE.csv", requires = "count")]
     against: Option<PathBuf>,
-    /// Run this case here and print its numbers: what the program calls itself with
+    /// Run this case in this process and print its numbers
     #[arg(long, hide = true, value_parser = case, conflicts_with_all = ["cases", "format"])]
     alone: Option<&'static Case>,
-    /// Run it once, for this virtual time in seconds
+    /// Run the case once, for this simulated time, s
     #[arg(long, hide = true, value_name = "S", requires = "alone")]
     seconds: Option<u32>,
 }
@@ -61,7 +58,7 @@ impl Bench {
         }
         if cfg!(debug_assertions) {
             output::note(
-                "note: this is not a release build: it is many times slower (cargo run --release -- bench)",
+                "note: this is a debug build, which is many times slower (use cargo run --release -- bench)",
             );
         }
         let cases: Vec<&Case> = match self.cases.is_empty() {
@@ -104,10 +101,9 @@ fn case(name: &str) -> Result<&'static Case, String> {
         .ok_or_else(|| format!("expected one of {}", names().join(", ")))
 }
 
-/// Calls this program with the one case.
 fn measured_alone(case: &Case) -> Result<Value, Failure> {
     let failed = |why: String| {
-        Failure::failed(format!("the case {} could not be measured: {why}", case.name), "try it again, alone")
+        Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run this case again, alone")
     };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let output = Command::new(program)

@@ -1,4 +1,4 @@
-//! A sender, the scenario that simulates it, and the trial that emulates it.
+//! A sender, its scenario for the simulation, and its trial for the emulation.
 
 use crate::failure::Failure;
 use crate::path::{self, Carried};
@@ -14,12 +14,10 @@ use lasthop_tcp::Config;
 use lasthop_tcp::sender::congestion;
 use std::fmt;
 
-/// Whose TCP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Whose {
-    /// One for all flows.
     One(Sender),
-    /// The kernel's, each flow with the congestion control that the scenario says.
+    /// The kernel's, each flow with the scenario's congestion control.
     AsScenario,
 }
 
@@ -32,19 +30,17 @@ impl fmt::Display for Whose {
     }
 }
 
-/// What is simulated and emulated.
 pub(super) struct Case {
     pub(super) sender: Whose,
-    /// The scenario, with the sender's congestion control where the simulator has it.
+    /// The scenario, with the sender's congestion control if the simulator has it.
     pub(super) scenario: Scenario,
-    /// Whether it has.
+    /// Whether the simulator has the sender's congestion control.
     is_simulated: bool,
-    /// The flow whose way the real traffic takes.
+    /// Index of the flow whose route the real traffic takes.
     pub(super) replaced: usize,
-    /// The flows that are carried, by their places in the scenario.
     flows: Vec<usize>,
     trial: Trial,
-    /// What the kernel could not be told.
+    /// Settings that the kernel does not support.
     untold: Vec<String>,
 }
 
@@ -83,7 +79,7 @@ impl Case {
         Ok(Case { sender: sender.clone(), scenario, is_simulated, replaced, flows, trial, untold })
     }
 
-    /// What the simulator says of the carried flows; nothing if it does not know this sender.
+    /// Simulated outcomes of the carried flows; `None` if the simulator lacks this sender.
     pub(super) fn simulate(&self, seed: u64) -> Option<Vec<StreamOutcome>> {
         if !self.is_simulated {
             return None;
@@ -95,7 +91,7 @@ impl Case {
         Some(self.flows.iter().map(one).collect())
     }
 
-    /// The repetition with this seed, emulated: each flow starts when the simulated one does.
+    /// Trial of the repetition with this seed; each flow starts as in the simulation.
     pub(super) fn trial(&self, seed: u64) -> Trial {
         let mut trial = self.trial.clone();
         for (stream, flow) in trial.streams.iter_mut().zip(&self.flows) {
@@ -104,7 +100,6 @@ impl Case {
         trial
     }
 
-    /// No results so far of so many repetitions.
     pub(super) fn results(&self, runs: u32, seed: u64) -> Results {
         Results {
             sender: self.sender.to_string(),

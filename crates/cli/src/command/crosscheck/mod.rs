@@ -1,7 +1,7 @@
 //! `lasthop crosscheck PATH`.
 //!
-//! * `case`: a sender, the scenario that simulates it, and the trial that emulates it.
-//! * `repeat`: its repetitions; `printed`: what came out, as it goes.
+//! * `case`: a sender, its scenario and its trial.
+//! * `repeat`: repetitions; `printed`: output during the runs.
 
 mod case;
 mod printed;
@@ -28,19 +28,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals.
+/// Simulate a scenario and emulate it with real TCP; print both, with 95 % intervals
 ///
-/// The scenario's TCP flows between two nodes are carried by real TCP over the emulated path, in real time: between our
-/// endpoints on TUN devices (`lasthop`), from ours to the kernel's (`lasthop-to-kernel`), and between the kernel's with a
-/// congestion control of its own (`reno`, `cubic`, …). The kernel is told what the scenario says where it has a setting for
-/// it; the rest is listed. All other flows are simulated in both. Each repetition meets the same losses in both. A sender's
-/// rows are printed when its last run is done. Needs root.
+/// Real TCP carries the scenario's TCP flows between two nodes over the emulated path, in real time. Senders: Lasthop's
+/// endpoints on TUN devices (`lasthop`), Lasthop's endpoint to the kernel (`lasthop-to-kernel`), or the kernel with a
+/// congestion control (`reno`, `cubic`, …). The kernel gets the scenario's settings where it has them; the others are
+/// listed. All other flows are simulated in both cases. Each repetition has the same losses in both. The rows of a
+/// sender appear after its last run. Needs root.
 #[derive(Args)]
 pub(crate) struct Crosscheck {
     #[command(flatten)]
     source: Source,
-    /// Whose TCP: `lasthop`, `lasthop-to-kernel`, a congestion control of the kernel's, `kernel` (each flow with that of the
-    /// scenario), or `all` (ours, and each that this kernel has)
+    /// Senders: `lasthop`, `lasthop-to-kernel`, a congestion control of the kernel, `kernel` (the scenario's congestion
+    /// controls), or `all` (Lasthop's, and every one of this kernel)
     #[arg(
         long,
         value_name = "A,B,C",
@@ -48,27 +48,26 @@ pub(crate) struct Crosscheck {
         default_value = "lasthop,lasthop-to-kernel,reno,cubic"
     )]
     senders: Vec<Named>,
-    /// Number of repetitions of each
+    /// Number of repetitions per sender
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
     runs: u32,
-    /// So many of them at once, as long as the machine keeps up
+    /// Number of repetitions at once, as long as the machine keeps up
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::jobs)]
     jobs: usize,
-    /// Seed of the first repetition, the others count up; the scenario's own by default
+    /// Seed of the first repetition, counting up from there; the scenario's seed by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
-    /// Tell the kernel this, too, in its namespaces: tcp_recovery=0 (names below net.ipv4)
+    /// Further kernel settings in the namespaces: tcp_recovery=0 (names below net.ipv4)
     #[arg(long = "kernel", value_name = "NAME=VALUE")]
     kernel: Vec<Assignment>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Draw it, as a page that works offline
+    /// Write an offline page with charts
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
 
-/// Senders as the user names them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Named {
     These(Whose),
@@ -91,7 +90,6 @@ impl FromStr for Named {
 }
 
 impl Named {
-    /// Who that is on this machine.
     fn senders(&self) -> Vec<Whose> {
         match self {
             Named::These(whose) => vec![whose.clone()],
@@ -105,16 +103,16 @@ impl Named {
     }
 }
 
-/// How results are printed.
+/// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Aligned table
     Table,
-    /// The same for documents.
+    /// Markdown table
     Markdown,
-    /// One object per sender and flow, a line each.
+    /// One JSON object per sender and flow, one per line
     Json,
-    /// For spreadsheets: a header line, then one row per sender, repetition and flow.
+    /// CSV: a header line, then one row per sender, repetition and flow
     Csv,
 }
 
@@ -140,7 +138,7 @@ impl Crosscheck {
             cases.iter().try_for_each(|case| {
                 let mut results = to_come(case);
                 let repeated = crew.repeat(case, &mut results, &printed, &bar);
-                // What was in time before it gave up is shown all the same.
+                // Prints repetitions that were on time even after a failure.
                 let shown = bar.aside(|| printed.sender(&results));
                 done.push(results);
                 repeated.and(shown)
@@ -152,7 +150,7 @@ impl Crosscheck {
         if crew.gave_up {
             let jobs = self.jobs;
             output::note(&format!(
-                "note: the machine did not keep up with {jobs} runs at once: from then on they ran one by one"
+                "note: the machine did not keep up with {jobs} runs at once; later runs ran one by one"
             ));
         }
         if let (Some(target), false) = (report, done.is_empty()) {

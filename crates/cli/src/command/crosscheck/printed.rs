@@ -1,4 +1,4 @@
-//! What came out, printed as it goes: each sender's rows as soon as its last run is done.
+//! Output during the runs: the rows of each sender after its last run.
 
 use super::Format;
 use crate::failure::Failure;
@@ -7,15 +7,14 @@ use crate::table::Layout;
 use lasthop_lab::document::Cell;
 use lasthop_lab::trials::crosscheck::{self, Pair, Results};
 
-/// Where the printing stands.
 pub(super) struct Printed {
     format: Format,
     layout: Layout,
-    /// What stands above the first row, until it is printed.
+    /// Heading above the first row, until printed.
     head: Option<String>,
 }
 
-/// About as wide as numbers become: the two goodputs, their difference, and three that are simulated and emulated.
+/// Widths of numbers: two goodputs, their difference, and three pairs of simulated and emulated numbers.
 const WIDE: [&str; 6] = [
     "12345.6 ± 12.3",
     "12345.6 ± 12.3",
@@ -26,7 +25,7 @@ const WIDE: [&str; 6] = [
 ];
 
 impl Printed {
-    /// Begins, with the results to come of all senders.
+    /// Starts the output; `to_come` holds empty results of all senders.
     pub(super) fn begin(format: Format, to_come: &[Results]) -> Result<Printed, Failure> {
         let mut table = crosscheck::table(to_come);
         for row in &mut table.rows {
@@ -42,7 +41,6 @@ impl Printed {
         Ok(Printed { format, layout, head: Some(head) })
     }
 
-    /// A repetition is done.
     pub(super) fn pair(&self, results: &Results, pair: &Pair) -> Result<(), Failure> {
         match self.format {
             Format::Csv => output::print(&results.csv_rows(pair)),
@@ -50,7 +48,6 @@ impl Printed {
         }
     }
 
-    /// Nothing more will come of a sender.
     pub(super) fn sender(&mut self, results: &Results) -> Result<(), Failure> {
         if results.pairs.is_empty() {
             return Ok(());
@@ -65,12 +62,11 @@ impl Printed {
             Format::Json => {
                 output::print(&results.objects().iter().map(|it| format!("{it}\n")).collect::<String>())
             }
-            // A table of a document is one piece.
+            // Printed at the end, as one table.
             Format::Markdown | Format::Csv => Ok(()),
         }
     }
 
-    /// What can only be said of all.
     pub(super) fn end(&self, done: &[Results]) -> Result<(), Failure> {
         match self.format {
             Format::Table if !done.is_empty() => output::print(&crosscheck::notes(done)),

@@ -1,4 +1,4 @@
-//! A sender's repetitions: one after the other, or several at once as long as the machine keeps up.
+//! Repetitions of a sender: one by one, or several at once as long as the machine keeps up.
 
 use super::case::Case;
 use super::printed::Printed;
@@ -14,16 +14,15 @@ use lasthop_os::SystemError;
 use std::any::Any;
 use std::thread;
 
-/// How many run at once; one from the moment on at which the machine does not keep up.
+/// Number of concurrent runs; falls to 1 if the machine does not keep up.
 pub(super) struct Crew {
     pub(super) jobs: usize,
-    /// Whether that was so.
     pub(super) gave_up: bool,
 }
 
 impl Crew {
-    /// Every repetition of a case, until the user wants no more. One that was not in time is thrown away and run again
-    /// alone, so many times in all as there are repetitions.
+    /// Runs the repetitions of a case until done or interrupted. Discards a repetition with late packets and reruns it
+    /// alone; total reruns are limited to the number of repetitions.
     pub(super) fn repeat(
         &mut self,
         case: &Case,
@@ -40,7 +39,7 @@ impl Crew {
             if patience::is_interrupted() {
                 break;
             }
-            // Those behind one that was late run again, too: all that counts stands in the order of the seeds.
+            // Repetitions after a late one run again, too: results stay in the order of the seeds.
             let in_time = outcomes.iter().take_while(|outcome| outcome.complaints.is_empty()).count();
             if let Some(late) = outcomes.get(in_time) {
                 match seeds.len() {
@@ -70,7 +69,6 @@ impl Crew {
     }
 }
 
-/// Repetitions in real time, all at the same time.
 fn at_once(case: &Case, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
     if let [seed] = seeds {
         return emulate(case, *seed).map(|outcome| vec![outcome]);
@@ -80,7 +78,7 @@ fn at_once(case: &Case, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
         let ended = running
             .into_iter()
             .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        // All have ended before the first failure is told.
+        // Waits for all runs before returning the first error.
         ended.collect::<Vec<_>>().into_iter().collect()
     })
 }

@@ -1,4 +1,4 @@
-//! What `lasthop emulate` does: a run, something about one that goes on, or a recording of a real path.
+//! Actions of `lasthop emulate`: run a command, set a path in use, or record a real path.
 
 use super::Emulate;
 use super::record::Record;
@@ -6,7 +6,6 @@ use super::set::Set;
 use crate::failure::Failure;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
-/// One of them.
 pub(crate) enum Actions {
     Run(Box<Emulate>),
     Set(Set),
@@ -23,7 +22,7 @@ impl Actions {
     }
 }
 
-/// By hand, as clap knows no subcommand beside arguments that are required without it.
+/// Written by hand: clap has no subcommands beside arguments that are required only without a subcommand.
 impl FromArgMatches for Actions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Actions, Error> {
         match matches.subcommand() {

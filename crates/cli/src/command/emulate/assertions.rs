@@ -1,4 +1,4 @@
-//! What a run in real time has to fulfil: bounds on what the summary says, judged by its one value.
+//! Assertions on a real-time run: bounds on numbers of the summary, each with a single value.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -7,10 +7,9 @@ use crate::target::Target;
 use lasthop_emu::emulation::{End, Tally};
 use lasthop_lab::assertion::{Bound, Judged, Standing, junit, stem};
 
-/// A number of one direction; `None` where the run does not define it.
+/// Number of one direction; `None` if undefined in the run.
 type Of = fn(&Summary, End) -> Option<f64>;
 
-/// Names with units.
 const METRICS: [(&str, Of); 8] = [
     (GOODPUT, |summary, end| summary.measured.goodput_kbps(end)),
     ("rate_kbps", |summary, end| Some(summary.rate_kbps(end))),
@@ -24,7 +23,7 @@ const METRICS: [(&str, Of); 8] = [
     ("duration_s", |summary, _| Some(summary.took.as_secs_f64())),
 ];
 
-/// Defined where TCP payload was sent.
+/// Defined only if TCP payload was sent.
 const GOODPUT: &str = "goodput_kbps";
 
 fn tally(summary: &Summary, end: End) -> &Tally {
@@ -35,7 +34,6 @@ fn lost(summary: &Summary, end: End) -> f64 {
     tally(summary, end).lost.iter().map(|(_, count)| *count).sum::<u64>() as f64
 }
 
-/// A bound on one of them.
 #[derive(Clone)]
 pub(super) struct Assertion {
     bound: Bound,
@@ -44,20 +42,20 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// Why the run does not define its number, if it does not.
+    /// Reason why the run does not define the metric, if so.
     fn undefined(&self, summary: &Summary) -> Option<String> {
         let way = if self.end == End::Client { "down" } else { "up" };
         (self.bound.metric == GOODPUT && (self.of)(summary, self.end).is_none()).then(|| {
             format!(
-                "note: `{}`: no TCP payload was sent {way}, and only TCP has goodput here (what receivers acknowledge); \
-                 for UDP and QUIC assert rate@{way} (kbit/s, with headers) or delivered@{way} (bytes, with headers)",
+                "note: `{}`: no TCP payload was sent {way}, and goodput counts acknowledged TCP payload only; \
+                 for UDP and QUIC, assert rate@{way} (kbit/s, with headers) or delivered@{way} (bytes, with headers)",
                 self.bound.written
             )
         })
     }
 }
 
-/// Reads one; behind `@` stands `down` or `up`, down without.
+/// Parses an assertion. `@down` or `@up` may follow the metric; default `@down`.
 pub(super) fn parse(text: &str) -> Result<Assertion, String> {
     let find = |name: &str| METRICS.iter().find(|(metric, _)| *metric == name || stem(metric) == name);
     let known = || METRICS.map(|(metric, _)| stem(metric)).join(", ");
@@ -66,15 +64,14 @@ pub(super) fn parse(text: &str) -> Result<Assertion, String> {
     let end = match bound.at.as_deref() {
         None | Some("down") => End::Client,
         Some("up") => End::Server,
-        Some(other) => return Err(format!("`{other}` is no direction; one of: down, up")),
+        Some(other) => return Err(format!("unknown direction `{other}`; expected down or up")),
     };
     match find(&bound.metric) {
         Some((_, of)) => Ok(Assertion { of: *of, end, bound }),
-        None => Err(format!("`{}` is no metric; one of: {}", bound.metric, known())),
+        None => Err(format!("unknown metric `{}`; expected one of {}", bound.metric, known())),
     }
 }
 
-/// Says how each stands; a failure if not all hold.
 pub(super) fn judge(
     all: &[Assertion],
     summary: &Summary,

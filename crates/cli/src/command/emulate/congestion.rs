@@ -1,4 +1,4 @@
-//! Which congestion control each connection has used.
+//! Congestion control used by each connection.
 
 use lasthop_emu::census::{Seen, Used};
 use lasthop_emu::emulation::End;
@@ -6,21 +6,19 @@ use lasthop_emu::kernel::Control;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Connections that are listed one by one.
 const MOST: usize = 1000;
-/// Congestion controls that set a pacing rate, which a socket keeps when a program chooses another one later.
+/// Congestion controls that set a pacing rate. A socket keeps the rate if a program changes the congestion control.
 const PACED: [&str; 2] = ["bbr", "bbr3"];
 
-/// Answers of the kernels.
 pub(super) struct Controls {
     seen: Seen,
-    /// The namespaces' own.
+    /// Default of the namespaces.
     usual: Option<String>,
-    /// Whether all connections were given one.
+    /// Whether `--congestion` set all connections.
     is_given: bool,
 }
 
-/// A name as the kernel has them (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes with the zero behind it).
+/// Name of a congestion control (linux/tcp.h, TCP_CA_NAME_MAX: 16 bytes including the zero).
 pub(super) fn name(text: &str) -> Result<String, String> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !text.is_empty() && text.len() < 16 && text.chars().all(is_of_name) {
@@ -29,7 +27,6 @@ pub(super) fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The kernel that sends to an end.
 fn sender(to: End) -> usize {
     match to {
         End::Client => End::Server as usize,
@@ -42,8 +39,8 @@ impl Controls {
         Controls { seen, usual, is_given }
     }
 
-    /// Those of what is sent to an end, each with the number of its connections if there are several; a connection that
-    /// changed counts with its last one.
+    /// Congestion controls of the traffic to an end, each with its number of connections if there are several. A
+    /// connection counts with its last congestion control.
     pub(super) fn words(&self, to: End) -> String {
         let mut counts: BTreeMap<Control, usize> = BTreeMap::new();
         for control in self.seen.values().filter_map(|used| used.controls[sender(to)].last()) {
@@ -59,8 +56,8 @@ impl Controls {
         }
     }
 
-    /// An object for each connection: its client's end, and for both directions the names in the order in which they were
-    /// seen; `null` for a sender that is beyond the path, or over before it was seen.
+    /// One object per connection: the client's end, and the congestion controls of each direction in order of
+    /// observation; `null` for a sender beyond the path, or never observed.
     pub(super) fn objects(&self) -> Vec<Value> {
         let names = |used: &Used, to: End| {
             let names: Vec<&str> = used.controls[sender(to)].iter().map(Control::name).collect();
@@ -75,14 +72,14 @@ impl Controls {
         self.seen.iter().take(MOST).map(one).collect()
     }
 
-    /// The warning that connections may have kept the pacing of the namespaces' own congestion control.
+    /// Warning that connections may have kept the pacing of the default congestion control.
     pub(super) fn note(&self) -> Option<String> {
         let usual = self.usual.as_deref().filter(|name| PACED.contains(name) && !self.is_given)?;
         let all = self.seen.values().flat_map(|used| used.controls.iter().flatten());
         let other = all.map(Control::name).find(|name| *name != usual)?;
         Some(format!(
-            "note: `{other}` was chosen by a program, and connections begin here with `{usual}`: one that was accepted with \
-             `{usual}` and changed later keeps its pacing; give it from the first packet on: --congestion {other}"
+            "note: a program chose `{other}`, but connections begin with `{usual}` here. A connection accepted with \
+             `{usual}` keeps its pacing after a change; to avoid this: --congestion {other}"
         ))
     }
 }

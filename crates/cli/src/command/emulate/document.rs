@@ -1,4 +1,4 @@
-//! The report: the path and the kernel's own view of its connections, by time.
+//! The report: the path and the kernel's state of its connections over time.
 
 use super::summary::Summary;
 use lasthop_emu::emulation::{End, Sample};
@@ -10,14 +10,13 @@ use lasthop_wire::LossReason;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The connections that moved most, each with figures of its own.
+/// Number of connections with figures: those that sent most.
 const MOST_CONNECTIONS: usize = 4;
-/// A slow start threshold from here on stands for none.
+/// Slow start thresholds from here on mean "none", bytes.
 const UNLIMITED: u64 = 1 << 30;
-/// Rates are averaged over intervals of which a run has this many at most.
+/// Maximum number of intervals over which rates are averaged.
 const INTERVALS: usize = 200;
 
-/// The whole report.
 pub(super) fn document(
     scenario: &Scenario,
     command: &[String],
@@ -41,15 +40,15 @@ pub(super) fn document(
     blocks.push(Block::Figure(losses(samples)));
     let unseen = connections.len().saturating_sub(MOST_CONNECTIONS);
     if unseen > 0 {
-        blocks.push(Block::Text(format!("{unseen} further connections, which moved less, are not drawn.")));
+        blocks.push(Block::Text(format!("No figures for {unseen} further connections, which sent less.")));
     }
     Document {
         title: format!("{} under {}", scenario.title, command.first().map_or("a command", String::as_str)),
         introduction:
             "Real packets over simulated links, in real time. Windows, round trips and retransmissions are \
-                       the kernel's own (tcp_info)."
+                       those of the kernel (tcp_info)."
                 .to_owned(),
-        chapters: vec![Chapter { id: "run".to_owned(), title: "What came out".to_owned(), blocks }],
+        chapters: vec![Chapter { id: "run".to_owned(), title: "Results".to_owned(), blocks }],
     }
 }
 
@@ -63,7 +62,7 @@ fn verdict(summary: &Summary) -> String {
 
 type Seen = Vec<(f64, Connection)>;
 
-/// What was seen of each connection that sent data, those that moved most first.
+/// Observations of each connection that sent data, the largest first.
 fn by_connection(sightings: &[Sighting]) -> Vec<(End, Seen)> {
     let mut known: BTreeMap<(usize, SocketAddr, SocketAddr), Seen> = BTreeMap::new();
     for Sighting { time, end, connection } in sightings {
@@ -73,7 +72,7 @@ fn by_connection(sightings: &[Sighting]) -> Vec<(End, Seen)> {
     let acked = |seen: &Seen| seen.last().map_or(0, |(_, last)| last.acked_bytes);
     let mut connections: Vec<(End, Seen)> =
         known.into_iter().map(|((end, ..), seen)| (End::BOTH[end], seen)).collect();
-    // A handshake counts one byte.
+    // A handshake counts as one byte.
     connections.retain(|(_, seen)| acked(seen) > 1);
     connections.sort_by_key(|(_, seen)| std::cmp::Reverse(acked(seen)));
     connections
@@ -84,7 +83,7 @@ fn windows(number: usize, name: &str, seen: &Seen) -> Figure {
     figure(
         &format!("window-{number}"),
         &format!("{name}: congestion window"),
-        "What the kernel's sender allows itself (cwnd), and where its slow start ends (ssthresh, once there is one).",
+        "Congestion window (cwnd) of the kernel's sender, and slow start threshold (ssthresh) once set.",
         "kB",
         vec![
             curve("cwnd", seen, |connection| Some(kilobytes(connection.cwnd_bytes))),
@@ -97,13 +96,13 @@ fn windows(number: usize, name: &str, seen: &Seen) -> Figure {
 
 fn round_trips(number: usize, name: &str, seen: &Seen) -> Figure {
     let curves = vec![curve("SRTT", seen, |connection| Some(connection.srtt.as_millis()))];
-    let caption = "The smoothed round-trip time of the kernel's sender.";
+    let caption = "Smoothed round-trip time of the kernel's sender.";
     figure(&format!("rtt-{number}"), &format!("{name}: round-trip time"), caption, "ms", curves)
 }
 
 fn retransmissions(number: usize, name: &str, seen: &Seen) -> Figure {
-    let curves = vec![curve("sent again", seen, |connection| Some(f64::from(connection.retransmissions)))];
-    let caption = "Segments that the kernel's sender has sent again so far.";
+    let curves = vec![curve("retransmitted", seen, |connection| Some(f64::from(connection.retransmissions)))];
+    let caption = "Segments retransmitted by the kernel's sender so far.";
     figure(&format!("again-{number}"), &format!("{name}: retransmissions"), caption, "segments", curves)
 }
 
@@ -118,7 +117,7 @@ fn rates(samples: &[Sample]) -> Figure {
         });
         Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
     };
-    let caption = "What was delivered at either end, headers included.";
+    let caption = "Rate of delivery at each end, headers included.";
     let curves = vec![curve("down", End::Client), curve("up", End::Server)];
     figure("rates", "Rates", caption, "kbit/s", curves)
 }
@@ -138,8 +137,8 @@ fn queues(scenario: &Scenario, samples: &[Sample]) -> Figure {
         }
     }
     let caption = match curves.is_empty() {
-        true => "No packet ever waited when the queues were sampled.",
-        false => "Packets that wait; directions in which none ever did are left out.",
+        true => "No sample found a packet in a queue.",
+        false => "Packets in the queue; directions whose queue was always empty are omitted.",
     };
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
@@ -151,7 +150,7 @@ fn losses(samples: &[Sample]) -> Figure {
             Curve { name: reason.name().to_owned(), kind: CurveKind::Steps, points: points.collect() };
         samples.last().is_some_and(|last| last.lost[reason] > 0).then_some(curve)
     });
-    let caption = "Packets of the real traffic lost so far, both directions together, by their true cause.";
+    let caption = "Packets of the real traffic lost so far in both directions, by true cause.";
     figure("losses", "Losses by cause", caption, "packets", curves.collect())
 }
 

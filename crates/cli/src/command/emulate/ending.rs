@@ -1,4 +1,4 @@
-//! When a command has to end: after Ctrl-C, or when its time is over.
+//! End of a command: after Ctrl-C, or at the time limit.
 
 use crate::output;
 use crate::target::patience;
@@ -6,31 +6,29 @@ use lasthop_os::{Program, SystemError};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// How long a command has to end by itself after the terminal's Ctrl-C, which it gets, too; then it is asked to, and as
-/// long after that it is made to.
+/// Time for a command to end after Ctrl-C, which the terminal also sends to the command. SIGTERM follows, and after the
+/// same time again SIGKILL.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
-/// The exit status of a command whose time was over, as timeout(1) has it.
+/// Exit status at the time limit, as in timeout(1).
 const TIME_OVER: u8 = 124;
 
-/// How far a command's end has got.
 pub(super) struct Ending {
-    /// When its time is over.
+    /// Instant of the time limit, and its length.
     limit: Option<(Instant, Duration)>,
-    /// Since when it is to end, and how long after that it is asked to.
+    /// Instant of the stop request, and time until SIGTERM.
     since: Option<(Instant, Duration)>,
     is_asked: bool,
     is_over: bool,
 }
 
 impl Ending {
-    /// A command that begins now, and may run so long.
+    /// `limit`: maximum duration of a command that begins now.
     pub(super) fn new(limit: Option<Duration>) -> Ending {
         let limit = limit.map(|span| (Instant::now() + span, span));
         Ending { limit, since: None, is_asked: false, is_over: false }
     }
 
-    /// Its status once it has ended. After Ctrl-C it has time to end by itself, if the terminal has told it, too; then it
-    /// is asked to, and later made to.
+    /// Status of the command once ended. After Ctrl-C on the terminal, the command first gets time to end by itself.
     pub(super) fn of(&mut self, command: &mut Program) -> Result<Option<u8>, SystemError> {
         if self.since.is_none() && patience::is_interrupted() {
             let is_told = io::stdin().is_terminal();

@@ -1,7 +1,7 @@
-//! A run as lines of JSON, by a way that neither the command's output nor the server's takes.
+//! A run as JSON lines (`--json`), separate from the output of the command and the server.
 //!
-//! `start` first, `look` again and again, `end` last; `failed` in its place if there is no end. Each line is an object
-//! whose first key is `event`.
+//! Events: `start`, then `look` at intervals, then `end`, or `failed` if the run fails. The first key of each object is
+//! `event`.
 
 use crate::failure::Failure;
 use crate::output;
@@ -13,45 +13,44 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where the lines go; nowhere if nobody wants them.
 #[derive(Clone, Default)]
 pub(super) struct Events(Option<Arc<Mutex<Out>>>);
 
 struct Out {
-    /// As the user wrote it.
+    /// Destination as given by the user.
     to: String,
-    /// `None` once it could not be written.
     writer: Option<Box<dyn Write + Send>>,
 }
 
 impl Events {
-    /// To a file descriptor that the caller has opened, `unix:PATH` where somebody listens, or a file.
+    /// Opens a file descriptor of the caller, a listening `unix:PATH`, or a file.
     pub(super) fn open(to: &str) -> Result<Events, Failure> {
         let wrong = |error: &io::Error, help: &str| {
-            Failure::bad_input(format!("--json {to}: cannot write there: {error}"), help)
+            Failure::bad_input(format!("--json {to}: cannot write: {error}"), help)
         };
         let writer: Box<dyn Write + Send> = match (to.parse::<u32>(), to.strip_prefix("unix:")) {
             (Ok(number), _) => {
                 let file = OpenOptions::new().append(true).open(format!("/dev/fd/{number}"));
-                let help = "open it first, in the shell: lasthop emulate … --json 3 3>run.jsonl; a socket is \
-                            reached by its name: --json unix:PATH";
+                let help = "open the descriptor in the shell: lasthop emulate … --json 3 3>run.jsonl; name a socket \
+                            by its path: --json unix:PATH";
                 Box::new(file.map_err(|error| wrong(&error, help))?)
             }
             (_, Some(path)) => {
                 let socket = UnixStream::connect(path);
-                Box::new(socket.map_err(|error| wrong(&error, "somebody has to listen there (a stream)"))?)
+                Box::new(
+                    socket.map_err(|error| wrong(&error, "a program must listen on this stream socket"))?,
+                )
             }
             _ => Box::new(Target::growing(Path::new(to))?),
         };
         Ok(Events(Some(Arc::new(Mutex::new(Out { to: to.to_owned(), writer: Some(writer) })))))
     }
 
-    /// Whether anybody wants them.
     pub(super) fn are_wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Writes a line; if that fails, says so and writes no more.
+    /// Writes a line; after an error, prints a note and writes no more.
     pub(super) fn tell(&self, event: &str, what: Value) {
         let Some(out) = &self.0 else { return };
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,15 +60,14 @@ impl Events {
         if let Value::Object(keys) = what {
             object.extend(keys);
         }
-        // In one piece: whoever reads gets whole lines.
+        // One write, so that readers get whole lines.
         let line = format!("{}\n", Value::Object(object));
         if let Err(error) = writer.write_all(line.as_bytes()).and_then(|()| writer.flush()) {
-            output::note(&format!("note: --json {}: {error}; the run goes on without", out.to));
+            output::note(&format!("note: --json {}: {error}; the run continues without these lines", out.to));
             out.writer = None;
         }
     }
 
-    /// What becomes of the run, if it has no end.
     pub(super) fn failed(&self, failure: &Failure) {
         self.tell("failed", json!({ "message": failure.message(), "status": failure.status() }));
     }

@@ -1,4 +1,4 @@
-//! What lies behind the path: a namespace for a server, or a network.
+//! The remote end of the path: a server's namespace, or a network.
 
 use super::ground::Ground;
 use crate::output;
@@ -11,22 +11,22 @@ use lasthop_os::{Interface, Namespace, Port, SystemError};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// The device's name where the network is.
 const OUTSIDE: &str = "lasthop-nat";
 
-/// Where questions for names are answered, and whether in the place of all resolvers or of those out of reach.
+/// Address that answers DNS queries. `all`: for all resolvers, otherwise for unreachable ones only.
 pub(super) struct Passed {
     at: Ipv4Addr,
     all: bool,
 }
 
-/// One of them.
 pub(super) enum Far {
-    /// A server's namespace.
     Server(Namespace),
-    /// The network of the namespace that we are in.
-    Here { names: Option<Passed>, _nat: Nat },
-    /// That of a namespace of its own, which is joined to the network that we may use.
+    /// Network of the current namespace.
+    Here {
+        names: Option<Passed>,
+        _nat: Nat,
+    },
+    /// A separate namespace, connected to the network available to the user.
     Joined {
         names: Option<Passed>,
         nat: Option<Nat>,
@@ -37,14 +37,12 @@ pub(super) enum Far {
 }
 
 impl Far {
-    /// A namespace for a server, with the path's device.
     pub(super) fn server(ground: &Ground, mtu: u16) -> Result<(Far, Port), SystemError> {
         let namespace = ground.namespace("server")?;
         let port = ends::open(&namespace, SERVER, Some(SERVER6), mtu)?;
         Ok((Far::Server(namespace), port))
     }
 
-    /// The network, with the path's device at one end of `ends`.
     pub(super) fn outside(ground: &Ground, ends: Network, mtu: u16) -> Result<(Far, Port), SystemError> {
         match ground.may_change_network() {
             true => {
@@ -62,7 +60,7 @@ impl Far {
         let splice = Splice::begin(&namespace)?;
         let uplink = Uplink::begin(&namespace).map_err(|error| {
             output::note(&format!(
-                "note: only TCP and questions for names get outside: {} ({})",
+                "note: only TCP and name resolution (DNS) reach outside: {} ({})",
                 error.message, error.help
             ));
         });
@@ -75,7 +73,7 @@ impl Far {
         Ok((Far::Joined { names, nat, _splice: splice, _uplink: uplink.ok(), namespace }, port))
     }
 
-    /// The resolvers that a program behind the path is to see, if not this machine's.
+    /// Resolvers for programs behind the path, if different from the machine's.
     pub(super) fn names(&self) -> Result<Option<Names>, SystemError> {
         let passed = match self {
             Far::Server(_) => &None,
@@ -84,7 +82,6 @@ impl Far {
         passed.as_ref().map(|passed| Names::through(passed.at, passed.all)).transpose()
     }
 
-    /// The namespace of a server.
     pub(super) fn servers(&self) -> Option<&Namespace> {
         match self {
             Far::Server(namespace) => Some(namespace),
@@ -92,7 +89,7 @@ impl Far {
         }
     }
 
-    /// The namespace whose kernel sends what comes down the path, if it is ours.
+    /// Namespace whose kernel sends down the path, if it belongs to the run.
     pub(super) fn senders(&self) -> Option<&Namespace> {
         match self {
             Far::Server(namespace) | Far::Joined { namespace, .. } => Some(namespace),
@@ -100,7 +97,7 @@ impl Far {
         }
     }
 
-    /// Has TCP connections to the client use a congestion control; false if others send what comes down.
+    /// Sets the congestion control of TCP connections to the client; false if the sender is outside the run.
     pub(super) fn congest(&self, ends: Network, name: &str) -> Result<bool, SystemError> {
         let Some(namespace) = self.senders() else { return Ok(false) };
         namespace.within(|| {
@@ -113,7 +110,7 @@ impl Far {
         Ok(true)
     }
 
-    /// Packets that the kernel could not put into the device's ring, or take from it.
+    /// Packets that the kernel could not put into the device's ring, or take from the ring.
     pub(super) fn lost_in_device(&self) -> u64 {
         match self {
             Far::Server(namespace) => namespace.within(|| ends::lost_in(DEVICE)).unwrap_or(0),
@@ -126,13 +123,13 @@ impl Far {
 impl Drop for Far {
     fn drop(&mut self) {
         if let Far::Joined { nat, namespace, .. } = self {
-            // Where its rules are.
+            // The rules exist in this namespace.
             let _ = namespace.within(|| drop(nat.take()));
         }
     }
 }
 
-/// Has the far end answer questions for names, if the path does not lead to who can. If it cannot, names are not resolved.
+/// Answers DNS queries at the remote end if the path cannot reach the resolver. On failure, names are not resolved.
 fn pass_names_on(namespace: Option<&Namespace>, ends: Network) -> Option<Passed> {
     let all = namespace.is_some();
     let resolver = Names::resolver(all)?;
@@ -140,7 +137,7 @@ fn pass_names_on(namespace: Option<&Namespace>, ends: Network) -> Option<Passed>
         Ok(()) => Some(Passed { at: ends.server(), all }),
         Err(error) => {
             output::note(&format!(
-                "note: names will not be resolved, addresses will: {} ({})",
+                "note: names cannot be resolved, only addresses work: {} ({})",
                 error.message, error.help
             ));
             None
@@ -148,13 +145,13 @@ fn pass_names_on(namespace: Option<&Namespace>, ends: Network) -> Option<Passed>
     }
 }
 
-/// The path's device in this thread's namespace, from which packets go on.
+/// Opens the path's device in this thread's namespace, and enables forwarding from the device.
 fn open(nat: &Nat, ends: Network, mtu: u16) -> Result<Port, SystemError> {
     let addresses = vec![(ends.server().into(), 24)];
     let mut port = Port::open(&Interface { name: OUTSIDE.to_owned(), addresses, mtu })?;
     port.watch();
     nat.open()?;
-    // Only what the command causes goes by the path.
+    // Only traffic of the command uses the path.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{OUTSIDE}/disable_ipv6"), "1");
     Ok(port)
 }

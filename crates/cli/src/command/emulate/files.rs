@@ -1,4 +1,4 @@
-//! What is written beside the summary.
+//! Output files beside the summary.
 
 use super::summary::Summary;
 use crate::failure::Failure;
@@ -13,24 +13,23 @@ use lasthop_lab::report;
 use std::fs;
 use std::path::PathBuf;
 
-/// Files about the run.
+/// Output files of the run.
 #[derive(Args)]
 pub(super) struct Files {
-    /// Write summary.json, capture.pcapng and report.html into this directory
+    /// Write summary.json, capture.pcapng and report.html to this directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write the summary, one object in one line, into this file, whatever standard error has
+    /// Write the summary as one JSON object in one line to this file, in addition to standard error
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
-    /// Capture both ends, and what is lost between them, as pcapng
+    /// Capture both ends, and packets lost between them, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Keep at most so many bytes of each captured packet
+    /// Keep at most this many bytes of each captured packet
     #[arg(long, value_name = "BYTES", value_parser = values::snap)]
     snap: Option<u32>,
 }
 
-/// Files under way.
 pub(super) struct Open {
     summaries: [Option<Target>; 2],
     report: Option<Target>,
@@ -38,20 +37,19 @@ pub(super) struct Open {
 }
 
 impl Files {
-    /// Whether the run is drawn.
+    /// Whether the run needs samples for a report.
     pub(super) fn draws(&self) -> bool {
         self.out.is_some()
     }
 
-    /// Begins every file, so that a mistake in a path shows before anything runs.
     pub(super) fn open(&self, pipes: &[String]) -> Result<Open, Failure> {
         let summary = self.summary.as_deref().map(Target::create).transpose()?;
         let mut open = Open { summaries: [summary, None], report: None, capture: None };
         let mut capture = self.pcap.as_deref().map(Target::create).transpose()?;
         if let Some(folder) = &self.out {
             fs::create_dir_all(folder).map_err(|error| {
-                let message = format!("cannot make the directory `{}`: {error}", folder.display());
-                Failure::bad_input(message, "choose another place")
+                let message = format!("cannot create the directory `{}`: {error}", folder.display());
+                Failure::bad_input(message, "choose another path")
             })?;
             open.summaries[1] = Some(Target::create_in(folder, "summary.json")?);
             open.report = Some(Target::create_in(folder, "report.html")?);
@@ -75,12 +73,12 @@ impl Files {
 }
 
 impl Open {
-    /// The capture, to be written to; [`Open::finish`] wants its file.
+    /// Takes the capture for writing; pass its file to [`Open::finish`].
     pub(super) fn take_capture(&mut self) -> Option<Capture<Target>> {
         self.capture.take()
     }
 
-    /// Writes summary and report, each whatever becomes of the other.
+    /// Writes summary and report; an error in one does not stop the other.
     pub(super) fn fill(
         &mut self,
         summary: &Summary,
@@ -92,7 +90,6 @@ impl Open {
         one.and(other).and(report_is)
     }
 
-    /// Gives every file its name.
     pub(super) fn finish(self, capture: Option<Target>) -> Result<(), Failure> {
         let [one, other] = self.summaries;
         for target in [one, other, capture, self.report].into_iter().flatten() {
@@ -104,7 +101,6 @@ impl Open {
     }
 }
 
-/// Writes a file; one that cannot be written is given up.
 fn fill(file: &mut Option<Target>, text: impl FnOnce() -> String) -> Result<(), Failure> {
     *file = file.take().map(|target| target.filled(&text())).transpose()?;
     Ok(())

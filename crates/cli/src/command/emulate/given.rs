@@ -1,4 +1,4 @@
-//! Which path a run has: PATH, or the flags by which Mahimahi's users know one.
+//! The path of a run: PATH, or flags as in Mahimahi.
 
 use crate::failure::Failure;
 use crate::source::Source;
@@ -11,36 +11,34 @@ use lasthop_scenario::Scenario;
 /// PATH or `--down`, `--up` and `--delay`, and `--set`.
 #[derive(Args)]
 pub(super) struct Given {
-    /// A scenario file, a ready path's name, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
+    /// Scenario file, name of a ready path, or one line: rate=10Mbit/s,rtt=20ms,loss=1% or lte,loss=1%
     #[arg(required_unless_present_any = ["down", "up", "delay"])]
     path: Option<String>,
-    /// Changes a value of the scenario: recovery=reno, link.wireless.down.rate=4Mbit/s; PATH= takes it away
+    /// Set a value of the scenario: recovery=reno, link.wireless.down.rate=4Mbit/s; PATH= removes the value
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<Assignment>,
-    /// Instead of PATH: the recorded rate down, with --up; as trace=FILE,up_trace=FILE on one line
+    /// Instead of PATH: trace of the downlink rate, with --up (in one line: trace=FILE,up_trace=FILE)
     #[arg(long, value_name = "FILE", requires = "up", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     down: Option<String>,
-    /// Instead of PATH: the recorded rate up, with --down
+    /// Instead of PATH: trace of the uplink rate, with --down
     #[arg(long, value_name = "FILE", requires = "down", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     up: Option<String>,
-    /// Instead of PATH: the delay each way, beside --down and --up, or alone; as one_way_delay=TIME on one line
+    /// Instead of PATH: one-way delay, with --down and --up or alone (in one line: one_way_delay=TIME)
     #[arg(long, value_name = "TIME")]
     delay: Option<String>,
 }
 
-/// What a path has that is nothing but a delay.
 const NO_LIMITS: [&str; 2] = ["rate=10Tbit/s", "queue=unlimited"];
 
 impl Given {
-    /// As other commands have it: the flags are a scenario in one line.
     pub(super) fn source(&self) -> Result<Source, Failure> {
         let flags = [("--down", &self.down), ("--up", &self.up), ("--delay", &self.delay)];
         let given = flags.into_iter().find(|(_, value)| value.is_some());
         let path = match (&self.path, given) {
             (Some(path), Some((flag, _))) => {
                 return Err(Failure::bad_input(
-                    format!("the path is given twice: `{path}`, and by {flag}"),
-                    "leave one of them out; on one line: trace=FILE,up_trace=FILE,one_way_delay=TIME,loss=1%",
+                    format!("the path is given twice: by `{path}` and by {flag}"),
+                    "remove one; in one line: trace=FILE,up_trace=FILE,one_way_delay=TIME,loss=1%",
                 ));
             }
             (Some(path), None) => path.clone(),
@@ -49,7 +47,7 @@ impl Given {
         Ok(Source { path, set: self.set.clone() })
     }
 
-    /// The queues that apply, for those who expect Mahimahi's.
+    /// Note on the queue limit, for users of Mahimahi.
     pub(super) fn note(&self, scenario: &Scenario) -> Option<String> {
         self.down.as_ref()?;
         let is_limited = |direction: &Direction| {
@@ -59,7 +57,7 @@ impl Given {
         };
         let directions = scenario.links.iter().flat_map(|link| [&link.down, &link.up]);
         directions.into_iter().any(is_limited).then(|| {
-            "note: each queue is limited (1 bdp unless it is set); Mahimahi's are unlimited by default: --set \
+            "note: each queue is limited (1 bdp unless set); for unlimited queues as in Mahimahi: --set \
              queue=unlimited --set up_queue=unlimited"
                 .to_owned()
         })
@@ -77,7 +75,7 @@ impl Given {
     }
 }
 
-/// A file's name as a value on one line: in quotes if it has what would end it.
+/// A file name as a value in one line, in quotes if necessary.
 fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if name.chars().all(is_plain) { name.to_owned() } else { format!("{name:?}") }

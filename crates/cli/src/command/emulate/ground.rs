@@ -1,5 +1,5 @@
-//! Where a run makes what it makes: on the machine, as root; or, without root's rights, in namespaces of the user's own, by
-//! this program once more.
+//! Privileges of a run: as root on the machine; otherwise in the user's own namespaces, by a second call of this
+//! program.
 
 use super::failure;
 use super::guard::Guard;
@@ -23,25 +23,22 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// One of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ground {
     Root,
     Apart,
 }
 
-/// The word by which this program knows that it is called once more.
 const AGAIN: &str = "apart";
-/// How often the first process asks itself whether the second has to be told to end.
+/// Interval at which the first process checks for an interruption.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The run that we are, as others know it.
 pub(super) fn run() -> u32 {
     apart::run().unwrap_or_else(std::process::id)
 }
 
 impl Ground {
-    /// Finds out. Where we are not root, this program is called once more and all begins anew.
+    /// Determines the privileges. Without root, replaces the process by a second call of this program.
     pub(super) fn find() -> Result<Ground, SystemError> {
         if apart::run().is_some() {
             apart::arrive()?;
@@ -50,13 +47,13 @@ impl Ground {
         if apart::is_root() {
             return Ok(Ground::Root);
         }
-        // A user namespace is entered by a process of one thread, and we have more.
+        // A process must have a single thread to enter a user namespace.
         let error = again().arg(AGAIN).args(env::args_os().skip(1)).exec();
         Err(not_again(&error))
     }
 
-    /// Tidies up what others have left, and has somebody there who tidies up after us. In namespaces of our own that is the
-    /// kernel.
+    /// Removes leftovers of earlier runs, and starts the process that cleans up after a kill. In own namespaces the
+    /// kernel cleans up.
     pub(super) fn guard(self) -> Result<Option<Guard>, SystemError> {
         match self {
             Ground::Root => {
@@ -66,7 +63,7 @@ impl Ground {
             Ground::Apart => {
                 group::remove_stale();
                 output::note(
-                    "note: without root, in namespaces of your own: no real-time priority; as root it keeps time better",
+                    "note: without root: own namespaces, no real-time priority; timing is better as root",
                 );
                 Ok(None)
             }
@@ -80,8 +77,8 @@ impl Ground {
         }
     }
 
-    /// As whom a program runs; `as_root` if with our rights. An emulation inside this one has them, too, to be led on
-    /// through this one's network as it is; what it runs has not.
+    /// Identity of a program; with `as_root`, the run's own rights. A nested emulation keeps these rights, to change
+    /// this run's network; the programs that it runs do not.
     pub(super) fn runner(self, words: &[String], as_root: bool) -> Runner {
         match self {
             _ if as_root || is_emulation(words) => Runner::Us,
@@ -90,13 +87,12 @@ impl Ground {
         }
     }
 
-    /// Whether the network that we are in may be changed.
     pub(super) fn may_change_network(self) -> bool {
         self == Ground::Root || apart::may_change_network()
     }
 
-    /// The rules by which the path leads on, in this thread's network namespace. There TCP may be redirected, if nobody
-    /// else uses it.
+    /// Forwarding rules of the path in this thread's network namespace. In own namespaces, TCP may be redirected if no
+    /// other program uses the namespace.
     pub(super) fn nat(
         self,
         device: &str,
@@ -110,7 +106,7 @@ impl Ground {
     }
 }
 
-/// If this program is called once more: does what the words say in namespaces of the user's own.
+/// Handles a second call of this program: runs the command in the user's own namespaces.
 pub(crate) fn apart() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     if words.next()? != AGAIN {
@@ -126,10 +122,10 @@ pub(crate) fn apart() -> Option<ExitCode> {
     })
 }
 
-/// The first process of both: the status of the second.
+/// Starts the second process; returns its status.
 fn enter(words: Vec<OsString>) -> Result<u8, SystemError> {
     apart::own_rights()?;
-    // An interruption is the second one's business: it is told, and we end when it has.
+    // Forwards interruptions to the second process, and ends after that process.
     target::discard_all_when_interrupted();
     let second = Arc::new(AtomicI32::new(0));
     let told = Arc::clone(&second);
@@ -161,8 +157,5 @@ fn again() -> Command {
 }
 
 fn not_again(error: &std::io::Error) -> SystemError {
-    SystemError::new(
-        format!("cannot run this program once more: {error}"),
-        "it is called by /proc/self/exe: may it be run?",
-    )
+    SystemError::new(format!("cannot start this program again: {error}"), "/proc/self/exe must be executable")
 }

@@ -1,7 +1,7 @@
-//! Who takes back what a run has changed on this machine if it is killed: a process of its own, this program once more.
+//! Undoes a run's changes to this machine after a kill: a second process of this program.
 //!
-//! It reads its standard input, whose other end is ours. `done` there means that all has been taken back; an end without
-//! it, that we were killed.
+//! The process reads a pipe from the run. `done` means that the run has undone its changes; end of file without `done`
+//! means that the run was killed.
 
 use crate::command::linux::TIDY;
 use lasthop_os::SystemError;
@@ -9,25 +9,24 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// What it is told if we draw on the terminal.
+/// Message that the run draws on the terminal.
 pub(crate) const DRAWN: &str = "drawn\n";
 
-/// That process, as the run has it.
 pub(super) struct Guard {
     child: Child,
-    /// Until this ends.
+    /// Closed at the end of the run.
     pipe: Option<ChildStdin>,
 }
 
 impl Guard {
-    /// Starts it, out of reach of what stops our terminal or our group.
+    /// Starts the process in its own process group, unaffected by signals to the run.
     ///
     /// # Errors
-    /// If this program cannot be run once more.
+    /// If this program cannot be started again.
     pub(super) fn begin() -> Result<Guard, SystemError> {
         let refused = |error: io::Error| SystemError {
-            message: format!("cannot start the process that tidies up after a kill: {error}"),
-            help: "it is this program once more, by /proc/self/exe: may it be run?".to_owned(),
+            message: format!("cannot start the process that cleans up after a kill: {error}"),
+            help: "/proc/self/exe must be executable".to_owned(),
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg0("lasthop").arg(TIDY).process_group(0).stdin(Stdio::piped()).stdout(Stdio::null());
@@ -36,7 +35,7 @@ impl Guard {
         Ok(Guard { child, pipe: Some(pipe) })
     }
 
-    /// If we are killed from now on, it gives the terminal back, too.
+    /// Makes the process restore the terminal, too, if the run is killed.
     pub(super) fn gives_back_terminal(&mut self) {
         if let Some(pipe) = &mut self.pipe {
             let _ = pipe.write_all(DRAWN.as_bytes());
@@ -46,7 +45,6 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // It is closed with that.
         if let Some(mut pipe) = self.pipe.take() {
             let _ = pipe.write_all(b"done\n");
         }

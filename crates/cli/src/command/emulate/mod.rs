@@ -1,19 +1,17 @@
 //! `lasthop emulate PATH -- COMMAND`.
 //!
-//! * `actions`: a run, or something else. `set`: another rate, delay or loss on the path of one that goes on; `record`: a
-//!   trace of a real path.
-//! * `live`: a run while it goes on, seen and set.
-//! * `stage`: the namespaces, the devices and the programs.
-//! * `given`: which path it has.
-//! * `far`: what lies behind the path. `ground`: where all that is made, also without root's rights.
-//! * `assertions`: what it has to fulfil.
-//! * `ending`: when a command has to end; `shell`: what runs if none is given.
-//! * `guard`: who takes back what a run has changed if it is killed.
-//! * `files`: what is written beside the summary; `events`: all of it as lines of JSON, while it runs.
-//! * `document`: the report, by time.
-//! * `waits`: whether its programs had to wait for a processor.
-//! * `congestion`: which congestion control each connection has used.
-//! * `summary`: what came out, as a table and as JSON.
+//! * `actions`: run; `set`: change rate, delay or loss of a path in use; `record`: record traces of a real path.
+//! * `live`: display and control of a run in progress.
+//! * `stage`: namespaces, devices and programs.
+//! * `given`: the path. `far`: the remote end. `ground`: privileges.
+//! * `assertions`: bounds on the results.
+//! * `ending`: end of the command; `shell`: default command.
+//! * `guard`: clean-up after a kill.
+//! * `files`: output files; `events`: JSON lines during the run.
+//! * `document`: the report.
+//! * `waits`: time that the programs waited for a processor.
+//! * `congestion`: congestion control of each connection.
+//! * `summary`: results as a table and as JSON.
 
 mod actions;
 mod assertions;
@@ -70,79 +68,77 @@ use std::path::PathBuf;
 use std::time::Instant;
 use summary::Summary;
 
-/// Run a command with the scenario's path between it and the other end, in real time.
+/// Run a command behind the scenario's path, in real time
 ///
-/// COMMAND runs in a network namespace of its own, as the scenario's client: behind the path is the other end.
-/// With --server that is a second namespace, in which another command runs; without, it is this host and its network.
-/// The TCP flows between the same two ends of the scenario are COMMAND's to make; all other flows are simulated.
-/// Under `sudo` both commands run as the user who called it. Without root all this is in namespaces of your own.
-/// COMMAND's exit status is passed on; 3 (or --invalid-status) means that the run was not in time and must not be trusted.
-/// If COMMAND succeeds, 1 means that an assertion does not hold. The summary has COMMAND's status in any case.
+/// COMMAND runs in its own network namespace as the scenario's client. The other end is a second namespace in which the
+/// command of --server runs, or, without --server, this host and its network.
+/// COMMAND replaces the scenario's TCP flows between these two ends; all other flows are simulated.
+/// Under `sudo`, both commands run as the calling user. Without root, everything runs in your own namespaces.
+/// Exit status: that of COMMAND; 3 (or --invalid-status) if the run is invalid, for example if packets were late; 1 if
+/// COMMAND succeeds and an assertion fails. The summary always includes COMMAND's status.
 #[derive(Args)]
 pub(crate) struct Emulate {
     #[command(flatten)]
     given: Given,
-    /// Run this at the other end, by the shell; in COMMAND `{server}` becomes its address, `{server6}` that of IPv6
+    /// Run this in a shell at the other end; COMMAND may contain `{server}` (its IPv4 address) and `{server6}` (IPv6)
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
-    /// What has to hold, else the exit status is 1: goodput > 5 Mbit/s, lost_pct@up < 1 %, duration < 3 s; @down or @up, down
-    /// without
+    /// Fail (exit status 1) unless this holds: goodput > 5 Mbit/s, lost_pct@up < 1 %, duration < 3 s; default direction
+    /// @down
     #[arg(long = "assert", value_name = "METRIC<VALUE", value_delimiter = ',', value_parser = assertions::parse)]
     assertions: Vec<Assertion>,
-    /// Write how the assertions stand as JUnit's XML
+    /// Write results of the assertions as JUnit XML
     #[arg(long, value_name = "FILE.xml", requires = "assertions")]
     junit: Option<PathBuf>,
-    /// How to print the summary on standard error
+    /// Format of the summary on standard error
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
     live: live::Options,
-    /// Congestion control of all TCP connections at both ends, from their first packet on: cubic, reno, bbr; by default the
-    /// kernel's own, or what a program chooses
+    /// Congestion control of all TCP connections at both ends, from the first packet: cubic, reno, bbr; by default the
+    /// kernel's, or the program's choice
     #[arg(long, value_name = "NAME", value_parser = congestion::name)]
     congestion: Option<String>,
-    /// Seed of the path's randomness; the scenario's own by default
+    /// Seed of the path's random numbers; the scenario's seed by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
-    /// Stop sleeping so long before a packet is due: better timing for more processor time
+    /// Busy-wait for this time before a packet is due: better timing for more processor time
     #[arg(long, value_name = "TIME", default_value = "0 ms", value_parser = quantity::duration)]
     spin: Duration,
-    /// Largest packet of the devices, bytes
+    /// MTU of the devices, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..))]
     mtu: u16,
-    /// Run both commands as root, not as the user who called sudo; without sudo: with all rights in their namespaces
+    /// Run both commands as root instead of the user who called sudo; without sudo: with all rights in their namespaces
     #[arg(long)]
     as_root: bool,
-    /// End COMMAND after this time; the exit status is 124
+    /// End COMMAND after this time, with exit status 124
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     time_limit: Option<Duration>,
-    /// Exit with this status if the run is invalid, where COMMAND has a status 3 of its own
+    /// Exit status of an invalid run, if 3 is ambiguous
     #[arg(long, value_name = "STATUS", default_value_t = crate::failure::INVALID, value_parser = clap::value_parser!(u8).range(1..))]
     invalid_status: u8,
-    /// The command and its arguments; without, your shell
+    /// Command and its arguments; by default your shell
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// How the summary is printed.
+/// Output format of the summary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Aligned table
     Table,
-    /// One object in one line.
+    /// One JSON object in one line
     Json,
 }
 
-/// The kernel is not asked more often than this.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(20);
-/// How often the loop looks after the command.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Emulate {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
-        // Before a file is read, or a thread begins.
+        // First: the process must still have one thread and no open files.
         let ground = Ground::find().map_err(failure)?;
         let source = self.given.source()?;
         let draft = source.draft()?;
@@ -181,7 +177,7 @@ impl Emulate {
             (true, status) => {
                 if status == self.invalid_status {
                     output::note(&format!(
-                        "note: the run is valid; the exit status {status} is the command's own"
+                        "note: the run is valid; the exit status {status} is that of the command"
                     ));
                 }
                 Err(Failure::Command(status))
@@ -189,18 +185,17 @@ impl Emulate {
         }
     }
 
-    /// Notes for the user before anything runs.
     fn notes(&self, draft: &Draft, scenario: &Scenario, replaced: usize) -> Vec<String> {
         let flow = &scenario.flows[replaced];
         let given = draft.given_of_ends(&flow.name);
         let mut notes: Vec<String> = self.given.note(scenario).into_iter().collect();
         if !given.is_empty() {
             let help = match given.iter().any(|key| key == "sender.congestion") {
-                true => "; the kernel's congestion control is chosen by --congestion",
+                true => "; set the kernel's congestion control with --congestion",
                 false => "",
             };
             notes.push(format!(
-                "note: the kernel's TCP sends and receives here, so that these keys of flow `{}` do nothing: {}{help}",
+                "note: the kernel's TCP carries flow `{}`, so these keys have no effect: {}{help}",
                 flow.name,
                 given.join(", ")
             ));
@@ -208,7 +203,6 @@ impl Emulate {
         notes
     }
 
-    /// Whether the address that COMMAND wants will be there.
     fn check_family(&self) -> Result<(), Failure> {
         if !self.command.iter().any(|word| word.contains("{server6}")) {
             return Ok(());
@@ -216,12 +210,12 @@ impl Emulate {
         match (&self.server, self.mtu >= ends::LEAST_MTU6) {
             (None, _) => {
                 let help =
-                    "give the other end: --server 'COMMAND'; this host's network is reached by IPv4 only";
-                Err(Failure::bad_input("there is no `{server6}` without --server", help))
+                    "give the other end: --server 'COMMAND'; the path to this host's network has IPv4 only";
+                Err(Failure::bad_input("`{server6}` needs --server", help))
             }
             (_, false) => {
-                let message = format!("over packets of {} bytes there is no IPv6", self.mtu);
-                Err(Failure::bad_input(message, format!("--mtu {} or more", ends::LEAST_MTU6)))
+                let message = format!("an MTU of {} bytes is too small for IPv6", self.mtu);
+                Err(Failure::bad_input(message, format!("use --mtu {} or more", ends::LEAST_MTU6)))
             }
             _ if !ends::kernel_has_ipv6() => Err(Failure::failed(
                 "the kernel has no IPv6",
@@ -241,7 +235,7 @@ impl Emulate {
         }
     }
 
-    /// What came out, and whether the files could be written.
+    /// Summary of the run, and any error in writing the files.
     fn run(
         &self,
         ground: Ground,
@@ -264,7 +258,7 @@ impl Emulate {
         if let Some(line) = &self.server {
             stage.start_server(line).map_err(failure)?;
         }
-        // The path's time begins with the command.
+        // The path's clock starts with the command.
         let mut emulation = Emulation::new(plan, server, client);
         if let Some(capture) = open.take_capture() {
             emulation.capture(capture);
@@ -320,7 +314,7 @@ impl Emulate {
     }
 }
 
-/// Lets packets through until the command has ended; its status.
+/// Carries packets until the command ends; returns its status.
 fn last(
     emulation: &mut Emulation<Target>,
     stage: &mut Stage,
@@ -347,13 +341,12 @@ fn invalid(summary: &Summary, status: u8) -> Failure {
         status,
         format!("the run is invalid: {}", summary.complaints.join("; ")),
         format!(
-            "{}; run it on a quiet machine, as root, with --spin '200 us', or at a lower rate",
+            "{}; repeat on an idle machine, as root, with --spin '200 us', or at a lower rate",
             summary.machine()
         ),
     )
 }
 
-/// The command itself cannot be run.
 fn unusable(error: SystemError) -> Failure {
     Failure::bad_input(error.message, error.help)
 }

@@ -1,4 +1,4 @@
-//! `lasthop emulate record`: what a real path carries, as traces.
+//! `lasthop emulate record`: traces of a real path.
 
 use super::Format;
 use crate::failure::Failure;
@@ -16,17 +16,16 @@ use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
-/// Record what a real path carries: keep the queue at its bottleneck full, and write what comes through as traces.
+/// Record traces of a real path: fill the queue at its bottleneck, and write deliveries as traces
 ///
-/// A saturator, as that of Mahimahi's traces: one side serves (--serve), the other one, behind the path, records. UDP
-/// packets go as fast as the path takes them. Needs no privilege. The exit status is 3 if the recording must not be
-/// trusted.
+/// A saturator as for Mahimahi's traces: one side serves (--serve); the other side, behind the path, records. Sends UDP
+/// packets as fast as the path carries them. Needs no privileges. Exit status 3: the recording is invalid.
 #[derive(Args)]
 pub(crate) struct Record {
-    /// Where somebody serves: a name or an address, with :PORT if that is not 9001
+    /// Server: name or address, with :PORT if not 9001
     #[arg(value_name = "SERVER", required_unless_present = "serve")]
     server: Option<String>,
-    /// Serve: wait for somebody who wants to record; at every address and port 9001 by default
+    /// Serve clients that record; by default at every address, port 9001
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -35,39 +34,39 @@ pub(crate) struct Record {
         conflicts_with_all = ["server", "out", "way", "from", "feedback_from"]
     )]
     serve: Option<String>,
-    /// End the server when nobody has come for so long
+    /// End the server after this time without a client
     #[arg(long, value_name = "TIME", default_value = "600 s", value_parser = quantity::duration, requires = "serve")]
     idle: Duration,
-    /// How long to record each direction
+    /// Recording time per direction, s
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=i64::from(LONGEST_S)))]
     seconds: u32,
-    /// The traces to write: NAME.down and NAME.up
+    /// Traces to write: NAME.down and NAME.up
     #[arg(long, value_name = "NAME", required_unless_present = "serve")]
     out: Option<PathBuf>,
-    /// Which directions, and when
+    /// Directions to record
     #[arg(long, value_enum, default_value = "in-turn")]
     way: Which,
-    /// Where the packets leave: an address of this host's, or a device
+    /// Source of the packets: an address of this host, or a device
     #[arg(long, value_name = "ADDRESS|DEVICE")]
     from: Option<String>,
-    /// A second way, for what is said of the packets: an address of this host's, or a device
+    /// Source of the feedback, for a second path: an address of this host, or a device
     #[arg(long, value_name = "ADDRESS|DEVICE")]
     feedback_from: Option<String>,
-    /// How to print what came out
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// Which directions are recorded.
+/// Directions to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Which {
-    /// To this side.
+    /// To this side
     Down,
-    /// To the server.
+    /// To the server
     Up,
-    /// Down, then up.
+    /// Down, then up
     InTurn,
-    /// Both at once: best with --feedback-from.
+    /// Both at once: best with --feedback-from
     Together,
 }
 
@@ -76,8 +75,7 @@ impl Record {
         match (&self.serve, &self.server, &self.out) {
             (Some(address), ..) => self.serve(address),
             (None, Some(server), Some(out)) => self.record(server, out),
-            // The command line wants one of them.
-            _ => Err(Failure::bad_input("there is neither SERVER nor --serve", "give one of them")),
+            _ => Err(Failure::bad_input("neither SERVER nor --serve is given", "give one of them")),
         }
     }
 
@@ -90,24 +88,24 @@ impl Record {
         .map_err(failure)?;
         let idle = self.idle;
         output::note(&format!(
-            "serving at {} (UDP), one client at a time; ends when nobody has come for {idle}",
+            "serving at {} (UDP), one client at a time; ends after {idle} without a client",
             socket.address()
         ));
         let served = patience::during(|| {
             server::serve(socket, idle, &patience::is_interrupted, &mut |news| {
                 let shown = |who: SocketAddr| SocketAddr::new(who.ip().to_canonical(), who.port());
                 output::note(&match news {
-                    server::News::Began(who) => format!("{}: records", shown(who)),
+                    server::News::Began(who) => format!("{}: recording", shown(who)),
                     server::News::Done(who) => format!("{}: done", shown(who)),
-                    server::News::Gone(who) => format!("{}: nothing heard for 30 s, given up", shown(who)),
+                    server::News::Gone(who) => format!("{}: no packet for 30 s, dropped", shown(who)),
                 });
             })
         });
         match (patience::is_interrupted(), served) {
             (true, _) => Err(Failure::interrupted()),
             (false, 0) => Err(Failure::failed(
-                format!("nobody came for {idle}"),
-                "on the other side: lasthop emulate record SERVER --out NAME; does a firewall let UDP through?",
+                format!("no client for {idle}"),
+                "on the other side run: lasthop emulate record SERVER --out NAME; check that firewalls pass UDP",
             )),
             (false, _) => Ok(()),
         }
@@ -149,8 +147,8 @@ impl Record {
             let shown = target.path().display().to_string();
             opportunities::write(way.recorded.bytes.iter().copied(), &mut target).map_err(|refusal| {
                 Failure::failed(
-                    format!("{shown} was not written: {}", refusal.message),
-                    "is the way there, or does something let no UDP through?",
+                    format!("cannot write {shown}: {}", refusal.message),
+                    "check that the path works and firewalls pass UDP",
                 )
             })?;
             target.finish()?;
@@ -171,18 +169,17 @@ impl Record {
         match complaints.is_empty() {
             true => Ok(()),
             false => Err(Failure::invalid(
-                format!("the recording is doubtful: {}", complaints.join("; ")),
-                "the traces are written all the same; see docs/emulate.md, Record",
+                format!("the recording is invalid: {}", complaints.join("; ")),
+                "the traces are written nevertheless; see docs/emulate.md, Record",
             )),
         }
     }
 }
 
-/// What goes on, on standard error.
 fn tell(clock: &Clock, news: client::News) {
     output::note(&match news {
         client::News::Found([least, median]) => format!(
-            "the server is there; round trips without load: {:.1} ms at least, {:.1} ms in the middle",
+            "connected; round-trip time without load: minimum {:.1} ms, median {:.1} ms",
             least.as_millis(),
             median.as_millis()
         ),
@@ -193,12 +190,11 @@ fn tell(clock: &Clock, news: client::News) {
                 [true, true] => "down and up",
             };
             let at = clock.now().since(Time::ZERO).as_secs();
-            format!("{way}: {:.0} s, from {at:.1} s on", span.as_secs())
+            format!("{way}: {:.0} s, starting at {at:.1} s", span.as_secs())
         }
     });
 }
 
-/// A name or an address, with a port or without.
 fn resolved(text: &str) -> Result<SocketAddr, Failure> {
     let bare = text.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     let found = match bare {
@@ -208,15 +204,14 @@ fn resolved(text: &str) -> Result<SocketAddr, Failure> {
         }
         Err(_) => (text, PORT).to_socket_addrs().map(|mut all| all.next()),
     };
-    let help = "give an address or a name, with :PORT if it is not the usual one: 192.0.2.1:9001, [2001:db8::1]:9001";
+    let help = "give an address or a name, with :PORT if not 9001: 192.0.2.1:9001, [2001:db8::1]:9001";
     match found {
         Ok(Some(address)) => Ok(address),
         Ok(None) => Err(Failure::bad_input(format!("`{text}` has no address"), help)),
-        Err(error) => Err(Failure::bad_input(format!("`{text}` is no address: {error}"), help)),
+        Err(error) => Err(Failure::bad_input(format!("cannot resolve `{text}`: {error}"), help)),
     }
 }
 
-/// Where datagrams to a server leave.
 fn leaves(from: Option<&str>, server: SocketAddr) -> Leaves {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -236,17 +231,17 @@ fn complaints(recording: &Recording) -> Vec<String> {
         .collect()
 }
 
-/// What is said of a direction: its name, its unit, and the number.
+/// Results of a direction: key, label with unit, value.
 fn numbers(way: &Way) -> [(&'static str, &'static str, f64); 7] {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     [
         ("rate_kbps", "mean rate with headers, kbit/s", way.mean_bps() / 1e3),
         ("packets", "packets", way.recorded.packets as f64),
-        ("lost_pct", "lost, by overflow of the queue too, %", way.lost_share() * 100.0),
-        ("queue_wait_ms", "wait at the queue (median), ms", f64::from(way.recorded.wait_ms)),
+        ("lost_pct", "lost (including queue overflow), %", way.lost_share() * 100.0),
+        ("queue_wait_ms", "queueing delay (median), ms", f64::from(way.recorded.wait_ms)),
         ("queue_empty_pct", "queue empty, % of the time", way.empty_share() * 100.0),
-        ("sender_behind_pct", "sender came too late, % of the time", way.behind_share() * 100.0),
-        ("clock_drift_ms", "clocks went apart, ms", way.drift.as_millis()),
+        ("sender_behind_pct", "sender too slow, % of the time", way.behind_share() * 100.0),
+        ("clock_drift_ms", "clock drift, ms", way.drift.as_millis()),
     ]
     .map(|(key, name, value)| (key, name, rounded(value)))
 }
@@ -298,7 +293,7 @@ fn text(recording: &Recording) -> String {
     let [least, median] = recording.rtt.map(|rtt| rtt.as_millis());
     let [sent, came] = recording.probes;
     text += &format!(
-        "\nround trip without load: {least:.1} ms at least, {median:.1} ms in the middle; {came} of {sent} came back\n"
+        "\nround-trip time without load: min. {least:.1} ms, median {median:.1} ms; {came} of {sent} probes answered\n"
     );
     for (way, name) in ways {
         let seconds: Vec<u64> = way
@@ -310,10 +305,10 @@ fn text(recording: &Recording) -> String {
             .collect();
         let [least, most] = [seconds.iter().min(), seconds.iter().max()]
             .map(|rate| Rate::from_bps(rate.copied().unwrap_or(0)).to_string());
-        text += &format!("{name}: from {least} to {most} in single seconds\n");
+        text += &format!("{name}: {least} to {most}, averaged over single seconds\n");
     }
     if recording.shares_way {
-        text += "what was said of one direction went with the packets of the other: a rate that rises is followed late\n";
+        text += "feedback shared the path with packets of the other direction: the sender follows a rising rate late\n";
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `lasthop emulate set`: another rate, delay or share of losses on the path of a run that goes on.
+//! `lasthop emulate set`: changes rate, delay or loss of a running emulation.
 
 use super::Format;
 use super::live::control::{Answer, Run, runs};
@@ -9,29 +9,28 @@ use clap::Args;
 use lasthop_base::{Duration, Rate};
 use serde_json::Value;
 
-/// Set rate, delay or losses on the path of an emulation that runs, or see what holds.
+/// Set rate, delay or losses of a running emulation, or print the settings
 ///
-/// What waits is sent at the new rate, also the rest of the packet in transmission. A new delay holds for what is sent from
-/// then on; packets keep their order. Rates that are recorded or follow a plan cannot be set, nor anything of RLC and
-/// Wi-Fi. What was set stands in the run's summary, as plans for a scenario, too.
+/// A new rate also applies to queued packets and to the rest of the packet in transmission. A new delay applies to
+/// packets sent later; packets keep their order. You cannot set rates from traces or plans, nor links with RLC or
+/// Wi-Fi. The run's summary lists the changes, also as plans for a scenario.
 #[derive(Args)]
 pub(crate) struct Set {
-    /// rate=5Mbit/s, delay=40ms (one way), loss=1%, each also with @down or @up behind it; @down or @up alone holds for all
-    /// others. Without any: what holds
+    /// rate=5Mbit/s, delay=40ms (one way), loss=1%, each optionally with @down or @up; a lone @down or @up applies to
+    /// all others. Without arguments: print the settings
     #[arg(value_name = "WHAT=VALUE", value_parser = word)]
     words: Vec<String>,
-    /// The run's process; not needed if there is only one
+    /// PID of the run; needed only if there are several
     #[arg(long, value_name = "PID")]
     run: Option<u32>,
-    /// The link, where the path has several
+    /// Link; needed only if the path has several
     #[arg(long, value_name = "NAME")]
     link: Option<String>,
-    /// How to print what holds
+    /// Output format of the settings
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// A word that can be read, as it is.
 fn word(text: &str) -> Result<String, String> {
     knobs::parse(text).map(|_| text.to_owned())
 }
@@ -42,8 +41,8 @@ impl Set {
         let request = Request { words: self.words.clone(), link: self.link.clone() };
         let answer = run.ask(&request).map_err(|error| {
             Failure::failed(
-                format!("the run {} does not answer: {error}", run.pid),
-                "it may have just ended, or be stopped (SIGSTOP); try again",
+                format!("no answer from run {}: {error}", run.pid),
+                "the run may have ended or be stopped (SIGSTOP); try again",
             )
         })?;
         match answer {
@@ -59,21 +58,24 @@ impl Set {
         let mut found = runs();
         let pids = found.iter().map(|run| run.pid.to_string()).collect::<Vec<String>>().join(", ");
         if let Some(pid) = self.run {
-            let others =
-                if pids.is_empty() { "none runs".to_owned() } else { format!("those that run: {pids}") };
+            let others = if pids.is_empty() {
+                "none is running".to_owned()
+            } else {
+                format!("running emulations: {pids}")
+            };
             return found.into_iter().find(|run| run.pid == pid).ok_or_else(|| {
-                Failure::bad_input(format!("no emulation of yours is process {pid}"), others)
+                Failure::bad_input(format!("you have no running emulation with PID {pid}"), others)
             });
         }
         match found.len() {
             0 => Err(Failure::bad_input(
-                "no emulation of yours is running",
-                "start one: lasthop emulate PATH -- COMMAND; one that root runs is set by root",
+                "you have no running emulation",
+                "start one: lasthop emulate PATH -- COMMAND; only root can set a run of root",
             )),
             1 => Ok(found.remove(0)),
             _ => Err(Failure::bad_input(
                 format!("several emulations are running: {pids}"),
-                "say which one: --run PID",
+                "choose one: --run PID",
             )),
         }
     }
@@ -86,15 +88,15 @@ fn table(holds: &Value) -> String {
         let rate = match way["rate_bps"].as_u64() {
             Some(0) => "no rate".to_owned(),
             Some(bps) => Rate::from_bps(bps).to_string(),
-            None => "a rate of its own".to_owned(),
+            None => "rate not settable".to_owned(),
         };
         let delay = match way["delay_ms"].as_f64() {
             Some(ms) => Duration::from_secs_f64(ms / 1e3).to_string(),
-            None => "a delay of its own".to_owned(),
+            None => "delay not settable".to_owned(),
         };
         let loss = match way["loss_pct"].as_f64() {
             Some(percent) => format!("{percent} % lost"),
-            None => "losses of its own".to_owned(),
+            None => "loss not settable".to_owned(),
         };
         let name = |key: &str| way[key].as_str().unwrap_or_default().to_owned();
         text += &format!("{} {}: {rate}, {delay}, {loss}\n", name("link"), name("direction"));

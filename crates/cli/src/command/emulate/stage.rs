@@ -1,4 +1,4 @@
-//! The namespaces, the devices and the programs.
+//! Namespaces, devices and programs of a run.
 
 use super::ending::Ending;
 use super::far::Far;
@@ -19,10 +19,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the server's command has until it listens.
 const LISTENS_WITHIN: Duration = Duration::from_secs(5);
 
-/// What is removed at the end, in this order.
+/// Parts of a run; fields are dropped in this order.
 pub(super) struct Stage {
     command: Option<Program>,
     server: Option<Program>,
@@ -31,21 +30,20 @@ pub(super) struct Stage {
     ending: Ending,
     ends: Network,
     ground: Ground,
-    /// Whether the programs have our rights.
     as_root: bool,
     sides: Sides,
     guard: Option<Guard>,
 }
 
 impl Stage {
-    /// The namespaces with a device each, whose other ends are given back: the server's, then the client's.
+    /// Creates the namespaces, each with a device; returns the devices' ports: the server's, then the client's.
     pub(super) fn build(
         ground: Ground,
         has_server: bool,
         mtu: u16,
         as_root: bool,
     ) -> Result<(Stage, [Port; 2]), SystemError> {
-        // Whatever becomes of us, somebody is there who takes back what comes now.
+        // First: the guard must outlive everything created below.
         let guard = ground.guard()?;
         let client = ground.namespace("client")?;
         let ends = if has_server { Network::ALONE } else { Network::next()? };
@@ -67,7 +65,7 @@ impl Stage {
         Ok((stage, [at_server, at_client]))
     }
 
-    /// Has all TCP connections at both ends use a congestion control from their first packet on.
+    /// Sets the congestion control of all TCP connections at both ends, from the first packet.
     pub(super) fn congest(&self, name: &str) -> Result<(), SystemError> {
         let v6 = |address: Ipv6Addr| ends::has_ipv6(DEVICE).then_some(IpAddr::from(address));
         self.client.within(|| {
@@ -77,24 +75,23 @@ impl Stage {
         match self.far.congest(self.ends, name)? {
             true => {}
             false => output::note(
-                "note: --congestion is for what COMMAND sends; what comes down is sent by programs beyond the path",
+                "note: --congestion applies to COMMAND only; programs beyond the path send the downlink traffic",
             ),
         }
         Ok(())
     }
 
-    /// The congestion control with which TCP begins in the namespaces.
     pub(super) fn usual_congestion(&self) -> Option<String> {
         self.client.within(ends::usual_congestion_control).ok().flatten()
     }
 
-    /// The kernels that send on the path, to be asked about their connections; those that answer such questions.
+    /// Kernels that send on the path, for queries about connections; only those that answer.
     pub(super) fn senders(&self) -> Vec<(End, Kernel)> {
         let ends = [(End::Client, Some(&self.client)), (End::Server, self.far.senders())];
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace?).ok()?))).collect()
     }
 
-    /// Has the kernel's connections at both ends looked at every `span`.
+    /// Samples the kernel's connections at both ends every `span`.
     pub(super) fn watch(&self, span: Span, clock: Clock) -> Result<Watch, SystemError> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.far.servers() {
@@ -103,12 +100,11 @@ impl Stage {
         Watch::every(span, clock, &ends)
     }
 
-    /// Who takes things back if we are killed.
     pub(super) fn guard(&mut self) -> Option<&mut Guard> {
         self.guard.as_mut()
     }
 
-    /// The kernels at both ends, to be asked about their connections; those that answer such questions.
+    /// Kernels at both ends, for queries about connections; only those that answer.
     pub(super) fn kernels(&self) -> Vec<(End, Kernel)> {
         let mut ends = vec![(End::Client, &self.client)];
         if let Some(server) = self.far.servers() {
@@ -117,7 +113,6 @@ impl Stage {
         ends.into_iter().filter_map(|(end, namespace)| Some((end, Kernel::of(namespace).ok()?))).collect()
     }
 
-    /// Starts the server and waits until it listens.
     pub(super) fn start_server(&mut self, line: &str) -> Result<(), SystemError> {
         let Some(namespace) = self.far.servers() else { return Ok(()) };
         let words = ["sh", "-c", line].map(str::to_owned);
@@ -128,7 +123,7 @@ impl Stage {
         while !namespace.within(somebody_listens)? {
             if start.elapsed() >= LISTENS_WITHIN {
                 output::note(&format!(
-                    "note: the server `{line}` does not listen after {} s; the command begins all the same",
+                    "note: the server `{line}` does not listen after {} s; the command starts nevertheless",
                     LISTENS_WITHIN.as_secs()
                 ));
                 break;
@@ -138,7 +133,7 @@ impl Stage {
                     message: format!(
                         "the server `{line}` ended with status {status} before the command began"
                     ),
-                    help: "it must run, in the foreground, as long as the command needs it".to_owned(),
+                    help: "the server must run in the foreground until the command ends".to_owned(),
                 });
             }
             if patience::is_interrupted() {
@@ -150,7 +145,6 @@ impl Stage {
         Ok(())
     }
 
-    /// Starts the command, which may run so long.
     pub(super) fn start_command(
         &mut self,
         command: &[String],
@@ -168,7 +162,6 @@ impl Stage {
         Ok(())
     }
 
-    /// The command's status once it has ended.
     pub(super) fn ended(&mut self) -> Result<Option<u8>, SystemError> {
         self.sides.look();
         match &mut self.command {
@@ -177,7 +170,6 @@ impl Stage {
         }
     }
 
-    /// How long the programs of both sides waited for a processor since the command began, `took` ago.
     pub(super) fn waits(&mut self, took: Duration) -> Waits {
         self.sides.waits(took)
     }
@@ -194,6 +186,6 @@ fn somebody_listens() -> bool {
         let text = fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
         text.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some(state))
     };
-    // Listening, and a datagram socket that is not connected (the kernel's TCP_LISTEN and TCP_CLOSE).
+    // TCP_LISTEN, and TCP_CLOSE for an unconnected datagram socket.
     has("tcp", "0A") || has("tcp6", "0A") || has("udp", "07") || has("udp6", "07")
 }

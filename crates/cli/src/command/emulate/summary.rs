@@ -1,4 +1,4 @@
-//! What came out, as a table and as JSON.
+//! Results of a run, as a table and as JSON.
 
 use super::congestion::Controls;
 use super::live::WasSet;
@@ -11,33 +11,26 @@ use lasthop_wire::{LossReason, PerReason};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A run that is over.
 pub(super) struct Summary {
     pub(super) measured: Measured,
-    /// Packets on the path when the command ended: to the server, to the client.
+    /// Packets on the path at the end of the command: to the server, to the client.
     pub(super) under_way: [u64; 2],
     pub(super) controls: Controls,
-    /// Whether it was seen when packets were handed over to the path's devices.
+    /// Whether the instants at which packets entered the path's devices are known.
     pub(super) sees_entries: bool,
-    /// Why it may not be trusted.
     pub(super) complaints: Vec<String>,
     pub(super) lost_in_devices: u64,
-    /// How long the programs waited for a processor.
     pub(super) waits: Waits,
     pub(super) load: Option<Load>,
-    /// Whether we ran before all others.
+    /// Whether the run had real-time priority.
     pub(super) urgent: bool,
-    /// The command's.
     pub(super) status: u8,
     pub(super) took: Duration,
-    /// What was set while it ran.
     pub(super) was_set: WasSet,
-    /// Notes printed before the run.
     pub(super) notes: Vec<String>,
 }
 
 impl Summary {
-    /// One object.
     pub(super) fn object(&self) -> Value {
         let micros = |span: lasthop_base::Duration| span.as_nanos() as f64 / 1e3;
         let quantiles = |late: Lateness| json!({ "p50": micros(late.p50), "p99": micros(late.p99), "max": micros(late.max) });
@@ -77,13 +70,12 @@ impl Summary {
         object
     }
 
-    /// Down and up side by side, then what we know of ourselves.
+    /// Table of both directions, then timing and state of the machine.
     pub(super) fn table(&self) -> String {
         let set = self.set().map_or(String::new(), |text| format!("\n{text}"));
         format!("\n{}\n{}\n{set}", table::text(&self.tallies()), self.conditions())
     }
 
-    /// Notes printed after the run.
     pub(super) fn later_notes(&self) -> Vec<String> {
         self.controls.note().into_iter().collect()
     }
@@ -93,13 +85,11 @@ impl Summary {
         all.map(|note| note.trim_start_matches("note: ").to_owned()).collect()
     }
 
-    /// What was set, if anything was.
     pub(super) fn set(&self) -> Option<String> {
         let plans = &self.was_set.plans;
-        (!plans.is_empty()).then(|| format!("Set while it ran, as a scenario says it:\n{plans}"))
+        (!plans.is_empty()).then(|| format!("Changes during the run, in the scenario language:\n{plans}"))
     }
 
-    /// Down and up side by side.
     pub(super) fn tallies(&self) -> Table {
         let mut rows = Vec::new();
         let mut row = |name: &str, of: &dyn Fn(End) -> String| {
@@ -114,16 +104,16 @@ impl Summary {
         row("congestion control", &|end| self.controls.words(end));
         row("packets sent", &|end| tally(end).offered.to_string());
         row("packets delivered", &|end| tally(end).delivered.to_string());
-        row("under way at the end", &|end| self.under_way[end as usize].to_string());
+        row("in flight at the end", &|end| self.under_way[end as usize].to_string());
         for reason in LossReason::ALL {
             if self.measured.tallies.iter().any(|tally| tally.lost[reason] > 0) {
                 row(&format!("lost: {}", reason.name()), &|end| tally(end).lost[reason].to_string());
             }
         }
         type Count = fn(&Tally) -> u64;
-        // Each adds to those sent, is among those delivered, or is missing from them.
+        // Copies add to packets sent; damaged packets are delivered; refused packets are missing.
         let others: [(&str, Count); 3] = [
-            ("copied on the way", |tally| tally.copied),
+            ("duplicated on the path", |tally| tally.copied),
             ("delivered damaged", |tally| tally.damaged),
             ("refused by the receiving kernel", |tally| tally.refused),
         ];
@@ -136,17 +126,20 @@ impl Summary {
         Table { caption: String::new(), columns, rows }
     }
 
-    /// How well we kept time, and on what machine.
     pub(super) fn conditions(&self) -> String {
         let lateness = self.measured.lateness();
         let micros = |span: lasthop_base::Duration| span.as_nanos() / 1000;
         let entry = self.measured.entry();
         let entry = match self.sees_entries {
-            true => format!("of that {} us and {} us until it joined", micros(entry.p99), micros(entry.max)),
-            false => "packets joined when they were read".to_owned(),
+            true => format!(
+                "of that before entry {} us (1 of 100), {} us (maximum)",
+                micros(entry.p99),
+                micros(entry.max)
+            ),
+            false => "entry counted from reading".to_owned(),
         };
         format!(
-            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (the latest), \
+            "{:.1} s from the first packet to the last; late by {} us (median), {} us (1 of 100), {} us (maximum), \
              {entry}; {} lost in devices; {}; {}",
             self.measured.active().as_secs(),
             micros(lateness.p50),
@@ -158,14 +151,9 @@ impl Summary {
         )
     }
 
-    /// How busy the machine was, and how we ran.
     pub(super) fn machine(&self) -> String {
         let load = self.load.map_or("unknown load".to_owned(), |load| {
-            format!(
-                "the processors were idle for {:.0} %, stolen for {:.0} %",
-                load.idle * 100.0,
-                load.stolen * 100.0
-            )
+            format!("processors idle {:.0} %, stolen {:.0} %", load.idle * 100.0, load.stolen * 100.0)
         });
         let how = if self.urgent { "SCHED_FIFO was granted" } else { "SCHED_FIFO was not granted" };
         format!("{load}; {how}")

@@ -1,42 +1,39 @@
-//! Whether the programs at both ends got a processor when they wanted one: a run in which they did not measures the
-//! machine, not the path.
+//! Time that the programs at both ends waited for a processor: a run with long waits measures the machine, not the
+//! path.
 //!
-//! That they wait for microseconds is the usual case: the path itself runs before them. So the kernel's account is read
-//! every 20 ms, and a wait counts where a side stood still for more than half of such a stretch: for 10 ms or more.
+//! Waits of microseconds are normal, because the path runs with priority. The kernel's account is read every 20 ms. A
+//! wait counts if a side stood still for more than half of such an interval: 10 ms or more.
 
 use lasthop_os::group::Group;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Both sides, as far as there are control groups for them.
+/// Both sides; `None` without a control group.
 pub(super) struct Sides {
     command: Option<Side>,
     server: Option<Side>,
     looked: Instant,
 }
 
-/// The programs of one side.
 struct Side {
     group: Group,
-    /// The kernel's account when it was read last.
+    /// Kernel's account at the last reading.
     stalled: Duration,
     waited: Duration,
 }
 
-/// For how long the programs of each side, all of them at once, waited for a processor; `None`: that cannot be known.
+/// Time that all programs of a side waited for a processor at once; `None` if unknown.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Waits {
     command: Option<Duration>,
     server: Option<Duration>,
-    /// While the command ran.
     took: Duration,
 }
 
-/// So often the account is read.
 const STRETCH: Duration = Duration::from_millis(20);
-/// So many percent of the time a side may wait …
+/// Share of the time that a side may wait, %.
 const SHARE_PCT: f64 = 5.0;
-/// … and so long in any case: programs begin, and short commands are over soon.
+/// Wait that is always allowed, for start-up and short commands.
 const ALWAYS: Duration = Duration::from_millis(50);
 
 impl Side {
@@ -44,7 +41,7 @@ impl Side {
         Some(Side { group: Group::create(role)?, stalled: Duration::ZERO, waited: Duration::ZERO })
     }
 
-    /// `span` has passed since the last look.
+    /// Reads the account; `span` is the time since the last reading.
     fn look(&mut self, span: Duration) {
         let Some(stalled) = self.group.stalled() else { return };
         let stalled = Duration::from_nanos(stalled.as_nanos());
@@ -53,7 +50,7 @@ impl Side {
     }
 }
 
-/// What counts of a wait within a stretch of time.
+/// Part of a wait within an interval that counts.
 fn counted(waited: Duration, span: Duration) -> Duration {
     if waited * 2 > span { waited } else { Duration::ZERO }
 }
@@ -75,13 +72,12 @@ impl Sides {
         self.server.as_ref().map(|side| &side.group)
     }
 
-    /// What was before does not count.
     pub(super) fn begin(&mut self) {
         self.read(Duration::ZERO);
         self.sides().for_each(|side| side.waited = Duration::ZERO);
     }
 
-    /// To be called often while the command runs.
+    /// Reads the accounts if an interval has passed; call often while the command runs.
     pub(super) fn look(&mut self) {
         let span = self.looked.elapsed();
         if span >= STRETCH {
@@ -89,7 +85,6 @@ impl Sides {
         }
     }
 
-    /// Waits since it began, `took` ago.
     pub(super) fn waits(&mut self, took: Duration) -> Waits {
         let waited = |side: &Option<Side>| side.as_ref().map(|side| side.waited);
         Waits { command: waited(&self.command), server: waited(&self.server), took }
@@ -114,27 +109,25 @@ impl Waits {
         100.0 * waited.as_secs_f64() / self.took.as_secs_f64().max(1e-9)
     }
 
-    /// Why the run may not be trusted; empty if it may.
     pub(super) fn complaints(&self) -> Vec<String> {
         let waited = self.sides().into_iter().filter_map(|(side, waited)| Some((side, waited?)));
         let too_long = waited.filter(|(_, waited)| *waited > ALWAYS && self.pct(*waited) > SHARE_PCT);
         too_long
             .map(|(side, waited)| {
                 format!(
-                    "{side} waited for a processor for {:.1} % of the time ({SHARE_PCT} % are allowed): others had it",
+                    "{side} waited for a processor for {:.1} % of the time ({SHARE_PCT} % are allowed)",
                     self.pct(waited)
                 )
             })
             .collect()
     }
 
-    /// In percent of the time, `null` where it cannot be known.
+    /// Waits in percent of the time; `null` if unknown.
     pub(super) fn object(&self) -> Value {
         let pct = |waited: Option<Duration>| json!(waited.map(|waited| self.pct(waited)));
         json!({ "command": pct(self.command), "server": pct(self.server) })
     }
 
-    /// For people.
     pub(super) fn words(&self) -> String {
         let known: Vec<String> = self
             .sides()
@@ -142,7 +135,7 @@ impl Waits {
             .filter_map(|(side, waited)| Some(format!("{side} {:.1} %", self.pct(waited?))))
             .collect();
         match known.is_empty() {
-            true => "how long programs waited for a processor is not known here".to_owned(),
+            true => "time that programs waited for a processor: not known".to_owned(),
             false => format!("waited for a processor: {} of the time", known.join(", ")),
         }
     }

@@ -1,4 +1,4 @@
-//! The device, the addresses, the endpoint's mechanisms and the impairments: what `serve`, `fetch` and `send` share.
+//! Device, addresses, mechanisms and impairments shared by `serve`, `fetch` and `send`.
 
 use super::job::Job;
 use super::summary;
@@ -23,65 +23,65 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-/// How our endpoint is attached to the kernel.
+/// Attachment of Lasthop's endpoint to the kernel.
 #[derive(Args)]
 pub(crate) struct Attach {
     /// Name of the TUN device
     #[arg(long, value_name = "NAME", default_value = "lasthop0")]
     device: String,
-    /// The kernel's address on the device, with the length of its network's prefix; may be given for IPv4 and IPv6
+    /// Kernel's address on the device, with prefix length; repeat for IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS/LENGTH", default_value = "10.77.0.1/24", value_parser = network)]
     kernel: Vec<(IpAddr, u8)>,
-    /// Our endpoint's address in that network; may be given for IPv4 and IPv6
+    /// Address of Lasthop's endpoint in that network; repeat for IPv4 and IPv6
     #[arg(long, value_name = "ADDRESS", default_value = "10.77.0.2")]
     address: Vec<IpAddr>,
-    /// Largest packet, bytes
+    /// MTU, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..))]
     mtu: u16,
-    /// A mechanism or parameter of our endpoint, as in scenarios: recovery=new_reno, ecn=true, shape=split
+    /// Set a mechanism or parameter of Lasthop's endpoint, as in scenarios: recovery=new_reno, ecn=true, shape=split
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<Assignment>,
     #[command(flatten)]
     impairments: ImpairmentFlags,
-    /// Capture what our endpoint sends and receives, as pcapng
+    /// Capture packets of Lasthop's endpoint, as pcapng
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Keep at most so many bytes of each captured packet
+    /// Keep at most this many bytes of each captured packet
     #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = values::snap)]
     snap: Option<u32>,
-    /// Write every event of our endpoint, a JSON object a line
+    /// Write every event of Lasthop's endpoint, one JSON object per line
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// What happens to packets between our endpoint and the kernel, in both directions.
+/// Impairments between endpoint and kernel, in both directions.
 #[derive(Args)]
 struct ImpairmentFlags {
-    /// Lose packets with this probability: 1%
+    /// Drop packets with this probability: 1%
     #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     loss: Option<f64>,
-    /// Lose so many packets in a row, on average
+    /// Mean number of consecutive losses
     #[arg(long, value_name = "N", requires = "loss", value_parser = burst, help_heading = "Impairments")]
     burst: Option<f64>,
-    /// Deliver packets twice with this probability
+    /// Duplicate packets with this probability
     #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     duplicate: Option<f64>,
-    /// Delay packets by up to --jitter with this probability, so that others overtake them
+    /// Delay packets by up to --jitter with this probability, to reorder them
     #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     reorder: Option<f64>,
-    /// The largest delay of packets that are reordered
+    /// Maximum delay of reordered packets
     #[arg(long, value_name = "TIME", default_value = "10 ms", value_parser = quantity::duration, help_heading = "Impairments")]
     jitter: Duration,
-    /// Flip a bit of packets with this probability
+    /// Flip one bit of packets with this probability
     #[arg(long, value_name = "P", value_parser = share, help_heading = "Impairments")]
     corrupt: Option<f64>,
-    /// How long each packet takes, one way
+    /// One-way delay of each packet
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, help_heading = "Impairments")]
     delay: Option<Duration>,
-    /// Seed of the impairments
+    /// Seed of the impairments' random numbers
     #[arg(long, default_value_t = 1, value_parser = values::seed, help_heading = "Impairments")]
     seed: u64,
 }
@@ -101,7 +101,6 @@ impl ImpairmentFlags {
 }
 
 impl Attach {
-    /// Makes the device, does the job, prints how each connection went.
     pub(crate) fn work(&self, mut job: Job) -> Result<(), Failure> {
         let options = Options { tcp: self.config()?, ..Options::default() };
         let capture = self.pcap.as_deref().map(|path| self.begin_capture(path)).transpose()?;
@@ -122,7 +121,7 @@ impl Attach {
         }
         if trace.is_some() {
             let sender = lines.0;
-            // The receiver lives as long as the station.
+            // The receiver outlives the station.
             station.watch(Box::new(move |traced| drop(sender.send(line(traced)))));
         }
         let mut trace = trace;
@@ -144,10 +143,10 @@ impl Attach {
         done.and_then(|()| job.finish()).map_err(failure)
     }
 
-    /// The endpoint's configuration, in the language of scenarios: as its sender and as its receiver.
+    /// The endpoint's configuration as sender and receiver, in the scenario language.
     fn config(&self) -> Result<Config, Failure> {
         let mut draft = Draft::load("profile=plain,rate=1Gbit/s,rtt=1ms")?;
-        // Unlike in a simulation, what the application has not read is in memory.
+        // Unlike in a simulation, unread data occupies memory.
         draft.set("window", "{ kind = \"buffer\", size = \"4 MiB\" }")?;
         for Assignment { path, value } in &self.set {
             draft.set(path, value)?;
@@ -156,7 +155,7 @@ impl Attach {
         let Some(Traffic::Tcp { source, destination, .. }) = scenario.flows.first().map(|flow| &flow.traffic)
         else {
             return Err(Failure::bad_input(
-                "an endpoint has one TCP flow",
+                "an endpoint must have one TCP flow",
                 "set mechanisms only: --set recovery=reno",
             ));
         };
@@ -180,7 +179,7 @@ impl Attach {
 
     fn begin_capture(&self, path: &Path) -> Result<Capture<Target>, Failure> {
         let target = Target::create(path)?;
-        let names = [format!("{} at our endpoint", self.device)];
+        let names = [format!("{} at Lasthop's endpoint", self.device)];
         match self.snap {
             Some(snap) => Capture::with_snap_length(target, &names, snap),
             None => Capture::new(target, &names),
@@ -213,11 +212,11 @@ fn line(traced: &Traced) -> String {
     Value::Object(line).to_string()
 }
 
-/// From which sequence numbers and ports are made: nobody can guess it.
+/// Random secret for initial sequence numbers and ports.
 fn secret() -> Result<[u8; 16], Failure> {
     let mut secret = [0; 16];
     getrandom::fill(&mut secret).map_err(|error| {
-        Failure::failed(format!("the system has no random numbers: {error}"), "try again")
+        Failure::failed(format!("cannot get random numbers from the system: {error}"), "try again")
     })?;
     Ok(secret)
 }
@@ -227,7 +226,7 @@ pub(super) fn failure(error: SystemError) -> Failure {
 }
 
 fn network(text: &str) -> Result<(IpAddr, u8), String> {
-    let wrong = || format!("`{text}` is not an address with the length of a prefix, like 10.77.0.1/24");
+    let wrong = || format!("`{text}` is not an address with a prefix length, like 10.77.0.1/24");
     let (address, length) = text.split_once('/').ok_or_else(wrong)?;
     let address: IpAddr = address.parse().map_err(|_| wrong())?;
     let most = if address.is_ipv4() { 32 } else { 128 };
@@ -245,6 +244,6 @@ fn share(text: &str) -> Result<f64, String> {
 fn burst(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(burst) if (1.0..=1e6).contains(&burst) => Ok(burst),
-        _ => Err("expected a number of packets from 1 on".to_owned()),
+        _ => Err("expected a number of packets, 1 or more".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! What the endpoint is to do, connection by connection.
+//! Jobs of the endpoint, connection by connection.
 
 use crate::failure::Failure;
 use crate::target::Target;
@@ -13,7 +13,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A job under way.
 pub(crate) struct Job {
     task: Task,
     listeners: Vec<Handle>,
@@ -27,7 +26,6 @@ enum Task {
     Send { file: Option<File>, server: SocketAddr },
 }
 
-/// A connection under way.
 struct Running {
     exchange: Exchange,
     peer: SocketAddr,
@@ -35,23 +33,17 @@ struct Running {
     target: Option<SharedTarget>,
 }
 
-/// How a connection went.
 pub(crate) struct Connection {
-    /// Who it was with.
     pub(crate) peer: SocketAddr,
-    /// Bytes that the peer has acknowledged.
+    /// Bytes acknowledged by the peer.
     pub(crate) sent: u64,
-    /// Bytes received.
     pub(crate) received: u64,
-    /// How long it took.
     pub(crate) took: Duration,
-    /// What the endpoint knew at the end.
     pub(crate) info: Option<Info>,
-    /// What ended it, if it failed.
     pub(crate) error: Option<SystemError>,
 }
 
-/// A file being written that is finished once the connection is over.
+/// A file being written, finished at the end of its connection.
 #[derive(Clone)]
 struct SharedTarget(Arc<Mutex<Option<Target>>>);
 
@@ -67,8 +59,8 @@ impl Job {
         }
         if let Some(out) = out.as_deref().filter(|out| !out.is_dir()) {
             return Err(Failure::bad_input(
-                format!("there is no directory `{}`", out.display()),
-                format!("create it first: mkdir -p '{}'", out.display()),
+                format!("the directory `{}` does not exist", out.display()),
+                format!("create the directory first: mkdir -p '{}'", out.display()),
             ));
         }
         Ok(Job::new(Task::Serve { port, file, out, left, accepted: 0 }))
@@ -87,12 +79,10 @@ impl Job {
         Job { task, listeners: Vec::new(), running: Vec::new(), over: Vec::new() }
     }
 
-    /// Connections that are over, in the order of their ends.
     pub(crate) fn connections(&self) -> &[Connection] {
         &self.over
     }
 
-    /// Listens or connects.
     pub(crate) fn begin(
         &mut self,
         station: &mut Station<Target>,
@@ -130,7 +120,7 @@ impl Job {
         Ok(())
     }
 
-    /// Does what is possible now: whether the job is done.
+    /// Makes progress without blocking; returns whether the job is done.
     pub(crate) fn advance(&mut self, station: &mut Station<Target>) -> Result<bool, SystemError> {
         self.accept(station)?;
         let now = station.now();
@@ -158,10 +148,9 @@ impl Job {
         Ok(!waits && self.running.is_empty())
     }
 
-    /// Lets the last FINs and their acknowledgements through.
+    /// Transmits the last FINs and their acknowledgements.
     pub(crate) fn linger(&mut self, station: &mut Station<Target>) -> Result<(), SystemError> {
         for listener in self.listeners.drain(..) {
-            // It is open until here.
             let _ = station.host.close(station.now(), listener);
         }
         let end = station.now() + LINGER;
@@ -171,7 +160,7 @@ impl Job {
         Ok(())
     }
 
-    /// The error of the only connection of `fetch` and `send`; a server goes on.
+    /// Error of the single connection of `fetch` or `send`; a server ignores errors of connections.
     pub(crate) fn finish(&self) -> Result<(), SystemError> {
         match (&self.task, self.over.first().and_then(|connection| connection.error.clone())) {
             (Task::Fetch { server, .. } | Task::Send { server, .. }, Some(error)) => {
@@ -206,9 +195,9 @@ impl Job {
     }
 }
 
-/// How long a connection may stay unopened although routers say that nobody can be reached: two more SYNs.
+/// Time that a connection may stay unopened after ICMP errors: two more SYNs.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long the end of a job waits for the peer's last acknowledgements.
+/// Maximum wait for the peer's last acknowledgements at the end of a job.
 const LINGER: Duration = Duration::from_secs(5);
 
 impl Running {
@@ -216,12 +205,12 @@ impl Running {
         let handle = self.exchange.handle();
         let info = station.host.info(handle).ok();
         let error = error.or_else(|| self.target.and_then(|target| target.finish().err().map(told)));
-        // Either fails only if the connection has ended by itself.
+        // Both calls fail only if the connection has ended already.
         let _ = match error {
             None => station.host.close(now, handle),
             Some(_) => station.host.abort(handle),
         };
-        // The FIN counts as a byte.
+        // The FIN counts as one byte.
         let fin =
             |info: &Info| u64::from(matches!(info.state, State::FinWait2 | State::TimeWait | State::Closed));
         Connection {
@@ -276,7 +265,7 @@ fn connect(
 
 fn refused(end: SocketAddr, error: Error) -> SystemError {
     let help = match error {
-        Error::NetworkUnreachable => "give an address of that family: --address and --kernel",
+        Error::NetworkUnreachable => "give addresses of this family: --address and --kernel",
         Error::AddressInUse => "choose another port",
         _ => "see `lasthop endpoint --help`",
     };
@@ -299,7 +288,7 @@ fn open(file: &Path) -> Result<File, Failure> {
 fn opened(file: &Path) -> Result<File, SystemError> {
     File::open(file).map_err(|error| SystemError {
         message: format!("cannot read `{}`: {error}", file.display()),
-        help: "is the file still there?".to_owned(),
+        help: "check that the file still exists".to_owned(),
     })
 }
 

@@ -1,4 +1,4 @@
-//! `lasthop endpoint`: our TCP against the kernel's, over a TUN device.
+//! `lasthop endpoint`: Lasthop's TCP against the kernel's, over a TUN device.
 
 mod attach;
 mod job;
@@ -11,9 +11,9 @@ use job::Job;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Speak Lasthop's TCP to the kernel of this machine, over a TUN device.
+/// Run Lasthop's TCP against the kernel of this machine, over a TUN device
 ///
-/// The device appears with the kernel's address on it and disappears at the end; our endpoint is its only neighbour.
+/// The device exists during the command and carries the kernel's address; Lasthop's endpoint is its only neighbour.
 /// Needs root or CAP_NET_ADMIN.
 #[derive(Subcommand)]
 pub(crate) enum Endpoint {
@@ -22,7 +22,7 @@ pub(crate) enum Endpoint {
     Send(Send),
 }
 
-/// Listen; send each client a file, or take what it sends.
+/// Listen; send each client a file, or receive
 ///
 /// Try: lasthop endpoint serve 8080 --file README.md & nc 10.77.0.2 8080
 #[derive(Args)]
@@ -33,32 +33,32 @@ pub(crate) struct Serve {
     /// Send this file to each client
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     file: Option<PathBuf>,
-    /// Write what each client sends to 1, 2, 3 … in this directory; otherwise it is counted and thrown away
+    /// Write received data to files 1, 2, 3 … in this directory, one per client; by default only count the bytes
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// End after so many connections
+    /// End after this many connections
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     connections: Option<u64>,
     #[command(flatten)]
     attach: Attach,
 }
 
-/// Connect and take what the server sends, until it has finished.
+/// Connect and receive until the server closes
 #[derive(Args)]
 pub(crate) struct Fetch {
     /// Address and port of the server
     server: SocketAddr,
-    /// Write it to this file; otherwise it is counted and thrown away
+    /// Write received data to this file; by default only count the bytes
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     attach: Attach,
 }
 
-/// Connect and send a file, until the server has acknowledged all of it.
+/// Connect and send a file, until the server has acknowledged everything
 #[derive(Args)]
 pub(crate) struct Send {
-    /// What to send
+    /// File to send
     file: PathBuf,
     /// Address and port of the server
     server: SocketAddr,

@@ -1,4 +1,4 @@
-//! How each connection went: a table, JSON or CSV.
+//! Results of each connection: a table, JSON or CSV.
 
 use super::job::Connection;
 use crate::output::Format;
@@ -7,7 +7,6 @@ use lasthop_lab::document::{Cell, Table};
 use lasthop_tcp::endpoint::Feedback;
 use serde_json::{Map, Value, json};
 
-/// Column names, with units.
 const COLUMNS: [&str; 9] = [
     "peer",
     "sent_bytes",
@@ -27,7 +26,7 @@ pub(crate) fn text(connections: &[Connection], format: Format) -> String {
                 let cell = |(place, value): (usize, Value)| match value {
                     Value::Null => Cell::Empty,
                     Value::String(text) => Cell::Text(text),
-                    // Places behind the point that mean something.
+                    // Significant decimal places.
                     Value::Number(number) if place == 3 => {
                         Cell::Number(format!("{:.3}", number.as_f64().unwrap_or(0.0)))
                     }
@@ -80,7 +79,6 @@ fn values(connection: &Connection) -> [Value; COLUMNS.len()] {
     ]
 }
 
-/// The same, with what only programs want to know.
 fn object(connection: &Connection) -> Value {
     let mut object: Map<String, Value> =
         COLUMNS.iter().map(|name| (*name).to_owned()).zip(values(connection)).collect();

@@ -1,4 +1,4 @@
-//! Several ACKs for one after losses of the radio's only, and what is said before anything begins.
+//! ACK splitting after wireless losses only, and error messages before a start.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -7,13 +7,12 @@ use crate::{Agent, alone, common, deep_path};
 use common::{lasthop, stderr_of};
 use std::process::Command;
 
-/// A connection's counts at the end of its transfer.
+/// The agent's status after a transfer of `bytes`.
 fn after(path: &Path, agent: &Agent, bytes: u64) -> serde_json::Map<String, serde_json::Value> {
     let transfer = Transfer::begin(path, "cubic", 5001).unwrap();
     let start = std::time::Instant::now();
     while transfer.received() < bytes {
         assert!(start.elapsed().as_secs() < 60, "{} bytes", transfer.received());
-        // At no time are there additional ACKs without a loss of the radio's before them.
         let status = agent.status();
         assert!(status["acks_added"] == 0 || status["losses_wireless"] != 0, "{status:?}");
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -26,7 +25,6 @@ fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
     let Some(_alone) = alone() else { return };
     for judge in ["jtcp", "rtt"] {
         let arguments = ["--acks", "split=4", "--cause", judge];
-        // Nothing is lost: nothing is judged, nothing added.
         let Some(path) = Path::open("rate=10Mbit/s,rtt=40ms,queue=5000packets") else { return };
         let agent = Agent::start(&path, &arguments);
         let status = after(&path, &agent, 2 << 20);
@@ -37,7 +35,7 @@ fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
             assert_eq!(count(&status, name), 0, "{judge}: {status:?}");
         }
         drop((agent, path));
-        // One packet of a hundred is lost on the air, and the queue is never long.
+        // 1 % of packets is lost on the air; the queue stays short.
         let path = Path::open("rate=10Mbit/s,rtt=40ms,queue=5000packets,loss=1%").unwrap();
         let agent = Agent::start(&path, &arguments);
         let status = after(&path, &agent, 3 << 20);
@@ -56,9 +54,9 @@ fn a_split_without_a_number_makes_two_of_one() {
     assert!(agent.said.contains("acks split"), "{}", agent.said);
     let status = after_all(&path, &agent);
     let (added, queued) = (status["acks_added"].as_u64().unwrap(), status["acks_queued"].as_u64().unwrap());
-    // What advances nothing is not split: the handshake's, and duplicates.
+    // ACKs that do not advance are not split: the handshake's, and duplicates.
     assert!(queued > 300 && added <= queued && added * 10 > queued * 9, "{status:?}");
-    assert_eq!(status["losses_wireless"], 0, "nobody judges");
+    assert_eq!(status["losses_wireless"], 0, "no loss discrimination");
 }
 
 fn after_all(path: &Path, agent: &Agent) -> serde_json::Map<String, serde_json::Value> {
@@ -86,7 +84,7 @@ fn connections_over_ipv6_are_looked_after() {
     let count = |name: &str| status[name].as_u64().unwrap();
     assert!(count("acks_rewritten") > 100 && count("acks_added") > 100, "{status:?}");
     assert!(status["flows"][0]["peer"].as_str().unwrap().starts_with("[2001:2::1]:"), "{status:?}");
-    // The sender obeys: 64 KiB are 52 ms of the link, and the queue would hold 600 ms.
+    // The sender obeys: 64 KiB take 52 ms on the link; a full queue would take 600 ms.
     machine.judge(srtt < 100.0, format!("{srtt} ms"));
 }
 
@@ -98,7 +96,7 @@ fn jtcp_warns_where_packets_are_joined() {
     let arguments = ["--acks", "split", "--cause", "jtcp"];
     let Ok(shown) = ethtool(&["-k", "lasthop-path"]) else {
         let agent = Agent::start(&path, &arguments);
-        assert!(agent.said.contains("cannot be seen without ethtool"), "{}", agent.said);
+        assert!(agent.said.contains("install ethtool to check whether GRO is on"), "{}", agent.said);
         return println!("skipped in part: there is no ethtool");
     };
     if !String::from_utf8_lossy(&shown.stdout).contains("generic-receive-offload: on") {
@@ -108,7 +106,6 @@ fn jtcp_warns_where_packets_are_joined() {
     let agent = Agent::start(&path, &arguments);
     assert!(agent.said.contains(warning), "{}", agent.said);
     drop(agent);
-    // Only jtcp compares times.
     let agent = Agent::start(&path, &["--acks", "split", "--cause", "rtt"]);
     assert!(!agent.said.contains("GRO"), "{}", agent.said);
     drop(agent);
@@ -123,7 +120,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["--acks", "split", "--cause", "mac"][..], "link layer"),
         (&["--cause", "jtcp"], "--acks"),
         (&["--acks", "split=0"], "Eq. 5"),
-        (&[], "there is nothing to do"),
+        (&[], "no mechanism is given"),
     ] {
         let output = lasthop().args(["agent", "run"]).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr_of(&output));

@@ -1,4 +1,4 @@
-//! The data path in the kernel: the same windows, and nothing that a daemon could hold up or leave behind.
+//! The data path in the kernel (BPF): the same windows, no stalls by the daemon, no leftovers.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -12,12 +12,11 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The client's device.
 const DEVICE: &str = "lasthop-path";
-/// Two segments in flight: some 1.1 Mbit/s over 20 ms.
+/// Window of two segments: about 1.1 Mbit/s over 20 ms.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "bpf"];
 
-/// The same, if an agent can run here and the kernel takes the program.
+/// A path, if the machine can run an agent and the kernel accepts the program.
 fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
     let alone = alone()?;
     if let Err(why) = program::trial() {
@@ -27,7 +26,6 @@ fn begin() -> Option<(std::sync::MutexGuard<'static, ()>, Path)> {
     Some((alone, deep_path()?))
 }
 
-/// The agent's programs on a device of the client's.
 fn programs(path: &Path, device: &str) -> usize {
     path.at_client(|| program::on(device).unwrap())
 }
@@ -40,7 +38,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Bytes that arrive within a time, and the longest time in which none does.
+/// Bytes received within `long`, and the longest gap.
 fn watched(transfer: &Transfer, long: Duration) -> (u64, Duration) {
     let (start, before) = (Instant::now(), transfer.received());
     let (mut last, mut since, mut longest) = (before, start, Duration::ZERO);
@@ -65,7 +63,7 @@ fn a_window_is_held_by_both_ways() {
         let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
         assert!(transfer.goes_on(20), "{way}");
         sleep(Duration::from_secs(1));
-        // 64 KiB are 52 ms of the link, and the queue would hold 600 ms.
+        // 64 KiB take 52 ms on the link; a full queue would take 600 ms.
         let srtt = transfer.mean_srtt(&path, 2);
         let status = agent.status();
         println!("{way}: {srtt} ms; {status:?}");
@@ -84,8 +82,8 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     let Some((_alone, path)) = begin() else { return };
     let agent = Agent::start(&path, FEW);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    // As much as the SYN's window let it send has passed.
-    wait_until("it begins", || transfer.received() > 1 << 18);
+    // More than the window of the SYN permits has passed.
+    wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
     agent.signal("STOP");
     let machine = Machine::watch();
@@ -94,15 +92,14 @@ fn a_stopped_agent_stalls_nothing_and_the_kernels_window_is_told() {
     assert!(held < 300_000, "two segments in 20 ms: {held}");
     machine.judge(got > 1_200_000, format!("the kernel's window is the link's: {got}"));
     machine.judge(longest < Duration::from_millis(400), format!("{longest:?}"));
-    // It looks after connections again as soon as it goes on.
     agent.signal("CONT");
     sleep(Duration::from_millis(100));
     drop(transfer);
     let second = Transfer::begin(&path, "cubic", 5002).unwrap();
-    wait_until("it begins", || second.received() > 1 << 14);
+    wait_until("the transfer begins", || second.received() > 1 << 14);
     let window =
         || agent.status()["flows"].as_array().unwrap().iter().any(|flow| flow["window_bytes"] == 3072);
-    wait_until("the second one's window is small", window);
+    wait_until("the window of the second connection is small", window);
 }
 
 #[test]
@@ -110,10 +107,10 @@ fn nothing_of_a_killed_agent_stays() {
     let Some((_alone, path)) = begin() else { return };
     assert_eq!(programs(&path, DEVICE), 0);
     let mut agent = Agent::start(&path, FEW);
-    assert_eq!(programs(&path, DEVICE), 2, "where packets leave and where they arrive");
+    assert_eq!(programs(&path, DEVICE), 2, "egress and ingress");
     assert_eq!(programs(&path, "lo"), 0);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    wait_until("it begins", || transfer.received() > 1 << 18);
+    wait_until("the transfer begins", || transfer.received() > 1 << 18);
     agent.signal("KILL");
     agent.child.wait().unwrap();
     wait_until("the programs go", || programs(&path, DEVICE) == 0);
@@ -124,7 +121,6 @@ fn nothing_of_a_killed_agent_stays() {
 
     (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
     assert_eq!(programs(&path, DEVICE), 2);
-    // That one is older than the agent.
     let _ = watched(&transfer, Duration::from_millis(500));
     let status = agent.status();
     assert!(status["acks_left_alone"].as_u64() > Some(0), "{status:?}");
@@ -140,13 +136,13 @@ fn a_device_that_comes_later_is_looked_after() {
     let _agent = Agent::start(&path, FEW);
     let ip = |words: &[&str]| path.at_client(|| Command::new("ip").args(words).status().unwrap().success());
     assert!(ip(&["link", "add", "later0", "type", "veth", "peer", "name", "later1"]));
-    wait_until("it has its programs", || programs(&path, "later0") == 2 && programs(&path, "later1") == 2);
+    wait_until("programs attached", || programs(&path, "later0") == 2 && programs(&path, "later1") == 2);
     assert!(ip(&["link", "del", "later0"]));
     assert!(ip(&["link", "add", "later0", "type", "veth", "peer", "name", "later1"]));
-    wait_until("the next of its name, too", || programs(&path, "later0") == 2);
+    wait_until("a recreated device has programs, too", || programs(&path, "later0") == 2);
 }
 
-/// What the program tells of packets, a millisecond at once, makes the same window as each packet would.
+/// Reports of the program per millisecond give the same window as reports per packet.
 #[test]
 fn estimates_are_those_of_each_packet() {
     let Some(_alone) = begin() else { return };
@@ -154,25 +150,24 @@ fn estimates_are_those_of_each_packet() {
         let path = Path::open("rate=50Mbit/s,rtt=40ms,queue=1000packets").unwrap();
         let agent = Agent::start(&path, &["--window", "dynamic", "--path", way]);
         let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-        wait_until("it is past its beginning", || transfer.received() > 15 << 20);
+        wait_until("slow start is over", || transfer.received() > 15 << 20);
         let status = agent.status();
         let flow = &status["flows"][0];
         let rtt = flow["min_rtt_ms"].as_f64().unwrap();
         println!("{way}: {flow}; {} packets", status["packets_seen"]);
         (flow["window_bytes"].as_f64().unwrap(), rtt)
     };
-    // Twice the payload's rate times the round trip.
+    // Twice the payload rate times the round-trip time.
     let expected = 2.0 * 50e6 / 8.0 * 1448.0 / 1500.0 * 0.040;
     let tries = (0..4).map(|_| [window("bpf"), window("nfqueue")]);
     let is_right = |[(one, rtt), (other, other_rtt)]: [(f64, f64); 2]| {
         let near = |value: f64, expected: f64, share: f64| (value / expected - 1.0).abs() < share;
         near(one, expected, 0.1) && near(one, other, 0.05) && near(rtt, other_rtt, 0.02)
     };
-    // A busy machine delays packets.
     assert!(tries.into_iter().any(is_right), "{expected} expected");
 }
 
-/// A connection that others open to this host, over a bridge: its packets pass two devices here, and are taken once.
+/// An accepted connection over a bridge, whose packets pass two devices: each packet is handled once.
 #[test]
 fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let Some(_alone) = begin() else { return };
@@ -193,7 +188,7 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     let status = agent.status();
     let flow = &status["flows"][0];
     assert_eq!(flow["own"], format!("{CLIENT}:5003"), "{status:?}");
-    // What the SYN told holds for the first 64 KiB; the kernel may offer less.
+    // The window of the SYN holds for the first 64 KiB; the kernel may advertise less.
     let window = flow["window_bytes"].as_u64().unwrap();
     assert!((1..=32_768 + 1024).contains(&window), "{status:?}");
     assert!(status["acks_rewritten"].as_u64() > Some(100), "{status:?}");
@@ -202,8 +197,8 @@ fn connections_that_were_accepted_over_a_bridge_are_looked_after() {
     assert_eq!(status["errors"], 0, "{status:?}");
 }
 
-/// As on kernels older than 6.6, the program is a filter. One that a killed agent leaves does nothing, and the next start
-/// removes it.
+/// On kernels before 6.6 the program is a tc filter. A filter of a killed agent has no effect; the next start removes
+/// it.
 #[test]
 fn where_there_is_no_tcx_a_filter_does_the_same() {
     let Some((_alone, path)) = begin() else { return };
@@ -220,7 +215,7 @@ fn where_there_is_no_tcx_a_filter_does_the_same() {
     let mut agent = Agent::start(&path, &few);
     assert_eq!((programs(&path, DEVICE), filters()), (0, 2));
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    wait_until("it begins", || transfer.received() > 1 << 18);
+    wait_until("the transfer begins", || transfer.received() > 1 << 18);
     let (held, _) = watched(&transfer, Duration::from_secs(1));
     assert!(held < 300_000, "two segments in 20 ms: {held}");
     agent.signal("KILL");
@@ -237,7 +232,7 @@ fn where_there_is_no_tcx_a_filter_does_the_same() {
     assert_eq!(filters(), 0);
 }
 
-/// Counts of TCP at an end (RFC 2013 and Linux's own).
+/// TCP counters at an end (RFC 2013 and Linux).
 fn counted<const N: usize>(path: &Path, names: &[&str; N], at_client: bool) -> [u64; N] {
     let read = || std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
     let text = if at_client { path.at_client(read) } else { path.at_server(read) };
@@ -249,7 +244,7 @@ fn counted<const N: usize>(path: &Path, names: &[&str; N], at_client: bool) -> [
     })
 }
 
-/// TCP segments that arrived at the server, and those with a wrong checksum (RFC 2013, tcpInErrs and Linux's own).
+/// TCP segments received by the server, and segments with a wrong checksum (RFC 2013: tcpInErrs, and Linux).
 fn arrived(path: &Path) -> [u64; 2] {
     counted(path, &["InSegs", "InCsumErrors"], false)
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// A path; it is gone with this.
+/// A path, removed on drop.
 pub struct Path {
     client: Namespace,
     server: Namespace,
@@ -22,13 +22,13 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path of a scenario; `None`, and why, if this machine lets us make none.
+    /// The path of a scenario; `None`, with the reason printed, if the machine cannot create paths.
     pub fn open(scenario: &str) -> Option<Path> {
         let scenario = Scenario::load(scenario).unwrap();
         Path::over(scenario).map_err(|why| println!("skipped: {why}")).ok()
     }
 
-    /// No path, but two cards of Ethernet (veth), the client's below a bridge.
+    /// Two Ethernet cards (veth) instead of a path; the client's is in a bridge.
     pub fn wired() -> Result<Path, SystemError> {
         let (client, server) = (Namespace::nameless()?, Namespace::nameless()?);
         let far = server.path();
@@ -72,12 +72,10 @@ impl Path {
         Ok(Path { client, server, over, carrier: Some(carrier) })
     }
 
-    /// Does something at the client. What it starts is there, too.
     pub fn at_client<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.client.within(work).unwrap()
     }
 
-    /// Does something at the server.
     pub fn at_server<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.server.within(work).unwrap()
     }

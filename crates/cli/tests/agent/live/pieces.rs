@@ -1,4 +1,4 @@
-//! Several ACKs for one: nothing to be gained from senders that count bytes, much from one that counts ACKs.
+//! ACK splitting does not speed up byte-counting senders, but speeds up an ACK-counting sender.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -10,12 +10,11 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// Long and wide, so that slow start takes most of the time.
 const LONG: &str = "rate=40Mbit/s,rtt=150ms,queue=1000packets";
 const SPLIT: &[&str] = &["--acks", "split=4"];
 const COPIES: &[&str] = &["--acks", "copies=2"];
 
-/// Seconds until the kernel's sender has delivered a megabyte.
+/// Seconds until the kernel's sender has delivered 1 MB.
 fn of_kernel(congestion: &str, agent: Option<&[&str]>) -> Option<f64> {
     let path = Path::open(LONG)?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
@@ -42,13 +41,13 @@ fn kernels_that_count_bytes_gain_nothing() {
         for (name, arguments) in [("split=4", SPLIT), ("copies=2", COPIES)] {
             let took = of_kernel(congestion, Some(arguments)).expect("as just before");
             println!("{congestion}: 1 MiB in {plain:.2} s, with {name} in {took:.2} s");
-            // Within a round trip and a half either way.
+            // Tolerance: one and a half round trips.
             machine.judge((took - plain).abs() < 0.225, format!("{congestion} {name}: {took} {plain}"));
         }
     }
 }
 
-/// Seconds until our own endpoint, which counts ACKs, has delivered a megabyte.
+/// Seconds until Lasthop's endpoint, which counts ACKs, has delivered 1 MB.
 fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
     let path = Path::open(LONG)?;
     let agent = agent.map(|arguments| Agent::start(&path, arguments));
@@ -65,7 +64,6 @@ fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
             .unwrap()
     });
     let took = path.at_client(|| {
-        // Or the kernel's own window, which begins small, is what slow start waits for.
         fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 4194304 8388608").unwrap();
         let begin = Instant::now();
         let (mut stream, start) = loop {
@@ -100,7 +98,7 @@ fn a_sender_that_counts_acks_is_made_faster() {
     let Some(plain) = of_endpoint(None) else { return };
     let split = of_endpoint(Some(SPLIT)).expect("as just before");
     println!("per_ack sender: 1 MiB in {plain:.2} s, with split=4 in {split:.2} s");
-    // The simulator says 0.80 s instead of 1.16 s with an ACK for each segment, as the kernel sends them at first, and
-    // 0.92 s instead of 1.49 s with delayed ones.
+    // Simulated: 0.80 s instead of 1.16 s with an ACK per segment, as the kernel sends at first; 0.92 s instead of 1.49
+    // s with delayed ACKs.
     machine.judge(split < 0.85 * plain, format!("{split} {plain}"));
 }

@@ -1,4 +1,4 @@
-//! What somebody else has put where the agent, as root, writes.
+//! Files planted by another user where the agent writes as root.
 
 use crate::{Agent, alone, deep_path};
 use std::fs::{self, Permissions};
@@ -21,7 +21,11 @@ fn a_planted_link_is_not_followed() {
         Err(said) => said,
         Ok((mut child, _)) => {
             child.kill().unwrap();
-            panic!("it begins in {}; root's file: {:?}", folder.display(), fs::read_to_string(&treasure));
+            panic!(
+                "the agent started in {}; root's file: {:?}",
+                folder.display(),
+                fs::read_to_string(&treasure)
+            );
         }
     };
     let refused = || {
@@ -32,22 +36,21 @@ fn a_planted_link_is_not_followed() {
     };
     for name in ["agent.lock", "rules.lock"] {
         symlink(&treasure, folder.join(name)).unwrap();
-        // In a directory that everybody may write to: nothing in it is looked at.
+        // A world-writable directory is refused as a whole.
         permit(0o777);
         assert!(refused().contains("may be written to by others (its mode is 777)"));
-        // In one of our own: the link is named.
+        // In a private directory, the message names the link.
         permit(0o700);
         let said = refused();
         assert!(said.contains(&format!("{name}` is a symbolic link")), "{said}");
         fs::remove_file(folder.join(name)).unwrap();
     }
-    // The directory itself.
     let link = place.path().join("link");
     symlink(&folder, &link).unwrap();
     let said = said_to(&link);
     assert!(said.contains("it is a symbolic link"), "{said}");
 
-    // The socket's name: what is there is removed, not written to.
+    // A link with the socket's name is removed, not followed.
     symlink(&treasure, folder.join("agent.sock")).unwrap();
     let agent = Agent::start_in(&path, &folder, FIXED);
     let (mut child, _) = agent.unwrap();

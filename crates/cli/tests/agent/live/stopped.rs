@@ -1,4 +1,4 @@
-//! An agent that is stopped, or killed, or whose watchdog is: connections go on, and nothing stays.
+//! A stopped or killed agent or watchdog: connections continue, and no rules stay.
 
 use crate::common::machine::Machine;
 use crate::path::Path;
@@ -10,19 +10,18 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Two segments in flight: two ACKs at most wait in a queue, however short it is.
+/// Window of two segments: at most two ACKs wait in a queue of any length.
 const FEW: &[&str] = &["--window", "fixed=2KiB", "--path", "nfqueue"];
 
-/// A process's parent and session, if it lives (proc(5), /proc/PID/stat).
+/// Parent and session of a living process (proc(5), /proc/PID/stat).
 fn parent_and_session(pid: u32) -> Option<[u32; 2]> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the program's name: state, parent, group, session.
+    // After the program's name: state, parent, group, session.
     let words: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| words[at].parse().ok();
     (words[0] != "Z").then_some([number(1)?, number(3)?])
 }
 
-/// The agent's watchdog: its only child.
 pub fn watchdog_of(agent: &Agent) -> u32 {
     let pids = fs::read_dir("/proc").unwrap().flatten();
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -41,10 +40,10 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     start.elapsed()
 }
 
-/// That something arrives, more than may have been under way, however small the window is.
+/// Checks that more data arrives than can be in flight.
 fn goes_on(transfer: &Transfer) {
     let before = transfer.received();
-    wait_until("it goes on", || transfer.received() > before + (1 << 16));
+    wait_until("the transfer continues", || transfer.received() > before + (1 << 16));
 }
 
 fn send(signal: &str, pids: &[u32]) {
@@ -53,7 +52,6 @@ fn send(signal: &str, pids: &[u32]) {
     assert!(command.status().unwrap().success());
 }
 
-/// ACKs that wait in the kernel's queue for the agent.
 fn waiting(path: &Path) -> u64 {
     path.at_client(|| {
         let text = fs::read_to_string("/proc/thread-self/net/netfilter/nfnetlink_queue").unwrap();
@@ -69,18 +67,16 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     let mut agent = Agent::start(&path, FEW);
     let watchdog = watchdog_of(&agent);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    wait_until("it begins", || transfer.received() > 1 << 17);
+    wait_until("the transfer begins", || transfer.received() > 1 << 17);
     agent.signal("STOP");
-    // What is under way arrives, then it stands still.
     sleep(Duration::from_millis(100));
     let held = transfer.received();
-    let took = wait_until("it goes on", || transfer.received() > held + (1 << 16));
-    // Silence of a third of a second, and the sender's timeouts of 0.2, 0.4, 0.8 s; twice that on a busy machine.
-    println!("went on after {took:?}");
+    let took = wait_until("the transfer continues", || transfer.received() > held + (1 << 16));
+    // A third of a second of silence, and the sender's timeouts of 0.2, 0.4, 0.8 s; twice that on a busy machine.
+    println!("continued after {took:?}");
     machine.judge(took < Duration::from_secs(4), format!("{took:?}"));
     wait_until("the rules go", || rules(&path) == (0, 0));
     assert!((1..=4).contains(&waiting(&path)), "{}", waiting(&path));
-    // New connections, too.
     let second = Transfer::begin(&path, "reno", 5002).unwrap();
     goes_on(&second);
     let folder = agent.folder.path().to_str().unwrap();
@@ -93,15 +89,15 @@ fn a_connection_with_few_segments_goes_on_while_the_agent_is_stopped() {
     let third = Transfer::begin(&path, "cubic", 5003).unwrap();
     let rewritten = || agent.status()["acks_rewritten"].as_u64();
     let before = rewritten();
-    wait_until("it works again", || third.received() > 1 << 17 && rewritten() > before);
+    wait_until("the agent works again", || third.received() > 1 << 17 && rewritten() > before);
     assert_eq!(agent.status()["lapses"], 1);
     goes_on(&transfer);
     goes_on(&second);
 
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules stay behind");
-    assert_eq!(parent_and_session(watchdog), None, "the watchdog stays behind");
+    assert_eq!(rules(&path), (0, 0), "rules are left");
+    assert_eq!(parent_and_session(watchdog), None, "the watchdog still runs");
 }
 
 #[test]
@@ -109,25 +105,25 @@ fn after_a_stop_the_window_is_the_paths_again() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let machine = Machine::watch();
-    // So few are held that the connection goes on at once, and many packets pass while nobody looks.
+    // With a queue of one ACK the connection continues at once, so many packets pass while the agent is stopped.
     let agent = Agent::start(&path, &["--window", "dynamic", "--path", "nfqueue", "--queue-length", "1"]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    wait_until("it begins", || transfer.received() > 1 << 20);
+    wait_until("the transfer begins", || transfer.received() > 1 << 20);
     agent.signal("STOP");
     sleep(Duration::from_secs(2));
     agent.signal("CONT");
     wait_until("the rules come back", || rules(&path) == (1, 1));
-    // Packets that passed meanwhile took as long as before: no window of two segments, 1 Mbit/s, for ten seconds.
+    // Packets during the stop were not delayed by a window of two segments (1 Mbit/s for ten seconds).
     sleep(Duration::from_millis(500));
     let before = transfer.received();
     sleep(Duration::from_secs(2));
     let (got, status) = (transfer.received() - before, agent.status());
     machine.judge(got > 1 << 20, format!("{got} bytes in 2 s; {status:?}"));
     let min_rtt = status["flows"][0]["min_rtt_ms"].as_f64().unwrap();
-    assert!(min_rtt >= 20.0, "the path is no shorter than 20 ms: {status:?}");
-    // It still is the agent's: two bandwidth-delay products, 50 kB, once the peer has sent what the kernel let it.
+    assert!(min_rtt >= 20.0, "the round-trip time is at least 20 ms: {status:?}");
+    // The agent's window applies again (two bandwidth-delay products, 50 kB) once the peer has used the kernel's.
     let window = || agent.status()["flows"][0]["window_bytes"].as_u64().unwrap();
-    wait_until("its window is small", || (30_000..100_000).contains(&window()));
+    wait_until("the window is small", || (30_000..100_000).contains(&window()));
 }
 
 #[test]
@@ -137,19 +133,19 @@ fn a_killed_agents_rules_go_and_its_watchdog_after_them() {
     let mut agent = Agent::start(&path, FEW);
     let watchdog = watchdog_of(&agent);
     let [_, session] = parent_and_session(watchdog).unwrap();
-    assert_eq!(session, watchdog, "what stops the agent's session would stop it");
-    // The terminal's signals are not for it, nor those for a whole service.
+    assert_eq!(session, watchdog, "a signal to the agent's session would reach the watchdog");
+    // The watchdog ignores signals of the terminal and of service managers.
     send("-TERM", &[watchdog]);
     send("-INT", &[watchdog]);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    wait_until("it begins", || transfer.received() > 1 << 17);
+    wait_until("the transfer begins", || transfer.received() > 1 << 17);
     assert_eq!(rules(&path), (1, 1));
     agent.signal("KILL");
     agent.child.wait().unwrap();
     wait_until("the rules go", || rules(&path) == (0, 0));
     wait_until("the watchdog ends", || parent_and_session(watchdog).is_none());
     goes_on(&transfer);
-    // At once another one may begin, while the watchdog of a killed one is at work.
+    // A new agent may start while the watchdog of a killed agent works.
     for _ in 0..2 {
         (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), FEW).unwrap();
         agent.signal("KILL");
@@ -165,10 +161,10 @@ fn an_agent_without_its_watchdog_ends_and_clears_up() {
     let Some(path) = deep_path() else { return };
     let mut agent = Agent::start(&path, FEW);
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
-    wait_until("it begins", || transfer.received() > 1 << 17);
+    wait_until("the transfer begins", || transfer.received() > 1 << 17);
     send("-KILL", &[watchdog_of(&agent)]);
     assert_eq!(agent.child.wait().unwrap().code(), Some(1));
-    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert_eq!(rules(&path), (0, 0), "rules are left");
     goes_on(&transfer);
 }
 
@@ -181,10 +177,10 @@ fn where_both_are_killed_connections_go_on_and_the_next_start_clears_up() {
     goes_on(&transfer);
     send("-KILL", &[watchdog_of(&agent), agent.child.id()]);
     agent.child.wait().unwrap();
-    assert_eq!(rules(&path), (1, 1), "nobody is left who could clear up");
+    assert_eq!(rules(&path), (1, 1), "no process is left to remove the rules");
     goes_on(&transfer);
 
-    // The next one removes what is there, leaves the old connection alone and looks after a new one.
+    // The next agent removes the rules, ignores the old connection and handles a new one.
     (agent.child, agent.said) = Agent::start_in(&path, agent.folder.path(), DYNAMIC).unwrap();
     assert_eq!(rules(&path), (1, 1));
     goes_on(&transfer);
@@ -197,7 +193,7 @@ fn where_both_are_killed_connections_go_on_and_the_next_start_clears_up() {
 
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert_eq!(rules(&path), (0, 0), "rules are left");
     goes_on(&transfer);
     goes_on(&second);
     assert!(!agent.folder.path().join("agent.sock").exists());

@@ -1,4 +1,4 @@
-//! A bulk transfer between sockets of the kernel, and what its sender thought of the path.
+//! A bulk transfer between kernel sockets, with the sender's view of the path.
 
 use crate::path::Path;
 use lasthop_os::ends::{SERVER, SERVER6};
@@ -12,19 +12,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A transfer under way, without end.
 pub struct Transfer {
     received: Arc<AtomicU64>,
     port: u16,
 }
 
 impl Transfer {
-    /// Begins one; `None` if the kernel has no such congestion control.
+    /// Starts a transfer; `None` if the kernel lacks the congestion control.
     pub fn begin(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
         Transfer::begin_from(path, SocketAddr::from((SERVER, port)), congestion)
     }
 
-    /// The same over IPv6.
+    /// [`Transfer::begin`] over IPv6.
     pub fn begin6(path: &Path, congestion: &str, port: u16) -> Option<Transfer> {
         Transfer::begin_from(path, SocketAddr::from((SERVER6, port)), congestion)
     }
@@ -53,17 +52,15 @@ impl Transfer {
         Some(Transfer { received, port: server.port() })
     }
 
-    /// Bytes received so far.
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// Whether something arrives within some seconds.
     pub fn goes_on(&self, seconds: u64) -> bool {
         let (before, start) = (self.received(), Instant::now());
         while start.elapsed().as_secs() < seconds {
             thread::sleep(Duration::from_millis(100));
-            // More than what may have been under way.
+            // More than can be in flight.
             if self.received() > before + (1 << 20) {
                 return true;
             }
@@ -71,7 +68,6 @@ impl Transfer {
         false
     }
 
-    /// Mean smoothed round trip at the sender for a while, ms.
     pub fn mean_srtt(&self, path: &Path, seconds: u64) -> f64 {
         let start = Instant::now();
         let mut samples = Vec::new();
@@ -80,12 +76,12 @@ impl Transfer {
             let port = self.port;
             samples.extend(path.at_server(|| srtt(port)));
         }
-        assert!(!samples.is_empty(), "ss tells no round trip");
+        assert!(!samples.is_empty(), "ss reports no round-trip time");
         samples.iter().sum::<f64>() / samples.len() as f64
     }
 }
 
-/// What `ss` says of the sender's smoothed round trip, ms.
+/// Sender's smoothed round-trip time from `ss`, ms.
 fn srtt(port: u16) -> Option<f64> {
     let filter = format!("sport = :{port}");
     let output = Command::new("ss").args(["-tinH", "state", "established", &filter]).output().ok()?;

@@ -1,4 +1,4 @@
-//! What the agent may do, what it says, and that nothing of it stays.
+//! The agent's rights, messages and counters, and the removal of its rules.
 
 use crate::path::Path;
 use crate::stopped::watchdog_of;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub const DYNAMIC: &[&str] = &["--window", "dynamic", "--path", "nfqueue"];
 
-/// Jumps to the agent's chain, and its chains; where nft made them, its tables for both.
+/// Number of jumps to the agent's chain, and of its chains; with nft, of its tables for both.
 pub fn rules(path: &Path) -> (usize, usize) {
     let says = |program: &str, arguments: &[&str]| {
         let output = path.at_client(|| Command::new(program).args(arguments).output());
@@ -35,7 +35,7 @@ fn ctrl_c_ends_it_as_sigterm_does() {
     assert_eq!(rules(&path), (1, 1));
     agent.signal("INT");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert_eq!(rules(&path), (0, 0), "rules are left");
     assert!(transfer.goes_on(20), "a connection ended with the agent");
     assert!(!agent.folder.path().join("agent.sock").exists());
 }
@@ -44,7 +44,7 @@ fn ctrl_c_ends_it_as_sigterm_does() {
 fn nft_does_where_there_is_no_iptables() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
-    // The only program that it finds.
+    // The agent finds nft only.
     let programs = tempfile::tempdir().unwrap();
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let nft = std::env::split_paths(&folders).map(|folder| folder.join("nft")).find(|file| file.exists());
@@ -58,7 +58,7 @@ fn nft_does_where_there_is_no_iptables() {
     command.env("PATH", programs.path());
     let (child, said) = match Agent::begin(&path, command) {
         Err(said) => {
-            // Both reasons are told, and nothing stays.
+            // The message names both reasons; no rules stay.
             assert!(said.contains("cannot run `iptables`") && said.contains("nft_queue"), "{said}");
             assert_eq!(rules(&path), (0, 0));
             return println!("skipped in part: the kernel has no nft_queue");
@@ -72,7 +72,7 @@ fn nft_does_where_there_is_no_iptables() {
     assert!(agent.status()["acks_rewritten"].as_u64() > Some(0));
     agent.signal("TERM");
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
-    assert_eq!(rules(&path), (0, 0), "rules stay behind");
+    assert_eq!(rules(&path), (0, 0), "rules are left");
     assert!(transfer.goes_on(20));
 }
 
@@ -89,9 +89,9 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     let elsewhere = tempfile::tempdir().unwrap();
     let refused = Agent::start_in(&path, elsewhere.path(), DYNAMIC).unwrap_err();
     assert!(refused.contains("NFQUEUE 6868"), "{refused}");
-    assert_eq!(rules(&path), (1, 1), "who is refused takes away the rules");
+    assert_eq!(rules(&path), (1, 1), "the refused agent removed the rules");
 
-    // CAP_NET_ADMIN and CAP_NET_RAW are numbers 12 and 13 (linux/capability.h).
+    // CAP_NET_ADMIN and CAP_NET_RAW have the numbers 12 and 13 (linux/capability.h).
     for pid in [agent.child.id(), watchdog_of(&agent)] {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         for set in ["CapPrm", "CapEff", "CapBnd"] {
@@ -102,7 +102,6 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
     let transfer = Transfer::begin(&path, "cubic", 5001).unwrap();
     assert!(transfer.goes_on(10));
     let text = path.at_client(|| {
-        // Others connect and say nothing.
         let silent =
             || TcpStream::connect_timeout(&"127.0.0.1:9469".parse().unwrap(), Duration::from_secs(5));
         let _silent: Vec<TcpStream> = (0..150).map(|_| silent().unwrap()).collect();
@@ -119,12 +118,12 @@ fn it_runs_once_with_few_capabilities_and_tells_its_counters() {
         line.unwrap_or_else(|| panic!("{text}")).rsplit(' ').next().unwrap().parse().unwrap()
     };
     assert_eq!(count("flows_opened_total"), 1);
-    // One beside each of the kernel's own.
+    // One added ACK per kernel ACK.
     let (queued, added) = (count("acks_queued_total"), count("acks_added_total"));
     assert!(queued > 100 && added.abs_diff(queued) <= 2, "{queued} {added}");
 }
 
-/// Its syntax, that is: what it permits was tried by hand.
+/// Checks the syntax only; the permissions were tried by hand.
 #[test]
 fn the_units_keys_are_systemds() {
     let text = fs::read_to_string(common::root().join("docs/agent.md")).unwrap();

@@ -1,4 +1,4 @@
-//! A window of the path's size empties a deep buffer under unmodified senders and receivers: `lasthop agent measure`.
+//! A window of the path's size empties a deep buffer with unmodified senders and receivers: `lasthop agent measure`.
 
 use crate::alone;
 use crate::common::machine::{Machine, not_judged};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const DEEP: &str = "rate=10Mbit/s,rtt=20ms,queue=500packets,duration=8s";
 
-/// Effect of the agent's dynamic window on one sender; none if the machine cannot measure it.
+/// Effect of the agent's dynamic window on one sender; `None` if the machine cannot measure it.
 fn measured(congestion: &str) -> Option<Value> {
     let measure = ["agent", "measure", DEEP, "--window", "dynamic", "--runs", "1", "--format", "json"];
     let output = lasthop().args(measure).args(["--senders", congestion]).output().unwrap();
@@ -18,7 +18,7 @@ fn measured(congestion: &str) -> Option<Value> {
             not_judged(&said);
             None
         }
-        Some(1) if said.contains("does not let us use") => {
+        Some(1) if said.contains("does not permit") => {
             println!("skipped: {said}");
             None
         }
@@ -41,8 +41,8 @@ fn is_emptied(congestion: &str, measured: &Value) -> bool {
     let mean = |metric: &str, way: &str| measured[metric][way]["mean"].as_f64().unwrap();
     // 1448 of 1500 bytes are payload: 9.65 Mbit/s.
     let (plain, cured) = (mean("goodput_kbps", "without"), mean("goodput_kbps", "with"));
-    // Two bandwidth-delay products: 40 ms. And 500 packets of 1500 bytes take 600 ms; how soon the queue is full is the
-    // sender's business.
+    // Two bandwidth-delay products take 40 ms; 500 packets of 1500 bytes take 600 ms. Senders fill the queue at their
+    // own pace.
     let was_full = congestion == "bbr" || mean("srtt_ms", "without") > 150.0;
     cured >= 0.98 * plain && mean("srtt_ms", "with") < 60.0 && was_full
 }
@@ -50,7 +50,7 @@ fn is_emptied(congestion: &str, measured: &Value) -> bool {
 #[test]
 fn what_cannot_be_measured_is_said() {
     let cases: [(&[&str], &str); 3] = [
-        (&["umts"], "there is nothing to do"),
+        (&["umts"], "no mechanism is given"),
         (&["umts", "--window", "dynamic", "--senders", "lasthop"], "use lasthop-to-kernel"),
         (&["umst", "--window", "dynamic"], "did you mean `umts`"),
     ];

@@ -1,4 +1,4 @@
-//! What is run, how long, and where its summary goes.
+//! The command of a run, its time limit, and its summary.
 
 use crate::{CLEAN, emulate, emulating, is_possible};
 use std::io::Write;
@@ -60,7 +60,7 @@ fn the_summary_has_a_file_of_its_own() {
     assert_eq!(summary["exit_status"], 0);
 }
 
-/// The flags of Mahimahi's users are the same scenario as the line that they stand for.
+/// Mahimahi's flags give the same scenario as the equivalent line.
 #[test]
 fn flags_mean_what_the_line_says() {
     if !is_possible() {
@@ -80,7 +80,7 @@ fn flags_mean_what_the_line_says() {
         let output = emulate(&[path, &after].concat());
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         let report = std::fs::read_to_string(out.join("report.html")).unwrap();
-        // The scenario with every value, as the report has it; its title is the line.
+        // The complete scenario in the report; its title is the line.
         let (_, scenario) = report.split_once("as lasthop show prints it").unwrap();
         scenario.split_once("</details>").unwrap().0.to_owned()
     };
@@ -92,9 +92,9 @@ fn flags_mean_what_the_line_says() {
     assert_eq!(by_delay, shown(&["rate=10Tbit/s,queue=unlimited,one_way_delay=30ms"], "fast"));
 }
 
-/// A command's own 3 and an invalid run are told apart: by `valid` and `exit_status`, by a note, and by the exit status, if
-/// another one stands for invalid runs. A run during which the path stands still for 150 ms is
-/// invalid: a packet may be 50 ms late.
+/// A command's own status 3 differs from an invalid run: in `valid` and `exit_status`, in a note, and with
+/// --invalid-status in the exit status. A path that stands still for 150 ms makes a run invalid: a packet may be 50 ms
+/// late.
 #[test]
 fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     if !is_possible() {
@@ -105,9 +105,9 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     let said = String::from_utf8_lossy(&own.stderr);
     assert_eq!((own.status.code(), told["exit_status"].as_u64()), (Some(3), Some(3)), "{said}");
     if told["valid"] == true {
-        assert!(said.contains("the run is valid; the exit status 3 is the command's own"), "{said}");
+        assert!(said.contains("the run is valid; the exit status 3 is that of the command"), "{said}");
     }
-    // The path is this program's parent here: it stands still while packets are on their way.
+    // The path is this program's parent here, and stands still while packets are in flight.
     let datagrams = "import socket, sys, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
                      for _ in range(40): s.sendto(b'x', (sys.argv[1], 5001)); time.sleep(0.01)";
     let line = format!(
@@ -131,7 +131,7 @@ fn an_invalid_run_and_a_command_s_own_3_are_told_apart() {
     assert_eq!(told["exit_status"], 3, "{told}");
 }
 
-/// Those who give keys or flags that mean less here than they may think are told once, in text and in JSON.
+/// Keys and flags with a limited effect give one note, in text and in JSON.
 #[test]
 fn what_does_nothing_here_is_said_once() {
     if !is_possible() {
@@ -143,7 +143,7 @@ fn what_does_nothing_here_is_said_once() {
         (crate::summary(&output)["notes"].clone(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let (notes, said) = run(&["rate=10Mbit/s,rtt=20ms,congestion=cubic", "--set", "recovery=sack"]);
-    let note = "these keys of flow `bulk` do nothing: sender.congestion, sender.recovery";
+    let note = "carries flow `bulk`, so these keys have no effect: sender.congestion, sender.recovery";
     assert!(notes[0].as_str().is_some_and(|it| it.contains(note) && it.contains("--congestion")), "{notes}");
     assert_eq!(
         said.lines().filter(|line| line.starts_with("note:") && line.contains(note)).count(),
@@ -157,7 +157,7 @@ fn what_does_nothing_here_is_said_once() {
     std::fs::write(&trace, "1\n2\n3\n").unwrap();
     let trace = trace.to_str().unwrap();
     let (notes, said) = run(&["--up", trace, "--down", trace]);
-    assert!(said.contains("Mahimahi's are unlimited by default"), "{said}");
+    assert!(said.contains("for unlimited queues as in Mahimahi"), "{said}");
     assert_eq!(notes.as_array().unwrap().len(), 1, "{notes}");
     let unlimited =
         ["--up", trace, "--down", trace, "--set", "queue=unlimited", "--set", "up_queue=unlimited"];

@@ -1,4 +1,4 @@
-//! Emulations inside emulations: delays add up, and of the rates the smaller one holds.
+//! Nested emulations: delays add up, and the smallest rate applies.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
@@ -9,10 +9,10 @@ use crate::{emulating, is_possible, kill_with_guard, summary};
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-/// Where the outer path's server is.
+/// Address of the outer path's server.
 const FAR: &str = "198.18.0.1";
 
-/// Runs a line behind an inner path behind an outer one.
+/// Runs a line behind an inner path behind an outer path.
 fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("reno");
@@ -23,10 +23,10 @@ fn within(emulating: Caller, outer: &str, inner: &[&str], line: &str) -> Output 
     output
 }
 
-/// How somebody calls `lasthop emulate`.
+/// Constructor of a call of `lasthop emulate`.
 type Caller = fn(&[&str]) -> Command;
 
-/// Who may emulate here: root, an ordinary user.
+/// Callers that can emulate here: root, an unprivileged user.
 fn callers() -> Vec<(&'static str, Caller)> {
     let mut callers: Vec<(&str, Caller)> = Vec::new();
     if is_possible() {
@@ -47,7 +47,7 @@ fn delays_add_up() {
         let machine = Machine::watch();
         let output = within(emulating, SLOW, &[SLOWER], &connector(FAR));
         let took = printed(&output, "shortest_ms");
-        // Three packets of 40 to 60 bytes, each way over two links of 10 Mbit/s, take 0.2 ms beside.
+        // Three packets of 40 to 60 bytes over two links of 10 Mbit/s each way take a further 0.2 ms.
         assert!(took >= 110.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < 113.0, format!("{who}: {took} ms; {}", stderr_of(&output)));
     }
@@ -66,11 +66,11 @@ fn a_third_one_adds_as_much() {
             &format!("ip -4 addr show dev lasthop-path >&2; {}", connector(FAR)),
         );
         let took = printed(&output, "shortest_ms");
-        // Without real-time priority each of twelve steps may be late on a busy machine.
+        // Without real-time priority, each of twelve steps may be late on a busy machine.
         let most = if who == "root" { 164.0 } else { 175.0 };
         assert!(took >= 160.0, "{who}: {took} ms; {}", stderr_of(&output));
         machine.judge(took < most, format!("{who}: {took} ms; {}", stderr_of(&output)));
-        // Each has a network of its own: the outermost the first, the others the next ones.
+        // Each emulation has its own network, numbered from the outermost.
         assert!(stderr_of(&output).contains("inet 198.18.2.2/24"), "{who}: {}", stderr_of(&output));
     }
 }
@@ -82,7 +82,7 @@ fn of_the_rates_the_smaller_one_holds() {
         for [outer, inner] in [[0, 1], [1, 0]] {
             let inner = [paths[inner], "--format", "json"];
             let output = within(emulating, paths[outer], &inner, &client(FAR, 4.0));
-            // What left the inner path, by its own account: the outer one's summary is a table.
+            // Rate of the inner path by its own account: the outer summary is a table.
             let rate = summary(&output)["rate_kbps"]["down"].as_f64().unwrap();
             assert!(
                 (2400.0..3030.0).contains(&rate),
@@ -103,7 +103,7 @@ fn with_the_outer_one_the_inner_one_goes() {
             fs::read_dir("/run").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("lasthop-nat-")).count()
     };
-    // By who tidies up after a kill, and by the next run.
+    // Removed by the guard after a kill, and by the next run.
     for seconds in ["19640", "19641"] {
         let before = notes();
         let program = lasthop().get_program().to_str().unwrap().to_owned();
@@ -118,9 +118,9 @@ fn with_the_outer_one_the_inner_one_goes() {
             let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
             children.filter(|pid| namespaces_of(*pid).len() == 1).collect()
         };
-        // Once as its command, twice in the commands' arguments: so it is a moment earlier as well, before a process that
-        // was forked is the inner one.
-        wait_until("it runs", || processes_with(seconds) == 3 && inner().len() == 1);
+        // The number appears in the command and twice in arguments of the commands. This also holds a moment earlier,
+        // before a forked process becomes the inner emulation.
+        wait_until("the inner emulation runs", || processes_with(seconds) == 3 && inner().len() == 1);
         let inner = inner();
         assert_eq!(namespaces_of(outer.id()).len(), 2);
         if seconds == "19640" {

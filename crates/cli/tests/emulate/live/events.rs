@@ -1,4 +1,4 @@
-//! A run as lines of JSON, by a way of its own.
+//! A run as JSON lines (`--json`).
 
 use crate::common::stderr_of;
 use crate::traffic::{client, server};
@@ -17,7 +17,7 @@ fn objects(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Start, looks and end; nothing of what the programs print, however much it looks like it.
+/// Checks the events: start, looks, end, and no output of the programs.
 fn assert_whole(lines: &[Value]) {
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     let looks = events.len() - 2;
@@ -27,13 +27,13 @@ fn assert_whole(lines: &[Value]) {
     let end = &lines[looks + 1];
     assert!(end["goodput_kbps"]["down"].as_f64().unwrap() > 1000.0, "{end}");
     assert_eq!(end["exit_status"], 0);
-    // What was seen is what came: the packets of all looks together, but for those of the last milliseconds.
+    // The packets of all looks equal those of the summary, except for the last milliseconds.
     let seen: u64 = lines.iter().filter_map(|line| line["down"]["packets"].as_u64()).sum();
     let sent = end["packets"]["down"].as_u64().unwrap();
     assert!(seen > 0 && seen <= sent, "{seen} of {sent}");
 }
 
-/// The server writes to standard error what could be taken for a summary; the command to standard output.
+/// The server writes a fake summary to standard error, the command to standard output.
 #[test]
 fn no_programs_output_is_among_the_lines() {
     if !is_possible() {
@@ -47,12 +47,12 @@ fn no_programs_output_is_among_the_lines() {
     let way = [CLEAN, "--json", file.to_str().unwrap(), "--every", "500 ms"];
     let output = emulate(&[&way[..], &["--server", &server, "--", "sh", "-c", &client]].concat());
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
-    assert!(stderr_of(&output).contains(fake), "the server's own stays where it was");
+    assert!(stderr_of(&output).contains(fake), "the server's output is unchanged");
     assert!(String::from_utf8_lossy(&output.stdout).starts_with(fake));
     assert_whole(&objects(&fs::read_to_string(file).unwrap()));
 }
 
-/// A descriptor of the shell's, and a socket.
+/// A descriptor of the shell, and a socket.
 #[test]
 fn the_lines_go_where_they_are_wanted() {
     if !is_possible() {
@@ -62,7 +62,7 @@ fn the_lines_go_where_they_are_wanted() {
     let (file, path) = (folder.path().join("run.jsonl"), folder.path().join("socket"));
     let (server, client) = (server("cubic"), client("{server}", 2.0));
     let rest = ["--every", "500 ms", "--server", &server, "--", "sh", "-c", &client];
-    // What the descriptor has already stays there.
+    // Existing contents of the file stay.
     fs::write(&file, "{\"event\":\"before\"}\n").unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "file=$1; shift; exec \"$@\" 3>>\"$file\"", "sh"]).arg(&file);
@@ -84,7 +84,7 @@ fn the_lines_go_where_they_are_wanted() {
     assert_whole(&heard.join().unwrap());
 }
 
-/// A reader that goes away ends no run.
+/// A reader that closes does not end the run.
 #[test]
 fn who_reads_no_more_is_left_alone() {
     if !is_possible() {
@@ -102,15 +102,15 @@ fn who_reads_no_more_is_left_alone() {
     assert!(first.starts_with(r#"{"event":"start","path":"rate="#), "{first}");
     thread::sleep(Duration::from_millis(10));
     let output = child.wait_with_output().unwrap();
-    assert!(stderr_of(&output).contains("the run goes on without"), "{}", stderr_of(&output));
+    assert!(stderr_of(&output).contains("the run continues without these lines"), "{}", stderr_of(&output));
     assert!(matches!(output.status.code(), Some(7 | 3)), "{}", stderr_of(&output));
 }
 
 #[test]
 fn where_nothing_can_be_written_is_said() {
     for (to, why) in [
-        ("87", "open it first"),
-        ("unix:/nowhere/socket", "somebody has to listen"),
+        ("87", "open the descriptor"),
+        ("unix:/nowhere/socket", "a program must listen"),
         ("/nowhere/x", "/nowhere"),
     ] {
         let output = emulate(&[CLEAN, "--json", to, "--server", "true", "--", "true"]);

@@ -1,4 +1,4 @@
-//! What --out writes.
+//! Files of --out.
 
 use crate::common::{names_in, stderr_of};
 use crate::traffic::{client, server};
@@ -40,7 +40,7 @@ fn a_folder_gets_summary_capture_and_report() {
         ["queue_full", "channel"].iter().map(|why| summary["lost"]["down"][why].as_u64().unwrap()).sum();
     assert!(lost > 0, "{summary}");
 
-    // Every loss is in the capture with its cause.
+    // The capture has every loss with its cause.
     let capture = fs::read(out.join("capture.pcapng")).unwrap();
     let comments = ["lost on path down: queue_full", "lost on path down: channel"];
     let found: usize = comments.iter().map(|comment| occurrences(&capture, comment.as_bytes())).sum();
@@ -52,14 +52,14 @@ fn a_folder_gets_summary_capture_and_report() {
     {
         assert!(report.contains(title), "no {title}");
     }
-    // The server listens for both families: its addresses are IPv4's all the same.
+    // The server listens for both families; its addresses are shown as IPv4.
     assert!(
         report.contains("server, 198.18.0.1:5001 to 198.18.0.2:"),
         "no figures of the server's connection"
     );
 }
 
-/// Names that everybody knows, perhaps in a folder that others may write to.
+/// Well-known names, possibly in a folder writable by others.
 #[test]
 fn a_link_with_a_files_name_is_replaced_not_followed() {
     if !is_possible() {
@@ -81,7 +81,7 @@ fn a_link_with_a_files_name_is_replaced_not_followed() {
     assert!(names.iter().all(|name| fs::symlink_metadata(name).unwrap().is_file()));
 }
 
-/// Another user's link could have root write wherever root may; a link of root's own is the user's choice.
+/// Another user's link could redirect root's writing; root's own link is the user's choice.
 #[test]
 fn root_follows_no_link_of_another_user_s() {
     if !is_possible() || !nix::unistd::geteuid().is_root() {
@@ -96,7 +96,7 @@ fn root_follows_no_link_of_another_user_s() {
         std::os::unix::fs::lchown(at(name), Some(owner), None).unwrap();
     };
     planted("link", &treasure, 65534);
-    // A directory's name may be one, too.
+    // A directory in the path may be a link, too.
     planted("folder", folder.path(), 65534);
     let (link, within) = (at("link"), at("folder/new"));
     for flag in ["--pcap", "--json", "--watch", "--summary"] {
@@ -106,7 +106,7 @@ fn root_follows_no_link_of_another_user_s() {
             let output = emulate(&words);
             let said = stderr_of(&output);
             assert_eq!(output.status.code(), Some(2), "{flag}: {said}");
-            assert!(said.contains("is a link of another user's (number 65534)"), "{flag}: {said}");
+            assert!(said.contains("is a symlink of another user (UID 65534)"), "{flag}: {said}");
         }
     }
     assert_eq!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
@@ -119,7 +119,7 @@ fn root_follows_no_link_of_another_user_s() {
     assert_ne!(fs::read_to_string(&treasure).unwrap(), "root's own\n");
 }
 
-/// A disk of 64 kB: the command runs to its end, and what came out is printed.
+/// With a disk of 64 kB, the command runs to its end, and the summary is printed.
 #[test]
 fn a_full_disk_ends_no_run() {
     if !is_possible() {
@@ -140,9 +140,9 @@ fn a_full_disk_ends_no_run() {
     assert!(ran(&["umount", disk]));
     let said = stderr_of(&output);
     assert!(said.contains("cannot write the capture") && output.status.code() == Some(1), "{said}");
-    // Some 40 packets fit.
+    // About 40 packets fit.
     assert!(crate::summary(&output)["packets"]["down"].as_u64().unwrap() > 200, "{said}");
-    assert!(left.is_empty(), "half a capture: {left:?}");
+    assert!(left.is_empty(), "a partial capture is left: {left:?}");
 }
 
 fn occurrences(text: &[u8], word: &[u8]) -> usize {

@@ -1,11 +1,11 @@
-//! Counts of TCP and of other packets.
+//! Counters of TCP and of other packets.
 
 use crate::common::{lasthop, stderr_of};
 use crate::{CLEAN, emulate, is_possible, summary};
 use serde_json::Value;
 use std::path::Path;
 
-/// Sends to each client so many bytes, and closes first: the client's port is free at once.
+/// Sends a number of bytes to each client and closes first, so the client's port is free at once.
 const SERVER: &str = "
 import socket, sys
 listener = socket.create_server(('0.0.0.0', 5001), backlog=16)
@@ -29,7 +29,7 @@ for _ in range(3):
     time.sleep(0.2)
 ";
 
-/// A server that answers a datagram with thirty, and a client that leaves when it has twenty.
+/// A server that answers a datagram with thirty, and a client that leaves after twenty.
 const DATAGRAMS: [&str; 2] = [
     "
 import socket
@@ -47,7 +47,7 @@ for _ in range(20): client.recv(2000)
 ",
 ];
 
-/// Tells the congestion control of a connection that it accepts, and keeps the connection.
+/// Prints the congestion control of an accepted connection, and keeps the connection.
 const ACCEPTS: &str = "
 import socket, time
 listener = socket.create_server(('0.0.0.0', 5001))
@@ -57,8 +57,8 @@ client.sendall(name)
 time.sleep(60)
 ";
 
-/// Prints what comes, and the congestion control of its own end. The connection outlasts a second: the kernels are asked
-/// about connections each second at least.
+/// Prints received data and the congestion control of the client. The connection lasts over a second: the kernels are
+/// asked about connections at least every second.
 const CONNECTS: &str = "
 import socket, sys, time
 client = socket.create_connection((sys.argv[1], 5001))
@@ -74,8 +74,8 @@ fn script(folder: &Path, name: &str, text: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Three transfers of 200,000 bytes have goodput for 600,000 bytes, whatever their sequence numbers are; a capture of them
-/// has all three, and no packet is missing in it.
+/// Three transfers of 200,000 bytes have goodput for 600,000 bytes, regardless of sequence numbers. A capture has all
+/// three, without a missing packet.
 #[test]
 fn a_port_that_is_used_again_counts_each_byte_once() {
     if !is_possible() {
@@ -93,18 +93,18 @@ fn a_port_that_is_used_again_counts_each_byte_once() {
     let told = summary(&output);
     assert_eq!(told["exit_status"], 0, "{output:?}");
     assert_eq!(told["acknowledged_bytes"]["down"], 600_000, "{told}");
-    // No payload went up.
+    // No payload goes up.
     assert_eq!(told["goodput_kbps"]["up"], Value::Null, "{told}");
     assert!(told["goodput_kbps"]["down"].as_f64() < told["rate_kbps"]["down"].as_f64(), "{told}");
     let imported = lasthop().args(["import", capture]).current_dir(at).output().unwrap();
     let text = String::from_utf8_lossy(&imported.stdout);
-    // Three, each at both ends.
+    // Three connections, each at both ends.
     assert!(text.contains("connection 1 of 6"), "{text}{}", stderr_of(&imported));
     assert!(text.contains("200000 bytes of payload"), "{text}");
     assert!(!text.contains("without being in the capture"), "{text}");
 }
 
-/// Packets sent and copied are those delivered, lost, refused and under way.
+/// Packets sent and duplicated equal those delivered, lost, refused and in flight.
 #[test]
 fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     if !is_possible() {
@@ -114,7 +114,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     let [server, client] = DATAGRAMS;
     let server = format!("exec python3 {}", script(folder.path(), "server.py", server));
     let client = script(folder.path(), "client.py", client);
-    // 8.2 ms a packet.
+    // 8.2 ms per packet.
     let path = "rate=1Mbit/s,rtt=20ms,queue=25packets,duplicate=10%";
     let output = emulate(&[
         path,
@@ -137,7 +137,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
         let found = count("delivered") + lost + count("refused") + count("under_way");
         assert_eq!(count("packets") + count("copied"), found, "{way}: {told}");
     }
-    // The client had 20 of 30 datagrams, of which the queue took 26 at most.
+    // The client took 20 of 30 datagrams; the queue holds at most 26.
     assert!(told["under_way"]["down"].as_u64() > Some(0), "{told}");
     if told["valid"] == true {
         assert_eq!(output.status.code(), Some(1), "{errors}");
@@ -146,7 +146,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
     }
 }
 
-/// A congestion control that is not the host's default is that of both ends, of an accepted connection, too.
+/// --congestion applies at both ends, also to an accepted connection.
 #[test]
 fn connections_have_the_congestion_control_that_is_given() {
     if !is_possible() {
@@ -180,7 +180,7 @@ fn connections_have_the_congestion_control_that_is_given() {
     for way in ["down", "up"] {
         assert_eq!(connections[0]["congestion"][way], serde_json::json!([other]), "{told}");
     }
-    // One that no kernel has is a mistake, and the message names those that this one has.
+    // An unknown congestion control is an error; the message names the available ones.
     let output = emulate(&[CLEAN, "--congestion", "no_such", "--server", "exec sleep 10", "--", "true"]);
     let errors = stderr_of(&output);
     assert_eq!(output.status.code(), Some(2), "{errors}");

@@ -1,4 +1,4 @@
-//! Without --server the path leads to the host's network: here to that of a namespace which plays the host.
+//! Without --server the path leads to the host's network; a namespace plays the host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// `internet` — `host` — `bystander`, joined by cables; gone at the end. The host forwards nothing, except what arrives
-/// on an interface `own0`, which its owner wants.
+/// Namespaces `internet` — `host` — `bystander`, connected by cables. The host forwards only packets from the interface
+/// `own0`, as its owner wants.
 pub struct World {
     pub host: Namespace,
     internet: Namespace,
     bystander: Namespace,
 }
 
-/// Where the internet's server listens.
+/// Address of the server in the internet.
 pub const FAR: &str = "10.99.0.1";
 
 impl World {
@@ -40,7 +40,7 @@ impl World {
         ip(&world.host, &["addr add 10.98.0.1/24 dev side0", "link set side0 up"]);
         ip(&world.host, &["link add own0 type veth peer name own1", "addr add 10.97.0.1/24 dev own0"]);
         ip(&world.internet, &["addr add 10.99.0.1/24 dev in0", "link set in0 up"]);
-        // It would find the way back to everybody.
+        // The internet has a route back to everybody.
         ip(&world.internet, &["route add default via 10.99.0.2"]);
         ip(&world.bystander, &["addr add 10.98.0.2/24 dev in0", "link set in0 up"]);
         ip(&world.bystander, &["route add default via 10.98.0.1"]);
@@ -48,7 +48,7 @@ impl World {
         world
     }
 
-    /// Has an interface of the host's forward, or not.
+    /// Sets forwarding of an interface of the host.
     fn set(&self, interface: &str, value: &str) {
         let file = format!("/proc/sys/net/ipv4/conf/{interface}/forwarding");
         self.host.within(|| std::fs::write(file, value)).unwrap().unwrap();
@@ -64,21 +64,21 @@ impl World {
         Running(namespace.within(|| command.spawn().unwrap()).unwrap())
     }
 
-    /// A server in the internet, once it listens.
+    /// Starts a server in the internet, and waits until it listens.
     pub fn serve(&self) -> Running {
         let running = World::begin(&self.internet, &["sh", "-c", &server("cubic")]);
         wait_until("it listens", || self.host.within(|| TcpStream::connect((FAR, 5001)).is_ok()).unwrap());
         running
     }
 
-    /// How an attempt to connect ends that has less than a second.
+    /// Result of a connection attempt with a timeout below 1 s.
     fn connect(&self, from: &Namespace, to: &str) -> Result<(), ErrorKind> {
         let address: SocketAddr = to.parse().unwrap();
         let attempt = || TcpStream::connect_timeout(&address, Duration::from_millis(700));
         from.within(|| attempt().map(|_| ()).map_err(|error| error.kind())).unwrap()
     }
 
-    /// The host's rules, by both tools, and what each interface forwards.
+    /// The host's rules from both tools, and forwarding of each interface.
     fn state(&self) -> Vec<String> {
         let said = [
             self.in_host(&["sh", "-c", "nft list ruleset 2>/dev/null | grep lasthop"]),
@@ -93,7 +93,7 @@ impl World {
     }
 }
 
-/// A program that is killed with its owner.
+/// A program killed on drop.
 pub struct Running(Child);
 
 impl Running {
@@ -126,7 +126,7 @@ pub fn has(tool: &str) -> Option<PathBuf> {
     found
 }
 
-/// A folder of links to some programs, as the only place for programs.
+/// Fills a folder with links to some programs, for use as the whole PATH.
 pub fn only(folder: &Path, programs: &[&str]) -> bool {
     let link =
         |name: &&str| has(name).map(|file| std::os::unix::fs::symlink(file, folder.join(name)).unwrap());
@@ -146,15 +146,15 @@ fn the_host_is_a_router_for_the_path_alone() {
         }
         let world = World::new();
         let _far = world.serve();
-        // Where nobody listens: a refusal shows that there is a way. (The server would go on sending into a connection
-        // of the bystander's that is cut off, and it serves one client after the other.)
+        // At a closed port, a refusal shows that a route exists. (The server would keep sending into a cut connection
+        // of the bystander, and serves one client at a time.)
         let far = format!("{FAR}:9");
-        // There is a way for the bystander, if the host forwards for everybody.
+        // The bystander has a route if the host forwards for everybody.
         let before = world.state();
         let bystander = || world.connect(&world.bystander, &far);
         world.set("all", "1");
         assert_eq!(bystander(), Err(ErrorKind::ConnectionRefused));
-        // That has set each interface's own.
+        // `all` has changed every interface.
         world.set("all", "0");
         world.set("own0", "1");
         assert_eq!(world.state(), before);
@@ -166,17 +166,17 @@ fn the_host_is_a_router_for_the_path_alone() {
         running.args(["emulate", path, "--", "sh", "-c", &command]).env("PATH", folder.path());
         running.stdout(Stdio::piped()).stderr(Stdio::piped());
         let running = world.host.within(|| running.spawn().unwrap()).unwrap();
-        wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
+        wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
         let during = world.state();
         assert_eq!(bystander(), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
-        // Nor is the path's end reached, where nobody listens and a refusal would be the answer.
+        // The path's end is unreachable, too; at a closed port, a route would give a refusal.
         for from in [&world.internet, &world.bystander] {
             assert_eq!(world.connect(from, "198.18.0.2:9"), Err(ErrorKind::TimedOut), "{tool}: {during:?}");
         }
         assert!(during[2].contains("net/ipv4/ip_forward:0\n"), "{during:?}");
         let output = running.wait_with_output().unwrap();
         let goodput = printed(&output, "goodput_kbps");
-        // It gets there; how fast is told elsewhere, and no matter on a busy machine.
+        // Data arrives; other tests check the rate, which does not matter on a busy machine.
         assert!(goodput > 500.0, "{tool}: {goodput} kbit/s; {}", stderr_of(&output));
         assert_eq!(world.state(), before, "{tool}");
     }
@@ -194,25 +194,25 @@ fn what_a_killed_run_changed_is_taken_back() {
     let world = World::new();
     let before = world.state();
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
-    wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
+    wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     assert!(world.state()[..2].iter().any(|rules| rules.contains("lasthop")));
-    // Two at a time cannot.
+    // A second path at the same time is refused.
     let second = world.in_host(&[&program, "emulate", crate::CLEAN, "--", "true"]);
     assert_eq!(second.status.code(), Some(1));
     assert!(stderr_of(&second).contains("already"), "{}", stderr_of(&second));
     killed.end();
-    wait_until("it is taken back", || world.state() == before);
-    // Where nobody was left to do it, the next run does; any, also one that needs no such rules.
+    wait_until("the changes are undone", || world.state() == before);
+    // Without a guard the next run undoes the changes, even a run that needs no rules.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14142"]);
-    wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
+    wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     crate::kill_with_guard(&mut killed.0);
     assert_ne!(world.state(), before);
     let next = world.in_host(&[&program, "emulate", crate::CLEAN, "--server", "sleep 1000", "--", "true"]);
     assert!(matches!(next.status.code(), Some(0 | 3)), "{}", stderr_of(&next));
     assert_eq!(world.state(), before);
-    // What the owner changes meanwhile stays.
+    // Meanwhile changes by the owner stay.
     let mut killed = World::begin(&world.host, &[&program, "emulate", crate::CLEAN, "--", "sleep", "14143"]);
-    wait_until("it begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
+    wait_until("the run begins", || world.state()[2].contains("conf/lasthop-nat/forwarding:1"));
     world.set("all", "1");
     crate::kill_with_guard(&mut killed.0);
     let router = world.in_host(&[&program, "emulate", crate::CLEAN, "--", "true"]);

@@ -1,9 +1,9 @@
-//! Duplicates and damage: real kernels find them, and put up with them.
+//! Duplicates and damage: real kernels detect and survive both.
 
 use crate::traffic::{client, server};
 use crate::{emulate, is_possible, summary};
 
-/// A count of the kernel's, from a file of names and values as the command printed it.
+/// A kernel counter, from a file of names and values printed by the command.
 fn counted(text: &str, table: &str, name: &str) -> u64 {
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(table)).collect();
     let [names, counts] = lines[..] else { panic!("no {table}: {text}") };
@@ -11,7 +11,7 @@ fn counted(text: &str, table: &str, name: &str) -> u64 {
     counts.split(' ').nth(column).unwrap().parse().unwrap()
 }
 
-/// Of each damaged packet one of the client's checksums finds it, and of each copy of data its TCP tells by D-SACK.
+/// Each damaged packet fails one of the client's checksums; TCP reports each duplicate of data by D-SACK.
 #[test]
 fn kernels_find_damage_and_tell_of_copies() {
     if !is_possible() {
@@ -23,11 +23,11 @@ fn kernels_find_damage_and_tell_of_copies() {
     let output = emulate(&[path, "--server", &server, "--format", "json", "--", "sh", "-c", &command]);
     let text = String::from_utf8_lossy(&output.stdout);
     let told = |key: &str| summary(&output)[key]["down"].as_u64().expect(key);
-    // Some 700 packets: 14 and 35 are expected.
+    // Expected: 14 and 35 of about 700 packets.
     let (damaged, copied) = (told("damaged"), told("copied"));
     assert!(damaged >= 3 && copied >= 12, "{damaged} {copied}: {text}");
     let found = counted(&text, "Tcp:", "InCsumErrors") + counted(&text, "IpExt:", "InCsumErrors");
-    // A bit of the version or the lengths is found before any checksum; the last ones may be under way.
+    // Damaged versions and lengths are detected before checksums; the last packets may be in flight.
     assert!(found <= damaged && found + 3 + damaged / 10 >= damaged, "{found} of {damaged}: {text}");
     let dsacks = counted(&text, "TcpExt:", "TCPDSACKOldSent") + counted(&text, "TcpExt:", "TCPDSACKOfoSent");
     assert!(2 * dsacks >= copied, "{dsacks} of {copied}: {text}");

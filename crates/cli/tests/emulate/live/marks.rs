@@ -1,4 +1,4 @@
-//! What queues write into packets, and what they read from them: ECN, code points, and what is TCP.
+//! Header fields written and read by queues: ECN, code points, and the protocol.
 
 use crate::common::machine::Machine;
 use crate::traffic::{self, client, printed, server};
@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where the server waits for datagrams.
+/// Server's port for datagrams.
 const PORT: u16 = 5002;
-/// A datagram's payload, and IPv4's and UDP's headers, bytes.
+/// Bytes of a datagram's payload, and of the IPv4 and UDP headers.
 const PAYLOAD: usize = 1000;
 const HEADERS: usize = 28;
 
-/// Type-of-service bytes: lower effort (RFC 8622), which is a scenario's low priority, and expedited forwarding with
-/// ECT(0) (RFC 3246, RFC 3168).
+/// Type-of-service bytes: lower effort (RFC 8622), which is low priority in scenarios; expedited forwarding with ECT(0)
+/// (RFC 3246, RFC 3168).
 const LOWER_EFFORT: u8 = 1 << 2;
 const EXPEDITED: u8 = (46 << 2) | 2;
 
-/// A path whose queue down is this.
+/// A path with this downlink queue.
 fn path(folder: &Path, rate: &str, queue: &str) -> String {
     let text = format!(
         "title = \"one link\"\nduration = \"60 s\"\n\n[link.path]\nfrom = \"server\"\nto = \"client\"\n\
@@ -37,14 +37,14 @@ fn path(folder: &Path, rate: &str, queue: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// This test program as one of the ends below.
+/// Command line of this test program as one of the ends below.
 fn end(name: &str, emulated: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
     format!("EMULATED='{emulated}' exec {program} --ignored --exact live::marks::{name} --nocapture")
 }
 
-/// Packets of a capture that a display filter selects.
+/// Number of packets of a capture that match a display filter.
 fn frames(capture: &Path, filter: &str) -> usize {
     let output = Command::new("tshark")
         .arg("-r")
@@ -56,7 +56,7 @@ fn frames(capture: &Path, filter: &str) -> usize {
     output.stdout.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// A count of the kernel's, from /proc/net/netstat as the command printed it.
+/// A kernel counter, from /proc/net/netstat as printed by the command.
 fn counted(output: &Output, name: &str) -> u64 {
     let text = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("IpExt:")).collect();
@@ -76,7 +76,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
     }
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("capture.pcapng");
-    // Room for what slow start sends until its first mark has come back.
+    // Capacity for the packets of slow start until the first mark has returned.
     let warn = "{ kind = \"warn\", packets = 150, threshold = 20, weight = 1 }";
     let red = "{ kind = \"red\", packets = 400, min_threshold = 5, max_threshold = 200, max_probability = 0.5, weight = 0.02 }";
     for (queue, reason) in [(warn, "queue_full"), (red, "early_drop")] {
@@ -98,13 +98,13 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
         assert!(told["packets"]["down"].as_u64() > Some(1000), "{told}");
         assert_eq!(told["lost"]["down"]["queue_full"], 0, "{queue}: {told}");
         assert_eq!(told["lost"]["down"]["early_drop"], 0, "{queue}: {told}");
-        // The link stays busy all the same.
+        // The link stays busy nevertheless.
         machine.judge(printed(&output, "goodput_kbps") > 8500.0, format!("{queue}: {told}"));
         let marked = counted(&output, "InCEPkts");
         assert!(marked > 2, "{queue}: the client's kernel counts {marked} marked packets");
         if can_look {
-            // What the client's kernel counts is what we have written, and the sender says that it has reduced
-            // (CWR, RFC 3168 §6.1.2): its SYN, which has the flag too, is not the server's.
+            // The client's kernel counts the marks that were written, and the sender confirms by CWR (RFC 3168 §6.1.2).
+            // The client's SYN, which also has the flag, does not count.
             let of = |end: &str, what: &str| {
                 frames(&capture, &format!("frame.interface_name == \"{end}\" && {what}"))
             };
@@ -117,7 +117,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
             let reductions = of("client", "tcp.srcport == 5001 && tcp.flags.cwr == 1 && tcp.len > 0");
             assert!(reductions > 1, "{queue}: {reductions} packets with CWR");
         }
-        // The same without ECN: what cannot be marked is dropped.
+        // Without ECN, packets are dropped instead of marked.
         let output = run(0);
         let told = summary(&output);
         assert!(told["lost"]["down"][reason].as_u64() > Some(0), "{queue}: {told}");
@@ -126,7 +126,7 @@ fn a_kernel_that_is_told_by_marks_loses_nothing() {
 }
 
 #[test]
-#[ignore = "not a test: what others run at the server"]
+#[ignore = "not a test: server program of other tests"]
 fn as_source_of_a_burst() {
     let Ok(text) = env::var("EMULATED") else { return };
     let tos: i32 = text.parse().unwrap();
@@ -143,7 +143,7 @@ fn as_source_of_a_burst() {
 }
 
 #[test]
-#[ignore = "not a test: what others run as the command"]
+#[ignore = "not a test: client program of other tests"]
 fn as_sink_of_a_burst() {
     let Ok(text) = env::var("EMULATED") else { return };
     let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
@@ -164,15 +164,15 @@ fn as_sink_of_a_burst() {
             ControlMessageOwned::Ipv4Tos(tos) => Some(tos),
             _ => None,
         });
-        println!("arrived={} {}", bytes[0], tos.expect("it was asked for"));
+        println!("arrived={} {}", bytes[0], tos.expect("the socket reports the type of service"));
     }
 }
 
-/// Datagrams of a burst, and those among them with a code point.
+/// Number of datagrams of a burst, and the tagged ones.
 const BURST: u8 = 25;
 const TAGGED: [u8; 2] = [5, 10];
 
-/// Numbers and type-of-service bytes of what arrived.
+/// Numbers and type-of-service bytes of received datagrams.
 fn burst(path: &str, tos: u8) -> (Vec<(u8, u8)>, serde_json::Value) {
     let server = end("as_source_of_a_burst", &tos.to_string());
     let command = end("as_sink_of_a_burst", "{server}");
@@ -189,30 +189,30 @@ fn tag_drop_gives_notice_by_packets_of_lower_effort_only() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    // A packet takes 82 ms: the burst has come before the first one is through.
+    // A packet takes 82 ms: the burst is complete before the first packet is through.
     let path = path(folder.path(), "100 kbit/s", "{ kind = \"tag_drop\", packets = 20, of = \"any\" }");
     let expected = |lost: &[u8], tos: u8| -> Vec<(u8, u8)> {
         let arrives = (0..BURST).filter(|number| !lost.contains(number));
         arrives.map(|number| (number, if TAGGED.contains(&number) { tos } else { 0 })).collect()
     };
-    // Number 0 is on the link and 1 to 20 wait. 21 finds no room: the oldest tag, 5, is dropped, and 22 has its place.
-    // Likewise 23, 10 and 24.
+    // Packet 0 is on the link, 1 to 20 wait. Packet 21 finds the queue full: the oldest tagged packet, 5, is dropped,
+    // and 22 takes its place. Packets 23, 10 and 24 follow likewise.
     let (arrived, summary) = burst(&path, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[21, 5, 23, 10], LOWER_EFFORT), "{summary}");
     let lost = &summary["lost"]["down"];
     assert_eq!((lost["queue_full"].as_u64(), lost["notice"].as_u64()), (Some(2), Some(2)), "{summary}");
-    // Another code point is no tag: what finds no room is lost, and the code point arrives as it was.
+    // Another code point is no tag: packets beyond the capacity are lost, and the code point arrives unchanged.
     let (arrived, summary) = burst(&path, EXPEDITED);
     assert_eq!(arrived, expected(&[21, 22, 23, 24], EXPEDITED), "{summary}");
     assert_eq!(summary["lost"]["down"]["notice"], 0, "{summary}");
-    // Where there is room for all, a tag arrives as it was sent.
+    // With enough capacity, a tag arrives unchanged.
     let roomy = self::path(folder.path(), "1 Mbit/s", "{ kind = \"tag_drop\", packets = 100, of = \"any\" }");
     let (arrived, summary) = burst(&roomy, LOWER_EFFORT);
     assert_eq!(arrived, expected(&[], LOWER_EFFORT), "{summary}");
 }
 
 #[test]
-#[ignore = "not a test: what others run at the server"]
+#[ignore = "not a test: server program of other tests"]
 fn as_two_servers() {
     let Ok(text) = env::var("EMULATED") else { return };
     let kbps: f64 = text.parse().unwrap();
@@ -223,7 +223,7 @@ fn as_two_servers() {
         let start = Instant::now();
         let span = Duration::from_secs_f64((PAYLOAD + HEADERS) as f64 * 8e-3 / kbps);
         for number in 0.. {
-            // The rate is kept whatever a single sleep took.
+            // Keeps the rate regardless of the length of single sleeps.
             std::thread::sleep((span * number).saturating_sub(start.elapsed()));
             let _ = socket.send_to(&[0; PAYLOAD], client);
         }
@@ -232,7 +232,7 @@ fn as_two_servers() {
 }
 
 #[test]
-#[ignore = "not a test: what others run as the command"]
+#[ignore = "not a test: client program of other tests"]
 fn as_client_of_both() {
     let Ok(text) = env::var("EMULATED") else { return };
     let (address, seconds) = text.split_once(' ').unwrap();
@@ -257,8 +257,8 @@ fn classes_of_tcp_and_of_datagrams_get_what_is_allocated() {
     let folder = tempfile::tempdir().unwrap();
     let queue = "{ kind = \"cbq\", tcp_rate = \"7 Mbit/s\", datagram_rate = \"3 Mbit/s\", packets = 100 }";
     let path = path(folder.path(), "10 Mbit/s", queue);
-    // What datagrams want, and what both classes then get (IP bytes): more than their share is cut to it, what they
-    // leave is TCP's to borrow.
+    // Wanted rate of datagrams, and the resulting rates of both classes (IP bytes). Datagrams are limited to their
+    // share; TCP borrows the rest.
     for (wants, tcp, datagrams) in [(6000.0, 7000.0, 3000.0), (1000.0, 9000.0, 1000.0)] {
         let server = end("as_two_servers", &wants.to_string());
         let command = end("as_client_of_both", "{server} 9");

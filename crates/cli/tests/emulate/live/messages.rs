@@ -1,4 +1,4 @@
-//! What is wrong is said, with its exit status.
+//! Error messages and exit statuses.
 
 use crate::common::{lasthop, stderr_of};
 use crate::{CLEAN, emulate, emulating, is_possible};
@@ -10,12 +10,12 @@ fn mistakes_are_told_before_anything_is_made() {
         (&["umst", "--", "true"], "did you mean `umts`"),
         (&[CLEAN, "--spin", "fast", "--", "true"], "--spin"),
         (&[CLEAN, "--delay", "5ms", "--", "true"], "the path is given twice"),
-        (&["--down", "a.trace", "--up", "b.trace", "lte", "--", "true"], "`lte`, and by --down"),
+        (&["--down", "a.trace", "--up", "b.trace", "lte", "--", "true"], "`lte` and by --down"),
         (&["--down", "a.trace", "--", "true"], "--up <FILE>"),
         (&["--down", "a.trace", "--up", "b.trace", "--", "true"], "a.trace"),
         (&["--delay", "soon", "--", "true"], "`soon`"),
         (&["--", "true"], "PATH"),
-        (&[CLEAN, "--", "echo", "{server6}"], "no `{server6}` without --server"),
+        (&[CLEAN, "--", "echo", "{server6}"], "`{server6}` needs --server"),
         (&[CLEAN, "--mtu", "1000", "--server", "true", "--", "echo", "{server6}"], "--mtu 1280"),
         (&[CLEAN, "--format", "csv", "--", "true"], "csv"),
         (&[CLEAN, "--pcap", "missing/folder/x.pcapng", "--", "true"], "mkdir -p 'missing/folder'"),
@@ -58,7 +58,7 @@ fn without_privileges_there_is_one_clear_message() {
     }
 }
 
-/// Both commands are the caller's of sudo, who may listen at any port there and has no right to anything of root's.
+/// Both commands run as the user who called sudo: they may listen at any port, without access to root's files.
 #[test]
 fn under_sudo_commands_run_as_the_caller() {
     if !is_possible() {
@@ -73,7 +73,7 @@ fn under_sudo_commands_run_as_the_caller() {
     let output = run(&[]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "65534\nno\n");
     assert!(stderr_of(&output).starts_with("65534\n"), "{}", stderr_of(&output));
-    // The server never listened, which is said.
+    // The server never listened, and a note says so.
     assert!(stderr_of(&output).contains("does not listen after 5 s"), "{}", stderr_of(&output));
     let output = run(&["--as-root"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n");

@@ -1,4 +1,4 @@
-//! Names behind a path, where the host's resolver is on its loopback device: a namespace plays the host.
+//! Name resolution behind a path if the host's resolver is on its loopback device; a namespace plays the host.
 
 use crate::common::{lasthop, stderr_of};
 use crate::is_possible;
@@ -11,13 +11,13 @@ use std::net::{TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// The answer to any question for an address: 192.0.2.77.
+/// Answer to any address query: 192.0.2.77.
 fn answer(question: &[u8]) -> Vec<u8> {
-    // The question alone, without what is added behind it (EDNS): a name that ends with a zero, its type and its class.
+    // The question without EDNS: a name that ends with a zero, type and class.
     let end = 12 + question[12..].iter().position(|byte| *byte == 0).unwrap() + 5;
     let is_a = question[end - 4..end - 2] == [0, 1];
     let mut answer = question[..2].to_vec();
-    // A response, recursion available; one question, and an answer if it was for IPv4.
+    // Response with recursion available; one question, and one answer for IPv4.
     answer.extend([0x81, 0x80, 0, 1, 0, u8::from(is_a), 0, 0, 0, 0]);
     answer.extend(&question[12..end]);
     if is_a {
@@ -26,7 +26,7 @@ fn answer(question: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// A resolver in the host's namespace at 127.0.0.53, by datagrams and by streams.
+/// A resolver in the host's namespace at 127.0.0.53, by UDP and TCP.
 fn serve(world: &World) {
     let (datagrams, streams) = world
         .host
@@ -98,9 +98,9 @@ fn a_resolver_on_the_hosts_loopback_is_asked_over_the_path() {
             let [before, found, after] = lines[2 + count..5 + count] else { panic!("{said}") };
             assert!(found.starts_with("192.0.2.77 "), "{who}: {said}{}", stderr_of(&output));
             let times = [before, after].map(|time| time.parse::<f64>().unwrap() / 1e6);
-            // Over the path: a round trip, or two.
+            // Over the path: one or two round trips.
             assert!(times[1] - times[0] >= 200.0 * (1 + count) as f64, "{who}: {said}");
-            // And the host's own is as it was.
+            // The host's own file is unchanged.
             assert_eq!(
                 lines[5 + count..7 + count],
                 ["nameserver 127.0.0.53", "search example.org"],

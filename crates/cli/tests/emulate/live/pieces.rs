@@ -1,4 +1,4 @@
-//! The kernel hands over many segments in one piece: on the path they are packets, one after the other.
+//! The kernel hands over many segments in one piece, which become separate packets on the path.
 
 use crate::common::machine::Machine;
 use crate::live::traffic::{client, server};
@@ -6,7 +6,7 @@ use crate::{emulate, is_possible, summary};
 use std::path::Path;
 use std::process::Command;
 
-/// When the first data packets passed an end, s, and whether each had its checksums.
+/// Times at which the first data packets passed an end, s, and whether their checksums are right.
 fn data(capture: &Path, end: &str) -> Vec<(f64, bool)> {
     let filter = format!("frame.interface_name == \"{end}\" && tcp.srcport == 5001 && tcp.len > 0");
     let options = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"];
@@ -23,7 +23,7 @@ fn data(capture: &Path, end: &str) -> Vec<(f64, bool)> {
     let line = |line: &str| {
         let [time, sums @ .., length] = &line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
         assert!(length.parse::<u32>().unwrap() <= 1500, "{line}");
-        // 1: it is right (Wireshark's enumeration).
+        // 1: right (Wireshark's enumeration).
         (time.parse().unwrap(), sums.iter().all(|status| *status == "1"))
     };
     text.lines().map(line).collect()
@@ -67,14 +67,14 @@ fn segments_of_one_piece_take_their_time_on_the_link() {
         entered.len()
     );
     assert!(entered.iter().chain(&left).all(|(_, is_right)| *is_right), "a checksum is wrong");
-    // RFC 6928: ten segments at first. The kernel hands them over in one piece.
+    // RFC 6928: an initial window of ten segments, handed over in one piece.
     assert!(entered[..10].windows(2).any(|pair| pair[0].0 == pair[1].0), "{:?}", &entered[..10]);
-    // 1500 bytes at 4 Mbit/s are 3 ms. One that is late comes near the next, and none is early.
+    // 1500 bytes take 3 ms at 4 Mbit/s. Late packets come close together; no packet is early.
     let spans = left.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let (first, tenth) = (entered[0].0, left[9].0);
     assert!(
         tenth - first > 10.0 * 0.003 + 0.010 - 0.0005,
-        "the tenth is there after {} s; {summary}",
+        "the tenth arrives after {} s; {summary}",
         tenth - first
     );
     let near = spans.filter(|span| *span < 0.002).count();

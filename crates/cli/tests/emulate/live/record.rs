@@ -1,4 +1,4 @@
-//! A recording of a path of which one knows what it carries.
+//! Recordings of paths with known rates.
 
 use crate::common::machine::{Machine, not_judged};
 use crate::common::{lasthop, objects, stderr_of, stdout};
@@ -7,10 +7,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How often a path is recorded: some recordings say themselves that they are not to be trusted.
+/// Maximum number of recordings of a path; a recording may report itself as invalid.
 const ATTEMPTS: u32 = 5;
 
-/// Summary of a recording, its traces' name, and the machine meanwhile; none if the recording is not judged.
+/// Summary of a recording, name of its traces, and the machine meanwhile; `None` if not judged.
 fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, PathBuf, Machine)> {
     let program = env!("CARGO_BIN_EXE_lasthop");
     let (server, name) = (format!("exec {program} emulate record --serve"), folder.join("path"));
@@ -30,10 +30,10 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
                 not_judged(&said);
                 return None;
             }
-            // Where reports wait in the other direction's queue, this one's is empty for 0 to 6 % of the time, and from 5 %
-            // on the recording is in doubt.
-            Some(3) if said.contains("the recording is doubtful") && attempt < ATTEMPTS => {
-                eprintln!("once more: {said}");
+            // If reports wait in the other direction's queue, this direction's queue is empty for 0 to 6 % of the time.
+            // From 5 % on, the recording is invalid.
+            Some(3) if said.contains("the recording is invalid") && attempt < ATTEMPTS => {
+                eprintln!("repeated: {said}");
             }
             status => panic!("{status:?}: {said}"),
         }
@@ -41,13 +41,13 @@ fn recorded(path: &str, folder: &Path, arguments: &[&str]) -> Option<(Value, Pat
     unreachable!("the last attempt returns or panics")
 }
 
-/// The trace of a direction: each opportunity's time, ms.
+/// Opportunities in the trace of a direction, ms.
 fn trace(name: &Path, way: &str) -> Vec<u64> {
     let text = fs::read_to_string(name.with_extension(way)).unwrap();
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-/// Mbit/s in a stretch of a trace, ms.
+/// Mbit/s in a part of a trace; `from` and `until` in ms.
 fn mbps(trace: &[u64], from: u64, until: u64) -> f64 {
     let count = trace.iter().filter(|at| (from..until).contains(at)).count();
     count as f64 * 12.0 / (until - from) as f64
@@ -58,7 +58,7 @@ fn judge_near(machine: &Machine, recorded: f64, given: f64, percent: f64, what: 
     machine.judge(apart.abs() < percent, format!("{what}: {recorded} recorded, {given} given"));
 }
 
-/// Down and up differ; what is run over the trace gets what it gets over the path itself.
+/// Down and up differ; goodput over the trace equals goodput over the path.
 #[test]
 fn a_constant_rate_is_recorded_and_gives_that_rate() {
     if !is_possible() {
@@ -73,12 +73,12 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
         machine.judge(said["queue_empty_pct"].as_f64().unwrap() < 5.0, &summary);
         let trace = trace(&name, way);
         judge_near(&machine, mbps(&trace, 0, 6000), given, 3.0, way);
-        assert!(trace.last().unwrap().abs_diff(6000) <= 10, "it repeats after 6 s");
+        assert!(trace.last().unwrap().abs_diff(6000) <= 10, "the trace repeats after 6 s");
         for second in 0..6 {
             judge_near(&machine, mbps(&trace, second * 1000, second * 1000 + 1000), given, 10.0, way);
         }
     }
-    // 20 bytes of IP and 8 of UDP are on the link, too.
+    // The link also carries 20 bytes of IP and 8 bytes of UDP header.
     let rtt = summary["rtt_ms"]["min"].as_f64().unwrap();
     machine.judge((40.0..45.0).contains(&rtt), &summary);
     let shown = |way: &str| name.with_extension(way).display().to_string();
@@ -96,8 +96,7 @@ fn a_constant_rate_is_recorded_and_gives_that_rate() {
     );
 }
 
-/// A plan that repeats each 6 s, recorded for as long. Nobody knows at which of its moments the recording begins: of all,
-/// the one that fits best.
+/// A plan with a period of 6 s, recorded for 6 s. The phase of the recording is unknown: the best fit is taken.
 #[test]
 fn a_rate_that_changes_is_recorded_as_it_changes() {
     if !is_possible() {
@@ -149,9 +148,9 @@ fn a_rate_that_changes_is_recorded_as_it_changes() {
     }
 }
 
-/// Both directions at once; reports go with the packets of the other one and count there, or have a socket of their own and
-/// do not: some 100 kbit/s of the rate are theirs. Either way they wait in the other direction's queue, which costs a little
-/// of the path.
+/// Both directions at once. Reports share the path with packets of the other direction and count there, or use a
+/// separate socket and do not (about 100 kbit/s). In both cases, reports wait in the other direction's queue, which
+/// costs a little of the rate.
 #[test]
 fn both_directions_are_recorded_at_once() {
     if !is_possible() {
@@ -165,7 +164,7 @@ fn both_directions_are_recorded_at_once() {
         let Some((summary, name, machine)) = recorded(path, folder.path(), &arguments) else { return };
         assert_eq!(summary["feedback_shares_way"], feedback.is_empty());
         for way in ["down", "up"] {
-            // Where reports wait, the queue runs empty at times; what lacks is what it says of that.
+            // If reports wait, the queue is empty at times; the missing rate is the reported share of empty time.
             let full = 1.0 - summary[way]["queue_empty_pct"].as_f64().unwrap() / 100.0;
             judge_near(&machine, mbps(&trace(&name, way), 0, 3000), 6.0 * full, 4.0, way);
             judge_near(&machine, summary[way]["rate_kbps"].as_f64().unwrap(), 6000.0 * full, 4.0, way);
@@ -179,7 +178,7 @@ fn what_cannot_be_recorded_is_said() {
         (&[], 2, "SERVER"),
         (&["192.0.2.1"], 2, "--out"),
         (&["192.0.2.1", "--out", "x", "--seconds", "0"], 2, "--seconds"),
-        (&["nowhere.invalid", "--out", "/tmp/lasthop-x"], 2, "`nowhere.invalid` is no address"),
+        (&["nowhere.invalid", "--out", "/tmp/lasthop-x"], 2, "cannot resolve `nowhere.invalid`"),
         (&["127.0.0.1:9", "--from", "192.0.2.1", "--out", "/tmp/lasthop-x"], 1, "192.0.2.1"),
     ];
     for (arguments, status, message) in cases {
@@ -192,7 +191,7 @@ fn what_cannot_be_recorded_is_said() {
     let nobody = lasthop().args(["emulate", "record", "--serve", "127.0.0.1:0", "--idle", "200 ms"]).output();
     let nobody = nobody.unwrap();
     assert!(
-        nobody.status.code() == Some(1) && stderr_of(&nobody).contains("nobody came"),
+        nobody.status.code() == Some(1) && stderr_of(&nobody).contains("no client for"),
         "{}",
         stderr_of(&nobody)
     );

@@ -1,18 +1,18 @@
-//! Nothing stays: after the end, after a signal, and after a kill and the next start.
+//! No leftovers: after the end, after a signal, and after a kill and the next start.
 
 use crate::{CLEAN, emulate, emulating, is_possible, kill_with_guard};
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Namespaces that are called after a process.
+/// Namespaces named after a process.
 pub fn namespaces_of(pid: u32) -> Vec<String> {
     let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with(&format!("lasthop-{pid}-"))).collect()
 }
 
-/// Processes whose arguments contain a word.
+/// Number of processes with an argument that contains a word.
 pub fn processes_with(word: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -27,7 +27,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Starts a run whose programs sleep for `seconds`, a number that no other test uses, and waits until they do.
+/// Starts a run whose programs sleep for `seconds`, a number unique among the tests, and waits until they do.
 fn begin(seconds: &str) -> Running {
     let server = format!("sleep {seconds} & exec sleep {seconds}");
     let command = format!("sleep {seconds} & exec sleep {seconds}");
@@ -42,7 +42,7 @@ fn begin(seconds: &str) -> Running {
     running
 }
 
-/// A run that is asked to end with its owner.
+/// A run, asked to end on drop.
 pub struct Running(pub Child);
 
 impl Drop for Running {
@@ -94,7 +94,7 @@ fn after_a_kill_nothing_is_left() {
     let mut killed = begin("17320");
     send("-KILL", &killed.0);
     killed.0.wait().unwrap();
-    wait_until("its namespaces go", || namespaces_of(killed.0.id()).is_empty());
+    wait_until("the namespaces go", || namespaces_of(killed.0.id()).is_empty());
     assert_eq!(processes_with("17320"), 0);
 }
 
@@ -106,10 +106,10 @@ fn after_a_kill_the_next_start_removes_everything() {
     let mut killed = begin("16180");
     let other = begin("16181");
     kill_with_guard(&mut killed.0);
-    // A test beside this one may have begun a run meanwhile, and said it.
+    // A concurrent test may have started a run and removed the leftovers already.
     emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]);
     assert_eq!(namespaces_of(killed.0.id()), Vec::<String>::new());
     assert_eq!(processes_with("16180"), 0);
-    // One that lives keeps what it has.
+    // A living run keeps its namespaces and processes.
     assert_eq!((namespaces_of(other.0.id()).len(), processes_with("16181")), (2, 4));
 }

@@ -1,16 +1,16 @@
-//! `--live`: the terminal shows the run, and is as it was however the run ends.
+//! `--live`: the terminal shows the run, and is restored however the run ends.
 
 use crate::common::lasthop;
 use crate::traffic::server;
 use crate::{CLEAN, emulate, is_possible};
 use std::process::{Command, Stdio};
 
-/// What switches the other screen on and off, and shows the cursor again.
+/// Sequences that switch the alternate screen on and off, and show the cursor.
 const ON: &str = "\u{1b}[?1049h";
 const OFF: &str = "\u{1b}[?1049l";
 const CURSOR: &str = "\u{1b}[?25h";
 
-/// All that a terminal of 30 by 100 gets from a run whose command is this line; at the end its modes (stty(1)).
+/// Output to a terminal of 30 by 100 of a run whose command is this line, followed by the modes (stty(1)).
 fn on_a_terminal(line: &str) -> Option<String> {
     let program = lasthop().get_program().to_str().unwrap().to_owned();
     let server = server("cubic");
@@ -28,9 +28,9 @@ fn on_a_terminal(line: &str) -> Option<String> {
     }
 }
 
-/// What came before the other screen, on it, and after it.
+/// Output before, on and after the alternate screen.
 fn parts(all: &str) -> [&str; 3] {
-    let (before, rest) = all.split_once(ON).unwrap_or_else(|| panic!("no other screen: {all:?}"));
+    let (before, rest) = all.split_once(ON).unwrap_or_else(|| panic!("no alternate screen: {all:?}"));
     let (on, after) = rest.split_once(OFF).unwrap_or_else(|| panic!("it stays: {all:?}"));
     assert!(!after.contains(ON), "{all:?}");
     [before, on, after]
@@ -69,7 +69,7 @@ fn the_terminal_is_given_back_after_an_interruption_and_a_kill() {
     assert!(after.contains("hello\r\n") && after.contains("status 130"), "{after:?}");
     is_given_back(after);
     let Some(killed) = kill("KILL") else { return };
-    // What tidies up has a second for it.
+    // The guard has a second to restore the terminal.
     let [_, _, after] = parts(&killed);
     is_given_back(after);
 }
@@ -89,7 +89,7 @@ fn without_a_terminal_it_is_said_before_anything_is_made() {
     assert!(output.status.code() == Some(2) && said.contains("--live needs a terminal"), "{said}");
     let shell = emulate(&[CLEAN, "--live"]);
     let said = String::from_utf8_lossy(&shell.stderr).into_owned();
-    assert!(shell.status.code() == Some(2) && said.contains("which a shell needs itself"), "{said}");
+    assert!(shell.status.code() == Some(2) && said.contains("--live needs the terminal"), "{said}");
     let short = emulate(&[CLEAN, "--every", "1 ms", "--", "true"]);
     assert_eq!(short.status.code(), Some(2));
 }

@@ -1,4 +1,4 @@
-//! A run that goes on is seen, and its path is set.
+//! A run in progress is watched, and its path is changed.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, stderr_of};
@@ -11,7 +11,7 @@ use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Asks a run for something.
+/// Calls `lasthop emulate set`.
 fn set(run: &Child, words: &[&str]) -> Output {
     let pid = run.id().to_string();
     lasthop().args(["emulate", "set", "--format", "json", "--run", &pid]).args(words).output().unwrap()
@@ -22,17 +22,17 @@ fn lines(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Waits until a run has told so much.
+/// Waits until a run has written `count` lines.
 fn wait_for(file: &Path, count: usize) {
     let start = Instant::now();
     while lines(file).len() < count {
-        assert!(start.elapsed() < Duration::from_secs(20), "{count} lines are not told");
+        assert!(start.elapsed() < Duration::from_secs(20), "fewer than {count} lines");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// From 2 s on the rate is a fifth, and the delay six times as long: what is delivered follows, what was told says so, and
-/// the summary has it as a plan.
+/// From 2 s on, the rate is a fifth and the delay six times as long. Deliveries and JSON lines follow, and the summary
+/// has the change as a plan.
 #[test]
 fn what_is_set_holds_from_then_on() {
     if !is_possible() {
@@ -66,11 +66,11 @@ fn what_is_set_holds_from_then_on() {
     };
     let (before, after) = (rates(1.0, when), rates(when + 0.5, when + 2.5));
     machine.judge((9700.0..10_300.0).contains(&before), before);
-    // The link is never idle: up to 200 packets wait for it when the rate falls.
+    // The link is never idle: up to 200 packets wait when the rate falls.
     machine.judge((1940.0..2060.0).contains(&after), after);
     let last = told.last().unwrap();
     assert_eq!(last["links"][0]["delay_ms"], 60.0);
-    // None, if the connection has just been closed.
+    // `None` if the connection has just closed.
     assert!(last["down"]["rtt_ms"].as_f64().is_none_or(|rtt| rtt > 130.0), "{last}");
 
     let changes = summary["set"]["changes"].as_array().unwrap();
@@ -101,9 +101,9 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
         thread::sleep(Duration::from_millis(50));
     }
     says(&set(&run, &["rate=1Mbit/s"]), "several links");
-    // Bit errors are no share of packets: then the rate is not set, either.
+    // Bit errors are not a share of packets; then the rate does not change, either.
     let before = set(&run, &[]).stdout;
-    says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "nothing was changed");
+    says(&set(&run, &["rate=1Mbit/s", "loss=1%", "--link", "wireless"]), "no setting has changed");
     let links = |stdout: &[u8]| serde_json::from_slice::<Value>(stdout).unwrap()["links"].clone();
     assert_eq!(links(&before), links(&set(&run, &[]).stdout));
     says(&set(&run, &["rate=1Mbit/s", "--link", "none"]), "no link `none`");
@@ -112,10 +112,10 @@ fn what_cannot_be_set_is_refused_and_the_run_goes_on() {
     end(&run);
     run.wait().unwrap();
     let gone = set(&run, &[]);
-    says(&gone, "no emulation of yours is process");
+    says(&gone, "you have no running emulation with PID");
 }
 
-/// Has a run end as at Ctrl-C.
+/// Ends a run like Ctrl-C.
 fn end(run: &Child) {
     let pid = run.id().to_string();
     assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());

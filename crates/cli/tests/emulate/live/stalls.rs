@@ -1,4 +1,4 @@
-//! What bends a run is seen: here that the path itself stood still.
+//! Disturbances of a run are detected: here, the path itself stood still.
 
 use crate::common::machine::Machine;
 use crate::traffic::{client, printed, server};
@@ -11,8 +11,8 @@ fn signal(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
-/// While the path is stopped for 45 ms packets are handed to its devices. They join when they were handed over, not when
-/// they are read: those that should have arrived meanwhile are late, and nothing else is bent.
+/// The path is stopped for 45 ms at a time while packets are handed to its devices. Packets enter at their hand-over,
+/// not at their reading: those due meanwhile are late, and the rest is correct.
 #[test]
 fn what_came_while_the_path_stood_still_is_late() {
     if !is_possible() {
@@ -30,7 +30,7 @@ fn what_came_while_the_path_stood_still_is_late() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-    // Often enough for more than 5 % of the time.
+    // Stops for more than 5 % of the time.
     sleep(Duration::from_millis(1000));
     for _ in 0..8 {
         signal(running.id(), "-STOP");
@@ -43,21 +43,21 @@ fn what_came_while_the_path_stood_still_is_late() {
     let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(status.code(), Some(3), "{summary}");
     assert_eq!(summary["valid"], false);
-    // Two round trips of 10 ms each way lie within each pause, with the queue's wait: what joined in its first half was due.
+    // Two round trips plus queueing fit into each pause: packets from its first half were due in the pause.
     let latest = summary["lateness_us"]["max"].as_f64().unwrap();
     assert!((20e3..120e3).contains(&latest), "{summary}");
-    let entry = summary["entry_us"]["p99"].as_f64().expect("it is seen when packets are handed over");
+    let entry = summary["entry_us"]["p99"].as_f64().expect("entry times are known");
     assert!(entry < 1e3, "{summary}");
 }
 
-/// A SYN that is sent while the path is stopped for 60 ms arrives when it would have arrived without that.
+/// A SYN sent while the path is stopped for 60 ms arrives as if the path had not stopped.
 #[test]
 fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
     if !is_possible() {
         return;
     }
     let client = client("{server}", 0.5);
-    // The shell's parent is the path. The kernel stamps packets a moment after it is asked to.
+    // The shell's parent is the path. The kernel begins to stamp packets a moment after the request.
     let line = format!("sleep 0.5; kill -STOP $PPID; (sleep 0.06; kill -CONT $PPID) & {client}");
     let path = "rate=10Mbit/s,rtt=400ms,queue=200packets";
     let words = [path, "--server", &server("cubic"), "--format", "json", "--", "sh", "-c", &line];
@@ -66,12 +66,12 @@ fn a_packet_joins_when_it_was_handed_over_however_late_it_is_read() {
     let (summary, took) = (crate::summary(&output), printed(&output, "connected_ms"));
     machine.heed(&summary);
     assert!(took >= 400.0, "connected after {took} ms; {summary}");
-    // The handshake began at most 60 ms before the path went on, and at least 30 ms: a program starts sooner. The program
-    // notices the connection when the program gets a processor.
+    // The handshake began at most 60 ms and at least 30 ms before the path continued: a program starts sooner. The
+    // program notices the connection when it gets a processor.
     machine.judge(took < 425.0, format!("connected after {took} ms; {summary}"));
 }
 
-/// An idle path's packets join at once.
+/// Packets enter an idle path at once.
 #[test]
 fn packets_join_when_the_kernel_hands_them_over() {
     if !is_possible() {
@@ -83,12 +83,12 @@ fn packets_join_when_the_kernel_hands_them_over() {
     let output = crate::emulate(&words);
     let summary = crate::summary(&output);
     machine.heed(&summary);
-    // The path waits for a processor as others do: half of the packets join within 100 us.
-    let median = summary["entry_us"]["p50"].as_f64().expect("it is seen");
+    // The path waits for a processor like other programs: half of the packets enter within 100 us.
+    let median = summary["entry_us"]["p50"].as_f64().expect("entry times are known");
     machine.judge(median < 100.0, &summary);
 }
 
-/// Programs that hardly get a processor are no measure of a path: the run says so.
+/// Programs that hardly get a processor make a run invalid.
 #[test]
 fn programs_that_wait_for_a_processor_make_a_run_invalid() {
     if !is_possible() {

@@ -1,4 +1,4 @@
-//! What programs see of the path.
+//! The path as seen by programs.
 
 use crate::common::machine::Machine;
 use crate::{CLEAN, emulate, is_possible, summary};
@@ -8,17 +8,17 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Where the server listens.
+/// Server's port.
 const PORT: u16 = 5001;
 
-/// This test program as a server that sends without end, with a congestion control.
+/// Command line of this test program as an endless server with a congestion control.
 pub fn server(congestion: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
     format!("EMULATED={congestion} exec {program} --ignored --exact live::traffic::as_server")
 }
 
-/// This test program as a client that receives for some seconds from an address.
+/// Command line of this test program as a client that receives for some seconds.
 pub fn client(from: &str, seconds: f64) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
@@ -28,7 +28,7 @@ pub fn client(from: &str, seconds: f64) -> String {
 }
 
 #[test]
-#[ignore = "not a test: what others run at the server"]
+#[ignore = "not a test: server program of other tests"]
 fn as_server() {
     let Ok(congestion) = env::var("EMULATED") else { return };
     serve(&listener(&congestion));
@@ -36,9 +36,9 @@ fn as_server() {
 
 /// A listener whose connections have a congestion control.
 pub fn listener(congestion: &str) -> TcpListener {
-    // For both families; for IPv4 alone where the kernel has no other.
+    // Both families, or IPv4 alone if the kernel has no IPv6.
     let listener = TcpListener::bind(("::", PORT)).or_else(|_| TcpListener::bind(("0.0.0.0", PORT))).unwrap();
-    // Its connections inherit this. The namespace's own default may be one of the unrestricted ones only.
+    // Connections inherit this. The namespace's default permits only unrestricted congestion controls.
     setsockopt(&listener, sockopt::TcpCongestion, &congestion.into()).unwrap();
     listener
 }
@@ -52,14 +52,14 @@ pub fn serve(listener: &TcpListener) {
 }
 
 #[test]
-#[ignore = "not a test: what others run as the command"]
+#[ignore = "not a test: client program of other tests"]
 fn as_client() {
     let Ok(text) = env::var("EMULATED") else { return };
     let (address, seconds) = text.split_once(' ').unwrap();
     receive(address, seconds.parse().unwrap(), || 0);
 }
 
-/// This test program as one that connects to an address some times, and prints the shortest time that it took.
+/// Command line of this test program as a client that connects several times, and prints the shortest time.
 pub fn connector(to: &str) -> String {
     let program = env::current_exe().unwrap();
     let program = program.display();
@@ -67,7 +67,7 @@ pub fn connector(to: &str) -> String {
 }
 
 #[test]
-#[ignore = "not a test: what others run as the command"]
+#[ignore = "not a test: client program of other tests"]
 fn as_connector() {
     let Ok(address) = env::var("EMULATED") else { return };
     let connect = |_| {
@@ -78,7 +78,7 @@ fn as_connector() {
     println!("\nshortest_ms={}", (0..15).map(connect).fold(f64::INFINITY, f64::min));
 }
 
-/// Receives for some seconds and prints how fast, and how fast `others` grew meanwhile, bytes.
+/// Receives for some seconds; prints the rate, and the growth of `others` meanwhile, bytes.
 pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     let start = Instant::now();
     let mut stream = TcpStream::connect((address, PORT)).unwrap();
@@ -102,7 +102,7 @@ pub fn receive(address: &str, seconds: f64, others: impl Fn() -> u64) {
     }
 }
 
-/// A number that the client printed.
+/// A number printed by the client.
 pub fn printed(output: &std::process::Output, name: &str) -> f64 {
     let text = String::from_utf8_lossy(&output.stdout);
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -133,18 +133,18 @@ fn ipv6_goes_the_same_way() {
     let share = goodput / (10e3 * 1428.0 / 1500.0);
     assert!(share < 1.005, "{share} of the ceiling; {summary}");
     machine.judge(share > 0.97, format!("{share} of the ceiling; {summary}"));
-    // The kernel is asked about its connections of this family, too.
+    // The report includes IPv6 connections.
     let report = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(report.contains("server, [2001:2::1]:5001 to [2001:2::2]:"), "no figures of the connection");
 }
 
-/// No router, no neighbour, no group is looked for: what links charge is the programs' own.
+/// No router, neighbour or multicast packets: links carry packets of the programs only.
 #[test]
 fn nothing_but_the_programs_packets_is_on_the_path() {
     if !is_possible() {
         return;
     }
-    // Listening on both families, longer than a kernel waits with what it says of itself.
+    // Listens on both families for longer than the kernel waits before its own packets.
     let output = emulate(&[CLEAN, "--server", &server("cubic"), "--format", "json", "--", "sleep", "3"]);
     let packets = &summary(&output)["packets"];
     assert_eq!((packets["down"].as_u64(), packets["up"].as_u64()), (Some(0), Some(0)), "{packets}");
@@ -215,7 +215,7 @@ fn input_output_and_status_are_the_commands() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.stdout, b"some\0bytes\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("198.18.0.1"));
-    // 3 if the machine was so busy that the run is invalid.
+    // 3 if the machine was too busy.
     assert!(matches!(output.status.code(), Some(7 | 3)), "{:?}", output.status);
     let killed = emulate(&[CLEAN, "--server", "exec sleep 1000", "--", "sh", "-c", "kill -9 $$"]);
     assert!(matches!(killed.status.code(), Some(137 | 3)), "{:?}", killed.status);

@@ -1,4 +1,4 @@
-//! Without root's rights: in namespaces of the user's own, of which nothing stays.
+//! Without root: in the user's own namespaces, without leftovers.
 
 use crate::common::machine::Machine;
 use crate::common::{lasthop, objects, stderr_of};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
-/// `lasthop emulate`, to be called by an ordinary user.
+/// `lasthop emulate` as an unprivileged user.
 pub fn emulating(arguments: &[&str]) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
@@ -27,7 +27,7 @@ pub fn emulate(arguments: &[&str]) -> Output {
     emulating(arguments).output().unwrap()
 }
 
-/// Whether a user may do that here; says why not, once.
+/// Whether an unprivileged user can emulate here; prints the reason once if not.
 pub fn is_possible() -> bool {
     static SAID: Once = Once::new();
     let why = match emulating(&[CLEAN, "--server", "exec sleep 1000", "--", "true"]).output() {
@@ -39,13 +39,13 @@ pub fn is_possible() -> bool {
     false
 }
 
-/// The network namespaces in which somebody is.
+/// Network namespaces that have processes.
 fn namespaces() -> HashSet<PathBuf> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| fs::read_link(entry.path().join("ns/net")).ok()).collect()
 }
 
-/// The network namespace of each process whose arguments contain a word.
+/// Network namespaces of processes with an argument that contains a word.
 fn namespaces_with(word: &str) -> HashSet<PathBuf> {
     let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let has = |path: &PathBuf| {
@@ -73,7 +73,7 @@ fn traffic_passes_as_for_root() {
         "-c",
         &client("{server}", 5.0),
     ]);
-    // On a busy machine it may come too late, and says so.
+    // On a busy machine packets may be late, which makes the run invalid.
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr_of(&output));
     let summary = summary(&output);
     assert_eq!(summary["valid"], output.status.success());
@@ -82,9 +82,9 @@ fn traffic_passes_as_for_root() {
     assert!(summary["entry_us"].is_object(), "{summary}");
     let late_ms = summary["lateness_us"]["max"].as_f64().unwrap() / 1e3;
     let (connected, goodput) = (printed(&output, "connected_ms"), printed(&output, "goodput_kbps"));
-    // A round trip, and two packets that were late.
+    // A round trip, and two late packets.
     assert!((40.0..42.0 + 2.0 * late_ms).contains(&connected), "{connected} ms, {late_ms} ms late");
-    // 1448 of 1500 bytes are 4830; what waited while a busy machine did not read comes at once.
+    // 1448 of 1500 bytes give 4830 kbit/s; data unread on a busy machine arrives at once.
     assert!(goodput < 5100.0, "{goodput}");
     machine.judge(goodput > 4500.0, goodput);
 }
@@ -100,12 +100,12 @@ fn the_command_is_the_users_and_so_is_its_status() {
     assert_eq!(output.status.code(), Some(7), "{}", stderr_of(&output));
     let said = stderr_of(&output);
     assert_eq!(said.matches("as root").count(), 1, "{said}");
-    // Mistakes are told as ever, and by one process.
+    // Errors are printed as usual, by one process only.
     let output = emulate(&["umst", "--", "true"]);
     assert_eq!((output.status.code(), stderr_of(&output).matches("did you mean").count()), (Some(2), 1));
 }
 
-/// Starts a run whose programs sleep for `seconds`, a number that no other test uses, and waits until they do.
+/// Starts a run whose programs sleep for `seconds`, a number unique among the tests, and waits until they do.
 fn begin(seconds: &str) -> Child {
     let line = format!("sleep {seconds} & exec sleep {seconds}");
     let mut command = emulating(&[CLEAN, "--server", &line, "--", "sh", "-c", &line]);
@@ -128,9 +128,9 @@ fn whatever_ends_it_nothing_is_left() {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), status, "{signal}");
         wait_until("the programs go", || processes_with(seconds) == 0);
-        wait_until("its namespaces go", || namespaces().is_disjoint(&made));
+        wait_until("the namespaces go", || namespaces().is_disjoint(&made));
     }
-    // The second process, too.
+    // Also if the second process is killed.
     let mut child = begin("22363");
     let second = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
     assert!(Command::new("kill").args(["-KILL", second.trim()]).status().unwrap().success());
@@ -138,12 +138,12 @@ fn whatever_ends_it_nothing_is_left() {
     assert_eq!(processes_with("22363"), 0);
 }
 
-/// Leads to the internet of a world, by these programs alone; what the command printed.
+/// Runs a command in a path to the internet of a world, with these programs only; returns its output.
 fn outside(world: &World, folder: &Path, command: &[&str]) -> Output {
     let mut call = emulating(&[&["rate=5Mbit/s,rtt=60ms,queue=100packets", "--"], command].concat());
     let path: OsString = folder.into();
     call.env("PATH", path).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // The program itself is found before that counts.
+    // `setpriv` is found before PATH changes.
     let setpriv = has("setpriv").unwrap();
     let mut again = Command::new(setpriv);
     again.args(call.get_args()).env("PATH", folder).env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null());
@@ -172,7 +172,7 @@ fn the_way_outside_leads_through_a_program() {
             let said = stderr_of(&output);
             assert!(
                 said.contains(
-                    "only TCP and questions for names get outside: neither `pasta` (passt) nor `slirp4netns`"
+                    "only TCP and name resolution (DNS) reach outside: neither `pasta` (passt) nor `slirp4netns`"
                 ),
                 "{said}"
             );
@@ -190,7 +190,7 @@ fn a_machine_that_forbids_it_is_told_how_to_permit_it() {
     if !is_possible() {
         return;
     }
-    // In a user namespace that permits no other one inside.
+    // In a user namespace that permits no nested one.
     let line = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps -all --inh-caps -all \"$0\" \"$@\"";
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
@@ -216,7 +216,7 @@ fn the_doctor_tries_it() {
     command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
     let output = command.arg(lasthop().get_program()).args(["doctor", "--format", "json"]).output().unwrap();
     let findings = objects(&String::from_utf8_lossy(&output.stdout));
-    let way = findings.iter().find(|finding| finding["name"] == "a way for you").unwrap();
+    let way = findings.iter().find(|finding| finding["name"] == "emulation mode").unwrap();
     assert_eq!(way["is_there"], true, "{way:?}");
-    assert!(way["found"].as_str().unwrap().starts_with("in namespaces of your own"), "{way:?}");
+    assert!(way["found"].as_str().unwrap().starts_with("in your own namespaces"), "{way:?}");
 }

@@ -1,4 +1,4 @@
-//! The agent, in the client's namespace.
+//! The agent in the client's namespace.
 
 use lasthop_emu::emulation::End;
 use lasthop_os::ends::Ends;
@@ -12,26 +12,23 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A running agent; it ends with this.
 pub(super) struct Companion {
     _program: Program,
     _folder: Folder,
 }
 
-/// Where it has its lock and its socket; removed at the end.
+/// Folder of the agent's lock and socket; removed at the end.
 struct Folder(PathBuf);
 
-/// How long it has until it is ready.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
 impl Companion {
-    /// Starts an agent with these flags and waits until it is ready.
     pub(super) fn begin(ends: &Ends, arguments: &[String]) -> Result<Companion, SystemError> {
         let folder = Folder::create().map_err(|error| refused("make a directory for the agent", &error))?;
         let said = folder.0.join("said");
         let program = std::env::current_exe().map_err(|error| refused("find this program", &error))?;
         let shown = |path: &Path| path.display().to_string();
-        // What it says is wanted only if it fails.
+        // Keeps the agent's messages, for the case of a failure.
         let mut words = ["sh", "-c", r#"exec "$@" 2>"$0""#].map(str::to_owned).to_vec();
         words.extend([shown(&said), shown(&program), "agent".to_owned(), "run".to_owned()]);
         words.extend(["--run-dir".to_owned(), shown(&folder.0)]);
@@ -39,13 +36,13 @@ impl Companion {
         let client = ends.namespace(End::Client as usize);
         let mut program = Program::start(client, &words, Attached::Background, &Runner::Us, None, None)?;
         let start = Instant::now();
-        // It says so once its rules are in place.
+        // The agent prints this line once its rules are in place.
         while !fs::read_to_string(&said).is_ok_and(|text| text.contains("the agent runs")) {
             if program.ended()?.is_some() || start.elapsed() > READY_WITHIN {
                 let text = fs::read_to_string(&said).unwrap_or_default();
                 return Err(SystemError {
-                    message: format!("the agent did not begin: {}", text.trim()),
-                    help: "`lasthop doctor` says what it needs".to_owned(),
+                    message: format!("the agent did not start: {}", text.trim()),
+                    help: "run `lasthop doctor` to check the agent's needs".to_owned(),
                 });
             }
             sleep(Duration::from_millis(5));
@@ -59,7 +56,7 @@ impl Folder {
         let nanos = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
         let name = format!("lasthop-measure-{}-{nanos}", std::process::id());
         let folder = Folder(std::env::temp_dir().join(name));
-        // Nobody else's, and one that was there before is not taken.
+        // Private, and never an existing folder.
         DirBuilder::new().mode(0o700).create(&folder.0)?;
         Ok(folder)
     }
@@ -72,5 +69,8 @@ impl Drop for Folder {
 }
 
 fn refused(what: &str, error: &io::Error) -> SystemError {
-    SystemError { message: format!("cannot {what}: {error}"), help: "see what the system says".to_owned() }
+    SystemError {
+        message: format!("cannot {what}: {error}"),
+        help: "see the system's error above".to_owned(),
+    }
 }

@@ -1,6 +1,6 @@
-//! `lasthop agent measure`: what the agent does for a path, measured with real senders.
+//! `lasthop agent measure`: effect of the agent on a path, measured with real senders.
 //!
-//! * `companion`: the agent, in the client's namespace.
+//! * `companion`: the agent in the client's namespace.
 
 mod companion;
 
@@ -29,10 +29,10 @@ use lasthop_scenario::Scenario;
 use std::any::Any;
 use std::path::PathBuf;
 
-/// Measure what the agent does for a path: real senders over the emulated path, without and with it.
+/// Measure the agent's effect on a path: real senders over the emulated path, with and without the agent
 ///
-/// The client is this kernel, with its own settings; the senders are this kernel with each congestion control, or our
-/// endpoint with the scenario's mechanisms (`lasthop-to-kernel`). Needs root.
+/// The client is this kernel with its current settings. The sender is this kernel with each congestion control, or
+/// Lasthop's endpoint with the scenario's mechanisms (`lasthop-to-kernel`). Needs root.
 ///
 /// Try: sudo lasthop agent measure umts --window dynamic --report agent.html
 #[derive(Args)]
@@ -41,19 +41,19 @@ pub(super) struct Measure {
     source: Source,
     #[command(flatten)]
     mechanisms: Mechanisms,
-    /// Who sends: congestion controls of the kernel's, or `lasthop-to-kernel`
+    /// Senders: congestion controls of the kernel, or `lasthop-to-kernel`
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', default_value = "cubic,reno,bbr")]
     senders: Vec<Sender>,
-    /// Number of repetitions of each, without and with the agent
+    /// Number of repetitions per sender, each with and without the agent
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = values::runs)]
     runs: u32,
-    /// Seed of the first repetition, the others count up; the scenario's own by default
+    /// Seed of the first repetition, counting up from there; the scenario's seed by default
     #[arg(long, value_name = "S", value_parser = values::seed)]
     seed: Option<u64>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// Draw it, as a page that works offline
+    /// Write an offline page with charts
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
 }
@@ -98,8 +98,8 @@ impl Measure {
         })
     }
 
-    /// Every repetition of a sender: without the agent, and with it. Both are run again if one was not in time, so many
-    /// times in all as there are repetitions.
+    /// Runs every repetition of a sender without and with the agent. Repeats both if one had late packets; total
+    /// repeats are limited to the number of repetitions.
     fn repeat(
         &self,
         sender: &Sender,
@@ -143,7 +143,7 @@ impl Measure {
 }
 
 fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Trial, Failure> {
-    // The client is as it is.
+    // The client keeps its settings.
     let settings = Settings::default();
     let tcp = match sender {
         Sender::Kernel(name) => {
@@ -152,7 +152,7 @@ fn trial(sender: &Sender, scenario: &Scenario, carried: &Carried) -> Result<Tria
         Sender::OwnToKernel => Tcp::OwnToKernel { configs: carried.configs.clone(), settings },
         Sender::Own => {
             return Err(Failure::bad_input(
-                "`lasthop` has our endpoint at the client, too, whose ACKs no agent sees",
+                "`lasthop` also puts Lasthop's endpoint at the client, where the agent cannot see ACKs",
                 "use lasthop-to-kernel",
             ));
         }

@@ -1,6 +1,6 @@
-//! Who asks a running emulation for something: a socket in a directory that only its owner may write to.
+//! Requests to a running emulation, by a socket in a directory that only its owner may write to.
 //!
-//! A thread listens, and hands each request to the loop that carries the packets, which answers between two of them.
+//! A thread receives requests; the loop that carries packets answers between two packets.
 
 use super::super::ground;
 use super::knobs::{Refusal, Request};
@@ -18,7 +18,6 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// What is answered.
 #[derive(Serialize, Deserialize)]
 pub(in super::super) enum Answer {
     #[serde(rename = "done")]
@@ -27,37 +26,35 @@ pub(in super::super) enum Answer {
     Refused(Refusal),
 }
 
-/// A request that waits for its answer.
 pub(super) struct Asked {
     pub(super) request: Request,
     answer: SyncSender<Answer>,
 }
 
 impl Asked {
-    /// Answers it; who has gone gets none.
+    /// Sends the answer; ignores a closed connection.
     pub(super) fn answer(self, answer: Result<Value, Refusal>) {
         let _ = self.answer.send(answer.map_or_else(Answer::Refused, Answer::Done));
     }
 }
 
-/// The socket of this run.
 pub(super) struct Control {
     path: PathBuf,
     asked: Receiver<Asked>,
-    /// What the path leads through.
+    /// Directory of the socket, kept open.
     _folder: Folder,
 }
 
-/// How long the two ends wait for each other.
+/// Timeout of both ends.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest request, bytes.
+/// Maximum length of a request, bytes.
 const LONGEST: u64 = 1 << 16;
 
 impl Control {
-    /// Listens from now on.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// If there is no directory that may be trusted, or the system refuses.
+    /// If no trusted directory exists, or a system call fails.
     pub(super) fn listen() -> Result<Control, SystemError> {
         let mut refused = None;
         for place in places() {
@@ -67,24 +64,24 @@ impl Control {
             }
         }
         Err(refused.unwrap_or_else(|| SystemError {
-            message: "there is no directory for its socket".to_owned(),
-            help: "set XDG_RUNTIME_DIR to a directory of your own".to_owned(),
+            message: "no directory for the control socket".to_owned(),
+            help: "set XDG_RUNTIME_DIR to your own directory".to_owned(),
         }))
     }
 
     fn listen_in(folder: Folder) -> Result<Control, SystemError> {
         let name = format!("{PREFIX}{}{SUFFIX}", ground::run());
         let path = folder.inside(&name);
-        // A run of the same number that was killed.
+        // Removes the socket of a killed run with the same PID.
         let _ = fs::remove_file(&path);
         let listener = UnixListener::bind(&path).map_err(|error| SystemError {
             message: format!("cannot listen at `{}`: {error}", folder.shown(&name).display()),
-            help: "may that directory be written to?".to_owned(),
+            help: "check that you may write to the directory".to_owned(),
         })?;
         let (ask, asked) = sync_channel(0);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                // Who has gone, or asks nothing that can be read, gets no answer.
+                // Closed connections and unreadable requests get no answer.
                 let Ok(stream) = stream else { continue };
                 if serve(&stream, &ask).is_err() {
                     continue;
@@ -94,7 +91,6 @@ impl Control {
         Ok(Control { path, asked, _folder: folder })
     }
 
-    /// The next request, if there is one.
     pub(super) fn poll(&self) -> Option<Asked> {
         self.asked.try_recv().ok()
     }
@@ -118,25 +114,22 @@ fn serve(mut stream: &UnixStream, ask: &SyncSender<Asked>) -> io::Result<()> {
     writeln!(stream, "{}", serde_json::to_string(&answer)?)
 }
 
-/// Names of sockets: this, the process's number, and that.
 const PREFIX: &str = "emulate-";
 const SUFFIX: &str = ".sock";
 
-/// Where sockets are: root's, or the user's own. Who is root in a namespace of an ordinary user's has the latter.
+/// Directories of sockets: root's, or the user's own. Root in a user's own namespace uses the latter.
 fn places() -> Vec<PathBuf> {
     let root = geteuid().is_root().then(|| PathBuf::from("/run/lasthop"));
     let own = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("lasthop"));
     root.into_iter().chain(own).collect()
 }
 
-/// A run that listens.
 pub(in super::super) struct Run {
-    /// Its process.
     pub(in super::super) pid: u32,
     path: PathBuf,
 }
 
-/// All runs that listen; sockets of killed ones are removed.
+/// All runs that accept requests; removes sockets of killed runs.
 pub(in super::super) fn runs() -> Vec<Run> {
     let mut runs = Vec::new();
     for entry in places().iter().flat_map(|place| fs::read_dir(place).into_iter().flatten()).flatten() {
@@ -154,10 +147,10 @@ pub(in super::super) fn runs() -> Vec<Run> {
 }
 
 impl Run {
-    /// Asks it.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// If it does not answer.
+    /// If the run does not answer.
     pub(in super::super) fn ask(&self, request: &Request) -> io::Result<Answer> {
         let mut stream = UnixStream::connect(&self.path)?;
         stream.set_read_timeout(Some(2 * PATIENCE))?;

@@ -1,5 +1,4 @@
-//! What the user sets while a run goes on: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`; and how the same is said by a
-//! scenario.
+//! Settings changed during a run: `rate=5Mbit/s`, `delay=40ms@down`, `loss=1%`; and their form in a scenario.
 
 use super::ways::{Way, direction};
 use crate::target::Target;
@@ -12,24 +11,22 @@ use serde_json::{Value, json};
 use std::fmt::Display;
 use std::fmt::Write as _;
 
-/// What may stand in a command line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum Word {
-    /// One value, in one direction or in both.
     Set(Change, Option<End>),
-    /// The direction of all that names none.
+    /// Direction of all values without one.
     Direction(End),
 }
 
-/// Reads a word.
+/// Parses an argument.
 ///
 /// # Errors
-/// One sentence that says what is wrong.
+/// A message in one sentence.
 pub(in super::super) fn parse(text: &str) -> Result<Word, String> {
     let end = |name: &str| match name {
         "down" => Ok(End::Client),
         "up" => Ok(End::Server),
-        other => Err(format!("`@{other}` is no direction; one of: @down, @up")),
+        other => Err(format!("unknown direction `@{other}`; expected @down or @up")),
     };
     if let Some(name) = text.strip_prefix('@') {
         return Ok(Word::Direction(end(name)?));
@@ -49,7 +46,7 @@ pub(in super::super) fn parse(text: &str) -> Result<Word, String> {
     Ok(Word::Set(change, direction))
 }
 
-/// A rate, or none.
+/// Parses a rate, bit/s; 0 for none.
 fn rate(text: &str) -> Result<u64, String> {
     match quantity::split(text.trim()) {
         Ok((0.0, unit)) if unit.is_empty() || quantity::rate(&format!("1 {unit}")).is_ok() => Ok(0),
@@ -57,7 +54,7 @@ fn rate(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The longest that a link may have.
+/// Maximum delay of a link.
 const LONGEST: Duration = Duration::from_secs(1000);
 
 fn delay(text: &str) -> Result<Duration, String> {
@@ -70,20 +67,17 @@ fn delay(text: &str) -> Result<Duration, String> {
 fn share(text: &str) -> Result<f64, String> {
     match quantity::probability(text)? {
         share if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err(format!("`{}` is no share: from 0 to 100 %", text.trim())),
+        _ => Err(format!("`{}` is not a share from 0 to 100 %", text.trim())),
     }
 }
 
-/// What somebody asks of a run; nothing but to say what holds if there are no words.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Request {
-    /// As they stand in the command line.
     pub(in super::super) words: Vec<String>,
-    /// The link, where there is more than one.
+    /// Link; needed if there are several.
     pub(in super::super) link: Option<String>,
 }
 
-/// Why it is not done, and what would help.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Refusal {
     pub(in super::super) message: String,
@@ -96,12 +90,11 @@ impl Refusal {
     }
 }
 
-/// The links of a run, and what was set on them.
 pub(super) struct Knobs {
     ways: Vec<Way>,
-    /// Of each way what held at the beginning, and what from when on.
+    /// Settings of each link direction: the initial one, then each change with its time.
     courses: Vec<Vec<(Time, Option<Setting>)>>,
-    /// Whether the scenario has plans of delay and of losses there.
+    /// Whether the scenario has plans of delay and of loss.
     planned: Vec<[bool; 2]>,
 }
 
@@ -111,7 +104,6 @@ impl Knobs {
         Knobs { ways, courses, planned }
     }
 
-    /// Does what is asked, and says what holds then.
     pub(super) fn answer(
         &mut self,
         request: &Request,
@@ -125,8 +117,8 @@ impl Knobs {
         let time = emulation.set(&by_pipe).map_err(|(pipe, fixed)| {
             let way = self.ways.iter().find(|way| way.pipe == pipe).map_or(String::new(), Way::name);
             Refusal::new(
-                format!("{way}: {}; nothing was changed", fixed.0),
-                "what can be set: a constant rate; a delay, but of RLC and Wi-Fi; losses where the channel is none or iid",
+                format!("{way}: {}; no setting has changed", fixed.0),
+                "settable: a constant rate; a delay, except of RLC and Wi-Fi; losses if the channel is none or iid",
             )
         })?;
         for (way, _) in &changes {
@@ -135,7 +127,6 @@ impl Knobs {
         Ok(self.holds(time))
     }
 
-    /// Of each way that is meant all that is to be set there.
     fn changes(&self, request: &Request) -> Result<Vec<(usize, Change)>, Refusal> {
         let unreadable = |message| Refusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
         let words = request.words.iter().map(|word| parse(word)).collect::<Result<Vec<Word>, String>>();
@@ -168,7 +159,6 @@ impl Knobs {
         Ok(changes)
     }
 
-    /// Whether it is clear which link is meant.
     fn check(&self, request: &Request, meant: &[usize]) -> Result<(), Refusal> {
         let mut names: Vec<&str> = self.ways.iter().map(|way| way.link.as_str()).collect();
         names.sort_unstable();
@@ -176,17 +166,16 @@ impl Knobs {
         let all = names.join(", ");
         match (&request.link, meant) {
             (Some(link), []) => {
-                Err(Refusal::new(format!("the path has no link `{link}` there"), format!("its links: {all}")))
+                Err(Refusal::new(format!("the path has no link `{link}` here"), format!("links: {all}")))
             }
             (None, _) if names.len() > 1 => Err(Refusal::new(
                 format!("the path has several links: {all}"),
-                format!("say which one: --link {}", names[0]),
+                format!("choose one: --link {}", names[0]),
             )),
             _ => Ok(()),
         }
     }
 
-    /// What holds on every way.
     pub(super) fn holds(&self, time: Time) -> Value {
         let ways = self.ways.iter().zip(&self.courses).map(|(way, course)| {
             let setting = course.last().and_then(|(_, setting)| *setting);
@@ -201,7 +190,6 @@ impl Knobs {
         json!({ "time_s": time.as_secs(), "links": ways.collect::<Vec<Value>>() })
     }
 
-    /// Each change: when, where, and what held from then on.
     pub(super) fn changes_made(&self) -> Vec<Value> {
         let mut made: Vec<(Time, Value)> = Vec::new();
         for (way, course) in self.ways.iter().zip(&self.courses) {
@@ -225,7 +213,7 @@ impl Knobs {
         made.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// The same as a scenario says it: plans, in the links' own tables. Empty if nothing was set.
+    /// Changes as plans in the links' tables of a scenario; empty without changes.
     pub(super) fn plans(&self) -> String {
         let mut text = String::new();
         for ((way, course), planned) in self.ways.iter().zip(&self.courses).zip(&self.planned) {
@@ -233,7 +221,6 @@ impl Knobs {
                 course.iter().filter_map(|(time, setting)| Some((*time, (*setting)?))).collect();
             let lines = lines(&course, *planned);
             if !lines.is_empty() {
-                // Writing to a string cannot fail.
                 let _ = write!(text, "[link.{}.{}]\n{lines}", way.link, way.table);
             }
         }
@@ -241,7 +228,6 @@ impl Knobs {
     }
 }
 
-/// The lines of one table.
 fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -> String {
     let mut lines = String::new();
     let mut add = |line: String| {
@@ -261,25 +247,25 @@ fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -
     let least = course.iter().map(|(_, setting)| setting.delay).min().unwrap_or(Duration::ZERO);
     if let Some(plan) = plan(course, |setting| setting.delay.saturating_sub(least), |delay| delay) {
         add(format!("one_way_delay = \"{least}\""));
-        // A scenario has one plan of each kind.
-        let mark = if delay_planned { "# beside the scenario's own: " } else { "" };
+        // A scenario may have only one plan of each kind.
+        let mark = if delay_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}delay_plan = \"{plan}\""));
     }
     let percent = |setting: &Setting| setting.loss.map(|loss| loss * 100.0);
     let shown = |loss: Option<f64>| format!("{} %", loss.unwrap_or(0.0));
     if let Some(plan) = plan(course, percent, shown) {
         add("channel = \"none\"".to_owned());
-        let mark = if loss_planned { "# beside the scenario's own: " } else { "" };
+        let mark = if loss_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}loss_plan = \"{plan}\""));
     }
     lines
 }
 
-/// The shortest step of a plan, and one that is longer than any run.
+/// Minimum step of a plan, and a step longer than any run.
 const SHORTEST: Duration = Duration::from_millis(1);
 const FOR_EVER: &str = "1000000 s";
 
-/// `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`; `None` if it never changed.
+/// `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`; `None` without changes.
 fn plan<V: PartialEq + Copy, S: Display>(
     course: &[(Time, Setting)],
     of: impl Fn(&Setting) -> V,
@@ -290,7 +276,7 @@ fn plan<V: PartialEq + Copy, S: Display>(
         let value = of(setting);
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
-            // What did not hold for as long as a plan can say.
+            // Settings shorter than the minimum step are dropped.
             Some((begins, last)) if time.since(*begins) < SHORTEST => *last = value,
             _ => steps.push((*time, value)),
         }
@@ -329,7 +315,6 @@ mod tests {
         }
     }
 
-    /// What was set is a plan that a scenario takes.
     #[test]
     fn changes_are_plans_that_a_scenario_takes() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

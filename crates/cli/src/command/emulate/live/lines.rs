@@ -1,4 +1,4 @@
-//! What is seen, as lines of JSON: one object each, for `jq` or a plotting program.
+//! Observations as JSON lines, one object each.
 
 use super::view::{Seen, View};
 use crate::failure::Failure;
@@ -8,9 +8,8 @@ use lasthop_emu::emulation::End;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A file that grows by a line at each look.
 pub(super) struct Lines {
-    /// `None` once it could not be written.
+    /// `None` after a write error.
     file: Option<Target>,
 }
 
@@ -19,17 +18,16 @@ impl Lines {
         Ok(Lines { file: Some(Target::growing(path)?) })
     }
 
-    /// Writes a line; if that fails, says so and writes no more.
+    /// Writes a line; after an error, prints a note and writes no more.
     pub(super) fn tell(&mut self, view: &View) {
         let Some(file) = &mut self.file else { return };
         if let Err(failure) = file.append(&format!("{}\n", object(view))) {
-            output::note(&format!("note: {}; the run goes on without", failure.message()));
+            output::note(&format!("note: {}; the run continues without these lines", failure.message()));
             self.file = None;
         }
     }
 }
 
-/// One look.
 pub(super) fn object(view: &View) -> Value {
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
     let way = |end: End| {

@@ -1,12 +1,12 @@
-//! A run while it goes on: seen, and set.
+//! Display and control of a run in progress.
 //!
-//! * `ways`: the links that real traffic passes.
-//! * `knobs`: what the user sets, and how a scenario says the same.
-//! * `control`: who asks for it, by a socket.
-//! * `view`: what is seen from one look to the next; it is told by a thread of its own.
-//! * `lines`: the same as lines of JSON; `screen`: drawn on the terminal.
+//! * `ways`: links on the route of real traffic.
+//! * `knobs`: settings changed by the user, and their form in a scenario.
+//! * `control`: requests by a socket.
+//! * `view`: observations, reported by a separate thread.
+//! * `lines`: observations as JSON lines; `screen`: on the terminal.
 //!
-//! The loop that carries the packets does nothing here but look, hand over what it saw, and set.
+//! The loop that carries packets only samples, hands over samples, and applies settings.
 
 pub(super) mod control;
 pub(super) mod knobs;
@@ -39,28 +39,26 @@ use std::path::PathBuf;
 use view::{Told, Viewer};
 use ways::Way;
 
-/// How a run is seen.
+/// Display of a run.
 #[derive(Args)]
 pub(super) struct Options {
-    /// Write a line of JSON about the path to FILE again and again while it runs; /dev/fd/3 is a pipe of the shell's
+    /// Write a JSON line about the path to FILE at each interval; FILE may be a pipe of the shell, /dev/fd/3
     #[arg(long, value_name = "FILE")]
     watch: Option<PathBuf>,
-    /// Write the run as lines of JSON: its start, what is seen again and again, its summary. TO is the number of a file
-    /// descriptor that you have opened (3), unix:PATH where somebody listens, or a file
+    /// Write JSON lines: start of the run, an observation per interval, and the summary. TO is the number of an open
+    /// file descriptor (3), unix:PATH of a listening socket, or a file
     #[arg(long, value_name = "TO")]
     json: Option<String>,
-    /// Draw rates, queues, round trips and lateness on the terminal while it runs; what the command prints there follows
-    /// at the end
+    /// Draw rates, queues, round-trip times and lateness on the terminal; the command's output follows at the end
     #[arg(long)]
     live: bool,
-    /// How often to look: 1 s by default, 250 ms with --live
+    /// Interval of observations; 1 s by default, 250 ms with --live
     #[arg(long, value_name = "TIME", value_parser = every)]
     every: Option<Duration>,
 }
 
-/// The shortest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(10);
-/// The time between two, for programs and for people.
+/// Default intervals, for programs and for `--live`.
 const USUAL: Duration = Duration::from_secs(1);
 const DRAWN: Duration = Duration::from_millis(250);
 
@@ -71,7 +69,6 @@ fn every(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What the run is to be seen on, begun.
 pub(super) struct Opened {
     pub(super) events: Events,
     lines: Option<Lines>,
@@ -81,11 +78,11 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Takes the terminal, if the run is to be drawn; `guard` is there if we are killed.
+    /// Takes the terminal for `--live`; `guard` restores the terminal after a kill.
     pub(super) fn take_terminal(&mut self, guard: Option<&mut Guard>, title: &str) -> Result<(), Failure> {
         let Some(terminal) = self.terminal.take() else { return Ok(()) };
         let failed = |error: io::Error| {
-            Failure::failed(format!("cannot draw on the terminal: {error}"), "leave --live away")
+            Failure::failed(format!("cannot draw on the terminal: {error}"), "omit --live")
         };
         let drawn_on = terminal.try_clone().map_err(failed)?;
         if let Some(guard) = guard {
@@ -99,12 +96,11 @@ impl Opened {
 }
 
 impl Options {
-    /// Begins every file, so that a mistake in a path shows before anything runs.
     pub(super) fn open(&self, has_command: bool) -> Result<Opened, Failure> {
         if self.live && !has_command {
             return Err(Failure::bad_input(
-                "--live takes the terminal, which a shell needs itself",
-                "give a command behind `--`, or see the run from another terminal: --watch FILE",
+                "--live needs the terminal, and so does a shell",
+                "give a command after `--`, or watch the run from another terminal: --watch FILE",
             ));
         }
         Ok(Opened {
@@ -116,7 +112,6 @@ impl Options {
         })
     }
 
-    /// What is seen and set from now on of a run that is about to begin.
     pub(super) fn begin(
         &self,
         scenario: &Scenario,
@@ -133,7 +128,7 @@ impl Options {
             .then(|| Viewer::begin(Told { events, lines, picture }, stage.kernels()));
         let every = self.every.unwrap_or(if self.live { DRAWN } else { USUAL });
         let control = Control::listen().map_err(|error| {
-            output::note(&format!("note: `lasthop emulate set` will not reach this run: {}", error.message));
+            output::note(&format!("note: `lasthop emulate set` cannot reach this run: {}", error.message));
         });
         Live {
             knobs: Knobs::new(ways, planned, emulation),
@@ -147,37 +142,31 @@ impl Options {
     }
 }
 
-/// Whether the scenario has a plan of delays and one of losses there.
 fn planned(links: &[Link], way: &Way) -> [bool; 2] {
     let link = links.iter().find(|link| link.name == way.link);
     let config = link.map(|link| if way.table == "down" { &link.down } else { &link.up });
     config.map_or([false; 2], |config| [config.delay_plan.is_some(), config.loss_plan.is_some()])
 }
 
-/// A run as it is seen and set.
 pub(super) struct Live {
     knobs: Knobs,
-    /// Those to the server, those to the client.
     pipes: [Vec<PipeId>; 2],
     control: Option<Control>,
     viewer: Option<Viewer>,
-    /// Given back once nothing is drawn any more.
+    /// Released after the last drawing.
     _screen: Option<Screen>,
     every: Duration,
     next: Time,
 }
 
-/// What was set, once a run is over.
 #[derive(Default)]
 pub(super) struct WasSet {
-    /// Each change.
     pub(super) changes: Vec<Value>,
-    /// The same as a scenario says it; empty if there is none.
+    /// Changes in the scenario language; empty if there are none.
     pub(super) plans: String,
 }
 
 impl Live {
-    /// Answers who asks, and looks if it is time to.
     pub(super) fn turn(&mut self, now: Time, emulation: &mut Emulation<Target>) {
         while let Some(asked) = self.control.as_ref().and_then(Control::poll) {
             let answer = self.knobs.answer(&asked.request, emulation);
@@ -196,7 +185,7 @@ impl Live {
         }
     }
 
-    /// The run is over: the last look, and what was set.
+    /// Takes the last sample; returns the changes during the run.
     pub(super) fn finish(mut self, emulation: &mut Emulation<Target>) -> WasSet {
         self.look(emulation);
         self.viewer.take();

@@ -1,4 +1,4 @@
-//! What is seen from one look to the next, and the thread that tells it: writing may take its time.
+//! Observations, and the thread that reports them: writing may block.
 
 use super::super::events::Events;
 use super::lines::{self, Lines};
@@ -10,36 +10,31 @@ use serde_json::Value;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// What has happened between two looks, and what is so at the second one.
+/// Events between two samples, and the state at the second.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// When, s.
+    /// Time of the sample, s.
     pub(super) time: f64,
-    /// Since the look before, s.
+    /// Time since the previous sample, s.
     pub(super) span: f64,
-    /// To the server, to the client.
     pub(super) ways: [Seen; 2],
-    /// How late packets were delivered, us: 99 of 100, and the latest; `None` if there were none.
+    /// Lateness of delivery, us: 99th percentile and maximum; `None` without packets.
     pub(super) late: Option<[f64; 2]>,
-    /// What is set.
     pub(super) holds: Value,
 }
 
-/// One direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    /// Delivered since the look before, headers included, kbit/s.
+    /// Rate of delivery since the previous sample, headers included, kbit/s.
     pub(super) kbps: f64,
-    /// Packets delivered since then.
     pub(super) delivered: u64,
-    /// Packets lost since then.
     pub(super) lost: PerReason<u64>,
-    /// What waits now: packets, bytes, and for how long one that joins now would wait, ms.
+    /// Queue length: packets, bytes, and queueing delay of a new packet, ms.
     pub(super) packets: u64,
     pub(super) bytes: u64,
     pub(super) wait_ms: Option<f64>,
-    /// Smoothed round-trip time of the connection that has sent most in this direction, ms, as the kernel that sends
-    /// knows it; `None` where the sender is beyond the path's end, or nobody sends TCP.
+    /// Smoothed round-trip time of the connection that sent most in this direction, ms, from the sending kernel; `None`
+    /// if the sender is beyond the path, or sends no TCP.
     pub(super) rtt_ms: Option<f64>,
 }
 
@@ -69,31 +64,29 @@ impl View {
     }
 }
 
-/// Tells what is seen.
 pub(super) struct Viewer {
     looks: Option<SyncSender<(Now, Value)>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where it is told.
 pub(super) struct Told {
     pub(super) events: Events,
     pub(super) lines: Option<Lines>,
     pub(super) picture: Option<Picture>,
 }
 
-/// Looks that wait to be told; what comes when there are more is left out, and the next one has it all.
+/// Maximum number of samples that wait; further samples are dropped, and the next covers their interval.
 const WAITING: usize = 16;
 
 impl Viewer {
-    /// Tells of looks from now on, with what these kernels know of their connections; dropped, it waits until all is told.
+    /// Starts the thread; `kernels` report round-trip times. Dropping the viewer waits for the last output.
     pub(super) fn begin(told: Told, kernels: Vec<(End, Kernel)>) -> Viewer {
         let (looks, seen) = sync_channel(WAITING);
         let thread = thread::spawn(move || tell(&seen, told, kernels));
         Viewer { looks: Some(looks), thread: Some(thread) }
     }
 
-    /// Hands a look over; never waits.
+    /// Hands over a sample without blocking.
     pub(super) fn show(&self, now: Now, holds: Value) {
         if let Some(looks) = &self.looks {
             let _ = looks.try_send((now, holds));
@@ -129,16 +122,15 @@ fn tell(seen: &Receiver<(Now, Value)>, mut told: Told, mut kernels: Vec<(End, Ke
     }
 }
 
-/// Before the first look nothing had happened.
 fn nothing(now: &Now) -> Now {
     Now { time: lasthop_base::Time::ZERO, ways: [lasthop_emu::emulation::Way::default(); 2], late: now.late }
 }
 
-/// To the server, to the client: of the connection that has had most acknowledged.
+/// Round-trip times to the server and to the client, of the connection with most acknowledged bytes.
 fn rtts(kernels: &mut [(End, Kernel)]) -> [Option<f64>; 2] {
     let mut rtts = [None; 2];
     for (end, kernel) in kernels {
-        // A handshake counts one byte.
+        // A handshake counts as one byte.
         let sent = kernel.connections().into_iter().filter(|connection| connection.acked_bytes > 1);
         let to = if *end == End::Server { End::Client } else { End::Server };
         rtts[to as usize] = sent.max_by_key(|one| one.acked_bytes).map(|one| one.srtt.as_millis());

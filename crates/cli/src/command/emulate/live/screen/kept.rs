@@ -1,40 +1,36 @@
-//! What was printed while the other screen was there: all of it, for later, and its last lines, to be drawn.
+//! Output of the command during `--live`: kept for the end; the last lines are drawn.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is kept at most, bytes.
+/// Maximum number of bytes kept.
 const MOST: usize = 64 << 20;
-/// Lines that may be drawn.
 const LINES: usize = 200;
-/// Of a line so much, characters.
+/// Maximum number of characters of a drawn line.
 const LONGEST: usize = 500;
 
-/// See the file.
 #[derive(Debug, Default)]
 pub(in super::super) struct Kept {
     bytes: Vec<u8>,
-    /// What came when there were too many.
     left_out: u64,
     lines: VecDeque<String>,
-    /// The line that is being printed.
     line: Vec<u8>,
     state: State,
 }
 
-/// Where in a control sequence what is printed is (ECMA-48 §5.4).
+/// State of the parser of control sequences (ECMA-48 §5.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum State {
     #[default]
     Text,
-    /// Behind ESC.
+    /// After ESC.
     Escape,
-    /// In one that ends with a letter: `ESC [ 31 m`.
+    /// In a sequence that ends with a letter: `ESC [ 31 m`.
     Sequence,
-    /// In a title or the like, which ends with BEL or ESC: `ESC ] 0 ; title BEL`.
+    /// In a string that ends with BEL or ESC: `ESC ] 0 ; title BEL`.
     String,
-    /// Behind a carriage return: what comes replaces the line, unless it begins another one.
+    /// After a carriage return: the next text replaces the line, unless a newline follows.
     Return,
 }
 
@@ -89,20 +85,19 @@ impl Kept {
         self.lines.push_back(line);
     }
 
-    /// The last lines, so many at most; the one that is being printed is one of them.
+    /// Last `count` lines at most, including the unfinished line.
     pub(super) fn last(&self, count: usize) -> Vec<String> {
         let open = (!self.line.is_empty()).then(|| shown(&self.line));
         let all = self.lines.len() + usize::from(open.is_some());
         self.lines.iter().cloned().chain(open).skip(all.saturating_sub(count)).collect()
     }
 
-    /// Writes all of it.
     pub(super) fn write_all(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.bytes)?;
         if self.left_out > 0 {
             writeln!(
                 to,
-                "\r\n({} bytes more were printed and not kept: send the command's output to a file)",
+                "\r\n({} more bytes were discarded: redirect the command's output to a file)",
                 self.left_out
             )?;
         }
@@ -123,7 +118,7 @@ mod tests {
         let mut kept = Kept::default();
         let printed =
             b"one\r\n\x1b[31mred\x1b[0m\r\n10 %\r50 %\r100 %\n\x1b]0;title\x07t\x08two\tend \xc3\xa4";
-        // In pieces of any size.
+        // Pieces that split control sequences.
         printed.chunks(3).for_each(|piece| kept.add(piece));
         assert_eq!(kept.last(10), ["one", "red", "100 %", "two    end ä"]);
         assert_eq!(kept.last(2), ["100 %", "two    end ä"]);

@@ -1,11 +1,10 @@
-//! The run on the terminal's other screen (`--live`).
+//! The run on the terminal's alternate screen (`--live`).
 //!
-//! * `kept`: what COMMAND prints meanwhile.
-//! * `picture`: what is drawn.
+//! * `kept`: output of COMMAND meanwhile.
+//! * `picture`: the drawing.
 //!
-//! What would be written on the terminal, COMMAND's output and our own notes, goes to a pseudo-terminal of ours as long as
-//! the other screen is there: its last lines are drawn, and all of it is written when the terminal is given back. What
-//! COMMAND writes elsewhere, into a file or a pipe, goes there as ever.
+//! During `--live`, output of COMMAND and of Lasthop for the terminal goes to a pseudo-terminal. Its last lines are
+//! drawn, and the whole output is written when the terminal is restored. Redirected output is unaffected.
 
 mod kept;
 pub(super) mod picture;
@@ -27,48 +26,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// The terminal, as long as it shows the run; dropped, it is as it was.
+/// The terminal during `--live`; restored on drop.
 pub(super) struct Screen {
     tty: File,
     before: Termios,
-    /// Standard input, output and error, as far as they are the terminal.
+    /// Saved standard input, output and error, as far as they are the terminal.
     own: [Option<OwnedFd>; 3],
     kept: Arc<Mutex<Kept>>,
     over: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
 
-/// How long what is printed may take to us before it is read, ms.
+/// Maximum time between output and its reading, ms.
 const DRAIN_MILLIS: u8 = 50;
 
-/// The terminal that this process belongs to.
+/// Controlling terminal of this process.
 ///
 /// # Errors
-/// If there is none.
+/// If the process has none.
 pub(super) fn terminal() -> Result<File, Failure> {
     OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|error| {
         Failure::bad_input(
-            format!("--live needs a terminal, and there is none: {error}"),
-            "call it from one, or have lines of JSON written: --watch FILE",
+            format!("--live needs a terminal: {error}"),
+            "run in a terminal, or write JSON lines: --watch FILE",
         )
     })
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Switches to the alternate screen.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If a system call fails.
     pub(super) fn take(tty: File) -> Result<Screen, Failure> {
         let failed = |error: io::Error| {
-            Failure::failed(format!("cannot draw on the terminal: {error}"), "leave --live away")
+            Failure::failed(format!("cannot draw on the terminal: {error}"), "omit --live")
         };
         let (columns, rows) = ratatui::crossterm::terminal::size().map_err(failed)?;
         let size =
             Winsize { ws_row: picture::output_rows(rows), ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).map_err(|error| failed(error.into()))?;
         let before = tcgetattr(&tty).map_err(|error| failed(error.into()))?;
-        // What is kept is what was printed: the terminal makes its own of line ends, once.
+        // Keeps the output unchanged: only the real terminal converts line ends.
         let mut plain = tcgetattr(&slave).map_err(|error| failed(error.into()))?;
         plain.output_flags.remove(OutputFlags::OPOST);
         tcsetattr(&slave, SetArg::TCSANOW, &plain).map_err(|error| failed(error.into()))?;
@@ -80,7 +79,7 @@ impl Screen {
         };
         let mut screen =
             Screen { tty, before: before.clone(), own: [None, None, None], kept, over, reader: Some(reader) };
-        // What is typed is for nobody: it is not to be seen. Ctrl-C is still the kernel's.
+        // Hides typed text, which no program reads. The kernel still handles Ctrl-C.
         let mut quiet = before;
         quiet.local_flags.remove(LocalFlags::ECHO);
         tcsetattr(&screen.tty, SetArg::TCSANOW, &quiet).map_err(|error| failed(error.into()))?;
@@ -89,7 +88,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// What is the terminal becomes ours; what is read from it, nothing.
+    /// Redirects terminal output to the pseudo-terminal, and terminal input to /dev/null.
     fn redirect(&mut self, slave: OwnedFd) -> io::Result<()> {
         if io::stdin().is_terminal() {
             self.own[0] = Some(dup(io::stdin())?);
@@ -106,7 +105,6 @@ impl Screen {
         Ok(())
     }
 
-    /// What is printed meanwhile, to be drawn.
     pub(super) fn kept(&self) -> Arc<Mutex<Kept>> {
         Arc::clone(&self.kept)
     }
@@ -116,7 +114,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         let _ = io::stdout().flush();
         let [stdin, stdout, stderr] = self.own.each_mut().map(Option::take);
-        // None of these can fail: they are open.
+        // The descriptors are open: no call can fail.
         let _ = stdin.map(dup2_stdin);
         let _ = stdout.map(dup2_stdout);
         let _ = stderr.map(dup2_stderr);
@@ -130,7 +128,7 @@ impl Drop for Screen {
     }
 }
 
-/// Reads what is printed until it is over and nothing more comes.
+/// Reads output until `over` is set and no more arrives.
 fn read(mut master: File, kept: &Mutex<Kept>, over: &AtomicBool) {
     use std::io::Read;
     let mut buffer = [0; 4096];
@@ -145,16 +143,16 @@ fn read(mut master: File, kept: &Mutex<Kept>, over: &AtomicBool) {
         }
         match master.read(&mut buffer) {
             Ok(size) if size > 0 => kept::lock(kept).add(&buffer[..size]),
-            // Nobody has the other end: so it is between our giving it back and the end.
+            // The other end is closed between the restoring and the end.
             _ => return,
         }
     }
 }
 
-/// For a process that tidies up after one that was killed: the terminal shows what it showed before.
+/// Restores the terminal after a kill of the run.
 pub(crate) fn give_back() {
     let Ok(mut tty) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return };
-    // Who is in the background may set nothing, unless it does not listen to that.
+    // A background process may set the terminal only with SIGTTOU blocked.
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGTTOU);
     let _ = signals.thread_block();

@@ -1,4 +1,4 @@
-//! What is drawn: rate, queue, round trip and losses of either direction, lateness, and what COMMAND prints.
+//! The drawing: rate, queue, round-trip time and losses per direction, lateness, and the command's output.
 
 use super::super::view::View;
 use super::kept::{Kept, lock};
@@ -19,17 +19,15 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// Rows of one direction, frame included.
 const DIRECTION_ROWS: u16 = 11;
-/// Looks that are remembered: as many as the widest terminal has columns.
+/// Number of samples kept: columns of the widest terminal.
 const REMEMBERED: usize = 512;
 
-/// Rows that are left for what COMMAND prints, of so many in all; its frame not counted.
+/// Rows for the command's output, without its frame, on a terminal with `rows` rows.
 pub(super) fn output_rows(rows: u16) -> u16 {
     rows.saturating_sub(DIRECTION_ROWS + 4).max(1)
 }
 
-/// What is drawn, and where.
 pub(in super::super) struct Picture {
     terminal: Terminal<CrosstermBackend<File>>,
     kept: Arc<Mutex<Kept>>,
@@ -39,7 +37,6 @@ pub(in super::super) struct Picture {
     time: f64,
 }
 
-/// One direction so far.
 #[derive(Default)]
 struct Course {
     kbps: VecDeque<u64>,
@@ -50,17 +47,16 @@ struct Course {
 }
 
 impl Picture {
-    /// Draws on a terminal that the other screen is on.
+    /// Draws on a terminal that shows the alternate screen.
     ///
     /// # Errors
-    /// If the terminal does not say how large it is.
+    /// If the terminal's size is unknown.
     pub(in super::super) fn new(tty: File, kept: Arc<Mutex<Kept>>, title: &str) -> io::Result<Picture> {
         let terminal = Terminal::new(CrosstermBackend::new(tty))?;
         let title = title.chars().filter(|c| !c.is_control()).collect();
         Ok(Picture { terminal, kept, title, ways: Default::default(), late: String::new(), time: 0.0 })
     }
 
-    /// Draws what is seen. What cannot be drawn is left out: the next one may be.
     pub(in super::super) fn tell(&mut self, view: &View) {
         self.time = view.time;
         self.late = late(view);
@@ -79,10 +75,10 @@ fn late(view: &View) -> String {
     match view.late {
         Some([p99, max]) => {
             format!(
-                "late: {p99:.0} us (1 of 100), {max:.0} us (the latest), since the last look; bound {bound}"
+                "late since the last sample: {p99:.0} us (1 of 100), {max:.0} us (maximum); bound {bound}"
             )
         }
-        None => "no packet since the last look".to_owned(),
+        None => "no packet since the last sample".to_owned(),
     }
 }
 
@@ -116,7 +112,7 @@ fn remember(course: &mut VecDeque<u64>, value: u64) {
     course.push_back(value);
 }
 
-/// What holds on the links of a direction, if it is one link.
+/// Settings of the links of a direction; empty for several links.
 fn set(holds: &Value, end: End) -> String {
     let name = if end == End::Client { "down" } else { "up" };
     let links = holds["links"].as_array().into_iter().flatten();
@@ -150,7 +146,7 @@ fn draw(
     direction(frame, left, "down", &ways[End::Client as usize], Color::Cyan);
     direction(frame, right, "up", &ways[End::Server as usize], Color::Yellow);
     frame.render_widget(Line::raw(format!(" {late}")), foot);
-    let pane = Block::bordered().title(" what the command prints; all of it follows at the end ");
+    let pane = Block::bordered().title(" output of the command; printed in full at the end ");
     let inside = pane.inner(rest);
     frame.render_widget(pane, rest);
     let lines: Vec<Line<'_>> = printed.iter().map(|line| Line::raw(line.as_str())).collect();
@@ -171,7 +167,7 @@ fn direction(frame: &mut Frame<'_>, area: Rect, name: &str, course: &Course, col
     curve(frame, queues, &course.bytes, Color::Magenta);
 }
 
-/// The newest stands at the right.
+/// Draws a curve, the newest value at the right.
 fn curve(frame: &mut Frame<'_>, area: Rect, course: &VecDeque<u64>, colour: Color) {
     let width = usize::from(area.width);
     let missing = width.saturating_sub(course.len());
