@@ -25,7 +25,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             name: "mode",
             unit: Unit::Word(&["careful", "aggressive"]),
             default: Some("careful"),
-            doc: "careful: threshold 2/3 of FlightSize, one new segment per two reports; aggressive: 1/2, one per report",
+            doc: "careful: threshold 2/3 of FlightSize, a segment per two reports; aggressive: 1/2 and one per report",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN

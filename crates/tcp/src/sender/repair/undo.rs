@@ -232,7 +232,7 @@ mod tests {
         assert!(!undo.is_refuted(), "another retransmission is open");
     }
 
-    /// RFC 4015 §3.2: cwnd is min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)), ssthresh at least FlightSize before.
+    /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)); ssthresh >= former FlightSize.
     #[test]
     fn the_response_limits_the_burst() {
         let from = Level { window: 1000, ssthresh: 2000 };
