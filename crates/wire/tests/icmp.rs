@@ -145,11 +145,7 @@ fn the_mtu_of_the_next_link() {
         read(&v4(Icmpv4Type::DestinationUnreachable(needed), &ours()[..28])).unwrap().problem
     };
     assert_eq!(told(600), Problem::TooLong { mtu: 600 });
-    assert_eq!(
-        told(0),
-        Problem::TooLong { mtu: 1006 },
-        "1040 was too long: the next lower usual MTU"
-    );
+    assert_eq!(told(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
     let bytes = v6(Icmpv6Type::PacketTooBig { mtu: 1280 }, &ours6()[..100]);
     assert_eq!(read(&bytes).unwrap().problem, Problem::TooLong { mtu: 1280 });
 }
