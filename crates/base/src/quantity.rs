@@ -70,7 +70,6 @@ const AMOUNTS: &[(&str, f64)] = &[
     ("GiB", 1_073_741_824.0),
 ];
 
-/// The unit of a multiple of the bandwidth-delay product.
 const BDP: &str = "bdp";
 /// Largest multiple of the bandwidth-delay product.
 pub const MOST_BDP: f64 = 10_000.0;
@@ -117,7 +116,6 @@ fn scaled(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, Strin
     Err(format!("`{unit}` is not a unit here: use one of {}", names(units)))
 }
 
-/// Unit names, separated by commas.
 fn names(units: &[(&str, f64)]) -> String {
     units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }

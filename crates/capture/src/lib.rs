@@ -28,7 +28,6 @@ use std::io::{self, Write};
 /// Each packet causes several small writes: use a [`std::io::BufWriter`] for files.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
-    /// Bytes stored per packet.
     snap: usize,
 }
 

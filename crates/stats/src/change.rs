@@ -38,7 +38,6 @@ impl Change {
         if runs == 1 {
             return Some(change);
         }
-        // Variances and covariance of the means.
         let sum = |of: &dyn Fn(f64, f64) -> f64| {
             ones.iter().zip(others).map(|(y, x)| of(y - one, x - other)).sum::<f64>() / (n - 1.0) / n
         };

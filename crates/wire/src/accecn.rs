@@ -30,7 +30,6 @@ pub struct Counters {
 
 /// Modulus of a counter.
 const WRAPS: u32 = 1 << 24;
-/// Length of a counter, bytes.
 const FIELD: usize = 3;
 
 impl Counters {
@@ -111,7 +110,6 @@ impl Counters {
         (1 + self.len + 4 * u8::from(self.order == Order::Ect1First), self.values)
     }
 
-    /// Inverse of [`Counters::tagged`].
     pub(crate) fn of_tag(tag: u8, values: [u32; 3]) -> Option<Counters> {
         let packed = tag.checked_sub(1)?;
         let order = if packed & 4 == 0 { Order::Ect0First } else { Order::Ect1First };

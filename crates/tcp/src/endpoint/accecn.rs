@@ -1,12 +1,8 @@
-//! Accurate ECN (RFC 9768): counters of packets and bytes by code point. Three bits of every header and an option
-//! report each mark to the sender.
+//! Accurate ECN (RFC 9768): counters of packets and bytes by code point, in both directions. Three header bits and an
+//! option report each mark to the sender.
 //!
-//! Both directions are counted: packets received here, and the peer's reports on packets sent here.
-//!
-//! # Not modelled
-//! Pure ACKs, SYNs and retransmissions are not ECN-capable (RFC 3168 §6.1.4, §6.1.5, without ECN++). Path properties
-//! are not cached for later connections (§3.1.4.1). The loss of ACKs with the option is not detected (§3.2.3.2.2).
-//! Continuous marks do not count as mangling (§3.2.2.3).
+//! Not modelled: ECN-capable pure ACKs, SYNs and retransmissions (ECN++); path properties cached for later connections
+//! (§3.1.4.1); detection of lost ACKs with the option (§3.2.3.2.2), or of mangling by continuous marks (§3.2.2.3).
 
 use crate::receiver::echo::MarkEcho;
 use lasthop_wire::accecn::{Counters, Order};
@@ -14,9 +10,7 @@ use lasthop_wire::{Ecn, Flags, Segment};
 
 /// Negotiated feedback of marks to the peer.
 pub(super) enum Telling {
-    /// ECE (RFC 3168).
     Echo(Box<dyn MarkEcho>),
-    /// The bits and counters of AccECN.
     Count(Box<AccEcn>),
 }
 
@@ -42,7 +36,6 @@ impl Telling {
         self.echo(|echo| echo.on_data(marked))
     }
 
-    /// The sender has reduced its window. Returns the flags of later segments.
     pub(super) fn on_reduced(&mut self) -> Flags {
         self.echo(|echo| echo.on_reduced())
     }
@@ -63,13 +56,11 @@ pub(super) fn field_of(flags: Flags) -> u8 {
     (flags.0 >> 6 & 0b111) as u8
 }
 
-/// Flags of an ACE value.
 pub(super) fn flags_of(field: u8) -> Flags {
     Flags(u16::from(field & 0b111) << 6)
 }
 
-/// Encoding, in a SYN-ACK or its ACK, of the code point with which the SYN or SYN-ACK arrived (RFC 9768 Tables 2 and
-/// 3).
+/// ACE in a SYN-ACK or its ACK, by the code point of the SYN or SYN-ACK on arrival (RFC 9768 Tables 2 and 3).
 pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     match arrived {
         Ecn::NotEct => 0b010,
@@ -96,7 +87,6 @@ pub(super) struct AccEcn {
     /// Packets (s.cep) and bytes (s.ceb) with CE that the peer has reported.
     told_packets: u32,
     told_bytes: u64,
-    /// Whether an option has arrived.
     has_option: bool,
     /// Whether the first feedback after the handshake is pending.
     is_first: bool,
@@ -111,7 +101,6 @@ struct Bytes {
     ect1: u64,
 }
 
-/// Feedback in an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Told {
     /// Bytes newly reported with CE, at most `u32::MAX`.
@@ -152,8 +141,8 @@ impl AccEcn {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
 
-    /// Counts an acceptable packet with this code point and `payload` bytes. Returns whether to acknowledge
-    /// immediately: at the first mark after an unmarked packet, or the second since the last ACK (§3.2.2.5.1).
+    /// Counts an acceptable packet. Returns whether to acknowledge immediately: at the first mark after an unmarked
+    /// packet, or the second since the last ACK (§3.2.2.5.1).
     pub(super) fn count(&mut self, ecn: Ecn, payload: u32) -> bool {
         let payload = u64::from(payload);
         match ecn {
@@ -170,7 +159,6 @@ impl AccEcn {
         self.was_marked && (!was_marked || self.since_ack > 1)
     }
 
-    /// The ACE field of later segments.
     pub(super) fn ace(&self) -> Flags {
         flags_of((self.packets % ACE_WRAPS) as u8)
     }
@@ -185,8 +173,8 @@ impl AccEcn {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, to a segment that has its other options, within `room` bytes and the header. The option
-    /// has every counter that has ever changed, or at least those changed since the last option (§3.2.3.3).
+    /// Adds the option, if due, behind the other options, within `room` bytes and the header. It has every counter that
+    /// has ever changed, or at least those changed since the last option (§3.2.3.3).
     pub(super) fn tell(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
@@ -239,8 +227,7 @@ impl AccEcn {
         }
     }
 
-    /// Handles a pure ACK of our SYN-ACK, which encodes the SYN-ACK's code point on arrival (§3.2.2.1, Table 4).
-    /// Returns whether ECN-capable packets may be sent.
+    /// Handles ACE in a pure ACK of our SYN-ACK (§3.2.2.1, Table 4). Returns whether ECN-capable packets may be sent.
     pub(super) fn hear_handshake(&mut self, field: u8) -> bool {
         self.told_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
         self.heeds = field != 0;
@@ -299,8 +286,7 @@ impl AccEcn {
     }
 }
 
-/// Most marked packets consistent with an increase of ACE by `least`, for `segments` acknowledged at once (appendix
-/// A.2).
+/// Most marks consistent with an increase of ACE by `least`, for `segments` acknowledged at once (appendix A.2).
 fn safer(segments: u32, least: u32) -> u32 {
     match segments.checked_sub(least) {
         Some(more) => segments - more % ACE_WRAPS,
@@ -367,8 +353,8 @@ mod tests {
         }
     }
 
-    /// Twenty ACKs of marked segments are lost: 40 marks leave ACE unchanged. The option, or else the number of
-    /// segments, recovers all (§3.2.2.5).
+    /// Twenty lost ACKs of marked segments: 40 marks leave ACE unchanged; option or segment count recover all
+    /// (§3.2.2.5).
     #[test]
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {

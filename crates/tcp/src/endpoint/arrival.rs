@@ -72,12 +72,9 @@ impl Endpoint {
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// Range of the segment, if its sequence numbers lie in the window (RFC 9293 §3.4, Table 6) and its timestamp
-    /// passes PAWS.
-    ///
-    /// Two exceptions. If the window is closed, a data segment at RCV.NXT is accepted without its data, for its ACK or
-    /// reset (§3.10.7.4). A pure ACK at the right edge is accepted: a peer that filled the window acknowledges from
-    /// there while part of its data is lost.
+    /// Range of the segment, if its numbers lie in the window (RFC 9293 §3.4, Table 6) and it passes PAWS. Two
+    /// exceptions: under a closed window a data segment at RCV.NXT counts without its data (§3.10.7.4). So does a pure
+    /// ACK at the right edge: a peer that filled the window acknowledges from there while part of its data is lost.
     #[inline]
     fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
@@ -144,8 +141,7 @@ impl Endpoint {
             if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
                 && self.believable(segment).is_some()
             {
-                // Echoes the duplicate's own time. With the time of the copy whose ACK was lost, the RTT would count
-                // from then (RFC 7323 §4.3, 2).
+                // The time of the copy whose ACK was lost would make the RTT too long (RFC 7323 §4.3, 2).
                 self.ts_recent = stamps.value;
             }
         }
@@ -204,7 +200,6 @@ impl Endpoint {
         true
     }
 
-    /// Passes the ACK to the sender: it acknowledges outstanding data, or may indicate a loss.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
         let sender = self.sender();
@@ -238,8 +233,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles an overtaken ACK: only its SACK blocks update the scoreboard (RFC 6675 §5; Linux's `old_ack`). The next
-    /// ACK repeats an echoed mark.
+    /// Handles an overtaken ACK: only its SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats
+    /// marks.
     #[cold]
     fn take_reports(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
         let una = self.sender().board().una();
@@ -265,7 +260,6 @@ impl Endpoint {
             && segment.damaged().is_none()
     }
 
-    /// The peer reports a damaged segment.
     #[cold]
     fn hear_of_damage(&mut self, seq: Seq) {
         if let Some(offset) = self.iss.offset_of(seq, self.sending.una()) {

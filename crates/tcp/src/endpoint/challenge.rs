@@ -7,7 +7,6 @@ use lasthop_base::{Duration, Time};
 pub(super) struct Challenges {
     most: u32,
     left: u32,
-    /// Time since which the bucket has been filling.
     since: Time,
 }
 
@@ -22,7 +21,6 @@ impl Challenges {
         Challenges { most, left: most, since: Time::ZERO }
     }
 
-    /// Takes a token, if available.
     pub(super) fn take(&mut self, now: Time) -> bool {
         let each = SPAN.divided_by(u64::from(self.most));
         let gained = now.since(self.since).as_nanos() / each.as_nanos();

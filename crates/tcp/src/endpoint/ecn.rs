@@ -19,8 +19,7 @@ pub enum Feedback {
 /// Number of unanswered SYNs or SYN-ACKs after which AccECN is withdrawn (RFC 9768 §3.1.4).
 const ACCECN_TRIES: u32 = 2;
 
-/// Number of unanswered SYNs after which classic ECN is withdrawn (RFC 3168 §6.1.1.1, as Linux): a node may drop every
-/// SYN with these bits.
+/// Unanswered SYNs after which classic ECN is withdrawn (RFC 3168 §6.1.1.1, as Linux): a node may drop each of them.
 const CLASSIC_TRIES: u32 = 1;
 
 /// Feedback chosen by an AccECN host for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
@@ -42,14 +41,13 @@ fn for_syn_ack(field: u8) -> Feedback {
     }
 }
 
-/// Whether a SYN-ACK reports that our SYN arrived as not ECN-capable, as sent (RFC 9768 §3.2.2.3). The reserved 0b101
-/// counts as such (§3.1.3).
+/// Whether a SYN-ACK reports our SYN as not ECN-capable, as sent (RFC 9768 §3.2.2.3); the reserved 0b101 counts
+/// (§3.1.3).
 fn says_unchanged(field: u8) -> bool {
     matches!(field, 0b010 | 0b101)
 }
 
 impl Endpoint {
-    /// Feedback negotiated by the peer's SYN or SYN-ACK.
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
         let asks = match answers_ours {
@@ -74,8 +72,8 @@ impl Endpoint {
         };
         self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
         let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
-        // The SYN-ACK may answer an earlier SYN than the last. Marks are reported then, but after a SYN without ECN
-        // nothing ECN-capable is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
+        // The SYN-ACK may answer an earlier SYN. After a SYN without ECN, marks are reported, but nothing ECN-capable
+        // is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
         let is_withdrawn = answers_ours && self.has_withdrawn_ecn();
         self.data_ecn = match self.agreed.ecn {
             Feedback::None => Ecn::NotEct,
@@ -86,9 +84,9 @@ impl Endpoint {
         };
     }
 
-    /// The peer's SYN is retransmitted, with this code point; the negotiation stays. If this SYN offers no ECN, nothing
-    /// ECN-capable is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5) and classic ECN is not offered back. The SYN-ACK encodes
-    /// the code point of the SYN that it answers (RFC 9768 §3.1.2).
+    /// The peer's SYN is retransmitted; the negotiation stays. If this SYN offers no ECN, nothing ECN-capable is sent
+    /// and classic ECN is not offered back (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK encodes `arrived` (RFC 9768
+    /// §3.1.2).
     pub(super) fn hear_syn_again(&mut self, syn: &Segment, arrived: Ecn) {
         if field_of(syn.flags) == 0 {
             self.data_ecn = Ecn::NotEct;
@@ -103,7 +101,6 @@ impl Endpoint {
         self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
     }
 
-    /// ECN bits of our SYN or SYN-ACK.
     pub(super) fn offer_of_ecn(&mut self, answers: bool) -> Flags {
         let has_failed = self.syn_repeats >= ACCECN_TRIES;
         match (answers, self.agreed.ecn) {
@@ -124,8 +121,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the ACK echoes a mark that reduces the window like a loss, and the bytes newly reported as marked. A
-    /// scalable congestion control receives only the bytes.
+    /// Whether the ACK's marks reduce the window like a loss (not for scalable control), and the newly marked bytes.
     #[inline]
     pub(super) fn marks_told(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> (bool, u32) {
         match self.agreed.ecn {

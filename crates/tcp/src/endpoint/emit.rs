@@ -171,7 +171,6 @@ impl Endpoint {
         )
     }
 
-    /// Writes a pure ACK.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
@@ -187,7 +186,6 @@ impl Endpoint {
         BARE
     }
 
-    /// Writes a segment without data.
     #[cold]
     fn write_bare(&mut self, now: Time, start: u64, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
@@ -210,7 +208,6 @@ impl Endpoint {
         *sent = Sent { again: false, priority, ecn: self.data_ecn, more };
     }
 
-    /// Writes a data segment.
     #[inline(never)]
     fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
         let Outgoing { range, again, fin, priority, cwr } = *outgoing;
@@ -283,8 +280,7 @@ impl Endpoint {
         self.receiver.report(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
     }
 
-    /// Number of SACK blocks that fit: three beside timestamps, four without (RFC 2018 §3), two beside AccECN's
-    /// counters.
+    /// SACK blocks that fit: three beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
     fn most_blocks(&self) -> usize {
         if self.agreed.ecn == Feedback::Accurate
             && self.telling.accecn().is_some_and(|accecn| accecn.is_due())
@@ -294,8 +290,7 @@ impl Endpoint {
         if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
     }
 
-    /// Reserves room for the current SACK blocks and AccECN's counters in new data segments, so that packets fit the
-    /// peer's MSS (RFC 9293 §3.7.1, RFC 6691 §3).
+    /// Reserves room for SACK blocks and AccECN's counters in data segments (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
         if self.sending.made().is_none() {
@@ -307,7 +302,6 @@ impl Endpoint {
         }
     }
 
-    /// Bytes of the current SACK blocks and AccECN's counters.
     pub(super) fn room_for_options(&self) -> u64 {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };

@@ -4,7 +4,6 @@ use super::{Endpoint, State};
 use crate::sender::{Sender, recovery};
 use lasthop_base::{Stream, Time};
 
-/// The random stream of an endpoint's sender.
 fn sender_stream(seed: u64) -> Stream {
     Stream::named(seed, "sender")
 }
@@ -22,14 +21,12 @@ impl Endpoint {
         self.sending.just_made()
     }
 
-    /// Notes a poll while no sender exists.
     #[cold]
     pub(super) fn note_silence(&mut self, now: Time) {
         self.is_silent = true;
         self.beginning.note_silence(now);
     }
 
-    /// Creates a sender from the options negotiated so far.
     #[cold]
     fn begin_sender(&self, mss: u32) -> Sender {
         let is_agreed = !matches!(self.state, State::Closed | State::Listen | State::SynSent);

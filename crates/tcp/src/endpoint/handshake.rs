@@ -9,11 +9,9 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
 
-/// Transmission of the SYN or SYN-ACK.
 #[derive(Debug)]
 pub(super) struct Handshake {
     timer: Time,
-    /// Whether a SYN or SYN-ACK is due.
     pub(super) pending: bool,
     rtt: RttEstimator,
     /// Time of the first SYN.
@@ -62,7 +60,6 @@ impl Endpoint {
         self.handshake.get_or_insert_with(|| Box::new(Handshake::new(config))).start(now);
     }
 
-    /// Time of the next SYN or SYN-ACK retransmission, or [`Time::NEVER`].
     pub(super) fn handshake_timer(&self) -> Time {
         self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.timer)
     }
@@ -97,8 +94,7 @@ impl Endpoint {
         self.sending.begin_anew(&mut self.beginning, self.config.segment);
     }
 
-    /// RFC 9293 §3.10.7.2. The data of a SYN is discarded, not acknowledged: the sender's address is unverified, and
-    /// the data will be retransmitted.
+    /// RFC 9293 §3.10.7.2. A SYN's data is discarded, not acknowledged: the sender is unverified, and will retransmit.
     pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -160,8 +156,7 @@ impl Endpoint {
             && !self.is_from_the_past(now, segment)
     }
 
-    /// The peer lacks our SYN-ACK: retransmits it, as Linux, since SYN-SENT ignores a bare ACK. Limited like challenge
-    /// ACKs, because SYNs may be forged.
+    /// Retransmits the SYN-ACK, as Linux: SYN-SENT ignores a bare ACK. Limited like challenge ACKs: SYNs may be forged.
     pub(super) fn answer_again(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
         if !self.challenges.take(now) {
             return;
@@ -178,8 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether this is a retransmitted SYN-ACK, with AccECN in use: our ACK of the SYN-ACK was probably lost, as the
-    /// peer has sent nothing since and acknowledged no data.
+    /// Whether this SYN-ACK is retransmitted, with AccECN: our ACK was probably lost, as nothing else has arrived.
     pub(super) fn is_their_syn_ack_again(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::Accurate
             && self.role == Role::Active
@@ -231,7 +225,6 @@ impl Endpoint {
         }
     }
 
-    /// Negotiates options from the peer's SYN.
     fn agree(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         self.irs = syn.seq;
         let timestamps = self.config.timestamps && syn.timestamps.is_some();
@@ -269,7 +262,6 @@ impl Endpoint {
         (0..14).find(|shift| largest >> shift <= u64::from(u16::MAX)).unwrap_or(14)
     }
 
-    /// Builds the SYN or SYN-ACK.
     pub(super) fn syn(&mut self, now: Time) -> Segment {
         let is_first = self.handshake.as_ref().is_some_and(|handshake| handshake.sent_at.is_some());
         if let Some(handshake) = &mut self.handshake {

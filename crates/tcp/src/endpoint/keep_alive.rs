@@ -20,17 +20,14 @@ impl Default for KeepAlive {
     }
 }
 
-/// State of keep-alive probes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Questions {
-    /// Time of the last probe.
     asked_at: Time,
     /// Number of consecutive unanswered probes.
     unanswered: u32,
 }
 
-/// Result of a check of an idle connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Look {
     /// Check again at this time.
@@ -48,8 +45,8 @@ impl Questions {
         self.unanswered = 0;
     }
 
-    /// Checks an idle connection. The peer's last segment, at `heard_at`, postpones the probe. `waits`: data awaits its
-    /// acknowledgement and acts as a probe.
+    /// Checks an idle connection. `heard_at`: time of the peer's last segment; `waits`: unacknowledged data acts as a
+    /// probe.
     pub(super) fn look(&mut self, now: Time, heard_at: Time, waits: bool, rules: &KeepAlive) -> Look {
         if heard_at >= self.asked_at {
             self.unanswered = 0;

@@ -4,19 +4,13 @@
 //! `handle_timeout`, and events. An endpoint reads no clock and holds no bytes: `write` counts the data to send, and a
 //! segment names its part of the stream.
 //!
-//! Components; each owns its state:
-//! * `accecn.rs`: AccECN counters; `challenge.rs`: rate limit of challenge ACKs; `keep_alive.rs`: keep-alive probes.
-//!   The halves are `Sender` and `Receiver`.
+//! Components own their state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs), `keep_alive`,
+//! and the halves `Sender` and `Receiver`.
 //!
-//! Files of `impl Endpoint`:
-//! * `handshake.rs`: opening and negotiation of options; `ecn.rs`: negotiation of ECN, and marks in segments;
-//! * `arrival.rs`: segments in a synchronised state, by RFC 9293 §3.10.7.4; `predicted.rs`: header prediction;
-//! * `emit.rs`: the next segment to send; `half.rs`: lazy creation of the sending half;
-//! * `timers.rs`: deadlines and expiry; `time_wait.rs`: TIME-WAIT and its successor;
-//! * `calls.rs`: calls of the application; `notices.rs`: notices of the driver, links and nodes; `network.rs`: ICMP
-//!   errors;
-//! * `reset.rs`: resets and challenge ACKs;
-//! * `stamps.rs`: timestamp clock; `seen.rs`: read-only views.
+//! `impl Endpoint` is spread over `handshake` (opening), `ecn` (negotiation of ECN), `arrival` (segments in a
+//! synchronised state), `predicted` (header prediction), `emit` (the next segment), `half` (lazy creation of the
+//! sending half), `timers`, `time_wait`, `calls` (of the application), `notices` (of the driver, links and nodes),
+//! `network` (ICMP errors), `reset` (resets, challenge ACKs), `stamps` (timestamp clock) and `seen` (views).
 
 mod accecn;
 mod arrival;
@@ -96,12 +90,10 @@ impl Arriving {
 
 /// One end of a connection.
 ///
-/// Field order: two cache lines for every packet, then the receiving half, aligned to a line, then the rest. Rare state
-/// and the sending half are behind pointers.
+/// Field order: two cache lines for every packet, the receiving half aligned to a line, the rest; rare state is boxed.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
-    /// ECN field of new data.
     data_ecn: Ecn,
     /// Mark feedback in every segment: ECE, or the ACE field.
     echoed: Flags,
@@ -120,9 +112,7 @@ pub struct Endpoint {
     /// End of TIME-WAIT; in other states the next keep-alive check.
     own_timer: Time,
     sending: SendingHalf,
-    /// Latest time from the driver.
     clock: Time,
-    /// Arrival time of the last acceptable segment.
     heard_at: Time,
     /// Tick of the timestamp clock, ns, at least 1.
     tick: u32,
@@ -136,12 +126,10 @@ pub struct Endpoint {
     challenges: Challenges,
     /// Read at opening and end only. Shared by endpoints of equal configuration.
     config: Arc<Config>,
-    /// Number of SYN or SYN-ACK retransmissions.
     syn_repeats: u32,
     role: Role,
     /// Whether the application closes as soon as the connection is open.
     closes_when_open: bool,
-    /// Reason of the end.
     ended: Option<Ended>,
     beginning: Beginning,
     telling: Telling,

@@ -1,15 +1,14 @@
 //! ICMP errors (RFC 9293 §3.9.2.2) about segments that a router or the remote host did not deliver.
 //!
 //! ICMP errors are easily forged, so each is trusted only as far as it is harmless (RFC 5927). An error must quote a
-//! segment in flight. No error, not even a hard one, closes an open connection (§5.2, RFC 5461). If longer segments
-//! have been delivered, a smaller path MTU is accepted only after the segment's timer expires (§7.2).
+//! segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments have been delivered, a
+//! smaller path MTU is accepted only after the segment's timer expires (§7.2).
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
 use super::{Ended, Endpoint, State};
 use lasthop_base::Time;
 use lasthop_wire::Seq;
 
-/// A router's claim about the path MTU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     /// Offset of the discarded segment.
@@ -29,9 +28,9 @@ impl Endpoint {
         is_believable
     }
 
-    /// Handles an ICMP error that the segment at `seq` is too long for a link with `room` bytes behind the fixed TCP
-    /// header. Returns whether the error is credible. Segments are then shortened immediately, or, in case of doubt,
-    /// when this segment's timer expires.
+    /// Handles an ICMP error: the segment at `seq` exceeds a link with `room` bytes behind the fixed TCP header.
+    /// Returns whether the error is credible. Segments are shortened immediately or, if in doubt, when this one's timer
+    /// expires.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
         let Some(offset) = self.has_under_way(seq).filter(|_| self.is_synchronised()) else { return false };
         self.clock = now;

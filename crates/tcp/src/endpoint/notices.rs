@@ -8,8 +8,7 @@ use lasthop_base::{Rate, Time};
 use lasthop_wire::{LinkReport, NodeNotice, Seq};
 
 impl Endpoint {
-    /// Handles a notice. Reports of a link layer are always welcome; others only if this endpoint
-    /// [wants](Endpoint::wants) them.
+    /// Handles a notice. Pass every link-layer report, but other notices only if [wanted](Endpoint::wants).
     pub fn handle_notice(&mut self, now: Time, notice: Notice) {
         match notice {
             Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
@@ -33,8 +32,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the endpoint needs the host link's planned rate ([`LinkReport::Plan`]). The driver polls for segments
-    /// after such a report.
+    /// Whether the endpoint needs the host link's plan ([`LinkReport::Plan`]); poll for segments after such a report.
     pub fn asks_plan(&self) -> bool {
         self.receiver.foresees()
     }
@@ -45,8 +43,7 @@ impl Endpoint {
         self.receiver.wants()
     }
 
-    /// A damaged segment with a readable header arrived: queues a report to the peer, if the segment is in the window
-    /// and new.
+    /// Queues a report to the peer of a damaged segment with a readable header, if in the window and new.
     pub(super) fn note_damaged(&mut self, seq: Seq, len: u32) {
         let next = self.receiver.next();
         let is_wanted = self.irs.offset_of(seq, next).is_some_and(|start| {

@@ -1,9 +1,8 @@
 //! Header prediction (Van Jacobson, "4BSD header prediction", 1990).
 //!
-//! Without losses nearly all segments are of two kinds: the next data in order, or a new ACK. No check of RFC 9293
-//! affects these, so one condition replaces all checks; a second condition applies while data is lost. The effects
-//! follow the order of `arrival.rs`: acknowledgement, TS.Recent, data. `tests/shortcut.rs` here and in the simulator
-//! verify the equivalence.
+//! Without losses nearly all segments are the next data in order, or a new ACK. No check of RFC 9293 affects these, so
+//! one condition replaces all checks; a second one applies while data is lost. The effects follow the order of
+//! `arrival.rs`; `tests/shortcut.rs` here and in the simulator verify the equivalence.
 
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;
@@ -137,7 +136,6 @@ impl Endpoint {
         true
     }
 
-    /// Notes the arrival time and the peer's timestamp.
     #[inline(always)]
     fn note_heard(&mut self, now: Time, segment: &Segment, at: u64) {
         self.heard_at = now;

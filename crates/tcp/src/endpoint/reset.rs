@@ -4,8 +4,7 @@ use super::{Endpoint, Role, Special, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
-/// Returns the reset for a segment that matches no connection or listener (RFC 9293 §3.10.7.1); `None` if the segment
-/// itself is a reset.
+/// Reset for a segment without connection or listener (RFC 9293 §3.10.7.1); `None` if the segment itself is a reset.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -24,7 +23,6 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
 }
 
 impl Endpoint {
-    /// Answers a segment that does not belong to this connection with a reset.
     pub(super) fn refuse(&mut self, segment: &Segment) {
         let unopened = self.role == Role::Active && self.ended.is_none() && self.state == State::Closed;
         if let Some(reset) = reset_for(segment).filter(|_| !unopened) {
@@ -45,10 +43,8 @@ impl Endpoint {
         }
     }
 
-    /// Answers a segment that is forged, or from an honest peer that has lost its state. The challenge ACK carries the
-    /// numbers that a true peer needs; it is rate-limited (RFC 5961 §7).
-    ///
-    /// The limit also ends a loop between two ends that reject each other's ACKs.
+    /// Answers a segment that is forged, or from an honest peer that lost its state: the ACK carries the right numbers.
+    /// The limit (RFC 5961 §7) also ends a loop between two ends that reject each other's ACKs.
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {

@@ -9,17 +9,14 @@ impl Endpoint {
         Timestamps { value: self.ticks(now), echo: self.ts_recent }
     }
 
-    /// Timestamp clock: ticks since the start.
     pub(super) fn ticks(&self, now: Time) -> u32 {
         ticks_at(now, u64::from(self.tick))
     }
 
-    /// The peer's clock, unwrapped; only differences are meaningful.
     pub(super) fn peer_time(&self, now: Time, value: u32) -> Time {
         peer_time(now, u64::from(self.tick), value)
     }
 
-    /// Age of the echoed timestamp, in whole ticks.
     pub(super) fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
         since_echo(now, u64::from(self.tick), echo)
     }

@@ -15,14 +15,13 @@ impl Endpoint {
         self.set_own_timer(now + self.config.time_wait);
     }
 
-    /// Whether the segment ends with the peer's known FIN.
     pub(super) fn is_their_fin(&self, segment: &Segment) -> bool {
         let behind = segment.seq.at(u64::from(segment.sequence_space()));
         segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
     }
 
-    /// Whether this SYN may open a new connection that replaces this one in TIME-WAIT: old segments cannot be mistaken
-    /// for new ones (RFC 6191 §2).
+    /// Whether this SYN may replace this connection in TIME-WAIT: old and new segments are distinguishable (RFC 6191
+    /// §2).
     ///
     /// "Greater than the last sequence number seen" means greater than RCV.NXT here, not than the FIN's number, one
     /// below. Linux and FreeBSD do the same, at the cost of one number of 2^32.

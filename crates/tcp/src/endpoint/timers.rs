@@ -41,8 +41,8 @@ impl Endpoint {
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
-    /// As [`Endpoint::poll_timeout`], if the deadline may be earlier than at the last call; else `None`, which is
-    /// cheaper.
+    /// As [`Endpoint::poll_timeout`]; `None`, which is cheaper, if the deadline cannot be earlier than at the last
+    /// call.
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
         let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;
@@ -58,7 +58,6 @@ impl Endpoint {
         self.poll_timeout()
     }
 
-    /// Sets [`Endpoint::own_timer`].
     pub(super) fn set_own_timer(&mut self, at: Time) {
         self.own_timer = at;
         self.sooner = true;
@@ -71,7 +70,6 @@ impl Endpoint {
         }
     }
 
-    /// Performs a keep-alive check.
     fn look_after_peer(&mut self, now: Time) {
         self.own_timer = Time::NEVER;
         let Some(keep_alive) = self.config.keep_alive else { return };

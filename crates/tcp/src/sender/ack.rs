@@ -1,8 +1,7 @@
 //! Effects of an ACK, in the order of the RFCs.
 //!
-//! [`Sender::conclude`] is generic and becomes three functions. `QUIET` omits the steps that concern repairs: nothing
-//! is lost, reported or retransmitted. `PLAIN` also omits rate samples and observers: the ACK covers exactly the first
-//! segment, and nothing observes.
+//! [`Sender::conclude`] is generic and becomes three functions. `QUIET` omits repairs: nothing is lost, reported or
+//! retransmitted. `PLAIN` also omits observers and rate samples: the ACK covers exactly the first segment.
 
 use super::congestion::{AckEvent, Phase, Recovered};
 use super::judge::{Heard, Measured};
@@ -17,7 +16,6 @@ use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Timestamps;
 
-/// Changes of the scoreboard by an ACK.
 struct Taken {
     acked: Acked,
     /// Bytes that SACK newly reports.
@@ -34,30 +32,25 @@ struct Taken {
     reported_at: Option<Time>,
 }
 
-/// Conclusions of loss recovery from an ACK.
 struct Concluded {
     step: Step,
     /// The last step: a second one may have begun a recovery.
     entered: Step,
-    /// Bytes found lost.
     lost: u64,
 }
 
 impl Ack<'_> {
-    /// Round-trip time from the echoed timestamp.
     #[inline(always)]
     fn echoed_rtt(&self, now: Time) -> Option<Duration> {
         self.stamps.and_then(|stamps| since_echo(now, self.tick, stamps.echo))
     }
 
-    /// Time by the peer's clock.
     #[inline(always)]
     fn clock(&self, now: Time) -> Option<Time> {
         self.stamps.map(|stamps| peer_time(now, self.tick, stamps.value))
     }
 
-    /// Whether the first block is a D-SACK: below the ACK, or inside the second block (RFC 2883 §4). D-SACKs leave the
-    /// scoreboard unchanged.
+    /// Whether the first block is a D-SACK: below the ACK, or inside the second block (RFC 2883 §4).
     fn says_duplicate(&self) -> bool {
         let Some(first) = self.sack.first().filter(|first| !first.is_empty()) else { return false };
         let holds = |second: &Range| second.start <= first.start && first.end <= second.end;
@@ -115,8 +108,7 @@ impl Sender {
         self.conclude::<true, true>(now, &ack, &Taken::new_data(acked), log);
     }
 
-    /// [`Sender::advance`] for an ACK that covers several segments or part of one, or if the sender is observed. Takes
-    /// only the fields read, to avoid copying the ACK.
+    /// [`Sender::advance`] for other ACKs, or with observers. Takes only the fields read, to avoid copying the ACK.
     #[inline(never)]
     fn advance_any(
         &mut self,
@@ -139,7 +131,6 @@ impl Sender {
         self.board.sent_rescue(start, now);
     }
 
-    /// Updates the scoreboard.
     #[inline(always)]
     fn take_in(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> Taken {
         let advanced = ack.ack > self.board.una();
@@ -172,7 +163,6 @@ impl Sender {
         Taken { acked, reported, advanced, is_old, duplicate, twice, original, reported_at }
     }
 
-    /// Handles a D-SACK.
     #[cold]
     #[inline(never)]
     fn hear_duplicate(&mut self, log: &mut Log) {
@@ -226,8 +216,8 @@ impl Sender {
         if taken.advanced {
             self.restart_timer::<QUIET>(now, step, taken.acked.sent_at);
         } else if taken.reported_at < self.board.first_sent_at() && taken.reported_at.is_some() {
-            // Segments sent after the first hole must not put its timeout off for ever (netdev, "tcp: do not rearm RTO
-            // when future data are sacked", 2013).
+            // Later segments must not postpone the first hole's timeout (netdev, "tcp: do not rearm RTO when future
+            // data are sacked", 2013).
             self.arm(now);
         }
         if let Some(news) = &news {
@@ -242,7 +232,6 @@ impl Sender {
         }
     }
 
-    /// Builds the news of an ACK for recovery and observers.
     #[inline(always)]
     fn news<const QUIET: bool>(
         &self,
@@ -319,8 +308,8 @@ impl Sender {
         }
     }
 
-    /// Detects a spurious repair. Returns the time at which the data that filled the first hole was sent, if the echo
-    /// reveals it.
+    /// Detects a spurious repair. Returns the time before which the segment that filled the first hole was sent, if
+    /// known.
     #[inline(always)]
     fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
         let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;
@@ -344,7 +333,6 @@ impl Sender {
         sent_before
     }
 
-    /// Takes the ACK's round-trip sample, if it has one.
     #[inline(always)]
     fn measure<const QUIET: bool>(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> Option<Duration> {
         let rtt = match (taken.advanced, taken.acked.sent_at) {
@@ -362,7 +350,6 @@ impl Sender {
         rtt
     }
 
-    /// Whether loss discrimination is certain of a loss.
     #[inline(always)]
     fn ask_judge(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> bool {
         let Taken { advanced, duplicate, .. } = *taken;
@@ -375,7 +362,6 @@ impl Sender {
         }
     }
 
-    /// Runs loss recovery and applies its steps to the window.
     #[inline(always)]
     fn consult(
         &mut self,
@@ -413,7 +399,6 @@ impl Sender {
         Concluded { step, entered, lost }
     }
 
-    /// Grows the window.
     #[inline(always)]
     fn grow<const QUIET: bool>(&mut self, event: &AckEvent, watches: bool) {
         if !watches {
@@ -430,8 +415,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5: stops if all is acknowledged, else restarts; NewReno restarts only at the first partial ACK (RFC
-    /// 6582 §4).
+    /// RFC 6298 §5; NewReno restarts the timer only at the first partial ACK (RFC 6582 §4).
     #[inline(always)]
     fn restart_timer<const QUIET: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
         if self.board.outstanding() == 0 {
@@ -444,7 +428,6 @@ impl Sender {
 }
 
 impl Taken {
-    /// An ACK that only acknowledges new data.
     #[inline(always)]
     fn new_data(acked: Acked) -> Taken {
         Taken {

@@ -8,7 +8,6 @@ use crate::ranges::Range;
 pub(super) struct Application {
     /// Offset behind the last byte to send, the FIN included.
     end: u64,
-    /// Whether `end` includes a FIN.
     finishing: bool,
     /// Whether a short segment waits while data is outstanding (RFC 9293 §3.7.4).
     nagle: bool,

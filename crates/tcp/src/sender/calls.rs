@@ -1,5 +1,4 @@
-//! Inputs beside ACKs, polls and the timer: from the application, the endpoint, and nodes that report losses (a
-//! receiver of damaged segments, a node before the last hop). Only some kinds of loss discrimination use these reports.
+//! Inputs beside ACKs, polls and the timer: from the application, the endpoint, and nodes that report losses.
 
 use super::Sender;
 use super::timer::{Kind, Timer};
@@ -28,7 +27,6 @@ impl Sender {
         self.user_timeout.set_limit(limit);
     }
 
-    /// The handshake is over; `rtt`: its round-trip time, if measured.
     pub(super) fn measure_handshake(&mut self, rtt: Option<Duration>) {
         if let Some(rtt) = rtt {
             self.rtt.sample(&self.config.rto, rtt);
@@ -43,13 +41,11 @@ impl Sender {
         self.rtt.start_from(timeout);
     }
 
-    /// A segment of the peer at offset `at` acknowledges `ack` and advertises `window` bytes.
     #[inline]
     pub(crate) fn hear_window(&mut self, at: u64, ack: u64, window: u64) {
         self.peer.admit_from(at, ack, window);
     }
 
-    /// Reserves `bytes` of each full segment for options.
     pub(crate) fn leave_room(&mut self, bytes: u64) {
         self.fits = self.mss.saturating_sub(bytes).max(1);
     }
@@ -72,7 +68,6 @@ impl Sender {
         self.timer.note_asked();
     }
 
-    /// The connection is closed: stops the timer.
     pub(crate) fn stop(&mut self) {
         self.timer = Timer::OFF;
     }
@@ -112,7 +107,6 @@ impl Sender {
         }
     }
 
-    /// Queues the segment at `start` for retransmission.
     pub(super) fn tell_again(&mut self, start: u64) {
         self.repair.report(start);
         self.take_stock();

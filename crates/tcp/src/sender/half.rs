@@ -16,7 +16,6 @@ pub(crate) struct SendingHalf {
 
 /// Initial state of a sender that is not created yet.
 pub(crate) struct Beginning {
-    /// Data written before the sender was created.
     application: Application,
     /// Time since which there was nothing to send; [`Time::NEVER`]: not polled yet.
     silent_since: Time,
@@ -28,14 +27,12 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    /// Returns a state without data; full segments have `mss` bytes.
     pub(crate) fn new(mss: u32) -> Beginning {
         // The sender sets Nagle's algorithm.
         let application = Application::new(false);
         Beginning { application, silent_since: Time::NEVER, handshake: None, careful: None, mss }
     }
 
-    /// Notes a poll while no sender exists.
     pub(crate) fn note_silence(&mut self, now: Time) {
         self.silent_since = self.silent_since.min(now);
     }
@@ -46,7 +43,6 @@ impl SendingHalf {
         SendingHalf { made: OnceCell::new(), told: Told::default() }
     }
 
-    /// The sender, if created.
     #[inline(always)]
     pub(crate) fn made(&self) -> Option<&Sender> {
         self.made.get().map(|sender| &**sender)
@@ -57,7 +53,6 @@ impl SendingHalf {
         self.made.get_mut().map(|sender| &mut **sender)
     }
 
-    /// The sender; creates it from `beginning` and `make` if necessary.
     pub(crate) fn get_or_make(&self, beginning: &Beginning, make: impl FnOnce(u32) -> Sender) -> &Sender {
         self.made.get_or_init(|| {
             let mut sender = make(beginning.mss);
@@ -93,7 +88,6 @@ impl SendingHalf {
         self.told = Told::default();
     }
 
-    /// Adds `bytes` to send once the connection is open.
     pub(crate) fn write(&mut self, beginning: &mut Beginning, bytes: u64) {
         match self.made.get_mut() {
             Some(sender) => sender.write(bytes),
@@ -101,7 +95,6 @@ impl SendingHalf {
         }
     }
 
-    /// Bytes written and not sent yet.
     pub(crate) fn unsent(&self, beginning: &Beginning) -> u64 {
         self.made().map_or(beginning.application.written() - 1, Sender::unsent)
     }
@@ -143,13 +136,11 @@ impl SendingHalf {
         self.told.admit_from(at, window);
     }
 
-    /// Offset of the first unacknowledged byte.
     #[inline(always)]
     pub(crate) fn una(&self) -> u64 {
         self.made().map_or(1, |sender| sender.board.una())
     }
 
-    /// Offset of the next byte to send.
     #[inline(always)]
     pub(crate) fn nxt(&self) -> u64 {
         self.made().map_or(1, |sender| sender.board.nxt())

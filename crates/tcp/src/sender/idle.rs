@@ -2,7 +2,6 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Start of the idle time, and the restart window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     /// If all is acknowledged: sending time of the newest data acknowledged last.
@@ -15,12 +14,10 @@ pub(super) struct Idle {
 const CWND_STAYS: u64 = u64::MAX;
 
 impl Idle {
-    /// `window`: restart window, bytes; `None`: cwnd stays.
     pub(super) fn new(window: Option<u64>) -> Idle {
         Idle { since: Time::NEVER, window: window.unwrap_or(CWND_STAYS) }
     }
 
-    /// All is acknowledged; `sent_at`: sending time of the newest data acknowledged last.
     #[inline(always)]
     pub(super) fn begin(&mut self, sent_at: Time) {
         self.since = sent_at;

@@ -69,7 +69,6 @@ impl Waiting {
         limited
     }
 
-    /// The state `by` ends.
     pub(super) fn turn(&mut self, now: Time, by: Option<Limit>) {
         *self = Waiting { since: now, before: self.until(now, by) };
     }
@@ -79,7 +78,6 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    /// Spans add up to the time since the first state began.
     #[test]
     fn each_state_gets_its_span() {
         let (at, secs) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs);

@@ -1,27 +1,19 @@
 //! Sending half: outstanding data, the next segment, and the timer.
 //!
 //! Order of sending:
-//! 1. Segments that recovery demands go first, regardless of the window.
-//! 2. Retransmissions precede new data; each needs room in `cwnd - in_flight`. New data also needs room in the
-//!    receiver's window, and Nagle's consent.
-//! 3. Recovery does not inflate the window: `in_flight` is its estimate of the data in the network.
-//! 4. The window is reduced once per window of data, by whichever signal arrives first.
+//! 1. Segments that recovery demands, regardless of the window.
+//! 2. Retransmissions, then new data, as `cwnd - in_flight` permits; new data also needs room in the receiver's window.
 //!
-//! Components; each owns its state:
-//! * `window`: cwnd and its rules; `reductions`: time and size of window reductions; `usage`: window validation;
-//! * `repair`: retransmissions and their undo; `tail`: tail loss probe; `timer`: the timer and its purpose;
-//!   `user_timeout`: R1 and R2;
-//! * `application`: data to send; `peer`: the receiver's window; `persist`: zero-window probes; `limit`: time per
-//!   sending limit; `idle`: restart after idle; `rate`: rate samples and pacing.
+//! Recovery does not inflate the window: `in_flight` is its estimate of the data in the network. The window is reduced
+//! once per window of data, by whichever signal arrives first.
 //!
-//! Files of `impl Sender`:
-//! * this file: construction and the fast-path condition; `half`: lazy creation;
-//! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
-//! * `poll`: the next segment to send; `sent`: effects of sending it;
-//! * `calls`: other inputs; `seen`: read-only views.
+//! Components own their state: `window` (cwnd), `reductions` (window reductions), `usage` (window validation), `repair`
+//! (retransmissions and their undo), `tail` (tail loss probe), `timer`, `user_timeout` (R1, R2), `application` (data to
+//! send), `peer` (receiver's window), `persist` (zero-window probes), `limit` (time per sending limit), `idle` (restart
+//! after idle), `rate` (rate samples, pacing). `scoreboard` records outstanding data.
 //!
-//! `scoreboard` records outstanding data. Mechanisms have folders: `congestion`, `counting`, `judge`, `rate`,
-//! `recovery`, `reduction`, `slow_start`.
+//! `impl Sender` is spread over `half` (lazy creation), `ack`, `steps` (effects of recovery), `timeout`, `poll` (the
+//! next segment), `sent` (effects of sending), `calls` (other inputs) and `seen` (views).
 
 pub mod congestion;
 pub mod counting;
@@ -83,8 +75,8 @@ use window::Window;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
-/// Field order follows use, in cache lines of 64 bytes: losses, outstanding data, two lines for every segment and ACK,
-/// three for new ACKs, two for repairs, then rare state.
+/// Field order in cache lines: losses, outstanding data, every segment and ACK (2), new ACKs (3), repairs (2), rare
+/// state.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
@@ -168,7 +160,6 @@ pub struct Ack<'a> {
 }
 
 impl Ack<'_> {
-    /// An ACK with neutral values, for struct update syntax.
     pub(crate) const BARE: Ack<'static> = Ack {
         ack: 0,
         window: 0,
@@ -185,13 +176,11 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Returns a sender with its first byte of data at offset 1 and segments of `mss` bytes. `random` feeds mechanisms
-    /// that draw.
+    /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` feeds mechanisms that draw.
     pub fn new(config: &Arc<Config>, mss: u32, random: Stream) -> Sender {
         Sender::recovering_by(&config.recovery, config, mss, random)
     }
 
-    /// As [`Sender::new`], with `recovery` instead of the configured one.
     pub(crate) fn recovering_by(
         recovery: &Choice<recovery::Build>,
         config: &Arc<Config>,
@@ -255,14 +244,10 @@ impl Sender {
     /// Whether the fast path applies: ACKs skip repairs (`ack.rs`), and the windows alone admit new data (`poll.rs`).
     #[inline(always)]
     pub(crate) fn is_calm(&self) -> bool {
-        debug_assert!(
-            !self.calm || self.is_quiet(),
-            "a component has work, and `take_stock` was not called"
-        );
+        debug_assert!(!self.calm || self.is_quiet(), "a component has work, and `take_stock` was not called");
         self.calm
     }
 
-    /// Updates cwnd and the fast-path condition.
     fn take_stock(&mut self) {
         self.window.settle();
         if !self.repair.recovery().is_recovering() && !self.reductions.lasts_by_mark() {

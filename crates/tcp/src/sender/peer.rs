@@ -1,8 +1,6 @@
 //! The peer's advertised window (SND.WND, RFC 9293 §3.3.1).
 
-/// The receiver's window in absolute offsets.
-///
-/// 32 bits hold any window: at most 65,535 * 2^14 bytes (RFC 7323 §2.3).
+/// The receiver's window in absolute offsets. 32 bits suffice: at most 65,535 * 2^14 bytes (RFC 7323 §2.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
     /// Offset behind the last byte that the window admits.
@@ -11,14 +9,12 @@ pub(super) struct Peer {
     told_at: u64,
     /// The last window advertised, bytes.
     window: u32,
-    /// The largest window ever advertised, bytes.
     largest_window: u32,
 }
 
 /// Compact form of [`Peer`] while nothing is sent: the window counts from byte 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
-    /// See [`Peer::told_at`].
     at: u64,
     window: u32,
     largest_window: u32,
@@ -42,7 +38,6 @@ impl Told {
 }
 
 impl Peer {
-    /// Returns a closed window; the first byte will be at `offset`.
     pub(super) fn closed_at(offset: u64) -> Peer {
         Peer { right_edge: offset, ..Peer::default() }
     }
@@ -79,7 +74,7 @@ impl Peer {
         u64::from(self.largest_window)
     }
 
-    /// Whether a segment that fills the usable window would be silly: less than half of the largest window (RFC 9293
+    /// Whether `usable` is less than half of the largest window, so that a segment would be silly (RFC 9293
     /// §3.8.6.2.1).
     pub(super) fn is_silly(&self, usable: u64) -> bool {
         usable == 0 || usable < self.largest_window() / 2

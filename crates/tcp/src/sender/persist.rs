@@ -3,13 +3,11 @@
 use super::user_timeout::{Expiry, UserTimeout};
 use lasthop_base::Time;
 
-/// Probes of a closed window.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
     /// Number of probes, or of override timeouts, so far; each doubles the next timeout.
     probes: u32,
-    /// Whether a probe is due.
     due: bool,
     /// Whether a window of zero stops the retransmission timer, and whether the timer is stopped.
     freezes: bool,
@@ -25,14 +23,12 @@ impl Persist {
         Persist { probes: 0, due: false, freezes, frozen: false, probed_at, unanswered_since }
     }
 
-    /// New data is sent: the window has room.
     #[inline]
     pub(super) fn end(&mut self) {
         self.probes = 0;
         self.due = false;
     }
 
-    /// Whether outstanding data waits for the window to open.
     #[inline]
     pub(super) fn is_frozen(&self) -> bool {
         self.frozen
@@ -58,7 +54,6 @@ impl Persist {
         !frozen
     }
 
-    /// Number of doublings of the next timeout.
     pub(super) fn doublings(&self) -> u32 {
         self.probes
     }
@@ -80,8 +75,7 @@ impl Persist {
         (self.unanswered_since, again)
     }
 
-    /// The persist timer expired. `heard_at`: time of the peer's last acceptable segment; `waits`: new data waits for
-    /// the window. This is no loss: the connection continues as long as the peer answers.
+    /// The persist timer expired; not a loss. `heard_at`: time of the peer's last segment; `waits`: new data waits.
     pub(super) fn expire(&mut self, now: Time, heard_at: Time, waits: bool, limit: &UserTimeout) -> Expiry {
         if heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -94,8 +88,7 @@ impl Persist {
         Expiry::GoesOn
     }
 
-    /// The retransmission timer expired under a zero window. Returns the time since which probes are unanswered;
-    /// `None`: the connection aborts.
+    /// The retransmission timer expired under a zero window. Returns the first unanswered probe's time; `None`: abort.
     pub(super) fn freeze(&mut self, now: Time, heard_at: Time, limit: &UserTimeout) -> Option<Time> {
         if !self.frozen || heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -110,7 +103,6 @@ impl Persist {
         Some(self.unanswered_since)
     }
 
-    /// The window opens.
     pub(super) fn thaw(&mut self) {
         (self.frozen, self.probes) = (false, 0);
     }

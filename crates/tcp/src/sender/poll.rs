@@ -1,8 +1,7 @@
 //! Choice of the next segment to send. Effects of sending it: `sent.rs`.
 //!
-//! On the fast path the windows alone decide. Otherwise forced segments go first, regardless of the windows; then
-//! retransmissions and new data, as the windows permit; then a last resort. [`Sender::may_send_more`] follows the same
-//! steps up to the decision, to save polls that would return nothing.
+//! On the fast path the windows alone decide. Otherwise forced segments go first, then retransmissions and new data, as
+//! the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless polls.
 
 use super::recovery::LastResort;
 use super::repair::Turn;
@@ -21,21 +20,18 @@ pub(crate) struct Full {
     /// Bytes left for options.
     pub(crate) room: u64,
     pub(crate) priority: Priority,
-    /// See [`Outgoing::cwr`].
     pub(crate) cwr: bool,
     /// See [`Sender::may_send_more`].
     pub(crate) more: bool,
 }
 
-/// A segment that the windows admit.
 enum Next {
     New(Range),
     Again(Range),
 }
 
 impl Sender {
-    /// Whether [`Sender::poll`] would return nothing for lack of data, on the fast path without observers. Notes the
-    /// limit.
+    /// Whether [`Sender::poll`] would find no data, on the fast path without observers. Notes the limit.
     #[inline]
     pub(crate) fn has_nothing(&mut self, now: Time) -> bool {
         let nothing = self.calm && !self.watches && !self.has_new_data();
@@ -45,8 +41,8 @@ impl Sender {
         nothing
     }
 
-    /// Sends the next full segment of new data on the fast path without pacing: [`Sender::poll`] would return the same
-    /// segment. Requires room in the windows and more data behind the segment.
+    /// Fast path of [`Sender::poll`] without pacing: sends a full segment if the windows admit it and more data
+    /// follows.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn send_full(&mut self, now: Time) -> Option<Full> {
         let start = self.board.nxt();
@@ -63,7 +59,6 @@ impl Sender {
         Some(Full { range, room: self.mss - self.fits, priority, cwr, more: self.may_send_calmly(now) })
     }
 
-    /// Returns the next segment, if one may be sent now.
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.watches && self.is_paced(now) {
@@ -78,8 +73,7 @@ impl Sender {
         }
     }
 
-    /// Whether more may be sent after data was sent, by a quick check. If false, [`Sender::poll`] would return nothing;
-    /// notes the limit.
+    /// Quick check after sending: if false, [`Sender::poll`] would return nothing. Notes the limit.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.is_calm() {
@@ -104,7 +98,6 @@ impl Sender {
         self.board.nxt() + self.fits + 1 < self.application.end()
     }
 
-    /// Whether cwnd admits a full segment while all outstanding data is in flight.
     #[inline(always)]
     fn admits_full(&self) -> bool {
         self.board.nxt() + self.fits - self.board.una() <= self.window.bytes()
@@ -133,7 +126,7 @@ impl Sender {
         }
         if let Some((range, why)) = self.repair.must_send(&mut self.board) {
             if why == Reason::FastRetransmit {
-                // The retransmission gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582
+                // The retransmission gets a whole timeout (RFC 6675 §6 leaves it open), unlike partial ACKs (RFC 6582
                 // §4).
                 self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             }
@@ -217,7 +210,6 @@ impl Sender {
         }
     }
 
-    /// Bytes that cwnd, or a gradual reduction, admits.
     #[inline(always)]
     fn room<const QUIET: bool>(&self) -> u64 {
         match QUIET {
@@ -237,14 +229,12 @@ impl Sender {
         self.next_new(room).map(Next::New)
     }
 
-    /// Whether cwnd admits a last-resort retransmission.
     #[inline(always)]
     fn has_last_resort(&self, room: u64) -> bool {
         room >= self.mss && self.board.sacked() > 0
     }
 
-    /// The next new segment: a full one, or a short one that Nagle's algorithm and the window's edge permit; else the
-    /// limit.
+    /// The next new segment: full, or short if Nagle's algorithm and the window's edge permit; else the limit.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
         let start = self.board.nxt();
         let waiting = self.application.end().saturating_sub(start);
@@ -330,9 +320,8 @@ impl Sender {
         waits || extra_at <= now
     }
 
-    /// Sends an extra segment if due: a copy of the last one with low priority, outside of the window (TCP-Peach's
-    /// dummies). The copy probes the path. Scoreboard, timer and retransmission count ignore it; D-SACK reports its
-    /// arrival.
+    /// Sends an extra segment if due: a low-priority copy of the last one, outside of the window (TCP-Peach's dummies).
+    /// Scoreboard, timer and retransmission count ignore the copy; D-SACK reports its arrival.
     #[cold]
     #[inline(never)]
     fn poll_extra(&mut self, now: Time) -> Option<Outgoing> {

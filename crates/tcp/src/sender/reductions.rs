@@ -7,7 +7,6 @@ use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 
-/// State of window reductions.
 #[repr(C)]
 pub(super) struct Reductions {
     /// Gradual reduction; `None`: immediate.
@@ -28,8 +27,7 @@ pub(super) struct Reductions {
     may_hold: bool,
     /// Time of the last reduction by a loss or a mark; [`Time::NEVER`]: none.
     at: Time,
-    /// For loss discrimination: window and outstanding range when the last recovery was entered; `None` after a
-    /// timeout.
+    /// For loss discrimination: state at the last recovery's entry; `None` after a timeout.
     entered: Option<Box<(Level, Range)>>,
     /// Without SACK: bytes inferred delivered from duplicate ACKs and not acknowledged yet.
     stood_for: u64,
@@ -68,7 +66,6 @@ impl Reductions {
         self.lost_by_ack
     }
 
-    /// The window was reduced because of data below `until`.
     pub(super) fn note(&mut self, now: Time, until: u64) {
         self.until = until;
         self.at = now;
@@ -79,7 +76,6 @@ impl Reductions {
         self.rule.is_some()
     }
 
-    /// Bytes that may be in flight during a gradual reduction.
     #[inline]
     pub(super) fn allowance(&self) -> Option<u64> {
         (self.allowance != NO_ALLOWANCE).then_some(self.allowance)
@@ -91,18 +87,15 @@ impl Reductions {
         self.entered = None;
     }
 
-    /// Recovery is over: congestion control determines the window.
     pub(super) fn end(&mut self) {
         self.allowance = NO_ALLOWANCE;
     }
 
-    /// Whether a mark's reduction is in progress.
     #[inline]
     pub(super) fn lasts_by_mark(&self) -> bool {
         self.by_mark.is_some()
     }
 
-    /// Whether no mark's reduction is in progress.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let Reductions {
@@ -134,19 +127,16 @@ impl Reductions {
         self.by_mark = None;
     }
 
-    /// Data is sent during a recovery.
     pub(super) fn on_sent(&mut self, bytes: u64) {
         if let Some(rule) = self.rule.as_mut().filter(|_| self.allowance != NO_ALLOWANCE) {
             rule.on_sent(bytes);
         }
     }
 
-    /// Sets whether the recovery that begins is non-congestive.
     pub(super) fn spare(&mut self, spared: bool) {
         self.spared = spared;
     }
 
-    /// Whether the recovery that ends was non-congestive.
     pub(super) fn take_spared(&mut self) -> bool {
         std::mem::take(&mut self.spared)
     }
@@ -161,15 +151,14 @@ impl Reductions {
         una >= self.until
     }
 
-    /// For loss discrimination: a recovery is entered at `level`. If the Reno of the 1990s re-enters (`anew`), the
-    /// level of the first entry is kept.
+    /// For loss discrimination: notes a recovery's entry. On re-entry (`anew`, Reno of the 1990s) the first level
+    /// stays.
     pub(super) fn note_entry(&mut self, level: Level, outstanding: Range, anew: bool) {
         let first = self.entered.as_ref().filter(|_| anew);
         let before = first.map_or(level, |first| first.0);
         self.entered = Some(Box::new((before, outstanding)));
     }
 
-    /// Window and threshold before the last recovery, and the range outstanding then.
     pub(super) fn entry(&self) -> Option<(Level, Range)> {
         self.entered.as_deref().copied()
     }
@@ -178,7 +167,6 @@ impl Reductions {
         self.entered = None;
     }
 
-    /// Whether a mark follows the last reduction too soon.
     pub(super) fn is_too_soon(&self, pace: MarkPace, una: u64, now: Time, srtt: Option<Duration>) -> bool {
         match pace {
             MarkPace::Window => una <= self.until,
@@ -187,7 +175,6 @@ impl Reductions {
         }
     }
 
-    /// Begins a mark's gradual reduction.
     pub(super) fn begin_by_mark(&mut self) {
         self.by_mark = Some(ByMark::Begins);
     }
@@ -196,8 +183,7 @@ impl Reductions {
         self.may_hold
     }
 
-    /// Updates the allowance of a gradual reduction to `target`, after an ACK or a deadline.
-    /// `delivered`: newly delivered bytes, `reported` of these by SACK.
+    /// Updates the allowance of a gradual reduction to `target`. `delivered`: new bytes, `reported` of these by SACK.
     #[inline(never)]
     pub(super) fn come_down(
         &mut self,
@@ -213,8 +199,8 @@ impl Reductions {
         if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
             self.by_mark = self.by_mark.map(|_| ByMark::GoesOn);
             self.stood_for = 0;
-            // RecoverFS excludes bytes that SACK had reported earlier (RFC 9937 §6). A recovery may have discarded the
-            // reports of this ACK.
+            // RecoverFS excludes bytes reported earlier (RFC 9937 §6). A recovery may have discarded this ACK's
+            // reports.
             let reported_before = board.sacked().saturating_sub(reported);
             rule.on_entered(board.outstanding() + news.acked - reported_before);
         }
@@ -234,8 +220,8 @@ impl Reductions {
         self.rule = Some(rule);
     }
 
-    /// Bytes that an ACK delivers. Without SACK a duplicate counts as one segment, which a later ACK does not count
-    /// again (RFC 9937 §6, DeliveredData).
+    /// DeliveredData (RFC 9937 §6). Without SACK a duplicate counts as one segment, which later ACKs do not count
+    /// again.
     fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
         if uses_sack {
             return delivered;

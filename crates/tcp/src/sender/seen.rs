@@ -46,12 +46,10 @@ impl Sender {
         self.mss
     }
 
-    /// Whether segments with new data reserve room for options.
     pub(crate) fn leaves_room(&self) -> bool {
         self.fits != self.mss
     }
 
-    /// Offset behind the last byte written.
     pub(crate) fn end_of_data(&self) -> u64 {
         self.application.written()
     }

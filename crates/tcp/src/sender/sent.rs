@@ -8,7 +8,6 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 impl Sender {
-    /// Sends new data.
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
         let (priority, cwr) = self.note_new(now, range, self.is_calm());
         Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
@@ -43,7 +42,6 @@ impl Sender {
         (priority, std::mem::take(&mut self.tells))
     }
 
-    /// Retransmits a segment.
     pub(super) fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
         self.board.sent_again(range.start, now);
         self.outgoing_again(now, range, reason, log)
@@ -88,8 +86,8 @@ impl Sender {
         rates.on_sent(now, range, in_flight, &self.board, &mut self.window);
     }
 
-    /// Lowers cwnd if nothing was sent for longer than a timeout. The segment in preparation fits any window.
-    /// Zero-window probes of a frozen sender do not count as idle time.
+    /// Lowers cwnd after more than a timeout without transmission; zero-window probes of a frozen sender are no idle
+    /// time.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let restart = self.idle.restart_window(now, self.window.bytes(), self.rtt.rto());
@@ -98,7 +96,6 @@ impl Sender {
         }
     }
 
-    /// No more may be sent, because of `limit`.
     #[inline]
     pub(super) fn wait_for(&mut self, now: Time, limit: Limit) {
         if self.waits_for != Some(limit) {
@@ -115,7 +112,6 @@ impl Sender {
         self.waits_for = Some(limit);
     }
 
-    /// The application has nothing to send.
     #[inline(never)]
     fn note_silence(&mut self) {
         if let Some(rates) = &mut self.rates {

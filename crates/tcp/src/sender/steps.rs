@@ -21,7 +21,6 @@ impl Sender {
         }
     }
 
-    /// Applies a recovery step to the window.
     pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
         match step {
             Step::Same | Step::Partial { .. } => {}
@@ -74,7 +73,6 @@ impl Sender {
         }
     }
 
-    /// Classifies the loss that begins a recovery.
     fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
         let (judge, first) = (self.judge.as_mut()?, self.board.first()?);
         let cause = judge.on_loss(first)?;
@@ -106,7 +104,6 @@ impl Sender {
         }
     }
 
-    /// Notes the state at a recovery's entry, for loss discrimination and restoration.
     fn note_entry(&mut self, step: Step) {
         let level = self.level();
         let Some(judge) = &mut self.judge else { return };
@@ -149,8 +146,7 @@ impl Sender {
         self.tells = true;
     }
 
-    /// An ACK may show that the tail loss probe repaired a loss: reduces the window as after a recovery (RFC 8985
-    /// §7.4.2).
+    /// Reduces the window if an ACK shows that the tail loss probe repaired a loss (RFC 8985 §7.4.2).
     #[inline(never)]
     pub(super) fn conclude_probe(
         &mut self,
@@ -171,9 +167,7 @@ impl Sender {
     }
 
     /// ECE: reduces the window once per window of data (RFC 3168 §6.1.2), or as often as congestion control requires,
-    /// but not during a repair. A gradual reduction applies to marks as well as to losses.
-    ///
-    /// CWR goes with the byte at `until`: a receiver whose ACK does not cover that byte still echoes.
+    /// but not during a repair. CWR goes with the byte at `until`: before its ACK, the receiver still echoes.
     pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
         let pace = self.window.rules().nature().mark_pace;
         let too_soon = self.reductions.is_too_soon(pace, self.board.una(), now, self.rtt.srtt());
@@ -198,8 +192,8 @@ impl Sender {
         self.repair.undoes().then(|| Before::new(self.level(), flight, &self.rtt, tick, by_timeout))
     }
 
-    /// Undoes a spurious repair. The revealing ACK acknowledges `acked` bytes; `None`: a D-SACK reveals a repair that
-    /// may already be over. If that ACK echoes a mark, the window stays reduced (RFC 4015 §3.2).
+    /// Undoes a spurious repair, revealed by an ACK of `acked` bytes or (`None`) by a D-SACK after its end. After an
+    /// ACK with a mark the window stays reduced (RFC 4015 §3.2).
     pub(super) fn take_back(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
         let Some(taken) = self.repair.take_back(acked, &mut self.board) else { return };
         self.reductions.reopen(self.board.una());
@@ -217,8 +211,8 @@ impl Sender {
         }
     }
 
-    /// Adds a round-trip sample. The first sample of data sent after a spurious timeout keeps the timeout long (RFC
-    /// 4015 §3).
+    /// Adds a round-trip sample. After a spurious timeout, the first one of new data keeps the timeout long (RFC 4015
+    /// §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
         if let Some(spike) = self.repair.take_spike(self.board.una()) {

@@ -1,24 +1,24 @@
-//! Tail loss probe (RFC 8985 §7).
-//!
-//! No later segment reveals the loss of a flight's last segments. A probe, new data or the last segment again, makes
-//! the receiver report.
+//! Tail loss probe (RFC 8985 §7): new data, or the last segment again, makes the receiver report. No later segment
+//! would reveal the loss of a flight's last segments.
 
 use lasthop_base::{Duration, Time};
 
-/// State of the tail loss probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail(State);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Probes are disabled.
     Off,
     /// No probe is outstanding. `expires`: expiry of the retransmission timer, if the probe timer did not precede it.
-    Quiet { expires: Time },
-    /// A probe is due.
+    Quiet {
+        expires: Time,
+    },
     Due,
     /// A probe is outstanding until `end` is acknowledged (TLP.end_seq); `again`: its bytes were sent before.
-    Asked { end: u64, again: bool },
+    Asked {
+        end: u64,
+        again: bool,
+    },
 }
 
 /// TLP.max_ack_delay: longest delay of the ACK of a lone segment.
@@ -48,7 +48,6 @@ impl Tail {
         }
     }
 
-    /// Whether no probe is outstanding or due.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let Tail(state) = self;
@@ -58,8 +57,8 @@ impl Tail {
         }
     }
 
-    /// Time of the next probe, given the expiry of the retransmission timer (RFC 8985 §7.2, TLP_calc_PTO); `is_lone`:
-    /// at most one segment is outstanding.
+    /// Time of the probe (RFC 8985 §7.2, TLP_calc_PTO). `expires`: retransmission timer; `is_lone`: one segment at
+    /// most.
     pub(super) fn wait(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },
@@ -69,7 +68,6 @@ impl Tail {
         (now + timeout).min(expires)
     }
 
-    /// The probe timer expired.
     pub(super) fn fall_due(&mut self) {
         self.0 = State::Due;
     }
@@ -79,8 +77,8 @@ impl Tail {
         self.0 = State::Asked { end, again };
     }
 
-    /// Returns whether the probe has repaired a loss (RFC 8985 §7.4.2). The ACK of `una` is a D-SACK (`twice`), or new
-    /// (`advanced`); `selective`: SACK is in use.
+    /// Whether the probe repaired a loss (RFC 8985 §7.4.2), by an ACK of `una`: a D-SACK (`twice`), or new
+    /// (`advanced`).
     #[inline]
     pub(super) fn conclude(&mut self, una: u64, twice: bool, advanced: bool, selective: bool) -> bool {
         let State::Asked { end, again } = self.0 else { return false };

@@ -111,15 +111,13 @@ impl Sender {
         self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
     }
 
-    /// Reports lost segments to a congestion control that samples rates.
     pub(super) fn report_losses(&mut self, now: Time) {
         if let Some(rates) = &mut self.rates {
             rates.report_losses(now, &mut self.board, &mut self.window);
         }
     }
 
-    /// The timer expired for the first outstanding segment. If loss discrimination excludes congestion, only
-    /// retransmits that segment and returns true.
+    /// If loss discrimination excludes congestion, only retransmits the first segment and returns true.
     pub(super) fn is_spared_timeout(&mut self, now: Time) -> bool {
         let Some(first) = self.board.first() else { return false };
         if !self.judge.as_mut().is_some_and(|judge| judge.spares_timeout(first)) {
@@ -131,8 +129,7 @@ impl Sender {
         true
     }
 
-    /// The retransmission timer expired under a zero window, which is no loss. The first segment is sent as a probe;
-    /// all else stays.
+    /// The retransmission timer expired under a zero window: not a loss. The first segment serves as a probe.
     #[cold]
     fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
         let Some(since) = self.persist.freeze(now, heard_at, &self.user_timeout) else {
@@ -193,7 +190,6 @@ impl Sender {
             && !self.repair.restarts(self.board.una())
     }
 
-    /// The probe timer expired; the retransmission timer starts.
     fn expire_probe(&mut self, now: Time) -> Expiry {
         self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         self.tail.fall_due();

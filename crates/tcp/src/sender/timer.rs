@@ -15,7 +15,6 @@ pub(super) enum Kind {
     Hold,
 }
 
-/// Expiry and purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub(super) struct Timer {
@@ -40,7 +39,6 @@ impl Timer {
         others: Time::NEVER,
     };
 
-    /// Starts the timer, for any purpose.
     #[inline]
     pub(super) fn start(&mut self, at: Time, kind: Kind) {
         self.sooner |= at < self.at;
@@ -53,13 +51,11 @@ impl Timer {
         self.start(Time::NEVER, Kind::Retransmit);
     }
 
-    /// The earliest deadline.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.at.min(self.others)
     }
 
-    /// Sets the time of the next loss detection.
     #[inline]
     pub(super) fn look(&mut self, at: Time) {
         self.look = at;
@@ -70,8 +66,7 @@ impl Timer {
         self.look
     }
 
-    /// Sets the departure time of the next packet. A past time must be cleared: while nothing is sent, nothing replaces
-    /// it.
+    /// Sets the departure time of the next packet. The caller must clear past times: nothing else replaces them.
     pub(super) fn pace(&mut self, at: Time) {
         self.pace = at;
         self.set_others();
@@ -109,14 +104,12 @@ impl Timer {
         self.at == Time::NEVER
     }
 
-    /// Whether new data need not wait.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let Timer { kind, at: _, others: _, sooner: _, look: _, pace: _ } = self;
         *kind != Kind::Hold
     }
 
-    /// Whether new data waits because of a mark.
     #[inline]
     pub(super) fn holds(&self) -> bool {
         self.kind == Kind::Hold

@@ -1,8 +1,8 @@
 //! Window validation: if the application or the peer's window limits a sender, cwnd does not grow.
 //!
-//! The use of cwnd is measured over a round trip. The momentary FlightSize is unsuitable: it falls with the ACKs of
-//! each burst, even if the burst filled cwnd. A sender is limited by cwnd if no further segment fitted after the last
-//! one sent. Its cwnd may then grow until room has remained for a window of data. Otherwise one of two rules applies:
+//! The use of cwnd is measured over a round trip: the momentary FlightSize falls with the ACKs of each burst, even if
+//! the burst filled cwnd. If no further segment fitted after the last one sent, cwnd may grow until room has remained
+//! for a window of data. Otherwise one of two rules applies:
 //!
 //! * RFC 7661: cwnd is validated while pipeACK is at least half of it (§4.3), and until the first round trip ends.
 //!   pipeACK is the most bytes acknowledged in a round trip (§4.2). A sample expires after max(3 RTT, 1 s), unless a
@@ -11,10 +11,9 @@
 //!   bytes outstanding within a window of data (`max_packets_out`).
 //!
 //! # Not modelled
-//! RFC 7661: the smaller window after a loss in the non-validated phase (§4.4.1), and the end of that phase after five
-//! minutes (§4.4.3); cwnd stays. Linux: the decay of a cwnd that was unused for a timeout
-//! (`tcp_cwnd_application_limited`); only the restart after idle lowers such a window. Linux counts packets, this file
-//! bytes.
+//! RFC 7661: the smaller window after a loss in the non-validated phase (§4.4.1), and that phase's end after five
+//! minutes (§4.4.3). Linux: the decay of an unused cwnd (`tcp_cwnd_application_limited`); Linux counts packets, this
+//! file bytes.
 
 use super::scoreboard::Scoreboard;
 use super::window::Window;
@@ -22,7 +21,6 @@ use crate::config::Config;
 use crate::rtt::RttEstimator;
 use lasthop_base::{Duration, Time};
 
-/// Recent use of cwnd.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     out: MostOut,
@@ -37,8 +35,8 @@ impl Usage {
         config.validates_window.then(|| Box::new(Usage { out: MostOut::default(), pipe_ack }))
     }
 
-    /// Whether cwnd must not grow by an ACK of `acked` bytes, because cwnd is unused. The scoreboard has recorded the
-    /// ACK; `full`: payload of a full segment, bytes.
+    /// Whether cwnd is unused and must not grow by an ACK of `acked` bytes, already recorded; `full`: full payload,
+    /// bytes.
     pub(super) fn leaves_unused(
         &mut self,
         now: Time,

@@ -3,10 +3,8 @@
 use crate::config::Patience;
 use lasthop_base::{Duration, Time};
 
-/// Result of a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// The connection continues.
     GoesOn,
     /// R2: the connection aborts.
     GivenUp,
@@ -15,8 +13,7 @@ pub(crate) enum Expiry {
 /// Consecutive expiries of the retransmission timer for the same data.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
-    /// First outstanding byte during the stall; a second expiry there does not reduce the window again. Another value
-    /// ends the stall. 0: no stall, since data begins at 1.
+    /// First outstanding byte, constant during a stall; 0: no stall. A second expiry does not reduce the window again.
     una: u64,
     /// Start time of the timer that expired first.
     since: Time,
@@ -33,10 +30,8 @@ pub(super) struct UserTimeout {
     gives_up_after: Duration,
 }
 
-/// An expiry of the retransmission timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expired {
-    /// The first expiry for this data.
     pub(super) first: bool,
     /// R1 is reached: the path may be broken.
     pub(super) troubled: bool,
@@ -68,10 +63,8 @@ impl UserTimeout {
         silent_since + self.gives_up_after
     }
 
-    /// The retransmission timer, started with `rto`, expired; `una`: first outstanding byte. `heard_at`: time of the
-    /// last segment from a receiver with a closed window, which is alive (RFC 9293 §3.8.6).
-    ///
-    /// Returns `None` if the connection aborts.
+    /// The retransmission timer expired after `rto`; `None`: abort. `una`: first outstanding byte; `heard_at`: time of
+    /// the last segment from a receiver with a closed window, which is alive (RFC 9293 §3.8.6).
     pub(super) fn expire(
         &mut self,
         now: Time,

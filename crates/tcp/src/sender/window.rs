@@ -30,7 +30,6 @@ impl Window {
         Window { cwnd: rules.window(), counts_end: counting.counts_end(), rules, counting, slow_start }
     }
 
-    /// cwnd, bytes, after the last ACK, timeout or idle time.
     #[inline(always)]
     pub(super) fn bytes(&self) -> u64 {
         self.cwnd
@@ -57,7 +56,6 @@ impl Window {
         self.cwnd = self.rules.window();
     }
 
-    /// Applies an ACK without observers.
     #[inline(always)]
     pub(super) fn grow(&mut self, event: &AckEvent) {
         self.cwnd = self.rules.window_after(event, &mut *self.counting);
@@ -95,7 +93,6 @@ impl Window {
         }
     }
 
-    /// The receiver reports data that arrived twice.
     pub(super) fn on_told_twice(&mut self) {
         self.rules.on_told_twice();
     }

@@ -38,7 +38,6 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
     Ok(())
 }
 
-/// Transport header without its checksum.
 enum Transport {
     Tcp(TcpHeader, u8),
     Udp(UdpHeader),
@@ -83,7 +82,6 @@ impl Transport {
         }
     }
 
-    /// Position of the checksum in the transport header.
     fn checksum_at(&self) -> usize {
         match self {
             Transport::Tcp(..) => 16,

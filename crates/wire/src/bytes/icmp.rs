@@ -181,12 +181,10 @@ fn cut(at: usize, needed: usize, quote: &[u8]) -> ParseError {
     truncated(Part::Quoted, at, needed, quote)
 }
 
-/// IP header of a quoted packet.
 struct Quoted {
     source: IpAddr,
     destination: IpAddr,
     protocol: IpNumber,
-    /// Header length, bytes.
     header: usize,
 }
 

@@ -54,7 +54,6 @@ pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseErro
     }
 }
 
-/// An IP packet with a parsed header.
 pub(super) struct Ip<'a> {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
@@ -63,12 +62,10 @@ pub(super) struct Ip<'a> {
     id: u16,
     ttl: u8,
     pub(super) protocol: IpNumber,
-    /// Position of the payload in the packet.
     pub(super) at: usize,
     pub(super) payload: &'a [u8],
 }
 
-/// Parses the header of an IPv4 or IPv6 packet.
 pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
     match bytes.first() {
         None => Err(ParseError::Empty),

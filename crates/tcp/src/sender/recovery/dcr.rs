@@ -1,12 +1,9 @@
 //! TCP-DCR: delayed congestion response. The third report above a hole starts a timer; the hole counts as lost only
-//! when the timer expires. Until then a link-layer retransmission or a late segment may close the hole.
+//! when the timer expires. Until then each reported segment admits a new one, and a link-layer retransmission may close
+//! the hole. Recovery is RFC 6675's.
 //!
-//! Until then each reported segment admits a new one, which keeps the network full. If the hole closes, nothing
-//! changes; a further hole then starts its own timer. Recovery is RFC 6675's, without delays.
-//!
-//! # Sources
-//! Abstract: the delayed response and the new segments. From memory: a delay of one round trip. [`super::ncr`] counts
-//! duplicates instead of time. The receiver-side variant, which delays duplicate ACKs, is the middlebox `dupack_delay`.
+//! Sources: the abstract; from memory: a delay of one round trip. [`super::ncr`] counts duplicates instead of time. The
+//! middlebox `dupack_delay` is the receiver-side variant.
 
 use super::doubt::Doubt;
 use super::{AckNews, Build, LastResort, LossRecovery, Step};

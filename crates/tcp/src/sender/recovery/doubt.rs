@@ -1,5 +1,4 @@
-//! Extended limited transmit (RFC 4653 §3): the state between the first report above a hole and its classification as
-//! lost. Shared by NCR and DCR.
+//! Extended limited transmit (RFC 4653 §3) of NCR and DCR, from the first report above a hole until its classification.
 
 use super::sack::Sack;
 use super::{DUP_THRESH, Duplicates};

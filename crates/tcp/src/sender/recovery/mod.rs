@@ -24,8 +24,8 @@ pub struct AckNews {
     pub now: Time,
     /// Bytes by which `una` advanced.
     pub acked: u64,
-    /// Whether the ACK is a duplicate (RFC 5681 §2). With SACK: it newly reports data, even if `una` advanced (RFC 6675
-    /// §2).
+    /// Whether the ACK is a duplicate (RFC 5681 §2); with SACK: newly reports data (RFC 6675 §2), even if `una`
+    /// advanced.
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub twice: bool,
@@ -34,15 +34,13 @@ pub struct AckNews {
     pub certain: bool,
     /// Round-trip sample, if any.
     pub rtt: Option<Duration>,
-    /// Upper bound, from the echoed timestamp, of the sending time of the segment that filled the first hole. Set if
-    /// timestamps distinguish originals from copies (RFC 3522).
+    /// Upper bound of the sending time of the segment that filled the first hole, if timestamps reveal it (RFC 3522).
     pub sent_before: Option<Time>,
-    /// The receiver's clock when it sent the ACK (TSval, unwrapped), if timestamps are in use; only differences are
-    /// meaningful. Set if congestion control [observes](crate::sender::congestion::Nature::observes) or loss
-    /// discrimination [measures](crate::sender::judge::LossJudge::measures).
+    /// The receiver's clock at the ACK (TSval, unwrapped); only differences are meaningful. Set with timestamps if
+    /// congestion control [observes](crate::sender::congestion::Nature::observes) or loss discrimination
+    /// [measures](crate::sender::judge::LossJudge::measures).
     pub clock: Option<Time>,
-    /// Smoothed (RFC 6298) and smallest round-trip time after this ACK. Set if the recovery
-    /// [needs times](LossRecovery::needs_times) and a sample exists.
+    /// Smoothed (RFC 6298) and smallest round-trip time, if the recovery [needs times](LossRecovery::needs_times).
     pub rtts: Option<(Duration, Duration)>,
     /// Payload of a full segment, bytes.
     pub mss: u64,
@@ -71,8 +69,7 @@ pub enum Step {
         /// Whether this is the first partial ACK of the recovery.
         first: bool,
     },
-    /// The suspected segment was reordered, not lost. Outstanding data may now be less than `flight`; no recovery
-    /// began.
+    /// The suspected segment was reordered, not lost. No recovery began; less than `flight` may be outstanding now.
     Reordered {
         /// FlightSize when the disorder began, bytes.
         flight: u64,
@@ -97,8 +94,7 @@ pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has recorded.
     fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step;
 
-    /// The retransmission timer expired: marks lost segments, at least the first one. `news` carries the time and the
-    /// round-trip times.
+    /// The retransmission timer expired: marks lost segments, at least the first. `news` has times and round trips.
     fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
         let _ = news;
         board.mark_all_lost();
@@ -110,8 +106,7 @@ pub trait LossRecovery: Send {
     /// The last timeout, or the current recovery, was spurious: no outstanding data is lost.
     fn on_spurious(&mut self, board: &Scoreboard);
 
-    /// Next segment to send regardless of the window, marked lost: the first retransmission of a recovery, or NewReno's
-    /// on a partial ACK.
+    /// Next segment to send regardless of the window, marked lost: a recovery's first, or NewReno's on a partial ACK.
     fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range>;
 
     /// Whether [`LossRecovery::must_send`] may return a segment; false saves the call.
@@ -140,12 +135,11 @@ pub trait LossRecovery: Send {
     /// Whether fast recovery is in progress.
     fn is_recovering(&self) -> bool;
 
-    /// Whether nothing is to be repaired and no duplicate is counted. An idle recovery is not called until the next
-    /// duplicate or timeout: it would answer [`Step::Same`] and count all outstanding data as in flight.
+    /// Whether nothing is to be repaired and no duplicate is counted. An idle recovery is not called: it would answer
+    /// [`Step::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
-    /// Time for [`LossRecovery::on_deadline`]; [`Time::NEVER`]: none, also while idle. Read only if the recovery
-    /// [needs times](LossRecovery::needs_times).
+    /// Time for [`LossRecovery::on_deadline`]; [`Time::NEVER`] while idle, or without [`LossRecovery::needs_times`].
     fn deadline(&self) -> Time {
         Time::NEVER
     }
@@ -204,13 +198,11 @@ const COUNTED: Parameter = Parameter {
     doc: "whether FlightSize counts data sent by limited transmit (RFC 6937 §3.1: yes, RFC 5681 §3.2: no)",
 };
 
-/// Whether the recovery needs SACK.
 pub(crate) fn uses_sack(choice: &Choice<Build>) -> bool {
     (choice.build)(&choice.values).uses_sack()
 }
 
-/// Replacement for a recovery that needs SACK if the peer lacks it: NewReno (RFC 6582 §1), with the parameters that
-/// both have.
+/// NewReno, to replace a recovery whose SACK the peer lacks (RFC 6582 §1); keeps the parameters that both have.
 pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
     let mut new_reno = Choice::of(&new_reno::MECHANISM);
     for own in new_reno::MECHANISM.info.parameters {
@@ -222,7 +214,6 @@ pub fn without_sack(choice: &Choice<Build>) -> Choice<Build> {
     new_reno
 }
 
-/// Duplicate ACKs since the last advance, and limited transmit.
 #[derive(Debug, Default)]
 struct Duplicates {
     count: u32,

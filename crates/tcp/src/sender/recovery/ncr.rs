@@ -1,13 +1,11 @@
-//! Non-congestion robustness (RFC 4653): a hole counts as lost once a window of data has arrived above it, instead of
-//! three segments, so that reordering within a round trip is harmless.
+//! Non-congestion robustness (RFC 4653): a hole counts as lost once a window of data has arrived above it, so that
+//! reordering within a round trip is harmless.
 //!
-//! Until then new data is sent: one segment per two reported ones (careful), or one per report (aggressive). If the
-//! hole closes, cwnd becomes the outstanding data plus at most one segment, to avoid a burst; slow start restores the
-//! former value. Otherwise RFC 6675's recovery begins, in which three segments indicate further losses.
+//! Until then new data is sent: one segment per two reported ones (careful), or per report (aggressive). If the hole
+//! closes, cwnd becomes the outstanding data plus at most one segment, and slow start restores the former value.
+//! Otherwise RFC 6675's recovery begins.
 //!
-//! # Sources
-//! The RFC's text was unavailable: the constants and the end of the disorder are from programs that quote the RFC. Each
-//! ACK recomputes the threshold from the outstanding data.
+//! Source: programs that quote the RFC. Each ACK recomputes the threshold from the outstanding data.
 
 use super::doubt::Doubt;
 use super::{AckNews, Build, LastResort, LossRecovery, Step};

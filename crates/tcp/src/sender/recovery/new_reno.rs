@@ -34,8 +34,8 @@ struct NewReno {
     recovering: bool,
     must_send: bool,
     partial_seen: bool,
-    /// Bytes inferred delivered from duplicates, less the deflation by partial ACKs ("partial window deflation").
-    /// Negative if a partial ACK covers several segments.
+    /// Bytes inferred delivered, less the "partial window deflation"; negative if a partial ACK covers several
+    /// segments.
     left: i64,
 }
 
@@ -64,7 +64,6 @@ impl LossRecovery for NewReno {
     }
 
     fn on_spurious(&mut self, board: &Scoreboard) {
-        // A duplicate above `recover` indicates a new loss.
         self.recover = board.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;
@@ -124,8 +123,7 @@ impl NewReno {
             self.duplicates.reset();
             return Step::Leave;
         }
-        // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), expressed in delivered
-        // bytes.
+        // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), in delivered bytes.
         self.left -= news.acked as i64;
         if news.acked >= news.mss {
             self.left += news.mss as i64;

@@ -2,13 +2,13 @@
 //! probes precede the timeout.
 //!
 //! # Originals and copies
-//! An ACK that follows a retransmission by less than the smallest RTT is for the original. With Eifel (`eifel = true`),
-//! so is an ACK that echoes an earlier time (RFC 8985 §6.2 step 2); otherwise time alone decides.
+//! An ACK less than the smallest RTT after a retransmission is for the original. With Eifel (`eifel = true`), so is an
+//! ACK that echoes an earlier time (RFC 8985 §6.2 step 2).
 //!
 //! # A lost retransmission causes no further reduction
-//! RFC 5681 §4.3 treats the loss of a retransmission as a second sign of congestion. Here the segment is retransmitted
-//! again in the same recovery, at the same window. If slow start overshot by a whole window, the path may not carry
-//! that window. Then retransmissions are lost for some round trips; under RFC 6675 a timeout ends this sooner.
+//! RFC 5681 §4.3 sees a second sign of congestion. Here the same recovery retransmits the segment again, at the same
+//! window. After an overshoot of slow start, losses may thus continue for some round trips; RFC 6675's timeout would
+//! end them.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
 use crate::ranges::Range;
@@ -82,8 +82,8 @@ impl Rack {
         }
     }
 
-    /// Tolerance for reordering (RFC 8985 §6.2 step 4). Zero if reordering was never seen, and three segments are
-    /// reported or a repair is in progress.
+    /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, and three segments are reported or repairs are in
+    /// progress.
     fn reordering_window(&self, board: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
         let is_told = board.sacked() >= u64::from(DUP_THRESH) * self.mss;

@@ -1,7 +1,7 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
 //!
-//! RFC 5681 enters recovery at any third duplicate, even if go-back-N after a timeout causes the duplicates. By default
-//! NewReno's guard against these applies (RFC 6582 §3.2 step 2); `reenter` follows the RFC literally.
+//! RFC 5681 enters recovery at any third duplicate, even of go-back-N. By default NewReno's guard applies (RFC 6582
+//! §3.2 step 2); `reenter` follows the RFC literally.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
 use crate::ranges::Range;
@@ -47,7 +47,6 @@ struct Reno {
     recover: u64,
     recovering: bool,
     must_send: bool,
-    /// Bytes inferred delivered from duplicate ACKs.
     left: u64,
 }
 
@@ -86,7 +85,6 @@ impl LossRecovery for Reno {
     }
 
     fn on_spurious(&mut self, board: &Scoreboard) {
-        // A duplicate above `recover` indicates a new loss.
         self.recover = board.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;

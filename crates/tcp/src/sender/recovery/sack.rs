@@ -161,11 +161,10 @@ impl Sack {
         self.recovering || self.restarting
     }
 
-    /// Begins a recovery: the first outstanding segment is lost.
     pub(super) fn enter(&mut self, board: &mut Scoreboard) -> Step {
         self.recovering = true;
-        // The last recovery may already have retransmitted a segment sent after its start (RecoveryPoint does not bound
-        // NextSeg rule 1). No third transmission while the copy is in flight.
+        // NextSeg rule 1 is not bounded by RecoveryPoint: the last recovery may have retransmitted this segment
+        // already.
         self.must_send = !board.first_is_sent_again();
         self.rescued = false;
         self.recover = board.nxt();

@@ -1,10 +1,10 @@
 //! Recovery of ns-2's `Agent/TCP/Sack1`: pipe counts ACKs, and every hole counts as lost.
 //!
 //! * The third duplicate ACK begins a recovery with pipe = outstanding data less three segments; losses stay included.
-//! * Each ACK subtracts a segment from pipe, a partial ACK two. Each transmission but the first retransmission adds
+//! * Each ACK subtracts a segment from pipe, a partial ACK two; each transmission but the first retransmission adds
 //!   one.
-//! * While pipe is below cwnd, the lowest hole not yet retransmitted is sent, else new data. The number of reports
-//!   above a hole (RFC 6675's IsLost) is irrelevant, and no rescue exists.
+//! * Below cwnd, the lowest hole not yet retransmitted is sent, else new data. IsLost (RFC 6675) and rescue do not
+//!   exist.
 //! * A timeout, the end of a recovery, and each new ACK outside of a recovery discard the SACK reports.
 //! * A timeout retransmits everything. Duplicates count once all data outstanding at the timeout is acknowledged.
 //!
@@ -41,8 +41,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Sack1 {
     duplicates: Duplicates,
-    /// Offset behind the highest byte sent when the recovery began or the timer expired (`recover_`); 0 after a
-    /// recovery.
+    /// Offset behind the highest byte sent at a recovery's start or a timeout (`recover_`); 0 after a recovery.
     recover: u64,
     recovering: bool,
     /// Set from a timeout until a new ACK: duplicates are ignored (`timeout_`).

@@ -1,19 +1,13 @@
-//! Eifel detection (RFC 3522): the first acceptable ACK after a retransmission echoes the timestamp of the original, so
-//! nothing was lost.
+//! Eifel detection (RFC 3522): an ACK that echoes a timestamp older than the first retransmission shows that an
+//! original filled the first hole (RFC 7323 §4.3), so that the repair is spurious.
 //!
-//! The segment that fills the first hole supplies the echoed timestamp (RFC 7323 §4.3). An echo older than the first
-//! retransmission means that an original filled the hole.
-//!
-//! # Difference between Linux and the RFC
 //! By RFC 3522 step 5 an ACK of all outstanding data is inconclusive unless the receiver has ever sent a D-SACK: the
-//! ACKs of the originals may have been lost. With `undo = "linux"`, such an ACK counts too.
+//! ACKs of the originals may have been lost. With `undo = "linux"` such an ACK counts too.
 
 use lasthop_base::{Duration, Time};
 
-/// The relevant content of an ACK that advances.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct Echo {
-    /// Bytes newly acknowledged.
     pub(in crate::sender) acked: u64,
     /// Upper bound of the sending time of the segment that filled the first hole.
     pub(in crate::sender) sent_before: Option<Time>,
@@ -21,8 +15,7 @@ pub(in crate::sender) struct Echo {
     pub(in crate::sender) twice: bool,
 }
 
-/// End of the echoed tick, given the age of the echo in whole ticks. The ACK does not answer data sent at or after that
-/// time.
+/// End of the echoed tick, given the echo's age in whole ticks. The ACK does not answer data sent from then on.
 pub(in crate::sender) fn end_of_echo(now: Time, tick: Duration, age: Duration) -> Time {
     let tick = tick.as_nanos().max(1);
     let echoed = (now.as_nanos() / tick).saturating_sub(age.as_nanos() / tick);
@@ -32,7 +25,6 @@ pub(in crate::sender) fn end_of_echo(now: Time, tick: Duration, age: Duration) -
 /// Kind of a spurious repair that is in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refuted {
-    /// The repair includes a timeout.
     Timeout,
     Recovery,
 }
@@ -49,7 +41,6 @@ mod tests {
         let (sent, now) = (at(10_900), at(15_200));
         assert!(sent < end_of_echo(now, ms(1), ms(5)));
         assert!(sent >= end_of_echo(now, ms(1), ms(6)));
-        // A clock of 10 ms cannot distinguish the two.
         assert!(sent < end_of_echo(now, ms(10), ms(0)));
         assert!(sent >= end_of_echo(now, ms(10), ms(10)));
     }

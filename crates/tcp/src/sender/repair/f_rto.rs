@@ -29,9 +29,7 @@ pub(in crate::sender) struct Question {
 /// Result of the test after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum Answer {
-    /// Undecided.
     Open,
-    /// The timeout was spurious.
     Spurious,
     /// A duplicate arrived after new data was sent: the window admits a retransmission beside the new data (step 3 a).
     Probed,
@@ -40,12 +38,13 @@ pub(in crate::sender) enum Answer {
 /// Permission to send during a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum Turn {
-    /// No test is in progress.
     Nothing,
     /// Nothing may be sent until the next ACK.
     Waits,
     /// New data may be sent. `first`: none was sent yet, and if none is available, the test ends.
-    Probe { first: bool },
+    Probe {
+        first: bool,
+    },
 }
 
 /// Maximum of new segments (RFC 5682 §2.1, step 2 b).
@@ -57,8 +56,8 @@ impl Question {
         Question { first: sent.end, recover, probes: None, selective }
     }
 
-    /// Whether an ACK, before the scoreboard's update, shows the arrival of an original: data outstanding at the
-    /// timeout and sent once (§3.1, step 3 b). `is_eager`: also before new data was sent, as in Linux.
+    /// Whether an ACK shows the arrival of data outstanding at the timeout and sent once (§3.1, step 3 b). Call before
+    /// the scoreboard's update. `is_eager`: also before new data was sent, as in Linux.
     #[cold]
     pub(super) fn tells_of_original(&self, ack: &Ack<'_>, is_eager: bool, board: &Scoreboard) -> bool {
         if !self.selective {
@@ -73,8 +72,7 @@ impl Question {
             || ack.sack.iter().any(|block| block.end <= board.nxt() && is_told(block.start, block.end))
     }
 
-    /// Handles an ACK of `acked` new bytes that leaves `una` first outstanding; `original`:
-    /// [`Question::tells_of_original`]. Returns the result, and whether the test continues.
+    /// Handles an ACK. Returns the result, and whether the test continues; `original`: [`Question::tells_of_original`].
     pub(super) fn hear(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> (Answer, bool) {
         if acked == 0 && !duplicate {
             return (Answer::Open, true);

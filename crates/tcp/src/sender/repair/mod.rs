@@ -35,9 +35,7 @@ pub(super) struct Repair {
     undo: Option<Box<Undo>>,
     /// Whether the window after a timeout includes data not marked lost.
     spares: bool,
-    /// Whether SACK reports yield round-trip samples.
     samples_sack: bool,
-    /// Whether `recovery` detects losses by time.
     times: bool,
     /// Segments reported lost; `None`: no report so far.
     told: Option<Box<Told>>,
@@ -69,7 +67,6 @@ impl Repair {
         }
     }
 
-    /// Read access to the loss recovery.
     #[inline(always)]
     pub(super) fn recovery(&self) -> &dyn LossRecovery {
         &*self.recovery
@@ -118,7 +115,6 @@ impl Repair {
     }
 }
 
-/// Events for the loss recovery.
 impl Repair {
     #[inline(always)]
     pub(super) fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
@@ -148,7 +144,6 @@ impl Repair {
         self.why = Reason::FastRetransmit;
     }
 
-    /// The timer expired: marks segments lost.
     pub(super) fn mark_at_timeout(&mut self, known: &AckNews, board: &mut Scoreboard) {
         self.recovery.mark_at_timeout(known, board);
     }
@@ -165,15 +160,12 @@ impl Repair {
     }
 }
 
-/// Retransmissions.
 impl Repair {
-    /// Whether [`Repair::must_send`] may return a segment.
     #[inline(always)]
     pub(super) fn may_have_to_send(&self) -> bool {
         self.recovery.may_have_to_send()
     }
 
-    /// Next segment to retransmit regardless of the window, and the reason.
     #[inline(always)]
     pub(super) fn must_send(&mut self, board: &mut Scoreboard) -> Option<(Range, Reason)> {
         let range = self.recovery.must_send(board)?;
@@ -183,29 +175,24 @@ impl Repair {
         Some((range, std::mem::replace(&mut self.why, Reason::Hole)))
     }
 
-    /// Next segment to retransmit once the window admits it.
     #[inline(always)]
     pub(super) fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         self.recovery.next_retransmission(board)
     }
 
-    /// Reason of a retransmission by [`Repair::next_retransmission`].
     #[inline(always)]
     pub(super) fn reason(&self, range: Range) -> Reason {
         if self.restarts(range.start) { Reason::GoBackN } else { Reason::Hole }
     }
 
-    /// Next segment to retransmit if no new data may be sent.
     pub(super) fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
         self.recovery.last_resort(board)
     }
 
-    /// Queues the segment at `start`, reported lost.
     pub(super) fn report(&mut self, start: u64) {
         self.told.get_or_insert_default().add(start);
     }
 
-    /// Whether any segment was ever reported lost.
     #[inline(always)]
     pub(super) fn has_reports(&self) -> bool {
         self.told.is_some()
@@ -233,8 +220,7 @@ impl Repair {
 
 /// F-RTO: test for spurious timeouts.
 impl Repair {
-    /// Starts a test of a timeout, before its effect; `first`: first expiry for this data. `None` while an earlier
-    /// timeout or a loss is being repaired.
+    /// Starts a test of a timeout (`first` for this data), before its effect; `None` during another repair.
     #[cold]
     pub(super) fn question(&self, first: bool, board: &Scoreboard) -> Option<Box<Question>> {
         let selective = self.recovery.uses_sack();
@@ -245,20 +231,16 @@ impl Repair {
         Some(Box::new(Question::new(sent, board.nxt(), selective)))
     }
 
-    /// Sets the test, after [`Repair::start_over`].
     pub(super) fn ask(&mut self, question: Option<Box<Question>>) {
         self.question = question;
     }
 
-    /// Whether an ACK, before the scoreboard's update, shows the arrival of an original.
     #[inline(always)]
     pub(super) fn tells_of_original(&self, ack: &Ack<'_>, board: &Scoreboard) -> bool {
         let is_eager = || self.undo.as_ref().is_some_and(|undo| undo.gives_all_back());
         self.question.as_ref().is_some_and(|question| question.tells_of_original(ack, is_eager(), board))
     }
 
-    /// Handles an ACK of `acked` new bytes that leaves `una` first outstanding; `original`:
-    /// [`Repair::tells_of_original`].
     #[inline(always)]
     pub(super) fn hear(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> Answer {
         match &self.question {
@@ -280,7 +262,6 @@ impl Repair {
         }
     }
 
-    /// Permission to send during a test.
     #[inline(always)]
     pub(super) fn turn(&self) -> Turn {
         self.question.as_ref().map_or(Turn::Nothing, |question| question.turn())
@@ -297,28 +278,23 @@ impl Repair {
         }
     }
 
-    /// Ends the test without an answer.
     pub(super) fn drop_question(&mut self) {
         self.question = None;
     }
 }
 
-/// Spurious repairs.
 impl Repair {
-    /// Whether spurious repairs are undone.
     #[inline(always)]
     pub(super) fn undoes(&self) -> bool {
         self.undo.is_some()
     }
 
-    /// Tick of the timestamp clock, if Eifel is in use.
     #[inline(always)]
     pub(super) fn eifel_tick(&self) -> Option<Duration> {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// The timer expired; `first`: first expiry for this data. The changes of a current repair, or of the previous
-    /// expiry, count as part of this one.
+    /// The timer expired (`first` for this data); includes the changes of a current repair or the previous expiry.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<Before>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
@@ -345,8 +321,8 @@ impl Repair {
         self.undo.as_ref().is_some_and(|undo| undo.is_refuted()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echo shows that the repair was spurious, given an ACK that advances and that recovery has not seen
-    /// yet. `judged`: loss discrimination decides the outcome of recoveries.
+    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK. `judged`: see the head of
+    /// `undo.rs`.
     #[inline(never)]
     pub(super) fn is_refuted_by_echo(
         &self,
@@ -365,8 +341,8 @@ impl Repair {
         }
     }
 
-    /// Ends a spurious repair. The revealing ACK acknowledges `acked` bytes; `None`: a D-SACK reveals a repair that may
-    /// already be over. Returns `None` if nothing is to be undone.
+    /// Ends a spurious repair, revealed by an ACK of `acked` bytes or (`None`) a D-SACK. `None`: nothing is to be
+    /// undone.
     pub(super) fn take_back(&mut self, acked: Option<u64>, board: &mut Scoreboard) -> Option<TakenBack> {
         let taken = self.undo.as_mut()?.take(acked, board.nxt())?;
         let was_at = board.una() - acked.unwrap_or(0);

@@ -20,7 +20,6 @@ impl Told {
         self.due.is_empty()
     }
 
-    /// Queues the segment at `start`.
     pub(super) fn add(&mut self, start: u64) {
         if self.due.len() < MOST && !self.due.contains(&start) {
             self.due.push(start);

@@ -1,9 +1,8 @@
 //! Undo of spurious repairs, caused by reordering or delay.
 //!
-//! Evidence: D-SACKs report each retransmitted segment as a duplicate (RFC 3708); an echoed timestamp is older than the
-//! first retransmission (`eifel.rs`); or an original arrives after a timeout (`f_rto.rs`). The response is RFC 4015's,
-//! or Linux's, which restores the whole window at once and keeps the timeout. After D-SACKs the response is always
-//! Linux's.
+//! Evidence: D-SACKs for each retransmission (RFC 3708); an echoed timestamp older than the first one (`eifel.rs`); an
+//! original that arrives after a timeout (`f_rto.rs`). The response is RFC 4015's, or Linux's, which restores the whole
+//! window at once and keeps the timeout; after D-SACKs always Linux's.
 //!
 //! If [loss discrimination](crate::sender::judge) decides the outcome of a recovery, timestamps undo no recovery.
 
@@ -25,7 +24,6 @@ pub(super) struct Ways {
     pub(super) burst: u64,
 }
 
-/// Changes by the last repair, and evidence on its necessity.
 #[derive(Debug)]
 pub(super) struct Undo {
     ways: Ways,
@@ -40,7 +38,6 @@ pub(super) struct Undo {
     spike: Option<(Spike, u64)>,
 }
 
-/// State before a repair.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct Before {
     level: Level,
@@ -58,19 +55,16 @@ pub(in crate::sender) struct Spike {
     pub(in crate::sender) variation: Duration,
 }
 
-/// A repair to undo.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct TakenBack {
     before: Before,
-    /// Whether the whole window is restored.
     whole: bool,
     /// Otherwise the largest burst, bytes.
     burst: u64,
 }
 
 impl Before {
-    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `by_timeout`: the repair begins with a timeout, not a
-    /// recovery.
+    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `by_timeout`: begins with a timeout, not a recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,
@@ -85,7 +79,6 @@ impl Before {
 }
 
 impl TakenBack {
-    /// Whether the repair includes a timeout.
     pub(in crate::sender) fn is_of_timeout(&self) -> bool {
         self.before.by_timeout
     }
@@ -110,7 +103,6 @@ impl Undo {
         Undo { ways, before: None, again: 0, is_due: false, first_again: None, spike: None }
     }
 
-    /// A repair begins; `before`: `None` if nothing is to be undone.
     pub(super) fn begin(&mut self, before: Option<Before>) {
         self.before = before;
         self.again = 0;
@@ -139,13 +131,11 @@ impl Undo {
         }
     }
 
-    /// Whether D-SACKs cover every retransmission.
     pub(super) fn is_refuted(&self) -> bool {
         self.is_due && self.before.is_some()
     }
 
-    /// Returns the kind of the repair if an echo shows that it was spurious. `covers_all`: the ACK covers all
-    /// outstanding data; `has_dsack`: whether the receiver has ever sent a D-SACK.
+    /// Kind of the repair, if the echo shows that it was spurious. `covers_all`: the ACK covers all outstanding data.
     pub(super) fn hear_echo(
         &self,
         echo: &Echo,
@@ -162,8 +152,7 @@ impl Undo {
         counts.then_some(if before.by_timeout { Refuted::Timeout } else { Refuted::Recovery })
     }
 
-    /// Ends the repair. The revealing ACK acknowledges `acked` bytes (`None`: a D-SACK); `nxt`: next new byte. Returns
-    /// `None` if nothing is to be undone.
+    /// Ends the repair; see [`Repair::take_back`](super::Repair::take_back). `nxt`: next new byte.
     pub(super) fn take(&mut self, acked: Option<u64>, nxt: u64) -> Option<TakenBack> {
         let before = self.before?;
         let whole = self.ways.whole || acked.is_none();
@@ -175,7 +164,6 @@ impl Undo {
         Some(TakenBack { before, whole, burst })
     }
 
-    /// Whether the next round-trip sample restores the estimator.
     #[inline]
     pub(super) fn awaits_sample(&self) -> bool {
         self.spike.is_some()
@@ -192,12 +180,10 @@ impl Undo {
         Some(spike)
     }
 
-    /// Whether the whole window is restored, as in Linux.
     pub(super) fn gives_all_back(&self) -> bool {
         self.ways.whole
     }
 
-    /// Tick of the timestamp clock, if Eifel is in use.
     pub(super) fn eifel_tick(&self) -> Option<Duration> {
         self.ways.stamped
     }

@@ -29,8 +29,8 @@ impl Scoreboard {
         }
     }
 
-    /// As [`Scoreboard::acknowledge`], if the ACK covers exactly an unmarked first segment and SACK reports nothing.
-    /// Returns the segment's sending time; `None`: nothing changed.
+    /// Fast path of [`Scoreboard::acknowledge`]: the ACK covers exactly an unmarked first segment. Returns its sending
+    /// time.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let Record { end, sent_at, marks } = *self.records.front()?;

@@ -1,12 +1,7 @@
 //! The scoreboard (RFC 6675 §3): data sent and not yet acknowledged, with running sums.
 //!
-//! A ring of records, one per segment, contiguous from `una` to `nxt`. All sums (outstanding, SACKed, lost,
-//! retransmitted) are kept incrementally, and each record is visited a bounded number of times: the cost of an ACK
-//! depends neither on the window nor on the number of holes.
-//!
-//! * `arrived`: ACKs and SACK reports;
-//! * `lost`: losses; `times`: losses by time, and sending times;
-//! * `next`: the next retransmission.
+//! A ring of records, one per segment, contiguous from `una` to `nxt`. Sums are kept incrementally, and each record is
+//! visited a bounded number of times: an ACK's cost depends neither on the window nor on the number of holes.
 
 mod arrived;
 mod lost;
@@ -40,7 +35,6 @@ pub struct Scoreboard {
     sacked_bytes: u64,
     sacked: RangeSet,
     records: VecDeque<Record>,
-    /// Most bytes acknowledged by one ACK.
     largest_acked: u64,
     /// `None`: sending times are not needed.
     times: Option<Box<Times>>,
@@ -197,8 +191,8 @@ impl Scoreboard {
         [self.lost_to, self.again_from, self.rule3_from] = moved;
     }
 
-    /// Whether a segment sent once, neither acknowledged nor reported, ends between these offsets. Visits each segment
-    /// between them.
+    /// Whether a segment sent once, neither acknowledged nor reported, ends in this range. Visits the segments of the
+    /// range.
     pub fn has_original(&self, start: u64, end: u64) -> bool {
         if start < self.una || start >= end {
             return false;
@@ -256,8 +250,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// One record exists per outstanding segment, and every ACK touches some: end, sending time and marks, rounded up
-    /// to 8.
+    /// One record exists per outstanding segment: end, sending time and marks, rounded up to 8.
     #[test]
     fn a_record_is_three_words() {
         assert_eq!(size_of::<Record>(), 3 * 8);

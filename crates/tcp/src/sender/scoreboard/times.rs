@@ -1,7 +1,7 @@
 //! Sending times: the newest delivered segment, reordering, and losses by time.
 //!
-//! Kept only for rate samples and for a recovery that detects losses by time (RFC 8985). No list in the order of times
-//! is needed: the ring holds segments sent once in that order, and retransmissions are queued as they are sent.
+//! Kept only for rate samples and for a recovery that detects losses by time (RFC 8985). No sorted list is needed: the
+//! ring holds originals in the order of times, and retransmissions are queued.
 
 use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
 use crate::ranges::Range;
@@ -20,7 +20,6 @@ pub struct Newest {
     pub again: bool,
 }
 
-/// Sending times and related state.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     newest: Option<Newest>,
@@ -39,7 +38,6 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// An ACK delivers this segment.
     pub(super) fn see(&mut self, record: Record) {
         let Record { end, sent_at, marks } = record;
         let again = marks & EVER_AGAIN != 0;
@@ -67,7 +65,6 @@ impl Times {
         }
     }
 
-    /// Discards all retransmissions.
     pub(super) fn forget_copies(&mut self) {
         self.resent.clear();
         self.relost.clear();
@@ -108,8 +105,8 @@ impl Scoreboard {
         self.times.as_ref()?.newest
     }
 
-    /// Earliest sending time among the segments sent once that SACK reports since [`Scoreboard::begin_ack`]; `None`
-    /// also without sending times.
+    /// Earliest sending time among the segments sent once and reported since [`Scoreboard::begin_ack`], if times are
+    /// kept.
     pub fn oldest_reported(&self) -> Option<Time> {
         self.times.as_ref()?.oldest_reported
     }
