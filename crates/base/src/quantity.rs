@@ -19,8 +19,7 @@ const TIMES: &[(&str, f64)] = &[
     ("h", 3600.0),
 ];
 
-/// Rate units in bit/s; a kilobit is 1000 bits. `kbit` etc. are as in tc(8), but `kbps` is kbit/s as elsewhere, not
-/// kilobytes.
+/// Rate units in bit/s; `kbit` etc. as in tc(8). `kbps` is kbit/s as elsewhere, not tc's kilobytes.
 const RATES: &[(&str, f64)] = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),

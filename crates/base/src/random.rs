@@ -1,7 +1,6 @@
 //! Named random streams from one seed, one per element and purpose.
 //!
-//! Under the same seed, two mechanisms meet the same losses: senders and receivers do not draw from the channel's
-//! stream.
+//! Senders and receivers do not draw from the channel's stream: under one seed, all mechanisms meet the same losses.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -39,8 +38,7 @@ pub fn unit_interval(bits: u64) -> f64 {
 
 /// The `n`-th derived 64 bits of one draw; `n` = 0 returns the draw itself.
 ///
-/// A packet takes one draw from its channel's stream, however often ARQ retransmits it, so that retransmissions do not
-/// affect later packets.
+/// A packet takes one draw from its channel's stream, so that ARQ retransmissions do not affect later packets.
 pub fn derive(draw: u64, n: u32) -> u64 {
     match n {
         0 => draw,

@@ -20,7 +20,6 @@ pub enum Spread {
     Video,
 }
 
-/// Shape of [`Spread::Pareto`].
 const SHAPE: f64 = 1.5;
 
 impl Spread {
@@ -66,8 +65,7 @@ mod tests {
     /// 90,000 numbers: means within five standard errors, and the expected medians.
     #[test]
     fn numbers_have_their_mean_and_their_median() {
-        // (Standard deviation / mean, median / mean): exponential 1 and ln 2; log-normal sqrt(exp(σ²) - 1) and
-        // exp(-σ²/2).
+        // Standard deviation and median, over the mean: exponential 1, ln 2; log-normal sqrt(exp(σ²) - 1), exp(-σ²/2).
         let normal =
             |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
         for (spread, (deviation, median)) in [

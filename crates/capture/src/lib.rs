@@ -1,9 +1,8 @@
 //! Packets of a run as a pcapng file, for Wireshark and similar programs.
 //!
-//! The file has one interface per link side, timestamps in nanoseconds since the start of the run, and the reason of a
-//! drop as the packet's comment. Dropped packets have interfaces of their own (`wireless down (dropped)`). Wireshark
-//! follows a connection across all interfaces, so that a packet captured twice looks like a retransmission. To analyse
-//! one side, extract it first:
+//! The file has one interface per link side, and the reason of a drop as the packet's comment. Dropped packets have
+//! interfaces of their own (`wireless down (dropped)`). Wireshark follows a connection across all interfaces, so that a
+//! packet captured twice looks like a retransmission. To analyse one side, extract it first:
 //!
 //! ```text
 //! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
@@ -40,7 +39,7 @@ impl<W: Write> Capture<W> {
         Capture::begin(writer, interfaces, None)
     }
 
-    /// As [`Capture::new`], but stores at most `snap` bytes of each packet (0 counts as 1): 120 include all headers.
+    /// As [`Capture::new`], but stores at most `snap` bytes of each packet (at least 1; 120 include all headers).
     /// Original lengths are kept; checksums of truncated packets cannot be verified.
     ///
     /// # Errors

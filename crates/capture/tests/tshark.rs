@@ -145,7 +145,6 @@ fn tcptrace_reads_one_side() {
 struct Tshark;
 
 impl Tshark {
-    /// Returns `None`, and prints that the test is skipped, if tshark is missing.
     fn find() -> Option<Tshark> {
         match Command::new("tshark").arg("--version").output() {
             Ok(output) if output.status.success() => Some(Tshark),
@@ -174,7 +173,6 @@ impl Tshark {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Values of fields for every packet that passes the filter.
     fn fields(&self, file: &Path, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
         let mut arguments = vec!["-Y", filter, "-T", "fields"];
         fields.iter().for_each(|field| arguments.extend(["-e", field]));

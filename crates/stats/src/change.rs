@@ -1,9 +1,8 @@
 //! Change of one mean against another in per cent: the ratio of means, with Fieller's interval.
 //!
-//! The mean of ratios is unsuitable: it is biased upwards if the base varies, and one small base dominates it. Fieller
-//! (J. R. Stat. Soc. B 16(2), 1954) includes each ratio for which Student's t does not separate the paired differences
-//! `one - ratio * other` from zero. The interval is asymmetric, and unlike the delta method's it is valid for a highly
-//! variable base.
+//! The mean of ratios is biased upwards if the base varies, and one small base dominates it. Fieller (J. R. Stat. Soc.
+//! B 16(2), 1954) includes each ratio for which Student's t does not separate the paired differences `one - ratio *
+//! other` from zero. The asymmetric interval is valid for a highly variable base, unlike the delta method's.
 
 use crate::mean::quantile;
 
@@ -12,16 +11,14 @@ use crate::mean::quantile;
 pub struct Change {
     /// 100 (mean of `ones` / mean of `others` - 1), %.
     pub percent: f64,
-    /// 95 % interval, %. `None` for a single pair, or if the base does not differ significantly from zero, so that
-    /// Fieller's set is unbounded.
+    /// 95 % interval, %. `None` for a single pair, or if the base is not significantly different from zero (no bounds).
     pub ci95: Option<[f64; 2]>,
     /// Number of pairs.
     pub runs: usize,
 }
 
 impl Change {
-    /// Computes the change from `others` to `ones`, in pairs; `None` without values, or if the mean of `others` is not
-    /// positive.
+    /// Change from `others` to `ones`, in pairs; `None` without values, or if the mean of `others` is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<Change> {
         let runs = ones.len();
         if runs == 0 || others.len() != runs {
@@ -94,9 +91,8 @@ mod tests {
 
     #[test]
     fn the_interval_covers_what_it_should_where_values_are_skewed() {
-        // Ones and others share an exponential part, and each adds another one, on top of a constant; the ratio of the
-        // means is
-        // 3. Ten pairs, 2,000 draws: the standard error of a share of 95 % is 0.49 points.
+        // Ones and others share an exponential part, and each adds another one, on top of a constant; the means' ratio
+        // is 3. Ten pairs, 2,000 draws: the standard error of a share of 95 % is 0.49 points.
         let draws = 2_000;
         let (mut fieller, mut delta, mut unbounded) = (0, 0, 0);
         let (mut of_means, mut of_ratios) = (0.0, 0.0);

@@ -47,8 +47,7 @@ impl Estimate {
     }
 }
 
-/// Linearised ratio of two means over the same repetitions (delta method), accurate if the base varies little;
-/// otherwise use [`crate::change::Change`].
+/// Linearised ratio of paired means (delta method); use [`crate::change::Change`] for a highly variable base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioOfMeans {
     ratio: f64,
@@ -56,8 +55,7 @@ pub struct RatioOfMeans {
 }
 
 impl RatioOfMeans {
-    /// Ratio of the mean of `ones` to that of `others`, in pairs; `None` without values, or if the latter is not
-    /// positive.
+    /// Mean of `ones` / mean of `others`, in pairs; `None` without values, or if the latter is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<RatioOfMeans> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let base = mean(others);
@@ -65,8 +63,8 @@ impl RatioOfMeans {
         is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
 
-    /// Contribution of one pair, as a change in per cent. The mean over all pairs is 100 (ratio - 1), and the variance
-    /// that of the ratio.
+    /// One pair's part of the change, in per cent. The mean over the pairs is 100 (ratio - 1); their spread is the
+    /// ratio's.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }

@@ -33,8 +33,8 @@ const WRAPS: u32 = 1 << 24;
 const FIELD: usize = 3;
 
 impl Counters {
-    /// Returns the first `fields` (at most three) of the byte counters ECT(0), CE and ECT(1), or in the opposite order,
-    /// modulo 2^24.
+    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in this or the opposite
+    /// order.
     pub fn new(order: Order, fields: u8, ect0: u64, ce: u64, ect1: u64) -> Counters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {
@@ -121,7 +121,7 @@ impl Counters {
 mod tests {
     use super::*;
 
-    /// RFC 9768 §3.2.3, Fig. 4 and Table 5: kinds 172 and 174, lengths 11, 8, 5 and 2, 24-bit counters in network order.
+    /// RFC 9768 §3.2.3, Fig. 4 and Table 5: kinds 172 and 174, lengths 11, 8, 5, 2, 24-bit counters, network order.
     #[test]
     fn orders_and_lengths() {
         let (ect0, ce, ect1) = (0x0102_0304, 0x05, 0x0a0b_0c0d);

@@ -69,8 +69,7 @@ pub struct Packet {
     pub flow: FlowId,
     /// Index of its route in the run.
     pub route: u32,
-    /// Size for links and error probabilities, bytes. Independent of the real header length: papers count nominal
-    /// sizes, while captures must be true.
+    /// Nominal size for links and error probabilities, bytes, as papers count it; the real headers may differ.
     pub wire_bytes: u32,
     /// Whether the direction is from the flow's source to its destination.
     pub forward: bool,

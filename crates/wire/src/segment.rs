@@ -58,8 +58,7 @@ impl Segment {
             + if self.sack.damaged().is_some() { DAMAGED_BYTES } else { 0 }
     }
 
-    /// First sequence number of the segment that this ACK reports as damaged with an intact header (HACK: Balan et al.
-    /// 2001).
+    /// First number of a segment that this ACK reports as damaged with an intact header (HACK: Balan et al. 2001).
     pub fn damaged(&self) -> Option<Seq> {
         self.sack.damaged()
     }
@@ -204,8 +203,7 @@ const DAMAGED_BYTES: u32 = 8;
 #[repr(C)]
 pub struct SackBlocks {
     len: u8,
-    /// Tag of the AccECN option ([`Counters::tagged`]); 0: none. [`DAMAGED`]: the third block holds the number of a
-    /// damaged segment.
+    /// Tag of the AccECN option ([`Counters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a damaged segment.
     tag: u8,
     blocks: [(Seq, Seq); SackBlocks::MOST],
 }

@@ -39,7 +39,6 @@ fn v6(message: Icmpv6Type, quoted: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A raw type and code.
 fn raw4(kind: u8, code: u8) -> Vec<u8> {
     v4(Icmpv4Type::Unknown { type_u8: kind, code_u8: code, bytes5to8: [0; 4] }, &ours()[..28])
 }

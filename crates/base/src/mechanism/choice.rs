@@ -34,8 +34,7 @@ impl<B: ?Sized> Clone for Built<B> {
     }
 }
 
-/// A mechanism and the values of its parameters, as part of a configuration. `(choice.build)(&choice.values)` builds
-/// it.
+/// A mechanism and the values of its parameters; `(choice.build)(&choice.values)` builds it.
 pub struct Choice<B: ?Sized + 'static> {
     /// The mechanism.
     pub info: &'static Info,
@@ -55,8 +54,8 @@ impl<B: ?Sized> Choice<B> {
         }
     }
 
-    /// Returns a mechanism with default values and a constructor created at run time. A description created at run time
-    /// needs a static lifetime (`Box::leak`).
+    /// Returns a mechanism with default values and a constructor created at run time (a created `info` needs
+    /// `Box::leak`).
     ///
     /// ```
     /// use lasthop_base::{Choice, Info, Values};
@@ -73,8 +72,7 @@ impl<B: ?Sized> Choice<B> {
         Choice { info, values: info.defaults(), build: Built::Shared(build) }
     }
 
-    /// Returns a mechanism of a list, with default values, by a name in the source code. For names from users see
-    /// [`find`].
+    /// Returns a mechanism with default values, by a name in the source code; for names from users see [`find`].
     ///
     /// # Panics
     /// If the list lacks the name.
@@ -93,7 +91,6 @@ impl<B: ?Sized> Clone for Choice<B> {
 }
 
 impl<B: ?Sized> Hash for Choice<B> {
-    /// Hashes name and values.
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.info.name, &self.values).hash(state);
     }

@@ -1,12 +1,10 @@
 //! Description and selection of mechanisms.
 //!
-//! Each mechanism's file exports one [`Mechanism`]: name, summary, source, parameters and constructor. The folder's
-//! `mod.rs` lists them. Scenario keys, defaults, range checks, `lasthop list` and the JSON Schema derive from these
-//! lists, so one file and one line add a mechanism.
+//! Each mechanism's file exports one [`Mechanism`], listed in the folder's `mod.rs`. Scenario keys, defaults, range
+//! checks, `lasthop list` and the JSON Schema derive from these lists, so one file and one line add a mechanism.
 //!
 //! * [`Mechanism`]: the export of a file, here or in another crate.
-//! * [`Choice`]: a mechanism with values, as part of a configuration. It includes the constructor, so that no list is
-//!   needed for building.
+//! * [`Choice`]: a mechanism with values and constructor, as part of a configuration.
 //! * [`Seam`]: an extension point with its mechanisms; a catalogue holds all seams, and callers may add mechanisms.
 
 mod choice;
@@ -48,19 +46,15 @@ pub struct Info {
     pub parameters: &'static [Parameter],
     /// Properties of the connection that the mechanism requires.
     pub needs: &'static [Need],
-    /// Parameters of which at least one must be set, given the values of the others; `None`: no further one is
-    /// required.
+    /// Parameters of which at least one must be set, given the other values; `None`: none is missing.
     pub one_of: fn(&Values) -> Option<OneOf>,
-    /// Parameters that are effective only with certain values of others. A scenario that sets an ineffective one to
-    /// other than its default is rejected.
+    /// Parameters that are effective only with certain values of others; elsewhere only their defaults are accepted.
     pub only_if: &'static [OnlyIf],
     /// For queues: the meaning of a bare amount (`"50 packets"`).
     pub limit: Option<Limit>,
-    /// Whether a Linux host can behave like this. An experiment with a real kernel reports the mechanisms that the
-    /// kernel lacks.
+    /// Whether a Linux host can behave like this; experiments with a real kernel report the exceptions.
     pub as_linux: bool,
-    /// For congestion controls: whether the response to marks is proportional (L4S, RFC 9331 §4.3), which requires
-    /// AccECN (RFC 9768) at both ends.
+    /// For congestion controls: whether the response to marks is proportional (L4S, RFC 9331 §4.3); requires AccECN.
     pub scalable: bool,
     /// For congestion controls: the equivalent in mainline Linux (`net.ipv4.tcp_congestion_control`), if any.
     pub linux_name: Option<&'static str>,

@@ -127,8 +127,7 @@ impl<B: ?Sized> std::fmt::Debug for Seam<B> {
 }
 
 impl Question {
-    /// Finds a mechanism, ignoring case, hyphens and underscores: `newreno`, `New-Reno` and `new_reno` are the same; so
-    /// are `westwood+` and `westwood_plus`.
+    /// Finds a mechanism by name. Case, `_` and `-` do not matter (`New-Reno`); `westwood+` finds `westwood_plus`.
     pub fn find(&self, name: &str) -> Option<&'static Info> {
         let exact = self.mechanisms.iter().copied().find(|info| info.name == name);
         exact.or_else(|| self.mechanisms.iter().copied().find(|info| spelt(info.name) == spelt(name)))

@@ -1,7 +1,6 @@
 //! Joint declaration of a configuration and its seams.
 
-/// Declares a configuration, its constructor, and the catalogue of its seams, with one entry per plain field and per
-/// seam.
+/// Declares a configuration, its constructor, and the catalogue of its seams.
 ///
 /// * A plain field has an initial value; behind `=>`, a conversion for hashing, if its type has no hash.
 /// * A seam has its owner, its name (scenario key, and field of both structs), its type, the module with `DEFAULT` and

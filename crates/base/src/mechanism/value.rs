@@ -16,8 +16,7 @@ pub enum Value {
     Rate(Rate),
     /// See [`Unit::Bytes`] and [`Unit::Room`].
     Bytes(u64),
-    /// See [`Unit::Room`]: a number of bandwidth-delay products, to be converted to [`Value::Bytes`] for a known path
-    /// before building.
+    /// Bandwidth-delay products (see [`Unit::Room`]), to be converted to [`Value::Bytes`] before building.
     Bdp(f64),
     /// See [`Unit::Number`] and [`Unit::Probability`].
     Number(f64),
@@ -32,7 +31,6 @@ pub enum Value {
 }
 
 impl Hash for Value {
-    /// Hashes numbers by their bits.
     fn hash<H: Hasher>(&self, state: &mut H) {
         discriminant(self).hash(state);
         match self {
@@ -79,8 +77,7 @@ impl Values {
     /// The value of a declared parameter.
     ///
     /// # Panics
-    /// If the parameter is not declared: a mistake in the mechanism's file, found by the test that builds every
-    /// mechanism from its defaults.
+    /// If the parameter is not declared: a mistake in the mechanism's file, which a test over all lists finds.
     pub fn value(&self, name: &str) -> &Value {
         match self.0.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => value,

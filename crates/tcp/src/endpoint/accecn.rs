@@ -115,7 +115,6 @@ const FIRST_BYTES: Bytes = Bytes { ect0: 1, ce: 0, ect1: 1 };
 /// Moduli of ACE and of the option's counters.
 const ACE_WRAPS: u32 = 8;
 const BYTES_WRAP: u64 = 1 << 24;
-/// Maximum length of a header's options, bytes.
 const OPTION_SPACE: u32 = 40;
 
 impl AccEcn {

@@ -106,7 +106,6 @@ impl Endpoint {
         Some(Sent { more: false, ..BARE })
     }
 
-    /// Special segments, SYNs, and ACKs before the connection is open.
     #[cold]
     fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
         match self.special.take() {

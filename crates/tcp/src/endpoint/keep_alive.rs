@@ -24,7 +24,6 @@ impl Default for KeepAlive {
 #[repr(C)]
 pub(super) struct Questions {
     asked_at: Time,
-    /// Number of consecutive unanswered probes.
     unanswered: u32,
 }
 

@@ -107,7 +107,6 @@ pub struct Endpoint {
     sooner: bool,
     /// Whether the lack of a sending half was noted in `beginning`.
     is_silent: bool,
-    /// The last acknowledgement sent, as an offset.
     last_ack: u64,
     /// End of TIME-WAIT; in other states the next keep-alive check.
     own_timer: Time,
@@ -134,7 +133,6 @@ pub struct Endpoint {
     beginning: Beginning,
     telling: Telling,
     questions: Questions,
-    /// A router's claim about the path MTU that is still in doubt.
     doubted: Option<Box<network::Claim>>,
 }
 

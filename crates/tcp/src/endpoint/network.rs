@@ -11,7 +11,6 @@ use lasthop_wire::Seq;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
-    /// Offset of the discarded segment.
     offset: u64,
     /// Payload that fits, bytes.
     payload: u64,

@@ -14,7 +14,6 @@ pub(crate) struct SendingHalf {
     told: Told,
 }
 
-/// Initial state of a sender that is not created yet.
 pub(crate) struct Beginning {
     application: Application,
     /// Time since which there was nothing to send; [`Time::NEVER`]: not polled yet.

@@ -86,7 +86,6 @@ pub struct Sender {
     fits: u64,
     /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
     calm: bool,
-    /// Whether the configuration permits the fast path.
     has_shortcut: bool,
     /// Whether `congestion` or `judge` observes every ACK before its effect.
     observes: bool,
@@ -100,7 +99,6 @@ pub struct Sender {
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
-    /// Shared by senders of equal configuration.
     config: Arc<Config>,
     tail: Tail,
     persist: Persist,

@@ -3,7 +3,6 @@
 /// The receiver's window in absolute offsets. 32 bits suffice: at most 65,535 * 2^14 bytes (RFC 7323 §2.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
-    /// Offset behind the last byte that the window admits.
     right_edge: u64,
     /// Offset of the peer's segment that set the window (SND.WL1, RFC 9293 §3.10.7.4).
     told_at: u64,

@@ -15,7 +15,6 @@ pub(super) struct Reductions {
     allowance: u64,
     /// Total of bytes found lost, at the last ACK.
     lost_known: u64,
-    /// Increase of `lost_known` by the last ACK, bytes.
     lost_by_ack: u64,
     /// Signals about data below this offset are already accounted.
     until: u64,

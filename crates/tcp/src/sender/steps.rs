@@ -186,7 +186,6 @@ impl Sender {
         log.trace(now, Event::MarkEchoed { cwnd: self.window.rules().window() });
     }
 
-    /// State before a repair, if repairs can be undone.
     pub(super) fn before(&self, by_timeout: bool) -> Option<Before> {
         let (flight, tick) = (self.board.outstanding(), self.config.rto.tick);
         self.repair.undoes().then(|| Before::new(self.level(), flight, &self.rtt, tick, by_timeout))

@@ -2,7 +2,6 @@
 
 use lasthop_base::Time;
 
-/// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Retransmission of the oldest outstanding data.

@@ -12,8 +12,7 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// Content of an ICMP error. Such errors are easily forged: believe one only if [`IcmpError::seq`] is of a segment in
-/// flight (RFC 5927 §4).
+/// An ICMP error, easily forged: believe it only if [`IcmpError::seq`] is of a segment in flight (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpError {
     /// Destination of the error.
@@ -68,8 +67,8 @@ const SMALLEST_MTU: u32 = 68;
 
 /// Parses an ICMP error about a TCP segment; ignores bytes behind the packet's end.
 ///
-/// Of the quoted packet only the IP header and the next eight bytes are read. The quoted checksums are ignored, since
-/// the packet may have been cut or translated on its way.
+/// Reads the quoted IP header and the next eight bytes, without their checksums: the quotation may be cut or
+/// translated.
 ///
 /// # Errors
 /// If the bytes are not such a packet: see [`ParseError`].

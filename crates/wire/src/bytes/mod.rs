@@ -4,15 +4,10 @@
 //! * [`parse`]: bytes to structs; never panics.
 //! * [`parse_icmp_error`]: parses ICMP errors about TCP segments; these are not written.
 //! * [`rewrite()`]: replaces acknowledgement number and window in a packet.
-//! * `header`: addresses, ports, ECN, id, hop limit.
-//! * `payload`: given bytes, or a pattern that depends only on sequence numbers.
-//! * `options`: TCP options in the order of mainstream stacks.
-//! * `checksum`: pseudo header and sum (RFC 1071).
-//! * `error`: reasons why a packet cannot be emitted or parsed.
+//! * `header`, `payload`, `options`, `checksum`, `error`: parts of a packet, and errors.
 //!
-//! # Not supported
-//! IPv4 options are skipped; fragments and IPv6 extension headers are rejected. Urgent pointer and IPv6 flow label are
-//! written as 0 and ignored. The only DSCP in use is LE (lower effort).
+//! Not supported: IPv4 options are skipped; fragments and IPv6 extension headers are rejected. Urgent pointer and IPv6
+//! flow label are written as 0 and ignored. The only DSCP in use is LE (lower effort).
 
 mod checksum;
 mod emit;

@@ -112,8 +112,7 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
     Ok(())
 }
 
-/// List for [`write`]: MSS, two for SACK permitted and timestamps or three with padding, two for the window scale,
-/// three for SACK blocks.
+/// List of [`write`]: MSS, 2 for SACK permitted and timestamps (padded: 3), 2 for the window scale, 3 for SACK blocks.
 struct List {
     elements: [TcpOptionElement; List::MOST],
     len: usize,

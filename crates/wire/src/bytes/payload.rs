@@ -5,8 +5,8 @@ pub enum Payload<'a> {
     Bytes(&'a [u8]),
     /// Two consecutive parts, e.g. of a ring buffer.
     Parts(&'a [u8], &'a [u8]),
-    /// This number of bytes of a printable pattern. A byte depends only on its sequence number (or the datagram's
-    /// number), so that retransmissions are identical.
+    /// A number of bytes of a printable pattern that depends only on sequence (or datagram) numbers, for
+    /// retransmissions.
     Pattern(u32),
 }
 

@@ -9,8 +9,7 @@ const ACK: usize = 8;
 const WINDOW: usize = 14;
 const CHECKSUM: usize = 16;
 
-/// Replaces acknowledgement number and window (unscaled, as in the header) of a TCP packet in place, and updates its
-/// TCP checksum.
+/// Replaces acknowledgement number and unscaled window of a TCP packet in place, and updates its TCP checksum.
 ///
 /// # Errors
 /// If the bytes are not a TCP packet: see [`ParseError`]. They are then unchanged.

@@ -11,7 +11,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
 
-/// Recovery "dcr".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dcr",

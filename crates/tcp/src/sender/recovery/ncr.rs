@@ -13,7 +13,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
 
-/// Recovery "ncr".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ncr",

@@ -5,7 +5,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
 
-/// Recovery "new_reno".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "new_reno",

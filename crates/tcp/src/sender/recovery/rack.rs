@@ -15,7 +15,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
 
-/// Recovery "rack".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rack",

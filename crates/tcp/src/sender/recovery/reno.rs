@@ -8,7 +8,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// Recovery "reno".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "reno",

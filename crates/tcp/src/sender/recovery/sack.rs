@@ -9,7 +9,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
 
-/// Recovery "sack".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sack",

@@ -17,7 +17,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need};
 
-/// Recovery "sack1".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sack1",

@@ -7,7 +7,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
 
-/// Recovery "tahoe".
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tahoe",

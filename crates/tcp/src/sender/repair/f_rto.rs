@@ -14,7 +14,6 @@ use crate::ranges::Range;
 use crate::sender::Ack;
 use crate::sender::scoreboard::Scoreboard;
 
-/// State of the test of a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct Question {
     /// Offsets behind the retransmitted segment and behind all outstanding data.

@@ -32,7 +32,6 @@ pub(super) struct Undo {
     /// Number of retransmitted segments, less those reported as duplicates.
     again: u32,
     is_due: bool,
-    /// Time of the first retransmission.
     first_again: Option<Time>,
     /// After a spurious timeout: the estimator state to restore with the first sample of data above this offset.
     spike: Option<(Spike, u64)>,

@@ -36,7 +36,6 @@ pub struct Scoreboard {
     sacked: RangeSet,
     records: VecDeque<Record>,
     largest_acked: u64,
-    /// `None`: sending times are not needed.
     times: Option<Box<Times>>,
     /// Number of records popped: the absolute index of the front record.
     popped: u64,

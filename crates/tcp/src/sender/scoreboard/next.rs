@@ -13,7 +13,6 @@ impl Scoreboard {
         (index != u64::MAX).then(|| self.range_at((index - self.popped) as usize))
     }
 
-    /// Index of the first lost original not yet retransmitted.
     fn next_lost_original(&mut self) -> Option<u64> {
         let mut index = self.again_from.max(self.popped);
         let found = loop {

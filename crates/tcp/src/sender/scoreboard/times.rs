@@ -182,7 +182,6 @@ impl Scoreboard {
         self.again_bytes
     }
 
-    /// Index of the first segment with a lost copy.
     #[inline(never)]
     pub(super) fn next_lost_copy(&mut self) -> Option<u64> {
         loop {
