@@ -63,8 +63,7 @@ impl RatioOfMeans {
         is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
 
-    /// One pair's part of the change, in per cent. The mean over the pairs is 100 (ratio - 1); their spread is the
-    /// ratio's.
+    /// One pair's part of the change, %. The mean over the pairs is 100 (ratio - 1); the spread is that of the ratio.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }

@@ -33,8 +33,7 @@ const WRAPS: u32 = 1 << 24;
 const FIELD: usize = 3;
 
 impl Counters {
-    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in this or the opposite
-    /// order.
+    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in forward or reverse order.
     pub fn new(order: Order, fields: u8, ect0: u64, ce: u64, ect1: u64) -> Counters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {

@@ -352,8 +352,7 @@ mod tests {
         }
     }
 
-    /// Twenty lost ACKs of marked segments: 40 marks leave ACE unchanged; option or segment count recover all
-    /// (§3.2.2.5).
+    /// Twenty lost ACKs with 40 marks leave ACE unchanged: option or segment count recover all marks (§3.2.2.5).
     #[test]
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {

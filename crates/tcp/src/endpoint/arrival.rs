@@ -233,8 +233,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles an overtaken ACK: only its SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats
-    /// marks.
+    /// Handles an overtaken ACK: only SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats marks.
     #[cold]
     fn take_reports(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
         let una = self.sender().board().una();

@@ -19,7 +19,7 @@ pub enum Feedback {
 /// Number of unanswered SYNs or SYN-ACKs after which AccECN is withdrawn (RFC 9768 §3.1.4).
 const ACCECN_TRIES: u32 = 2;
 
-/// Unanswered SYNs after which classic ECN is withdrawn (RFC 3168 §6.1.1.1, as Linux): a node may drop each of them.
+/// Unanswered SYNs after which classic ECN is withdrawn (RFC 3168 §6.1.1.1, as Linux): a node may drop SYNs with ECN.
 const CLASSIC_TRIES: u32 = 1;
 
 /// Feedback chosen by an AccECN host for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
@@ -41,8 +41,7 @@ fn for_syn_ack(field: u8) -> Feedback {
     }
 }
 
-/// Whether a SYN-ACK reports our SYN as not ECN-capable, as sent (RFC 9768 §3.2.2.3); the reserved 0b101 counts
-/// (§3.1.3).
+/// Whether a SYN-ACK reports our SYN as not ECN-capable, as sent (RFC 9768 §3.2.2.3); includes the reserved 0b101.
 fn says_unchanged(field: u8) -> bool {
     matches!(field, 0b010 | 0b101)
 }
@@ -85,8 +84,7 @@ impl Endpoint {
     }
 
     /// The peer's SYN is retransmitted; the negotiation stays. If this SYN offers no ECN, nothing ECN-capable is sent
-    /// and classic ECN is not offered back (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK encodes `arrived` (RFC 9768
-    /// §3.1.2).
+    /// and classic ECN is not offered back (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK encodes `arrived` (§3.1.2).
     pub(super) fn hear_syn_again(&mut self, syn: &Segment, arrived: Ecn) {
         if field_of(syn.flags) == 0 {
             self.data_ecn = Ecn::NotEct;

@@ -44,8 +44,7 @@ impl Questions {
         self.unanswered = 0;
     }
 
-    /// Checks an idle connection. `heard_at`: time of the peer's last segment; `waits`: unacknowledged data acts as a
-    /// probe.
+    /// Checks an idle connection. `heard_at`: time of the peer's last segment; `waits`: unacknowledged data exists.
     pub(super) fn look(&mut self, now: Time, heard_at: Time, waits: bool, rules: &KeepAlive) -> Look {
         if heard_at >= self.asked_at {
             self.unanswered = 0;

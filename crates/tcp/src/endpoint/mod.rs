@@ -4,13 +4,15 @@
 //! `handle_timeout`, and events. An endpoint reads no clock and holds no bytes: `write` counts the data to send, and a
 //! segment names its part of the stream.
 //!
-//! Components own their state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs), `keep_alive`,
-//! and the halves `Sender` and `Receiver`.
+//! Components, each of which owns its state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
+//! `keep_alive` (probes), and the halves `Sender` and `Receiver`. Files of `impl Endpoint`:
 //!
-//! `impl Endpoint` is spread over `handshake` (opening), `ecn` (negotiation of ECN), `arrival` (segments in a
-//! synchronised state), `predicted` (header prediction), `emit` (the next segment), `half` (lazy creation of the
-//! sending half), `timers`, `time_wait`, `calls` (of the application), `notices` (of the driver, links and nodes),
-//! `network` (ICMP errors), `reset` (resets, challenge ACKs), `stamps` (timestamp clock) and `seen` (views).
+//! * `handshake`: opening, negotiation of options; `ecn`: negotiation of ECN, marks;
+//! * `arrival`: segments in a synchronised state; `predicted`: header prediction;
+//! * `emit`: the next segment; `half`: lazy creation of the sending half;
+//! * `timers`, `time_wait`; `stamps`: timestamp clock; `seen`: views;
+//! * `calls`: of the application; `notices`: of the driver, links and nodes; `network`: ICMP errors;
+//! * `reset`: resets and challenge ACKs.
 
 mod accecn;
 mod arrival;

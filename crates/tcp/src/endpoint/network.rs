@@ -28,8 +28,7 @@ impl Endpoint {
     }
 
     /// Handles an ICMP error: the segment at `seq` exceeds a link with `room` bytes behind the fixed TCP header.
-    /// Returns whether the error is credible. Segments are shortened immediately or, if in doubt, when this one's timer
-    /// expires.
+    /// Returns whether the error is credible. Shortens segments now or, if in doubt, when this one's timer expires.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
         let Some(offset) = self.has_under_way(seq).filter(|_| self.is_synchronised()) else { return false };
         self.clock = now;

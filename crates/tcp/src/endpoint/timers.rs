@@ -41,8 +41,7 @@ impl Endpoint {
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
-    /// As [`Endpoint::poll_timeout`]; `None`, which is cheaper, if the deadline cannot be earlier than at the last
-    /// call.
+    /// As [`Endpoint::poll_timeout`]; `None`, which is cheaper, if the deadline is not earlier than at the last call.
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
         let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;

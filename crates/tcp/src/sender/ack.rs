@@ -308,7 +308,7 @@ impl Sender {
         }
     }
 
-    /// Detects a spurious repair. Returns the time before which the segment that filled the first hole was sent, if
+    /// Detects a spurious repair. Returns the upper bound of the time at which the first hole's filler was sent, if
     /// known.
     #[inline(always)]
     fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {

@@ -50,8 +50,8 @@ impl Sender {
         self.fits = self.mss.saturating_sub(bytes).max(1);
     }
 
-    /// The path MTU shrank to segments of `mss` bytes: outstanding data is retransmitted in such segments. cwnd stays,
-    /// because this is no congestion (RFC 1191 §6.4).
+    /// Retransmits outstanding data in segments of `mss` bytes, a new path MTU. cwnd stays: no congestion (RFC 1191
+    /// §6.4).
     pub(crate) fn shorten(&mut self, now: Time, mss: u64) {
         self.mss = mss;
         self.fits = mss;

@@ -1,7 +1,7 @@
 //! Limits of a sender and their durations, counted like Linux's `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
 //! `tcpi_rwnd_limited`), with separate states for cwnd and the application.
 //!
-//! The state changes when sending stops for another reason. If both windows are full, it is cwnd, as in Linux.
+//! The state changes when sending stops for another reason. If both windows are full, the state is cwnd, as in Linux.
 
 use lasthop_base::{Duration, Time};
 

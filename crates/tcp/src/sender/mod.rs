@@ -7,13 +7,17 @@
 //! Recovery does not inflate the window: `in_flight` is its estimate of the data in the network. The window is reduced
 //! once per window of data, by whichever signal arrives first.
 //!
-//! Components own their state: `window` (cwnd), `reductions` (window reductions), `usage` (window validation), `repair`
-//! (retransmissions and their undo), `tail` (tail loss probe), `timer`, `user_timeout` (R1, R2), `application` (data to
-//! send), `peer` (receiver's window), `persist` (zero-window probes), `limit` (time per sending limit), `idle` (restart
-//! after idle), `rate` (rate samples, pacing). `scoreboard` records outstanding data.
+//! Components, each of which owns its state:
+//! * `window`: cwnd; `reductions`: window reductions; `usage`: window validation; `idle`: restart after idle;
+//! * `repair`: retransmissions and their undo; `tail`: tail loss probe;
+//! * `timer`; `user_timeout`: R1 and R2; `persist`: zero-window probes;
+//! * `application`: data to send; `peer`: the receiver's window; `limit`: time per sending limit;
+//! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
 //!
-//! `impl Sender` is spread over `half` (lazy creation), `ack`, `steps` (effects of recovery), `timeout`, `poll` (the
-//! next segment), `sent` (effects of sending), `calls` (other inputs) and `seen` (views).
+//! Files of `impl Sender`:
+//! * this file: construction, fast-path condition; `half`: lazy creation; `seen`: views;
+//! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
+//! * `poll`: the next segment; `sent`: effects of sending; `calls`: other inputs.
 
 pub mod congestion;
 pub mod counting;
@@ -75,8 +79,7 @@ use window::Window;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
-/// Field order in cache lines: losses, outstanding data, every segment and ACK (2), new ACKs (3), repairs (2), rare
-/// state.
+/// Field order by use: losses, outstanding data, each segment and ACK, new ACKs, repairs, rare state.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,

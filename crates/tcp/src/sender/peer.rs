@@ -73,8 +73,7 @@ impl Peer {
         u64::from(self.largest_window)
     }
 
-    /// Whether `usable` is less than half of the largest window, so that a segment would be silly (RFC 9293
-    /// §3.8.6.2.1).
+    /// Whether a segment of `usable` bytes is silly (RFC 9293 §3.8.6.2.1): less than half of the largest window.
     pub(super) fn is_silly(&self, usable: u64) -> bool {
         usable == 0 || usable < self.largest_window() / 2
     }

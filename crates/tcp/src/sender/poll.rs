@@ -41,8 +41,7 @@ impl Sender {
         nothing
     }
 
-    /// Fast path of [`Sender::poll`] without pacing: sends a full segment if the windows admit it and more data
-    /// follows.
+    /// Fast path of [`Sender::poll`] without pacing: sends a full segment, if admitted and followed by more data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn send_full(&mut self, now: Time) -> Option<Full> {
         let start = self.board.nxt();
@@ -126,7 +125,7 @@ impl Sender {
         }
         if let Some((range, why)) = self.repair.must_send(&mut self.board) {
             if why == Reason::FastRetransmit {
-                // The retransmission gets a whole timeout (RFC 6675 §6 leaves it open), unlike partial ACKs (RFC 6582
+                // The retransmission gets a whole timeout (left open by RFC 6675 §6), unlike partial ACKs (RFC 6582
                 // §4).
                 self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             }

@@ -150,8 +150,7 @@ impl Reductions {
         una >= self.until
     }
 
-    /// For loss discrimination: notes a recovery's entry. On re-entry (`anew`, Reno of the 1990s) the first level
-    /// stays.
+    /// For loss discrimination: notes a recovery's entry. On re-entry (`anew`, 1990s' Reno) the first level stays.
     pub(super) fn note_entry(&mut self, level: Level, outstanding: Range, anew: bool) {
         let first = self.entered.as_ref().filter(|_| anew);
         let before = first.map_or(level, |first| first.0);
@@ -198,7 +197,7 @@ impl Reductions {
         if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
             self.by_mark = self.by_mark.map(|_| ByMark::GoesOn);
             self.stood_for = 0;
-            // RecoverFS excludes bytes reported earlier (RFC 9937 §6). A recovery may have discarded this ACK's
+            // RecoverFS excludes bytes reported earlier (RFC 9937 §6). A recovery may have discarded the latest
             // reports.
             let reported_before = board.sacked().saturating_sub(reported);
             rule.on_entered(board.outstanding() + news.acked - reported_before);
@@ -219,8 +218,7 @@ impl Reductions {
         self.rule = Some(rule);
     }
 
-    /// DeliveredData (RFC 9937 §6). Without SACK a duplicate counts as one segment, which later ACKs do not count
-    /// again.
+    /// DeliveredData (RFC 9937 §6). Without SACK a duplicate counts as a segment, to be deducted from later ACKs.
     fn delivered(&mut self, news: &AckNews, delivered: u64, uses_sack: bool) -> u64 {
         if uses_sack {
             return delivered;

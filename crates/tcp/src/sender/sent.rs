@@ -86,8 +86,7 @@ impl Sender {
         rates.on_sent(now, range, in_flight, &self.board, &mut self.window);
     }
 
-    /// Lowers cwnd after more than a timeout without transmission; zero-window probes of a frozen sender are no idle
-    /// time.
+    /// Lowers cwnd after more than a timeout of idle time, which excludes a frozen sender's zero-window probes.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let restart = self.idle.restart_window(now, self.window.bytes(), self.rtt.rto());

@@ -210,8 +210,7 @@ impl Sender {
         }
     }
 
-    /// Adds a round-trip sample. After a spurious timeout, the first one of new data keeps the timeout long (RFC 4015
-    /// §3).
+    /// Adds a round-trip sample. After a spurious timeout the first new one keeps the timeout long (RFC 4015 §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
         if let Some(spike) = self.repair.take_spike(self.board.una()) {

@@ -57,8 +57,8 @@ impl Tail {
         }
     }
 
-    /// Time of the probe (RFC 8985 §7.2, TLP_calc_PTO). `expires`: retransmission timer; `is_lone`: one segment at
-    /// most.
+    /// Time of the probe (RFC 8985 §7.2, TLP_calc_PTO). `expires`: retransmission timer; `is_lone`: flight <= 1
+    /// segment.
     pub(super) fn wait(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },
@@ -77,8 +77,7 @@ impl Tail {
         self.0 = State::Asked { end, again };
     }
 
-    /// Whether the probe repaired a loss (RFC 8985 §7.4.2), by an ACK of `una`: a D-SACK (`twice`), or new
-    /// (`advanced`).
+    /// Whether the probe repaired a loss (RFC 8985 §7.4.2). The ACK of `una`: D-SACK (`twice`), or new (`advanced`).
     #[inline]
     pub(super) fn conclude(&mut self, una: u64, twice: bool, advanced: bool, selective: bool) -> bool {
         let State::Asked { end, again } = self.0 else { return false };

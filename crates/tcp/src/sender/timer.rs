@@ -2,6 +2,7 @@
 
 use lasthop_base::Time;
 
+/// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Retransmission of the oldest outstanding data.

@@ -35,8 +35,7 @@ impl Usage {
         config.validates_window.then(|| Box::new(Usage { out: MostOut::default(), pipe_ack }))
     }
 
-    /// Whether cwnd is unused and must not grow by an ACK of `acked` bytes, already recorded; `full`: full payload,
-    /// bytes.
+    /// Whether cwnd is unused and must not grow by an ACK of `acked` bytes, already recorded; `full`: full payload.
     pub(super) fn leaves_unused(
         &mut self,
         now: Time,

@@ -67,8 +67,7 @@ const SMALLEST_MTU: u32 = 68;
 
 /// Parses an ICMP error about a TCP segment; ignores bytes behind the packet's end.
 ///
-/// Reads the quoted IP header and the next eight bytes, without their checksums: the quotation may be cut or
-/// translated.
+/// Reads the quoted IP header and the next eight bytes, but no quoted checksums: quotations may be truncated.
 ///
 /// # Errors
 /// If the bytes are not such a packet: see [`ParseError`].

@@ -5,8 +5,7 @@ pub enum Payload<'a> {
     Bytes(&'a [u8]),
     /// Two consecutive parts, e.g. of a ring buffer.
     Parts(&'a [u8], &'a [u8]),
-    /// A number of bytes of a printable pattern that depends only on sequence (or datagram) numbers, for
-    /// retransmissions.
+    /// A number of bytes of a printable pattern that depends only on sequence (or datagram) numbers.
     Pattern(u32),
 }
 

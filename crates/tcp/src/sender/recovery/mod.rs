@@ -24,8 +24,7 @@ pub struct AckNews {
     pub now: Time,
     /// Bytes by which `una` advanced.
     pub acked: u64,
-    /// Whether the ACK is a duplicate (RFC 5681 §2); with SACK: newly reports data (RFC 6675 §2), even if `una`
-    /// advanced.
+    /// Whether the ACK is a duplicate (RFC 5681 §2) or, with SACK, newly reports data (RFC 6675 §2).
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub twice: bool,

@@ -1,5 +1,5 @@
-//! Non-congestion robustness (RFC 4653): a hole counts as lost once a window of data has arrived above it, so that
-//! reordering within a round trip is harmless.
+//! Non-congestion robustness (RFC 4653): a hole counts as lost only once a window of data has arrived above it.
+//! Reordering within a round trip is thus harmless.
 //!
 //! Until then new data is sent: one segment per two reported ones (careful), or per report (aggressive). If the hole
 //! closes, cwnd becomes the outstanding data plus at most one segment, and slow start restores the former value.

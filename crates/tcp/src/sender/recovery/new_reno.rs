@@ -33,8 +33,7 @@ struct NewReno {
     recovering: bool,
     must_send: bool,
     partial_seen: bool,
-    /// Bytes inferred delivered, less the "partial window deflation"; negative if a partial ACK covers several
-    /// segments.
+    /// Bytes inferred delivered, less the "partial window deflation"; negative after partial ACKs of several segments.
     left: i64,
 }
 

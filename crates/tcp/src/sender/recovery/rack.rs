@@ -7,8 +7,7 @@
 //!
 //! # A lost retransmission causes no further reduction
 //! RFC 5681 §4.3 sees a second sign of congestion. Here the same recovery retransmits the segment again, at the same
-//! window. After an overshoot of slow start, losses may thus continue for some round trips; RFC 6675's timeout would
-//! end them.
+//! window. After an overshoot of slow start, losses may continue for some round trips, without RFC 6675's timeout.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
 use crate::ranges::Range;
@@ -81,8 +80,7 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, and three segments are reported or repairs are in
-    /// progress.
+    /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, but three segments are reported or repairs began.
     fn reordering_window(&self, board: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
         let is_told = board.sacked() >= u64::from(DUP_THRESH) * self.mss;

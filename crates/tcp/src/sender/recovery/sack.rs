@@ -1,6 +1,5 @@
-//! SACK-based recovery (RFC 6675): pipe limits transmission; holes precede new data.
-//!
-//! As in RFC 6675, a lost retransmission is not detected: it waits for the timer.
+//! SACK-based recovery (RFC 6675): pipe limits transmission; holes precede new data. As in the RFC, a lost
+//! retransmission is not detected and waits for the timer.
 
 use super::{
     AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step,
@@ -162,8 +161,7 @@ impl Sack {
 
     pub(super) fn enter(&mut self, board: &mut Scoreboard) -> Step {
         self.recovering = true;
-        // NextSeg rule 1 is not bounded by RecoveryPoint: the last recovery may have retransmitted this segment
-        // already.
+        // The last recovery may already have retransmitted this segment: RecoveryPoint does not bound NextSeg rule 1.
         self.must_send = !board.first_is_sent_again();
         self.rescued = false;
         self.recover = board.nxt();

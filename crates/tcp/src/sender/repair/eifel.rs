@@ -1,7 +1,7 @@
 //! Eifel detection (RFC 3522): an ACK that echoes a timestamp older than the first retransmission shows that an
-//! original filled the first hole (RFC 7323 §4.3), so that the repair is spurious.
+//! original filled the first hole (RFC 7323 §4.3). The repair is then spurious.
 //!
-//! By RFC 3522 step 5 an ACK of all outstanding data is inconclusive unless the receiver has ever sent a D-SACK: the
+//! An ACK of all outstanding data is inconclusive unless the receiver has ever sent a D-SACK (RFC 3522 step 5): the
 //! ACKs of the originals may have been lost. With `undo = "linux"` such an ACK counts too.
 
 use lasthop_base::{Duration, Time};

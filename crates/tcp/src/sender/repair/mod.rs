@@ -341,8 +341,7 @@ impl Repair {
         }
     }
 
-    /// Ends a spurious repair, revealed by an ACK of `acked` bytes or (`None`) a D-SACK. `None`: nothing is to be
-    /// undone.
+    /// Ends a spurious repair, revealed by an ACK of `acked` bytes or (`None`) a D-SACK. `None`: nothing to undo.
     pub(super) fn take_back(&mut self, acked: Option<u64>, board: &mut Scoreboard) -> Option<TakenBack> {
         let taken = self.undo.as_mut()?.take(acked, board.nxt())?;
         let was_at = board.una() - acked.unwrap_or(0);

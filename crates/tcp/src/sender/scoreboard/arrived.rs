@@ -29,7 +29,7 @@ impl Scoreboard {
         }
     }
 
-    /// Fast path of [`Scoreboard::acknowledge`]: the ACK covers exactly an unmarked first segment. Returns its sending
+    /// Fast path of [`Scoreboard::acknowledge`] for exactly an unmarked first segment. Returns that segment's sending
     /// time.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {

@@ -190,8 +190,7 @@ impl Scoreboard {
         [self.lost_to, self.again_from, self.rule3_from] = moved;
     }
 
-    /// Whether a segment sent once, neither acknowledged nor reported, ends in this range. Visits the segments of the
-    /// range.
+    /// Whether a segment sent once, neither acknowledged nor reported, ends in this range; visits its segments.
     pub fn has_original(&self, start: u64, end: u64) -> bool {
         if start < self.una || start >= end {
             return false;

@@ -105,8 +105,7 @@ impl Scoreboard {
         self.times.as_ref()?.newest
     }
 
-    /// Earliest sending time among the segments sent once and reported since [`Scoreboard::begin_ack`], if times are
-    /// kept.
+    /// Earliest sending time of segments sent once and reported since [`Scoreboard::begin_ack`], if times are kept.
     pub fn oldest_reported(&self) -> Option<Time> {
         self.times.as_ref()?.oldest_reported
     }
