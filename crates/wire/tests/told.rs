@@ -41,7 +41,7 @@ fn a_hint_takes_a_reserved_bit_and_comes_back() {
         assert_eq!(parsed.content, Content::Tcp(segment));
         assert_eq!(segment.flags.hint(), hint);
     }
-    assert_eq!(Flags(0x600).hint(), LossHint::Congestion, "both: the careful one");
+    assert_eq!(Flags(0x600).hint(), LossHint::Congestion, "both bits: congestion");
 }
 
 #[test]

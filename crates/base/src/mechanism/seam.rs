@@ -25,7 +25,7 @@ pub struct Question {
     pub mechanisms: Vec<&'static Info>,
 }
 
-/// A selected mechanism as data. Its seam converts it into a [`Choice`].
+/// A selected mechanism as data, which [`Seam::choice`] converts into a [`Choice`].
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The mechanism.

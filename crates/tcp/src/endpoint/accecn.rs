@@ -172,8 +172,8 @@ impl AccEcn {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Adds the option, if due, behind the other options, within `room` bytes and the header. It has every counter that
-    /// has ever changed, or at least those changed since the last option (§3.2.3.3).
+    /// Adds the option, if due, behind the other options, within `room` bytes and the header. The option has every
+    /// counter that has ever changed, or at least those changed since the last option (§3.2.3.3).
     pub(super) fn tell(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {

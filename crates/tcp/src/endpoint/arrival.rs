@@ -72,9 +72,9 @@ impl Endpoint {
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// Range of the segment, if its numbers lie in the window (RFC 9293 §3.4, Table 6) and it passes PAWS. Two
-    /// exceptions: under a closed window a data segment at RCV.NXT counts without its data (§3.10.7.4). So does a pure
-    /// ACK at the right edge: a peer that filled the window acknowledges from there while part of its data is lost.
+    /// Range of the segment, if its numbers lie in the window (RFC 9293 §3.4, Table 6) and its timestamp passes PAWS.
+    /// Under a closed window, a data segment at RCV.NXT is acceptable without its data (§3.10.7.4). A pure ACK at the
+    /// right edge is acceptable: a peer that filled the window acknowledges from there while part of its data is lost.
     #[inline]
     fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();

@@ -93,7 +93,7 @@ impl Sender {
         self.advance(now, *ack, log);
     }
 
-    /// A new ACK on the fast path. It usually covers exactly the first segment, and nothing observes.
+    /// A new ACK on the fast path, usually of exactly the first segment, without observers.
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
         let Ack { stamps, tick, marked, .. } = ack;
@@ -134,7 +134,7 @@ impl Sender {
     #[inline(always)]
     fn take_in(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> Taken {
         let advanced = ack.ack > self.board.una();
-        // An old ACK may have left the receiver before a timeout or another conclusion: it yields no round-trip sample.
+        // An old ACK may have left the receiver before a timeout or another conclusion: no round-trip sample.
         let is_old = ack.ack < self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
@@ -308,8 +308,7 @@ impl Sender {
         }
     }
 
-    /// Detects a spurious repair. Returns the upper bound of the time at which the first hole's filler was sent, if
-    /// known.
+    /// Detects a spurious repair. Returns [`AckNews::sent_before`].
     #[inline(always)]
     fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
         let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;

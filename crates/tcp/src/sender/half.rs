@@ -74,7 +74,7 @@ impl SendingHalf {
     pub(crate) fn just_made(&mut self) -> &mut Sender {
         match self.made.get_mut() {
             Some(sender) => sender,
-            None => unreachable!("`get_or_make` was called before"),
+            None => unreachable!("no sender: call `get_or_make` first"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Choice of the next segment to send. Effects of sending it: `sent.rs`.
+//! Choice of the next segment to send. Effects of sending: `sent.rs`.
 //!
 //! On the fast path the windows alone decide. Otherwise forced segments go first, then retransmissions and new data, as
 //! the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless polls.
@@ -125,8 +125,7 @@ impl Sender {
         }
         if let Some((range, why)) = self.repair.must_send(&mut self.board) {
             if why == Reason::FastRetransmit {
-                // The retransmission gets a whole timeout (left open by RFC 6675 §6), unlike partial ACKs (RFC 6582
-                // §4).
+                // A whole timeout for the retransmission (left open by RFC 6675 §6); not on partial ACKs (RFC 6582 §4).
                 self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             }
             return ControlFlow::Break(Some(self.again(now, range, why, log)));
@@ -148,7 +147,7 @@ impl Sender {
             || self.repair.may_have_to_send()
     }
 
-    /// New data that tests a timeout (F-RTO). Nothing else is sent until the answer, unless no new data may be sent.
+    /// Sends new data that tests a timeout (F-RTO). Other data waits for the answer, unless no new data may be sent.
     #[cold]
     fn poll_for_question(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
         if let Turn::Probe { first } = self.repair.turn() {
@@ -265,7 +264,7 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
-    /// Nothing is outstanding and data waits for the receiver's window: sends a probe if due, else starts the timer.
+    /// With data that waits for the receiver's window, and none outstanding: sends a probe if due, else starts the timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;

@@ -126,11 +126,11 @@ mod tests {
     /// RFC 8985 §7.4.2: an ACK beyond the probe without a D-SACK shows that the probe repaired a loss.
     #[test]
     fn a_repeated_segment_that_was_needed_is_a_loss() {
-        assert!(!asked(true).conclude(4001, false, true, true), "the probe is out");
+        assert!(!asked(true).conclude(4001, false, true, true), "a probe is outstanding");
         let mut tail = asked(true);
         assert!(tail.conclude(6001, false, true, true) && tail.is_quiet());
         let mut tail = asked(true);
-        assert!(!tail.conclude(5001, true, false, true) && tail.is_quiet(), "it arrived twice");
+        assert!(!tail.conclude(5001, true, false, true) && tail.is_quiet(), "D-SACK");
         let mut tail = asked(false);
         assert!(!tail.conclude(5001, false, true, true) && tail.is_quiet(), "new data repairs nothing");
     }

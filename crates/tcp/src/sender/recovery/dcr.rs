@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dcr",
         summary: "SACK recovery; a hole counts as lost one round trip after its third report",
-        source: "Bhandarkar, Sadry, Reddy, Vaidya, IEEE TMC 4(5), 2005 (abstract); the wait from memory",
+        source: "Bhandarkar, Sadry, Reddy, Vaidya, IEEE TMC 4(5), 2005 (abstract); the delay from memory",
         parameters: &[Parameter {
             name: "wait",
             unit: Unit::Number(0.0, 10.0),

@@ -214,7 +214,7 @@ mod tests {
         undo.on_told();
         assert!(undo.is_refuted());
         undo.on_sent_again(Time::ZERO);
-        assert!(!undo.is_refuted(), "another retransmission is open");
+        assert!(!undo.is_refuted(), "one retransmission is unreported");
     }
 
     /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)); ssthresh >= former FlightSize.
