@@ -264,7 +264,7 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
-    /// With data that waits for the receiver's window, and none outstanding: sends a probe if due, else starts the timer.
+    /// Data waits for the receiver's window, and none is outstanding: sends a probe if due, else starts the timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;

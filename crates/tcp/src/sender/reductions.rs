@@ -197,8 +197,7 @@ impl Reductions {
         if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
             self.by_mark = self.by_mark.map(|_| ByMark::GoesOn);
             self.stood_for = 0;
-            // RecoverFS excludes bytes reported earlier (RFC 9937 §6). A recovery may have discarded the latest
-            // reports.
+            // RecoverFS excludes bytes reported earlier (RFC 9937 §6). This ACK's reports may be discarded.
             let reported_before = board.sacked().saturating_sub(reported);
             rule.on_entered(board.outstanding() + news.acked - reported_before);
         }

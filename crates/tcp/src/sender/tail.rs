@@ -57,8 +57,7 @@ impl Tail {
         }
     }
 
-    /// Time of the probe (RFC 8985 §7.2, TLP_calc_PTO). `expires`: retransmission timer; `is_lone`: flight <= 1
-    /// segment.
+    /// TLP_calc_PTO (RFC 8985 §7.2). `expires`: retransmission timer; `is_lone`: at most one segment outstanding.
     pub(super) fn wait(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },

@@ -8,7 +8,7 @@ use crate::event::{Event, Log, Reason};
 use lasthop_base::Time;
 
 impl Sender {
-    /// Handles the timer, if `now` has reached it; `heard_at`: time of the peer's last acceptable segment.
+    /// Handles an expired timer; `heard_at`: time of the peer's last acceptable segment.
     pub(crate) fn handle_timeout(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
         self.timer.pace(Time::NEVER);
         if now >= self.timer.look_at() {

@@ -12,8 +12,7 @@
 //!
 //! # Not modelled
 //! RFC 7661: the smaller window after a loss in the non-validated phase (§4.4.1), and that phase's end after five
-//! minutes (§4.4.3). Linux: the decay of an unused cwnd (`tcp_cwnd_application_limited`); Linux counts packets, this
-//! file bytes.
+//! minutes (§4.4.3). Linux: the decay of an unused cwnd (`tcp_cwnd_application_limited`), and counts in packets.
 
 use super::scoreboard::Scoreboard;
 use super::window::Window;

@@ -4,9 +4,9 @@
 //! timeout depends on the recovery:
 //!
 //! * without SACK (§2.1) the second ACK advances too: it is for data that was sent once;
-//! * with SACK (§3.1) that ACK acknowledges or reports data outstanding at the timeout and sent once, and nothing sent
-//!   later. Successive expiries for the same data are tested, too. With `undo = "linux"`, the first ACK may suffice,
-//!   without new data (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
+//! * with SACK (§3.1) the second ACK acknowledges or reports data outstanding at the timeout and sent once, and nothing
+//!   sent later. Successive expiries for the same data are tested, too. With `undo = "linux"`, the first ACK may
+//!   suffice, without new data (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
 //!
 //! `undo.rs` has the response.
 

@@ -321,8 +321,7 @@ impl Repair {
         self.undo.as_ref().is_some_and(|undo| undo.is_refuted()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK. `judged`: see the head of
-    /// `undo.rs`.
+    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK; `judged`: see `undo.rs`.
     #[inline(never)]
     pub(super) fn is_refuted_by_echo(
         &self,

@@ -29,8 +29,7 @@ impl Scoreboard {
         }
     }
 
-    /// Fast path of [`Scoreboard::acknowledge`] for exactly an unmarked first segment. Returns that segment's sending
-    /// time.
+    /// Fast path of [`Scoreboard::acknowledge`] for exactly an unmarked first segment. Returns the sending time.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let Record { end, sent_at, marks } = *self.records.front()?;

@@ -25,7 +25,7 @@ pub(super) struct Times {
     newest: Option<Newest>,
     /// Earliest sending time among the segments sent once that an ACK newly reports by SACK.
     oldest_reported: Option<Time>,
-    /// Offset behind the highest segment delivered before and including this ACK (RFC 8985 §6.2 step 3, RACK.fack).
+    /// Offsets behind the highest segment delivered, without and with this ACK (RFC 8985 §6.2 step 3, RACK.fack).
     highest_before: u64,
     highest: u64,
     reordered: bool,
