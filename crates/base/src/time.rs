@@ -17,6 +17,7 @@ impl Time {
     /// Later than every event; the value of a stopped timer.
     pub const NEVER: Time = Time(u64::MAX);
 
+    /// The instant `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Time {
         Time(nanos)
     }

@@ -41,7 +41,7 @@ impl Endpoint {
             return;
         }
         if self.state == State::TimeWait && range.start > self.receiver.next() {
-            // Nothing of this connection follows the peer's FIN.
+            // No data of this connection follows the peer's FIN.
             return self.challenge(now);
         }
         self.heard_at = now;
@@ -110,7 +110,8 @@ impl Endpoint {
         (!range.is_empty() && range.end <= next && !self.is_from_the_past(now, segment)).then_some(range)
     }
 
-    /// Whether TS.Recent is outdated: within 24 days of silence the peer's clock may wrap half-way (RFC 7323 §5.5).
+    /// Whether TS.Recent is outdated: after 24 days of silence the peer's clock may have wrapped half-way (RFC 7323
+    /// §5.5).
     #[cold]
     fn has_outdated_stamp(&self, now: Time) -> bool {
         // A clock faster than usual wraps sooner.

@@ -2,7 +2,7 @@
 
 use lasthop_base::{Duration, Time};
 
-/// Token bucket of a connection. Whoever empties a shared bucket could infer the traffic of others.
+/// Token bucket of one connection: a bucket shared by connections would leak information to attackers.
 #[derive(Debug)]
 pub(super) struct Challenges {
     most: u32,

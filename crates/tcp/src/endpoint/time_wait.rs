@@ -20,8 +20,7 @@ impl Endpoint {
         segment.flags.has(Flags::FIN) && behind == self.irs.at(self.receiver.next())
     }
 
-    /// Whether this SYN may replace this connection in TIME-WAIT, because segments remain distinguishable (RFC 6191
-    /// §2).
+    /// Whether this SYN may replace this connection in TIME-WAIT: segments remain distinguishable (RFC 6191 §2).
     ///
     /// "Greater than the last sequence number seen" means greater than RCV.NXT here, not than the FIN's number, one
     /// below. Linux and FreeBSD do the same, at the cost of one number of 2^32.
