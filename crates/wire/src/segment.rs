@@ -111,7 +111,7 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
-    /// Accurate ECN (RFC 9768); formerly the nonce sum.
+    /// Accurate ECN (RFC 9768).
     pub const AE: Flags = Flags(0x100);
     /// Wireless loss ([`LossHint::Wireless`]). A reserved bit, our choice.
     pub const WIRELESS: Flags = Flags(0x200);

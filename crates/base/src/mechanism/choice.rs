@@ -54,8 +54,7 @@ impl<B: ?Sized> Choice<B> {
         }
     }
 
-    /// Returns a mechanism with default values and a constructor created at run time (a created `info` needs
-    /// `Box::leak`).
+    /// Returns a mechanism with default values and a run-time constructor. A run-time `info` needs `Box::leak`.
     ///
     /// ```
     /// use lasthop_base::{Choice, Info, Values};

@@ -50,7 +50,7 @@ pub struct Info {
     pub one_of: fn(&Values) -> Option<OneOf>,
     /// Parameters that are effective only with certain values of others; elsewhere only their defaults are accepted.
     pub only_if: &'static [OnlyIf],
-    /// For queues: the meaning of a bare amount (`"50 packets"`).
+    /// For queues: parameters that a bare amount sets (`"50 packets"`).
     pub limit: Option<Limit>,
     /// Whether a Linux host can behave like this; experiments with a real kernel report the exceptions.
     pub as_linux: bool,
