@@ -1,12 +1,11 @@
-//! What every other crate stands on, and nothing that knows a packet.
+//! Foundations of all other crates, independent of packets.
 //!
 //! * [`time`]: instants and durations in integer nanoseconds.
-//! * [`rate`]: bits per second, and how long bytes take at that rate.
-//! * [`random`]: one seed, many named streams.
-//! * [`spread`]: how sizes and times spread about their mean.
-//! * [`mechanism`]: how a strategy describes itself and its parameters, so that
-//!   scenarios, `lasthop list` and the JSON Schema are derived from one table.
-//! * [`quantity`]: `45 ms`, `2 Mbit/s`, `1 %` read as people write them.
+//! * [`rate`]: bits per second, and transmission times.
+//! * [`random`]: named random streams from one seed.
+//! * [`spread`]: distributions of sizes and times.
+//! * [`mechanism`]: descriptions of mechanisms, the source of scenario keys, `lasthop list` and the JSON Schema.
+//! * [`quantity`]: parsing of `45 ms`, `2 Mbit/s`, `1 %`.
 
 pub mod mechanism;
 pub mod quantity;

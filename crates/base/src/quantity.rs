@@ -1,11 +1,11 @@
-//! Quantities as people write them: `45 ms`, `2 Mbit/s`, `12Mbps`, `10mbit`, `64 KB`, `1 %`, `2.5 bdp`.
+//! Parsing of quantities: `45 ms`, `2 Mbit/s`, `12Mbps`, `10mbit`, `64 KB`, `1 %`, `2.5 bdp`.
 
 use crate::mechanism::{Unit, Value};
 use crate::rate::Rate;
 use crate::time::Duration;
 use std::borrow::Cow;
 
-/// Time units and their length in seconds; those of tc(8) among them.
+/// Time units in seconds, including those of tc(8).
 const TIMES: &[(&str, f64)] = &[
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -19,8 +19,7 @@ const TIMES: &[(&str, f64)] = &[
     ("h", 3600.0),
 ];
 
-/// Rate units and their size in bit/s. A kilobit is 1000 bits. `kbit` and so on are tc(8)'s; its `kbps` (kilobytes) is
-/// not: here it is kbit/s, as nearly everywhere.
+/// Rate units in bit/s; `kbit` etc. as in tc(8). `kbps` is kbit/s as elsewhere, not tc's kilobytes.
 const RATES: &[(&str, f64)] = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
@@ -46,17 +45,17 @@ const RATES: &[(&str, f64)] = &[
     ("Tbit", 1e12),
 ];
 
-/// Units that people mean differently, and what to write instead.
+/// Units with several meanings, and the unambiguous alternatives.
 const AMBIGUOUS: &[(&str, &str)] = &[
-    ("mbps", "tc means megabytes per second by it, others megabits: write Mbit/s"),
-    ("gbps", "tc means gigabytes per second by it, others gigabits: write Gbit/s"),
-    ("tbps", "tc means terabytes per second by it, others terabits: write Tbit/s"),
-    ("kb", "tc means 1024 bytes by it, others kilobits: write KiB, KB or kbit/s"),
-    ("mb", "tc means 1,048,576 bytes by it, others megabits: write MiB, MB or Mbit/s"),
-    ("gb", "tc means 2^30 bytes by it, others gigabits: write GiB, GB or Gbit/s"),
+    ("mbps", "megabytes per second in tc, megabits elsewhere; write Mbit/s"),
+    ("gbps", "gigabytes per second in tc, gigabits elsewhere; write Gbit/s"),
+    ("tbps", "terabytes per second in tc, terabits elsewhere; write Tbit/s"),
+    ("kb", "1024 bytes in tc, kilobits elsewhere; write KiB, KB or kbit/s"),
+    ("mb", "1,048,576 bytes in tc, megabits elsewhere; write MiB, MB or Mbit/s"),
+    ("gb", "2^30 bytes in tc, gigabits elsewhere; write GiB, GB or Gbit/s"),
 ];
 
-/// Amounts and their size in bytes.
+/// Units of amounts, in bytes.
 const AMOUNTS: &[(&str, f64)] = &[
     ("bytes", 1.0),
     ("byte", 1.0),
@@ -70,20 +69,19 @@ const AMOUNTS: &[(&str, f64)] = &[
     ("GiB", 1_073_741_824.0),
 ];
 
-/// The unit of a multiple of the bandwidth-delay product.
 const BDP: &str = "bdp";
-/// The largest multiple of it.
+/// Largest multiple of the bandwidth-delay product.
 pub const MOST_BDP: f64 = 10_000.0;
 
-/// Splits `12.5 Mbit/s` into the number and the unit's name.
+/// Splits `12.5 Mbit/s` into the number and the name of the unit.
 ///
 /// # Errors
-/// If there is no number in front.
+/// If the text does not begin with a number.
 pub fn split(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || "+-._".contains(c);
     let mut end = text.find(|c| !is_number(c)).unwrap_or(text.len());
-    // An exponent: `1e-5`, but not the e of a unit.
+    // An exponent (`1e-5`), but not a unit that begins with e.
     let rest = &text[end..];
     if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
         let signed = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
@@ -117,12 +115,11 @@ fn scaled(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, Strin
     Err(format!("`{unit}` is not a unit here: use one of {}", names(units)))
 }
 
-/// The names of units, separated by commas.
 fn names(units: &[(&str, f64)]) -> String {
     units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-/// The units of each kind of quantity: what it is, and their names, separated by commas.
+/// Kinds of quantities and their unit names, separated by commas.
 pub fn units() -> [(&'static str, String); 3] {
     [("a time", names(TIMES)), ("a rate", names(RATES)), ("an amount", names(AMOUNTS))]
 }
@@ -170,7 +167,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     Ok(libm::round(amount) as u64)
 }
 
-/// The room of a queue: an amount such as `64 KB`, or a multiple of the bandwidth-delay product such as `2.5 bdp`.
+/// A queue capacity: an amount such as `64 KB`, or a multiple of the bandwidth-delay product such as `2.5 bdp`.
 ///
 /// # Errors
 /// If the text is neither, or is negative or too large.
@@ -181,7 +178,7 @@ pub fn room(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The number of a multiple of the bandwidth-delay product: 2.5 of `2.5 bdp`; `None` if the text is something else.
+/// The factor of a multiple of the bandwidth-delay product: 2.5 for `2.5 bdp`; `None` for other texts.
 pub fn bdp(text: &str) -> Option<f64> {
     match split(text) {
         Ok((number, unit)) if unit.eq_ignore_ascii_case(BDP) => Some(number),
@@ -208,17 +205,17 @@ fn plain(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Whole numbers such as `14, 26, 28`.
+/// A list of whole numbers such as `14, 26, 28`.
 ///
 /// # Errors
-/// If something between the commas is not a whole number, or not larger than the one before it.
+/// If an item is not a whole number, or the numbers do not ascend.
 pub fn counts(text: &str) -> Result<Vec<u64>, String> {
     let mut counts: Vec<u64> = Vec::new();
     for item in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
         let count = item.parse().map_err(|_| format!("`{item}` is not a whole number"))?;
         if let Some(before) = counts.last().filter(|before| **before >= count) {
             return Err(format!(
-                "{count} does not belong behind {before}: write each number once, in ascending order"
+                "{count} must not follow {before}: write each number once, in ascending order"
             ));
         }
         counts.push(count);
@@ -293,7 +290,7 @@ mod tests {
         assert_eq!(room("1BDP"), Ok(Value::Bdp(1.0)));
     }
 
-    /// tc(8), UNITS: bit, kbit, mbit, gbit, tbit are multiples of 1000 bits per second; bps and so on are bytes.
+    /// tc(8), UNITS: bit, kbit, mbit, gbit, tbit are multiples of 1000 bits per second; bps etc. are bytes.
     #[test]
     fn tcs_units_of_bits_are_taken_and_those_of_bytes_are_named() {
         let bps = |text| rate(text).map(Rate::bps);
@@ -302,7 +299,7 @@ mod tests {
         assert_eq!(bps("1gbit"), Ok(1_000_000_000));
         assert_eq!(bps("10Tbit/s"), Ok(10_000_000_000_000));
         let why = bps("10mbps").unwrap_err();
-        assert!(why.contains("tc means megabytes") && why.contains("Mbit/s"), "{why}");
+        assert!(why.contains("megabytes per second in tc") && why.contains("Mbit/s"), "{why}");
         assert!(bytes("64kb").unwrap_err().contains("write KiB"));
         assert_eq!(duration("20msec"), Ok(Duration::from_millis(20)));
     }

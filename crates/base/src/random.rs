@@ -1,18 +1,16 @@
-//! Named random streams: one seed, one stream for each element and purpose.
+//! Named random streams from one seed, one per element and purpose.
 //!
-//! Two mechanisms compared under the same seed meet the same losses, because the
-//! channel's stream is the channel's alone: whatever a sender or receiver draws
-//! comes from a stream of its own.
+//! Senders and receivers do not draw from the channel's stream: under one seed, all mechanisms meet the same losses.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A stream of random numbers that depends on the seed and on its name only.
+/// A random stream that depends only on the seed and its name.
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// The stream of this name under this seed, e.g. `link.wireless.down.channel`.
+    /// Returns the stream of this name, e.g. `link.wireless.down.channel`.
     pub fn named(seed: u64, name: &str) -> Stream {
         Stream(Pcg64Mcg::seed_from_u64(mix(seed ^ fnv1a(name.as_bytes()))))
     }
@@ -38,10 +36,9 @@ pub fn unit_interval(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// Derives further random bits from one draw: the `n`-th of an unlimited number, `n` = 0 being the draw itself.
+/// The `n`-th derived 64 bits of one draw; `n` = 0 returns the draw itself.
 ///
-/// A packet takes one draw from its channel's stream however often ARQ repeats
-/// it, so that the fate of the next packet does not depend on the repeats.
+/// A packet takes one draw from its channel's stream, so that ARQ retransmissions do not affect later packets.
 pub fn derive(draw: u64, n: u32) -> u64 {
     match n {
         0 => draw,

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Rate(u64);
 
 impl Rate {
-    /// A rate in bit/s; zero becomes 1 bit/s, so that a division by a rate is always defined.
+    /// A rate in bit/s; zero becomes 1 bit/s, so that divisions by a rate are defined.
     pub const fn from_bps(bps: u64) -> Rate {
         Rate(if bps == 0 { 1 } else { bps })
     }
@@ -18,7 +18,7 @@ impl Rate {
         self.0
     }
 
-    /// How long `bytes` occupy a link of this rate, rounded up to the nanosecond.
+    /// Transmission time of `bytes`, rounded up to the nanosecond.
     pub fn time_for(self, bytes: u64) -> Duration {
         const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
         let nanos = match bytes.checked_mul(BIT_NANOS_PER_BYTE) {
@@ -32,7 +32,7 @@ impl Rate {
     }
 }
 
-/// Writes the rate in the largest unit that keeps it exact: `2 Mbit/s`, `384 kbit/s`.
+/// Prints the largest unit of at least 1: `2 Mbit/s`, `384 kbit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {

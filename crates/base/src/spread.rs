@@ -1,49 +1,48 @@
-//! How sizes and times spread about their mean.
+//! Distributions of sizes and times.
 
 use crate::random::Stream;
 
-/// A distribution of numbers above zero, given by its mean.
+/// A distribution of positive numbers with a given mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Spread {
-    /// All alike.
+    /// Constant.
     #[default]
     Fixed,
     /// Exponential.
     Exponential,
-    /// Pareto of shape 1.5: a finite mean and no variance, as on and off times of self-similar traffic are said to have
-    /// (Willinger and others, IEEE/ACM ToN 5, 1997: shapes from 1 to 2; 1.5 is also ns-2's default).
+    /// Pareto of shape 1.5: finite mean, infinite variance, as for on and off times of self-similar traffic (Willinger
+    /// et al., IEEE/ACM ToN 5, 1997: shapes from 1 to 2; 1.5 is also ns-2's default).
     Pareto,
-    /// Log-normal with sigma 1.3: many small ones and few large ones (files of the web are log-normal: Downey, Computer
-    /// Communications 28, 2005; this sigma is typical, not from a source).
+    /// Log-normal with sigma 1.3: many small values, few large ones. Web files are log-normal (Downey, Computer
+    /// Communications 28, 2005); this sigma is typical, not from a source.
     Web,
-    /// Log-normal with sigma 0.3: segments of a video at one quality (typical, not from a source).
+    /// Log-normal with sigma 0.3: video segments of one quality (typical, not from a source).
     Video,
 }
 
-/// Pareto's shape.
 const SHAPE: f64 = 1.5;
 
 impl Spread {
-    /// Their names, in the order of the list above.
+    /// Names, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["fixed", "exponential", "pareto", "web", "video"];
 
-    /// The one of this name.
+    /// Returns the distribution of this name.
     pub fn named(name: &str) -> Option<Spread> {
         let all = [Spread::Fixed, Spread::Exponential, Spread::Pareto, Spread::Web, Spread::Video];
         Spread::NAMES.iter().position(|known| *known == name).map(|at| all[at])
     }
 
-    /// Whether it draws.
+    /// Whether values vary.
     pub fn is_random(self) -> bool {
         self != Spread::Fixed
     }
 
-    /// A number with this mean (same unit), from no draw, one, or two of a normal one.
+    /// Draws a number with this mean (same unit); takes no, one or two draws from `random`.
     pub fn draw(self, random: &mut Stream, mean: f64) -> f64 {
         match self {
             Spread::Fixed => mean,
             Spread::Exponential => random.exponential(mean),
-            // The smallest one over the root of a uniform number that is never zero.
+            // The minimum, divided by a root of a uniform number that is never zero.
             Spread::Pareto => mean * (SHAPE - 1.0) / SHAPE * libm::pow(1.0 - random.uniform(), -1.0 / SHAPE),
             Spread::Web => mean * log_normal(random, 1.3),
             Spread::Video => mean * log_normal(random, 0.3),
@@ -51,9 +50,9 @@ impl Spread {
     }
 }
 
-/// With mean 1: exp(sigma Z - sigma² / 2), Z by Box and Muller (1958).
+/// Log-normal number of mean 1: exp(sigma Z - sigma² / 2), Z by Box and Muller (1958).
 fn log_normal(random: &mut Stream, sigma: f64) -> f64 {
-    // Never the logarithm of zero.
+    // Avoids the logarithm of zero.
     let (one, other) = (1.0 - random.uniform(), random.uniform());
     let normal = libm::sqrt(-2.0 * libm::log(one)) * libm::cos(std::f64::consts::TAU * other);
     libm::exp(sigma * normal - 0.5 * sigma * sigma)
@@ -63,10 +62,10 @@ fn log_normal(random: &mut Stream, sigma: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// 90,000 numbers: means within five standard errors, and the medians that their distributions have.
+    /// 90,000 numbers: means within five standard errors, and the expected medians.
     #[test]
     fn numbers_have_their_mean_and_their_median() {
-        // Standard deviation over mean, and median over mean: exponential 1 and ln 2; log-normal sqrt(exp(σ²) - 1) and exp(-σ²/2).
+        // Standard deviation and median, over the mean: exponential 1, ln 2; log-normal sqrt(exp(σ²) - 1), exp(-σ²/2).
         let normal =
             |sigma: f64| (libm::sqrt(libm::exp(sigma * sigma) - 1.0), libm::exp(-0.5 * sigma * sigma));
         for (spread, (deviation, median)) in [
@@ -85,7 +84,7 @@ mod tests {
         assert_eq!(Spread::Fixed.draw(&mut Stream::named(7, "spread"), 3.5), 3.5);
     }
 
-    /// P(X > x) = (x_m / x)^1.5 with x_m a third of the mean: its variance is infinite, so shares are looked at.
+    /// P(X > x) = (x_m / x)^1.5, x_m = mean / 3. The variance is infinite, so shares are tested.
     #[test]
     fn pareto_s_tail_is_a_power() {
         let mut random = Stream::named(7, "pareto");

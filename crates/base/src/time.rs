@@ -1,4 +1,4 @@
-//! Virtual or real time as integer nanoseconds; no clock is read here.
+//! Time in integer nanoseconds, virtual or real.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -14,7 +14,7 @@ pub struct Duration(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every event: used where a timer is off.
+    /// Later than every event; the value of a stopped timer.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the start.
@@ -32,14 +32,14 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
-    /// The time since `earlier`, zero if `earlier` is in fact later.
+    /// Time since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// Rounds up to a multiple of `tick`; a zero tick leaves the instant as it is.
+    /// Rounds up to a multiple of `tick`; zero leaves the instant unchanged.
     ///
-    /// Timers of a host with a coarse clock fire on its ticks (RFC 6298 §4).
+    /// Timers of a host with a coarse clock expire on its ticks (RFC 6298 §4).
     pub fn round_up(self, tick: Duration) -> Time {
         match tick.0 {
             0 => self,
@@ -49,9 +49,9 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest span there is (584 years).
+    /// The maximum (584 years).
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// A span of `nanos` nanoseconds.
@@ -74,10 +74,10 @@ impl Duration {
         Duration(secs.saturating_mul(1_000_000_000))
     }
 
-    /// A span of `secs` seconds, rounded to the nanosecond; what is negative or not a number is zero.
+    /// A span of `secs` seconds, rounded to the nanosecond; negative values and NaN become zero.
     pub fn from_secs_f64(secs: f64) -> Duration {
         let nanos = secs * 1e9;
-        // Below 2^52 what is cut off is known exactly.
+        // Below 2^52 the fraction is exact.
         if (0.0..4_503_599_627_370_496.0).contains(&nanos) {
             let whole = nanos as i64;
             return Duration(whole as u64 + u64::from(nanos - whole as f64 >= 0.5));
@@ -100,7 +100,7 @@ impl Duration {
         self.0 as f64 / 1e6
     }
 
-    /// The difference, zero if `other` is longer.
+    /// The difference; zero if `other` is longer.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
@@ -110,7 +110,7 @@ impl Duration {
         Duration(self.0.abs_diff(other.0))
     }
 
-    /// A quarter, an eighth …: the span divided by `n` (rounded down); `n` must not be 0.
+    /// The span divided by `n`, rounded down; `n` must not be 0.
     pub const fn divided_by(self, n: u64) -> Duration {
         Duration(self.0 / n)
     }
@@ -162,7 +162,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Writes the span in the largest unit that keeps it exact: `45 ms`, `6.16 ms`, `1 s`.
+/// Prints an exact value in the largest unit of at least 1: `45 ms`, `6.16 ms`, `1 s`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, per_unit) = match self.0 {
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// As the library rounds: halves away from zero, and what a number of 64 bits cannot say as near as it can.
+    /// Equals the library's rounding: halves away from zero, saturating at 64 bits.
     #[test]
     fn seconds_are_rounded_to_the_nearest_nanosecond() {
         let mut random = crate::Stream::named(1, "rounding");

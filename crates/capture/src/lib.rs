@@ -1,17 +1,15 @@
-//! Packets of a run as a pcapng file, for Wireshark and its relatives.
+//! Packets of a run as a pcapng file, for Wireshark and similar programs.
 //!
-//! One interface per link side, time stamps in nanoseconds since the start of the run, the cause
-//! of a drop as the packet's comment. Dropped packets belong on an interface of their own
-//! (`wireless down (dropped)`): Wireshark follows a connection across all interfaces of a file, so
-//! that a packet seen twice looks like one sent twice. To have its analysis of one side, take that
-//! side out first:
+//! The file has one interface per link side, and the reason of a drop as the packet's comment. Dropped packets have
+//! interfaces of their own (`wireless down (dropped)`). Wireshark follows a connection across all interfaces, so that a
+//! packet captured twice looks like a retransmission. To analyse one side, extract it first:
 //!
 //! ```text
 //! tshark -r run.pcapng -Y 'frame.interface_name == "source"' -F nsecpcap -w source.pcap
 //! ```
 //!
-//! The result is what tcpdump and tcptrace read too. They cannot read the whole file: libpcap
-//! refuses pcapng with several interfaces of raw IP, the one link type that holds IPv4 and IPv6.
+//! tcpdump and tcptrace can read the result, but not the whole file: libpcap rejects pcapng with several interfaces of
+//! raw IP, the only link type for both IPv4 and IPv6.
 
 use lasthop_base::Time;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -24,39 +22,38 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A capture file that is being written (draft-ietf-opsawg-pcapng).
+/// A capture file in progress (draft-ietf-opsawg-pcapng).
 ///
-/// Each packet is a few small writes: give it a [`std::io::BufWriter`] for a file.
+/// Each packet causes several small writes: use a [`std::io::BufWriter`] for files.
 pub struct Capture<W: Write> {
     writer: PcapNgWriter<W>,
-    /// Bytes kept of each packet.
     snap: usize,
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture of raw IP packets; interfaces are numbered from 0 in the order of their names.
+    /// Begins a capture of raw IP packets; interfaces are numbered from 0 in the order of `interfaces`.
     ///
     /// # Errors
-    /// What the writer answers.
+    /// Errors of the writer.
     pub fn new(writer: W, interfaces: &[impl AsRef<str>]) -> io::Result<Capture<W>> {
         Capture::begin(writer, interfaces, None)
     }
 
-    /// The same, but keeps at most the first `snap` bytes of each packet (1 or more; 0 counts as 1):
-    /// 120 hold all headers. Original lengths are kept, checksums over cut bytes cannot be checked.
+    /// As [`Capture::new`], but stores at most `snap` bytes of each packet (at least 1; 120 include all headers).
+    /// Original lengths are kept; checksums of truncated packets cannot be verified.
     ///
     /// # Errors
-    /// What the writer answers.
+    /// Errors of the writer.
     pub fn with_snap_length(writer: W, interfaces: &[impl AsRef<str>], snap: u32) -> io::Result<Capture<W>> {
         Capture::begin(writer, interfaces, Some(snap.max(1)))
     }
 
-    /// Records a packet that was `original_len` bytes long (at least as many as are given) and passed `interface` at `time`.
+    /// Records a packet of `original_len` bytes (at least the length of `bytes`) on `interface` at `time`.
     ///
-    /// Comments are cut at 65535 bytes, the longest that the format holds.
+    /// Comments are truncated to 65535 bytes, the maximum of the format.
     ///
     /// # Errors
-    /// What the writer answers; [`io::ErrorKind::InvalidInput`] if there is no such interface.
+    /// Errors of the writer; [`io::ErrorKind::InvalidInput`] for an unknown interface.
     pub fn packet(
         &mut self,
         interface: usize,
@@ -79,10 +76,10 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    /// Flushes what is buffered and gives the writer back.
+    /// Flushes and returns the writer.
     ///
     /// # Errors
-    /// What the writer answers.
+    /// Errors of the writer.
     pub fn finish(self) -> io::Result<W> {
         let mut writer = self.writer.into_inner();
         writer.flush()?;
@@ -90,7 +87,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn begin(writer: W, interfaces: &[impl AsRef<str>], snap: Option<u32>) -> io::Result<Capture<W>> {
-        // Not the machine's own order: the same run gives the same bytes everywhere.
+        // A fixed byte order: the same run gives the same bytes on every machine.
         let section = SectionHeaderBlock { endianness: Endianness::Little, ..SectionHeaderBlock::default() };
         let writer = PcapNgWriter::with_section_header(writer, section).map_err(io_error)?;
         let snap_bytes = snap.map_or(LONGEST_PACKET, |bytes| bytes as usize).min(LONGEST_PACKET);
@@ -98,7 +95,7 @@ impl<W: Write> Capture<W> {
         for name in interfaces {
             capture.write(InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
-                // 0 says that there is no limit.
+                // 0: no limit.
                 snaplen: snap.unwrap_or(0),
                 options: vec![
                     InterfaceDescriptionOption::IfName(Cow::Borrowed(fitting(name.as_ref()))),
@@ -120,13 +117,13 @@ impl<W: Write> std::fmt::Debug for Capture<W> {
     }
 }
 
-/// Time stamps count units of 10^-9 s (option if_tsresol).
+/// Timestamps count units of 10^-9 s (option if_tsresol).
 const NANOSECONDS: u8 = 9;
 
-/// What Wireshark takes in one packet, bytes; more than any IP packet has.
+/// Wireshark's maximum length of a packet, bytes; exceeds any IP packet.
 const LONGEST_PACKET: usize = 262_144;
 
-/// As much of an option's text as its 16-bit length field can count.
+/// Truncates an option's text to the range of its 16-bit length field.
 fn fitting(text: &str) -> &str {
     let longest = usize::from(u16::MAX).min(text.len());
     let end = (0..=longest).rev().find(|end| text.is_char_boundary(*end));

@@ -1,4 +1,4 @@
-//! What is captured reads back with its times, names, lengths and comments.
+//! Captured packets read back with times, names, lengths and comments.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
@@ -71,7 +71,7 @@ fn errors_of_the_writer_are_passed_up() {
     assert_eq!(Capture::new(Full, &INTERFACES).unwrap_err().kind(), io::ErrorKind::StorageFull);
 }
 
-/// A disk without room.
+/// A full disk.
 struct Full;
 
 impl Write for Full {

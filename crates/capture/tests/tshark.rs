@@ -1,4 +1,4 @@
-//! Wireshark's own dissectors read what is captured and find nothing wrong with it.
+//! Wireshark's dissectors read captured packets without complaints.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
@@ -65,7 +65,7 @@ fn options_times_names_and_comments_are_read_as_meant() {
     assert_eq!(drops, [["dropped: queue_full", INTERFACES[1], "0.004000001", "1001", "2"]]);
 }
 
-/// AccECN's bits and its option in both orders and all lengths, and ECT(1) (RFC 9768 §3.2.3, RFC 9331 §4.1).
+/// ACE and the AccECN option in both orders and all lengths, and ECT(1) (RFC 9768 §3.2.3, RFC 9331 §4.1).
 #[test]
 fn accurate_ecn_is_read_as_meant() {
     let Some(tshark) = Tshark::find() else { return };
@@ -90,7 +90,7 @@ fn accurate_ecn_is_read_as_meant() {
         writer.packet(0, time, &bytes, bytes.len() as u32, None).unwrap();
     }
     std::fs::write(&file, writer.finish().unwrap()).unwrap();
-    // Once it has seen the option, Wireshark reads the three bits as one count.
+    // After an AccECN option, Wireshark shows the three bits as one counter.
     let counters = ["ee0b", "eceb", "ee1b"].map(|field| format!("tcp.options.acc_ecn.{field}"));
     let fields = ["tcp.flags.ace", "ip.dsfield.ecn", &counters[0], &counters[1], &counters[2]];
     assert_eq!(
@@ -141,11 +141,10 @@ fn tcptrace_reads_one_side() {
     assert_eq!(numbers("unique bytes sent"), Some(vec![4000, 0]), "{report}");
 }
 
-/// The program, with every check of checksums on.
+/// The program tshark, with all checksum checks enabled.
 struct Tshark;
 
 impl Tshark {
-    /// Says that the test is skipped if there is none.
     fn find() -> Option<Tshark> {
         match Command::new("tshark").arg("--version").output() {
             Ok(output) if output.status.success() => Some(Tshark),
@@ -174,7 +173,6 @@ impl Tshark {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// These fields of every packet that passes the filter.
     fn fields(&self, file: &Path, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
         let mut arguments = vec!["-Y", filter, "-T", "fields"];
         fields.iter().for_each(|field| arguments.extend(["-e", field]));
@@ -182,7 +180,7 @@ impl Tshark {
         lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
     }
 
-    /// No packet malformed, cut or with an expert item of severity error.
+    /// Asserts that no packet is malformed, truncated or marked with an error by the expert system.
     fn assert_sound(&self, file: &Path) {
         let error = 0x0080_0000;
         let filter = format!("_ws.malformed || _ws.short || _ws.expert.severity >= {error}");
@@ -193,12 +191,12 @@ impl Tshark {
 
 type Ends = [&'static str; 2];
 
-/// Ports of no known protocol: what is carried is not to be dissected.
+/// Ports of no known protocol, so that payloads are not dissected.
 const ENDS_V4: Ends = ["10.0.0.1:40000", "10.0.0.2:40001"];
 const ENDS_V6: Ends = ["[2001:db8::1]:40000", "[2001:db8::2]:40001"];
 
-/// A handshake, five data segments of which the second is dropped and sent again, two duplicate
-/// ACKs with SACK blocks, and a datagram: eleven packets at the source, one on the interface for drops.
+/// A handshake, five data segments (the second is dropped and retransmitted), two duplicate ACKs with SACK blocks, and
+/// a datagram: eleven packets at the source, one on the drop interface.
 fn conversation(ends: &Ends, snap: Option<u32>) -> Vec<u8> {
     let data =
         |seq, value| Segment { len: 1000, flags: Flags::ACK | Flags::PSH, ..segment(seq, 5001, value) };

@@ -1,26 +1,24 @@
-//! By how many per cent one mean differs from another: the ratio of means, with Fieller's interval.
+//! Change of one mean against another in per cent: the ratio of means, with Fieller's interval.
 //!
-//! Not the mean of ratios: that is biased upwards where the base varies, and one small base decides it. Fieller
-//! (J. R. Stat. Soc. B 16(2), 1954) takes those ratios for possible at which Student's t does not tell `one - ratio *
-//! other`, pair by pair, from zero. The interval is not symmetrical, and unlike the delta method's it holds where the
-//! base varies a lot.
+//! The mean of ratios is biased upwards if the base varies, and one small base dominates it. Fieller (J. R. Stat. Soc.
+//! B 16(2), 1954) includes each ratio for which Student's t does not separate the paired differences `one - ratio *
+//! other` from zero. The asymmetric interval is valid for a highly variable base, unlike the delta method's.
 
 use crate::mean::quantile;
 
 /// A change of one mean against another, paired by repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// 100 (mean of the ones / mean of the others - 1), %.
+    /// 100 (mean of `ones` / mean of `others` - 1), %.
     pub percent: f64,
-    /// Its 95 % interval, %. `None` if there is none: of a single pair, or where the base is not told from zero, so that
-    /// Fieller's set has no bound.
+    /// 95 % interval, %. `None` for a single pair, or if the base is not significantly different from zero (no bounds).
     pub ci95: Option<[f64; 2]>,
-    /// Pairs.
+    /// Number of pairs.
     pub runs: usize,
 }
 
 impl Change {
-    /// From `others` to `ones`, value by value; `None` without any, or if the others' mean is not above zero.
+    /// Change from `others` to `ones`, in pairs; `None` without values, or if the mean of `others` is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<Change> {
         let runs = ones.len();
         if runs == 0 || others.len() != runs {
@@ -37,14 +35,13 @@ impl Change {
         if runs == 1 {
             return Some(change);
         }
-        // Variances and covariance of the means.
         let sum = |of: &dyn Fn(f64, f64) -> f64| {
             ones.iter().zip(others).map(|(y, x)| of(y - one, x - other)).sum::<f64>() / (n - 1.0) / n
         };
         let (of_ones, of_others, both) = (sum(&|y, _| y * y), sum(&|_, x| x * x), sum(&|y, x| y * x));
         let left = of_ones - 2.0 * ratio * both + ratio * ratio * of_others;
         if left <= 1e-24 * one * one {
-            // Every pair has the same ratio, but for the rounding of sums.
+            // Every pair has the same ratio, except for rounding.
             return Some(Change { ci95: Some([change.percent; 2]), ..change });
         }
         // The ratios r for which (one - r other)^2 <= t^2 (variance of its mean): a r^2 - 2 b r + c <= 0.
@@ -83,19 +80,19 @@ mod tests {
         // Ratios 10 and 1: their mean is a change of +450 %; the means are 11 and 6.
         let change = Change::of(&[10.0, 12.0], &[1.0, 11.0]).unwrap();
         assert!((change.percent - 100.0 * 5.0 / 6.0).abs() < 1e-9);
-        // The base's mean, 6 ± 64, is not told from zero: any ratio is possible.
+        // The base's mean, 6 ± 64, does not differ significantly from zero: any ratio is possible.
         assert_eq!(change.ci95, None);
         assert_eq!(Change::of(&[1.0, 2.0], &[0.0, 0.0]), None, "nothing to compare with");
         assert_eq!(Change::of(&[], &[]), None);
         assert_eq!(Change::of(&[3.0], &[2.0]).unwrap().ci95, None, "one pair");
-        // Where every pair has the same ratio nothing is left to estimate.
+        // Every pair has the same ratio: the interval is a point.
         assert_eq!(Change::of(&[3.0, 9.0], &[2.0, 6.0]).unwrap().ci95, Some([50.0; 2]));
     }
 
     #[test]
     fn the_interval_covers_what_it_should_where_values_are_skewed() {
-        // Ones and others share an exponential part and have one of their own, on top of a constant; the ratio of the
-        // means is 3. Ten pairs, 2,000 draws: the standard error of a share of 95 % is 0.49 points.
+        // Ones and others share an exponential part, and each adds another one, on top of a constant; the means' ratio
+        // is 3. Ten pairs, 2,000 draws: the standard error of a share of 95 % is 0.49 points.
         let draws = 2_000;
         let (mut fieller, mut delta, mut unbounded) = (0, 0, 0);
         let (mut of_means, mut of_ratios) = (0.0, 0.0);
@@ -120,9 +117,9 @@ mod tests {
         let error = (0.95_f64 * 0.05 / f64::from(draws)).sqrt();
         assert!((share(fieller) - 0.95).abs() < 3.0 * error, "{}", share(fieller));
         assert!(unbounded < draws / 100, "{unbounded}");
-        // The delta method's is short of what it says.
+        // The delta method covers less than its nominal level.
         assert!(share(delta) < 0.95 - 2.0 * error, "{}", share(delta));
-        // A ratio of means is out by its bias of the order 1/n; a mean of ratios by far more, however many pairs.
+        // A ratio of means has a bias of order 1/n; a mean of ratios has a much larger one, for any number of pairs.
         assert!((of_means - 200.0).abs() < 15.0 && of_ratios > 250.0, "{of_means} {of_ratios}");
     }
 }

@@ -1,9 +1,9 @@
-//! What repetitions say: means with their intervals, and one mean against another.
+//! Statistics of repetitions: means with intervals, and changes of one mean against another.
 //!
-//! * [`mean`]: a mean with Student's 95 % interval, and the linearised ratio of two.
+//! * [`mean`]: a mean with Student's 95 % interval, and the linearised ratio of two means.
 //! * [`change`]: a ratio of means with Fieller's interval.
 //!
-//! No threads, no files: what runs in a page has it, too.
+//! No threads, no files: usable in web pages.
 
 pub mod change;
 pub mod mean;

@@ -7,14 +7,14 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Lower and upper end of the interval; `None` of a single repetition, which has no interval.
+    /// Bounds of the interval; `None` for a single repetition.
     pub ci95: Option<[f64; 2]>,
-    /// Repetitions.
+    /// Number of repetitions.
     pub runs: usize,
 }
 
 impl Estimate {
-    /// The mean of `values`; `None` without any.
+    /// Computes the mean of `values`; `None` without values.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let runs = values.len();
         if runs == 0 {
@@ -30,7 +30,7 @@ impl Estimate {
         Some(Estimate { mean, ci95: half.is_finite().then_some([mean - half, mean + half]), runs })
     }
 
-    /// The same with an interval that ends where the quantity does.
+    /// Limits the interval to the bounds of the quantity.
     pub fn within(self, bounds: Option<[f64; 2]>) -> Estimate {
         let [least, most] = bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         Estimate { ci95: self.ci95.map(|[low, high]| [low.max(least), high.min(most)]), ..self }
@@ -41,14 +41,13 @@ impl Estimate {
         self.ci95.map(|[low, high]| (high - low) / 2.0)
     }
 
-    /// Whether the whole interval is above a bound; false without an interval.
+    /// Whether the whole interval exceeds a bound; false without an interval.
     pub fn is_above(&self, bound: f64) -> bool {
         self.ci95.is_some_and(|[low, _]| low > bound)
     }
 }
 
-/// The ratio of two means over the same repetitions, linearised: each repetition's part in it (the delta method: good where
-/// the second one's spread is small beside its mean; else [`crate::change::Change`]).
+/// Linearised ratio of paired means (delta method); use [`crate::change::Change`] for a highly variable base.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioOfMeans {
     ratio: f64,
@@ -56,7 +55,7 @@ pub struct RatioOfMeans {
 }
 
 impl RatioOfMeans {
-    /// The ratio of the mean of `ones` to that of `others`, in pairs; `None` without any, or if the latter is not above 0.
+    /// Mean of `ones` / mean of `others`, in pairs; `None` without values, or if the latter is not positive.
     pub fn of(ones: &[f64], others: &[f64]) -> Option<RatioOfMeans> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let base = mean(others);
@@ -64,21 +63,20 @@ impl RatioOfMeans {
         is_defined.then(|| RatioOfMeans { ratio: mean(ones) / base, base })
     }
 
-    /// The change in per cent as one repetition's pair has it: the mean of these is 100 (ratio - 1), and their spread that
-    /// of the ratio.
+    /// One pair's part of the change, %. The mean over the pairs is 100 (ratio - 1); the spread is that of the ratio.
     pub fn change(&self, one: f64, other: f64) -> f64 {
         100.0 * (self.ratio + (one - self.ratio * other) / self.base - 1.0)
     }
 }
 
-/// 100 (mean of `ones` / mean of `others` - 1) with its interval ([`RatioOfMeans`]).
+/// Computes 100 (mean of `ones` / mean of `others` - 1) with its interval ([`RatioOfMeans`]).
 pub fn change_of_means(ones: &[f64], others: &[f64]) -> Option<Estimate> {
     let ratio = RatioOfMeans::of(ones, others)?;
     let changes: Vec<f64> = ones.iter().zip(others).map(|(one, other)| ratio.change(*one, *other)).collect();
     Estimate::of(&changes)
 }
 
-/// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
+/// 97.5 % quantile of Student's t with `freedom` degrees of freedom.
 pub fn quantile(freedom: usize) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom as f64) {
         Ok(t) => t.inverse_cdf(0.975),
@@ -109,14 +107,14 @@ mod tests {
 
     #[test]
     fn a_change_of_means_worked_by_hand() {
-        // Means 6 and 4: 50 per cent; if every pair has the same ratio, the interval is a point.
+        // Means 6 and 4: 50 per cent; equal ratios in all pairs give a point.
         let estimate = change_of_means(&[3.0, 9.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9 && estimate.half_width().unwrap() < 1e-9);
-        // Not the mean of the ratios (3 and 1: a change of 100 per cent).
+        // The mean of the ratios (3 and 1) would give a change of 100 per cent.
         let estimate = change_of_means(&[6.0, 6.0], &[2.0, 6.0]).unwrap();
         assert!((estimate.mean - 50.0).abs() < 1e-9);
-        // Residuals 6 - 1.5 x 2 = 3 and -3, over 4: ratios 2.25 and 0.75, so that s = 106.07 points, and
-        // t = 12.706 at one degree of freedom: 12.706 x 75.
+        // Residuals 6 - 1.5 x 2 = 3 and -3, over 4: ratios 2.25 and 0.75, so s = 106.07 points, and t = 12.706 at one
+        // degree of freedom: 12.706 x 75.
         assert!((estimate.half_width().unwrap() - 952.97).abs() < 0.1);
         assert_eq!(change_of_means(&[], &[]), None);
     }
@@ -125,7 +123,7 @@ mod tests {
     fn an_interval_ends_where_its_quantity_does() {
         let of = |values: &[f64], bounds| Estimate::of(values).unwrap().within(bounds);
         assert_eq!(of(&[0.8, 1.0, 0.9], Some([0.0, 1.0])).ci95.unwrap()[1], 1.0);
-        // Student's t of two values: 12.7 standard errors to either side.
+        // Student's t of two values: 12.7 standard errors on either side.
         let counts = of(&[0.0, 2.0], Some([0.0, f64::INFINITY]));
         assert!(counts.ci95.is_some_and(|[low, high]| low == 0.0 && high > 13.0), "{counts:?}");
         assert!(of(&[0.0, 2.0], None).ci95.unwrap()[0] < -11.0);

@@ -1,6 +1,6 @@
-//! The counters of an AccECN option (RFC 9768 §3.2.3): bytes that arrived with each mark, as far as the option has them.
+//! AccECN option (RFC 9768 §3.2.3): counters of received bytes by code point.
 
-/// The option's kinds (RFC 9768 §7): which of the ECN-capable code points comes first in it.
+/// Kind of the option (RFC 9768 §7), which determines the order of its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
     /// AccECN0: ECT(0), CE, ECT(1).
@@ -20,7 +20,7 @@ impl Order {
     }
 }
 
-/// What an AccECN option says: one to three counters of 24 bits, or none, in its order.
+/// Content of an AccECN option: up to three counters of 24 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     order: Order,
@@ -28,14 +28,12 @@ pub struct Counters {
     values: [u32; 3],
 }
 
-/// What a counter counts modulo.
+/// Modulus of a counter.
 const WRAPS: u32 = 1 << 24;
-/// Bytes of a counter in the option.
 const FIELD: usize = 3;
 
 impl Counters {
-    /// The first `fields` (at most three) of the bytes that came with ECT(0), CE and ECT(1), in this order or the opposite
-    /// one; what is beyond 24 bits is left out.
+    /// The first `fields` (at most 3) byte counters, modulo 2^24, of ECT(0), CE and ECT(1) in forward or reverse order.
     pub fn new(order: Order, fields: u8, ect0: u64, ce: u64, ect1: u64) -> Counters {
         let low = |bytes: u64| (bytes % u64::from(WRAPS)) as u32;
         let values = match order {
@@ -48,7 +46,7 @@ impl Counters {
         counters
     }
 
-    /// Reads an option's value: as many whole counters as it has, the rest is padding (RFC 9768 §3.2.3).
+    /// Parses an option's value: whole counters, then padding (RFC 9768 §3.2.3).
     pub fn read(order: Order, value: &[u8]) -> Counters {
         let mut counters = Counters { order, ..Counters::default() };
         for (place, bytes) in counters.values.iter_mut().zip(value.chunks_exact(FIELD)) {
@@ -58,27 +56,27 @@ impl Counters {
         counters
     }
 
-    /// The order in which the counters come.
+    /// Order of the counters.
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// The counters that it has, in its order.
+    /// The counters present, in order.
     pub fn as_slice(&self) -> &[u32] {
         &self.values[..usize::from(self.len)]
     }
 
-    /// Bytes with ECT(0), modulo 2^24, if it has them.
+    /// Bytes with ECT(0), modulo 2^24, if present.
     pub fn ect0(&self) -> Option<u32> {
         self.field(if self.order == Order::Ect0First { 0 } else { 2 })
     }
 
-    /// Bytes with CE, modulo 2^24, if it has them.
+    /// Bytes with CE, modulo 2^24, if present.
     pub fn ce(&self) -> Option<u32> {
         self.field(1)
     }
 
-    /// Bytes with ECT(1), modulo 2^24, if it has them.
+    /// Bytes with ECT(1), modulo 2^24, if present.
     pub fn ect1(&self) -> Option<u32> {
         self.field(if self.order == Order::Ect1First { 0 } else { 2 })
     }
@@ -88,12 +86,12 @@ impl Counters {
         2 + FIELD * usize::from(self.len)
     }
 
-    /// The same, padded to whole words: what it takes of the header.
+    /// Length of the option, padded to whole words.
     pub fn padded_bytes(&self) -> u32 {
         self.bytes().next_multiple_of(4) as u32
     }
 
-    /// Writes the option to the beginning of `out`; returns its length, bytes.
+    /// Writes the option to the beginning of `out`; returns the length, bytes.
     pub fn write(&self, out: &mut [u8; 12]) -> usize {
         (out[0], out[1]) = (self.order.kind(), self.bytes() as u8);
         for (place, value) in out[2..].chunks_exact_mut(FIELD).zip(self.as_slice()) {
@@ -111,7 +109,6 @@ impl Counters {
         (1 + self.len + 4 * u8::from(self.order == Order::Ect1First), self.values)
     }
 
-    /// The inverse.
     pub(crate) fn of_tag(tag: u8, values: [u32; 3]) -> Option<Counters> {
         let packed = tag.checked_sub(1)?;
         let order = if packed & 4 == 0 { Order::Ect0First } else { Order::Ect1First };
@@ -123,7 +120,7 @@ impl Counters {
 mod tests {
     use super::*;
 
-    /// RFC 9768 §3.2.3, Fig. 4 and Table 5: kinds 172 and 174, lengths 11, 8, 5 and 2, counters of 24 bits in network order.
+    /// RFC 9768 §3.2.3, Fig. 4 and Table 5: kinds 172 and 174, lengths 11, 8, 5, 2, 24-bit counters, network order.
     #[test]
     fn orders_and_lengths() {
         let (ect0, ce, ect1) = (0x0102_0304, 0x05, 0x0a0b_0c0d);
@@ -145,7 +142,7 @@ mod tests {
         }
     }
 
-    /// §3.2.3: "if the AccECN Option is of any other length, implementations MUST use those whole 3-octet fields that fit".
+    /// §3.2.3: "if … of any other length, implementations MUST use those whole 3-octet fields that fit".
     #[test]
     fn other_lengths_are_padding() {
         let longer = Counters::read(Order::Ect0First, &[0, 0, 1, 0, 0, 2, 0, 0, 3, 9, 9, 9]);

@@ -1,11 +1,11 @@
-//! What travels: packets and segments as plain structs.
+//! Packets and segments.
 //!
-//! * [`seq`]: 32-bit sequence numbers that wrap, and the absolute offsets behind them.
+//! * [`seq`]: 32-bit sequence numbers and absolute offsets.
 //! * [`segment`]: a TCP segment, its flags and options.
-//! * [`accecn`]: what an AccECN option says.
-//! * [`packet`]: what links carry: a segment or a datagram, with the size that the link charges.
-//! * [`bytes`]: the same as real packets, emitted and parsed.
-//! * [`report`]: link knowledge that reaches an endpoint as plain data; [`per_reason`]: a value for each reason of a loss.
+//! * [`accecn`]: content of the AccECN option.
+//! * [`packet`]: a packet on a link: a segment or a datagram, with its nominal size.
+//! * [`bytes`]: real packets, emitted and parsed.
+//! * [`report`]: link information for endpoints; [`per_reason`]: a value per loss reason.
 
 pub mod accecn;
 pub mod bytes;

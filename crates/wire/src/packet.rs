@@ -1,10 +1,10 @@
-//! What links carry.
+//! Packets on links.
 
 use crate::segment::Segment;
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// Which flow of the run a packet belongs to.
+/// Number of a flow in the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct FlowId(pub u32);
 
@@ -16,7 +16,7 @@ pub enum Ecn {
     NotEct,
     /// ECN-capable, ECT(0).
     Ect0,
-    /// ECN-capable, ECT(1): its sender answers marks in proportion (L4S, RFC 9331 §4.1).
+    /// ECN-capable, ECT(1): the sender responds to marks in proportion (L4S, RFC 9331 §4.1).
     Ect1,
     /// Congestion experienced.
     Ce,
@@ -33,7 +33,7 @@ impl Ecn {
         }
     }
 
-    /// The field with these bits; others than the lowest two are ignored.
+    /// Returns the field with these bits; only the lowest two count.
     pub const fn of_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -43,80 +43,78 @@ impl Ecn {
         }
     }
 
-    /// Whether it is for L4S: ECT(1), and CE, of which nobody knows what it was (RFC 9331 §5.1).
+    /// Whether the packet counts as L4S: ECT(1), or CE, of unknown origin (RFC 9331 §5.1).
     pub const fn is_l4s(self) -> bool {
         self.bits() & 0b01 != 0
     }
 }
 
-/// The priority in the IP header.
+/// Priority in the IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Priority {
-    /// As everything else.
+    /// Best effort.
     #[default]
     Normal,
-    /// Low: lower effort (RFC 8622). huang's senders tag segments with it (§3.A).
+    /// Lower effort (RFC 8622), the tag of huang's senders (§3.A).
     Low,
 }
 
-/// A packet on its way.
+/// A packet in flight.
 ///
-/// What its receiver and the links behind need comes first, and with it what is read of each segment; what only traces and
-/// accounts of losses ask for comes last.
+/// Field order: first the fields for links and receivers, last those for traces and loss accounting.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct Packet {
-    /// The flow it belongs to.
+    /// Flow of the packet.
     pub flow: FlowId,
-    /// Which of the run's routes it takes.
+    /// Index of its route in the run.
     pub route: u32,
-    /// What links and error probabilities charge, bytes; apart from the real header's length,
-    /// because the papers count nominal sizes while captures must be true.
+    /// Nominal size for links and error probabilities, bytes, as papers count it; the real headers may differ.
     pub wire_bytes: u32,
-    /// Whether it travels from the flow's source to its destination.
+    /// Whether the direction is from the flow's source to its destination.
     pub forward: bool,
     /// ECN field.
     pub ecn: Ecn,
-    /// Whether a bit of it is wrong, past every link layer's own check: its receiver's checksum will not be right.
+    /// Whether a bit error passed every link layer's check: the receiver's checksum detects it.
     pub damaged: bool,
-    /// Hops already taken on its route.
+    /// Hops passed on its route.
     pub hop: u8,
-    /// What it carries.
+    /// Content.
     pub body: Body,
-    /// Its number in the run, counted from 0 as packets set out, at a host or a middlebox (for traces, not on the wire).
+    /// Number in the run, from 0, in order of creation at a host or middlebox (for traces, not on the wire).
     pub number: u64,
-    /// When it joined the link that it is on, as far as somebody measures that (not on the wire).
+    /// Time of joining the current link, if measured (not on the wire).
     pub joined: Time,
-    /// Whether its sequence range was sent before (ground truth for accounting, not on the wire).
+    /// Whether the sequence range was sent before (ground truth for accounting, not on the wire).
     pub again: bool,
-    /// Whether it was sent before the source noticed its first loss (likewise: slow start's overshoot).
+    /// Whether the packet was sent before the source detected its first loss (ground truth for slow start's overshoot).
     pub early: bool,
     /// Priority.
     pub priority: Priority,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Body {
     /// A TCP segment.
     Tcp(Segment),
-    /// A datagram of a source that does not react: its number within the flow.
+    /// A datagram of an unresponsive source.
     Datagram {
-        /// Counts from 0.
+        /// Number within the flow, from 0.
         number: u64,
     },
     /// A notice from a node to an end of the flow, 40 bytes on the wire (our choice).
     Notice(NodeNotice),
 }
 
-/// What a base station tells the sender of what goes on behind it, in a packet of its own.
+/// Notice from a base station to the sender, in a packet of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeNotice {
-    /// The link behind has failed to deliver a packet and tries again (EBSN: Bakshi et al. 1997).
+    /// The link behind the node fails to deliver a packet and retries (EBSN: Bakshi et al. 1997).
     BadState,
     /// Data has reached the last hop (LHACK: Cobb and Agrawal 1995).
     LastHop {
-        /// Number of its first byte.
+        /// Sequence number of the first byte.
         seq: Seq,
         /// Payload, bytes.
         len: u32,
@@ -124,10 +122,10 @@ pub enum NodeNotice {
 }
 
 impl NodeNotice {
-    /// What links charge for it, bytes.
+    /// Size for links, bytes.
     pub const WIRE_BYTES: u32 = 40;
 
-    /// The word used in traces.
+    /// Name in traces.
     pub const fn name(self) -> &'static str {
         match self {
             NodeNotice::BadState => "bad_state",
@@ -137,7 +135,7 @@ impl NodeNotice {
 }
 
 impl Packet {
-    /// The TCP segment, if it is one.
+    /// The TCP segment, if any.
     pub fn segment(&self) -> Option<&Segment> {
         match &self.body {
             Body::Tcp(segment) => Some(segment),

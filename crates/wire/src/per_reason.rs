@@ -1,31 +1,31 @@
-//! One value for each reason of a loss.
+//! A value per loss reason.
 
 use crate::report::LossReason;
 use std::ops::{Index, IndexMut};
 
-/// A value for each [`LossReason`]: packets lost, say. Indexed by the reason.
+/// A value for each [`LossReason`], indexed by the reason, such as a number of lost packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerReason<T>([T; LossReason::ALL.len()]);
 
 impl<T> PerReason<T> {
-    /// The value of each reason.
+    /// Computes the value of each reason.
     pub fn new(value: impl FnMut(LossReason) -> T) -> PerReason<T> {
         PerReason(LossReason::ALL.map(value))
     }
 
-    /// The reasons with their values, in the order of [`LossReason::ALL`].
+    /// Reasons and values, in the order of [`LossReason::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (LossReason, &T)> {
         LossReason::ALL.into_iter().zip(&self.0)
     }
 }
 
 impl PerReason<u64> {
-    /// What was counted after `before`.
+    /// Differences from `before`.
     pub fn since(&self, before: &PerReason<u64>) -> PerReason<u64> {
         PerReason::new(|reason| self[reason] - before[reason])
     }
 
-    /// Over all reasons.
+    /// Sum over all reasons.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -49,7 +49,7 @@ impl<T> IndexMut<LossReason> for PerReason<T> {
 mod tests {
     use super::*;
 
-    /// The list and the numbers of the variants are kept by hand: each value has to be found under its own reason.
+    /// List and variant numbers are maintained by hand: each value must be found under its own reason.
     #[test]
     fn each_reason_has_a_value_of_its_own() {
         let names = PerReason::new(LossReason::name);

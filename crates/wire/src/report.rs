@@ -1,29 +1,29 @@
-//! Link knowledge that reaches an endpoint as plain data: links and endpoints never meet.
+//! Link information for endpoints, as plain data: links and endpoints are independent of each other.
 
 use crate::seq::Seq;
 use lasthop_base::Time;
 
-/// Why a packet was lost: the truth, known to the path alone.
+/// True reason of a packet loss, known only to the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LossReason {
     /// No room in a queue.
     QueueFull,
-    /// Destroyed on the air, and every repeat that ARQ allows too.
+    /// Destroyed on the air, as were all ARQ retransmissions.
     Channel,
-    /// Dropped by a queue to tell the sender that another packet found no room (huang §3.B).
+    /// Dropped by a queue to signal that another packet found no room (huang §3.B).
     Notice,
-    /// Given up by the link layer's sending side: too many repeats, or too late.
+    /// Discarded by the link layer's sender: too many retransmissions, or expired.
     Discarded,
     /// Dropped by active queue management before the queue was full (RED).
     EarlyDrop,
-    /// Taken out by a middlebox on purpose: a duplicate ACK that the sender need not see, say.
+    /// Removed deliberately by a middlebox, e.g. a duplicate ACK.
     Suppressed,
-    /// A bit of it was wrong when it reached its host, whose checksum found out (netem's `corrupt`).
+    /// Bit error detected by the host's checksum (netem's `corrupt`).
     Corrupt,
 }
 
 impl LossReason {
-    /// All there are, in the order of their column names.
+    /// All reasons, in the order of their column names.
     pub const ALL: [LossReason; 7] = [
         LossReason::QueueFull,
         LossReason::Channel,
@@ -34,7 +34,7 @@ impl LossReason {
         LossReason::Corrupt,
     ];
 
-    /// The word used in tables and traces.
+    /// Name in tables and traces.
     pub const fn name(self) -> &'static str {
         match self {
             LossReason::QueueFull => "queue_full",
@@ -47,72 +47,72 @@ impl LossReason {
         }
     }
 
-    /// Whether the receiving side's link layer notices the loss, and can tell the host behind it.
+    /// Whether the link layer's receiver detects the loss, and can report it to its host.
     pub const fn is_told(self) -> bool {
         matches!(self, LossReason::Channel | LossReason::Discarded)
     }
 
-    /// Whether the loss says that the path is congested.
+    /// Whether the loss indicates congestion.
     pub const fn is_congestion(self) -> bool {
         matches!(self, LossReason::QueueFull | LossReason::Notice | LossReason::EarlyDrop)
     }
 }
 
-/// What a link layer tells the host on its own side (hasegawa §3.2.1: the MAC method).
+/// Report of a link layer to its own host (hasegawa §3.2.1: the MAC method).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkReport {
-    /// A packet with these sequence numbers was received with errors and given up.
+    /// A packet was received with errors and discarded.
     Discarded {
-        /// Number of its first byte.
+        /// Sequence number of the first byte.
         seq: Seq,
         /// Payload, bytes.
         len: u32,
-        /// Whether its header arrived sound, so that a host can have read it itself (HACK, Balan et al. 2001).
+        /// Whether the header arrived intact, so that the host could read it (HACK, Balan et al. 2001).
         readable: bool,
     },
-    /// The link's rate towards the host is this from now on (koga §5.2.2).
+    /// New rate of the link towards the host (koga §5.2.2).
     Rate {
         /// Bit/s.
         bps: u64,
     },
-    /// The link's rate towards the host changes by plan, and this is what comes (Freeze-TCP: Goff et al. 2000).
+    /// New and next planned rate of the link towards the host (Freeze-TCP: Goff et al. 2000).
     Plan {
-        /// What it is from now on, bit/s.
+        /// Rate from now on, bit/s.
         bps: u64,
-        /// Until then.
+        /// Time of the next change.
         until: Time,
-        /// What it will be then, bit/s.
+        /// Rate after that change, bit/s.
         next_bps: u64,
     },
 }
 
-/// What waits in the host's own uplink interface.
+/// Queue of the host's own uplink interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
-    /// Packets that wait, the one in transmission not counted.
+    /// Waiting packets, without the one in transmission.
     pub waiting: u32,
     /// Whether a packet is in transmission.
     pub in_service: bool,
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub bytes: u64,
 }
 
-/// What a sending host has counted since the start, as a TCP option could carry it to the other end (miyoshi §2.3).
+/// Counters of a sending host since the start, as a TCP option could carry them (miyoshi §2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderCounts {
-    /// Segments with data sent, retransmissions included.
+    /// Data segments sent, retransmissions included.
     pub sent: u64,
-    /// Of these, those sent again, for whatever reason.
+    /// Retransmissions among these, for any reason.
     pub sent_again: u64,
-    /// Losses that duplicate ACKs told.
+    /// Losses indicated by duplicate ACKs.
     pub told_by_duplicates: u64,
 }
 
-/// What a host's own uplink interface has counted since the start.
+/// Counters of a host's own uplink interface since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UplinkCounts {
-    /// Packets that joined its queue or tried to.
+    /// Packets offered to the queue.
     pub offered: u64,
-    /// Of these, those that the queue dropped.
+    /// Packets dropped by the queue.
     pub dropped: u64,
 }

@@ -5,15 +5,15 @@ use crate::seq::Seq;
 use std::fmt;
 use std::ops::BitOr;
 
-/// A TCP segment without its ports (the packet's flow stands for them) and without its bytes.
+/// A TCP segment without ports (the packet's flow determines them) and without its bytes.
 ///
-/// What is read of each segment lies together; SACK's blocks and the options of a SYN come last.
+/// Field order: first the fields read in each segment, last SACK blocks and SYN options.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Segment {
-    /// Number of the first byte (or of the SYN or FIN).
+    /// Sequence number of the first byte, SYN or FIN.
     pub seq: Seq,
-    /// Next number expected; means something if [`Flags::ACK`] is set.
+    /// Next expected number; valid if [`Flags::ACK`] is set.
     pub ack: Seq,
     /// Payload, bytes.
     pub len: u32,
@@ -34,12 +34,12 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Sequence space taken: payload, SYN and FIN.
+    /// Sequence space of payload, SYN and FIN.
     pub fn sequence_space(&self) -> u32 {
         self.len + u32::from(self.flags.has(Flags::SYN)) + u32::from(self.flags.has(Flags::FIN))
     }
 
-    /// An acknowledgement and nothing else.
+    /// Whether the segment is a pure ACK.
     pub fn is_pure_ack(&self) -> bool {
         self.len == 0 && self.flags.has(Flags::ACK) && !self.flags.has(Flags::SYN | Flags::FIN | Flags::RST)
     }
@@ -49,7 +49,7 @@ impl Segment {
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 3 } else { 0 };
         let permitted = if self.sack_permitted { 2 } else { 0 };
-        // Beside each other, timestamps and SACK take two NOPs each (RFC 7323 appendix A).
+        // Together, timestamps and SACK need two NOPs each (RFC 7323 appendix A).
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
         let padding = if self.timestamps.is_some() && !self.sack.is_empty() { 4 } else { 0 };
         let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.len() as u32 + padding };
@@ -58,25 +58,24 @@ impl Segment {
             + if self.sack.damaged().is_some() { DAMAGED_BYTES } else { 0 }
     }
 
-    /// The segment that arrived damaged with its header sound, if this ACK tells of one (HACK: Balan et al. 2001): the number
-    /// of its first byte.
+    /// First number of a segment that this ACK reports as damaged with an intact header (HACK: Balan et al. 2001).
     pub fn damaged(&self) -> Option<Seq> {
         self.sack.damaged()
     }
 
-    /// Tells that the segment which begins at `seq` arrived damaged. The option lies where the third SACK block would: two
-    /// at most stay beside it, and no AccECN counters.
+    /// Reports the segment at `seq` as damaged. The option occupies the third SACK block: at most two blocks remain,
+    /// and no AccECN counters.
     pub fn set_damaged(&mut self, seq: Seq) {
         self.sack.set_damaged(seq);
     }
 
-    /// The counters of its AccECN option, if it has one (RFC 9768 §3.2.3).
+    /// Counters of the AccECN option, if present (RFC 9768 §3.2.3).
     pub fn accecn(&self) -> Option<Counters> {
         self.sack.counters()
     }
 
-    /// Gives it an AccECN option. It lies where the third and fourth SACK block would: beside it there are two at most, and
-    /// a segment that has more keeps them and goes without (RFC 9768 §3.2.3.3: loss feedback comes first).
+    /// Adds an AccECN option, which occupies the third and fourth SACK block. Ignored if the segment has more than two
+    /// blocks, since loss feedback has precedence (RFC 9768 §3.2.3.3).
     pub fn set_accecn(&mut self, counters: Counters) {
         self.sack.set_counters(counters);
     }
@@ -104,19 +103,19 @@ impl Flags {
     pub const RST: Flags = Flags(0x04);
     /// Push.
     pub const PSH: Flags = Flags(0x08);
-    /// The acknowledgement number means something.
+    /// The acknowledgement number is valid.
     pub const ACK: Flags = Flags(0x10);
-    /// Urgent pointer means something; ignored.
+    /// The urgent pointer is valid; ignored.
     pub const URG: Flags = Flags(0x20);
     /// ECN echo (RFC 3168).
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
-    /// Accurate ECN (RFC 9768); once the nonce sum.
+    /// Accurate ECN (RFC 9768).
     pub const AE: Flags = Flags(0x100);
-    /// The loss that this duplicate ACK tells of is the air's: [`LossHint::Wireless`]. A reserved bit, our choice.
+    /// Wireless loss ([`LossHint::Wireless`]). A reserved bit, our choice.
     pub const WIRELESS: Flags = Flags(0x200);
-    /// It is congestion: [`LossHint::Congestion`]. A reserved bit, our choice.
+    /// Congestion loss ([`LossHint::Congestion`]). A reserved bit, our choice.
     pub const CONGESTION: Flags = Flags(0x400);
 
     /// Whether any of `other`'s bits is set.
@@ -125,21 +124,21 @@ impl Flags {
     }
 }
 
-/// What an ACK says about the loss that it tells of: put there by a base station, or by a receiver that knows (ELN:
-/// Balakrishnan and Katz 1998; huang §2). It takes one of two reserved bits of the header; which, is our choice.
+/// Hint on the loss that an ACK reports, set by a base station or an informed receiver (ELN: Balakrishnan and Katz
+/// 1998; huang §2). Uses two reserved header bits, our choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LossHint {
-    /// Nothing.
+    /// No hint.
     #[default]
     None,
-    /// It was lost on the air.
+    /// Lost on the air.
     Wireless,
-    /// It was lost in the wired network.
+    /// Lost in the wired network.
     Congestion,
 }
 
 impl Flags {
-    /// The hint in these bits; congestion, if both are set.
+    /// The hint; congestion, if both bits are set.
     pub const fn hint(self) -> LossHint {
         if self.has(Flags::CONGESTION) {
             LossHint::Congestion
@@ -150,7 +149,7 @@ impl Flags {
         }
     }
 
-    /// The same bits with this hint.
+    /// Replaces the hint.
     #[must_use]
     pub const fn with_hint(self, hint: LossHint) -> Flags {
         let others = self.0 & !(Flags::WIRELESS.0 | Flags::CONGESTION.0);
@@ -176,7 +175,7 @@ impl BitOr for &Flags {
     }
 }
 
-/// Writes the bits as tcpdump does: `S`, `S.`, `.`, `P.`, `F.`, `R`; AE is `e`, hints about a loss are `w` and `c`.
+/// Prints flags like tcpdump: `S`, `S.`, `.`, `P.`, `F.`, `R`; AE is `e`, loss hints are `w` and `c`.
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
@@ -196,36 +195,35 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// Bytes of the option that tells of a damaged segment: an experimental kind, length, identifier (RFC 6994), number.
+/// Bytes of the damage option: an experimental kind, length, identifier (RFC 6994), sequence number.
 const DAMAGED_BYTES: u32 = 8;
 
-/// Up to four SACK blocks, inline: left edge and the number behind the right edge. First, how many.
+/// Up to four SACK blocks, inline: left edge, and the number behind the right edge.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct SackBlocks {
     len: u8,
-    /// What the AccECN option has, as [`Counters::tag`] has it; 0: there is none. [`DAMAGED`]: the third block's first number
-    /// is that of a damaged segment.
+    /// Tag of the AccECN option ([`Counters::tagged`]); 0: none; [`DAMAGED`]: the third block holds a damaged segment.
     tag: u8,
     blocks: [(Seq, Seq); SackBlocks::MOST],
 }
 
-/// No tag of AccECN's.
+/// Not a tag of AccECN.
 const DAMAGED: u8 = u8::MAX;
 
 impl SackBlocks {
-    /// As many as fit a header without timestamps (RFC 2018 §3).
+    /// Blocks that fit a header without timestamps (RFC 2018 §3).
     pub const MOST: usize = 4;
 
-    /// Forgets all.
+    /// Removes all blocks and options.
     pub fn clear(&mut self) {
         (self.len, self.tag) = (0, 0);
     }
 
-    /// Blocks that fit beside an AccECN option: its counters lie behind them.
+    /// Blocks that fit beside an AccECN option, stored behind them.
     pub const BESIDE_ACCECN: usize = 2;
 
-    /// Adds a block; ignored when there is no room.
+    /// Adds a block; ignored if there is no room.
     pub fn push(&mut self, left: Seq, right: Seq) {
         let most = if self.tag == 0 { SackBlocks::MOST } else { SackBlocks::BESIDE_ACCECN };
         if let Some(place) = self.blocks[..most].get_mut(usize::from(self.len)) {
@@ -266,17 +264,17 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// How many there are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         usize::from(self.len)
     }
 
-    /// Whether there are none, nor anything that lies in their place: AccECN's counters, a damaged segment.
+    /// Whether neither blocks nor an option in their place (AccECN, damage) are present.
     pub fn is_bare(&self) -> bool {
         self.len | self.tag == 0
     }
 
-    /// Whether there are none.
+    /// Whether no blocks are present.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,4 +1,4 @@
-//! Sequence numbers that wrap, and the absolute stream offsets behind them.
+//! Wrapping sequence numbers, and absolute stream offsets.
 
 use std::fmt;
 
@@ -7,15 +7,14 @@ use std::fmt;
 pub struct Seq(pub u32);
 
 impl Seq {
-    /// The number of the byte at absolute `offset` in a stream whose offset 0 has number `self`.
+    /// Sequence number at absolute `offset`; `self` is the number of offset 0.
     pub const fn at(self, offset: u64) -> Seq {
         Seq(self.0.wrapping_add(offset as u32))
     }
 
-    /// The absolute offset, nearest to `near`, of the byte numbered `number` in a stream that begins at `self`.
+    /// Absolute offset, nearest to `near`, of `number`; `self` is the number of offset 0.
     ///
-    /// Exact as long as the true offset is within 2^31 bytes of `near`. An offset
-    /// that would lie before the stream's first byte is reported as `None`.
+    /// Exact if the true offset is within 2^31 bytes of `near`. `None` before offset 0.
     pub const fn offset_of(self, number: Seq, near: u64) -> Option<u64> {
         let distance = number.0.wrapping_sub(self.at(near).0) as i32;
         near.checked_add_signed(distance as i64)

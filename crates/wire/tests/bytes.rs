@@ -1,4 +1,4 @@
-//! Real packets: what is emitted parses back, what is broken is refused, nothing panics.
+//! Real packets: emitted packets parse back, broken ones are rejected, nothing panics.
 
 use etherparse::TcpOptionReadError;
 use lasthop_wire::accecn::{Counters, Order};
@@ -77,7 +77,7 @@ proptest! {
         let read = etherparse::PacketHeaders::from_ip_slice(&bytes).unwrap();
         let tcp = read.transport.unwrap().tcp().unwrap();
         let is_wrong = |option: &Result<_, _>| match option {
-            // That software does not know AccECN.
+            // etherparse does not know AccECN.
             Err(TcpOptionReadError::UnknownId(kind)) => !matches!(kind, 172 | 174),
             option => option.is_err(),
         };
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// A SYN as tcpdump shows it for a mainstream stack.
+/// A SYN of a mainstream stack, as in tcpdump.
 #[test]
 fn a_syn_byte_for_byte() {
     let syn = Segment {
@@ -146,7 +146,7 @@ fn a_packet_of_the_other_direction_swaps_the_ends() {
 
 #[test]
 fn low_priority_is_the_code_point_of_lower_effort() {
-    // RFC 8622: DSCP 000001, so that the TOS octet (or traffic class) is 4, ECN not counted.
+    // RFC 8622: DSCP 000001, so that the TOS octet (or traffic class) is 4 without ECN.
     let mut bytes = Vec::new();
     let body = Body::Datagram { number: 0 };
     emit(&Header { dscp: Header::LOWER_EFFORT, ..v4() }, &body, Payload::Pattern(1), &mut bytes).unwrap();
@@ -288,7 +288,7 @@ fn v6() -> Header {
     }
 }
 
-/// RFC 1071 as written there, word by word.
+/// RFC 1071, literally, word by word.
 fn ones_complement_sum(bytes: &[u8]) -> u32 {
     let sum: u32 =
         bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum();
@@ -346,7 +346,7 @@ fn segments() -> impl Strategy<Value = Segment> {
             if let Some((ect1_first, fields, [ect0, ce, ect1])) = counters {
                 let order = if ect1_first { Order::Ect1First } else { Order::Ect0First };
                 let counters = Counters::new(order, fields, ect0, ce, ect1);
-                // No SYN has blocks and counters.
+                // SYNs never have both blocks and counters.
                 let fits = segment.option_bytes() + counters.padded_bytes() <= 40;
                 if fits && (!syn || segment.sack.is_empty()) {
                     segment.set_accecn(counters);
@@ -359,7 +359,7 @@ fn segments() -> impl Strategy<Value = Segment> {
 
 #[test]
 fn a_tcp_checksum_of_zero_is_sent_as_zero() {
-    // RFC 1624 §3: 0xffff stands for zero in UDP only. One of 65,536 values of the sequence number gives such a sum.
+    // RFC 1624 §3: 0xffff represents zero in UDP only. One of 65,536 sequence numbers gives such a sum.
     let header = v4();
     let found = (0..=u32::from(u16::MAX)).any(|seq| {
         let segment = Segment { seq: Seq(seq), flags: Flags::ACK, ..Segment::default() };

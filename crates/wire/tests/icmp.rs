@@ -1,4 +1,4 @@
-//! ICMP errors as another library writes them, and bytes that are none.
+//! ICMP errors written by another library, and other bytes.
 
 use etherparse::icmpv4::{DestUnreachableHeader, ParameterProblemHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, Icmpv6Type, PacketBuilder};
@@ -39,7 +39,6 @@ fn v6(message: Icmpv6Type, quoted: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Type and code as they stand in the packet.
 fn raw4(kind: u8, code: u8) -> Vec<u8> {
     v4(Icmpv4Type::Unknown { type_u8: kind, code_u8: code, bytes5to8: [0; 4] }, &ours()[..28])
 }
@@ -52,7 +51,7 @@ fn read(bytes: &[u8]) -> Result<IcmpError, ParseError> {
     parse_icmp_error(bytes, Checksums::Verify)
 }
 
-/// RFC 792: eight bytes behind the quoted header are all that is sure.
+/// RFC 792: only eight bytes behind the quoted header are guaranteed.
 #[test]
 fn the_quoted_segment_is_found() {
     let unreachable = Icmpv4Type::DestinationUnreachable(DestUnreachableHeader::Host);
@@ -80,7 +79,7 @@ fn the_quoted_segment_is_found() {
     }
 }
 
-/// RFC 9293 §3.9.2.2: soft are 0, 1 and 5, time exceeded and parameter problem; hard are 2 and 3 (4 tells an MTU).
+/// RFC 9293 §3.9.2.2: soft are 0, 1 and 5, time exceeded and parameter problem; hard are 2 and 3; 4 reports an MTU.
 #[test]
 fn types_and_codes_of_version_4() {
     use Problem::*;
@@ -145,11 +144,7 @@ fn the_mtu_of_the_next_link() {
         read(&v4(Icmpv4Type::DestinationUnreachable(needed), &ours()[..28])).unwrap().problem
     };
     assert_eq!(told(600), Problem::TooLong { mtu: 600 });
-    assert_eq!(
-        told(0),
-        Problem::TooLong { mtu: 1006 },
-        "1040 did not pass: the next lower of the usual ones"
-    );
+    assert_eq!(told(0), Problem::TooLong { mtu: 1006 }, "1040 was too long: the next lower usual MTU");
     let bytes = v6(Icmpv6Type::PacketTooBig { mtu: 1280 }, &ours6()[..100]);
     assert_eq!(read(&bytes).unwrap().problem, Problem::TooLong { mtu: 1280 });
 }
@@ -176,22 +171,22 @@ fn what_is_not_about_a_segment_is_named() {
     let mut flipped = raw6(3, 0);
     flipped[60] ^= 1;
     assert!(matches!(read(&flipped), Err(ParseError::Checksum { part: Part::Icmp, at: 42, .. })));
-    // ICMP of the other version means nothing.
+    // ICMP of the other IP version is ignored.
     let mut wrong = raw4(3, 3);
     wrong[9] = 58;
     assert_eq!(parse_icmp_error(&wrong, Checksums::Ignore), Err(ParseError::Protocol { number: 58 }));
     assert_eq!(
         ParseError::NoIcmpError { at: 20, kind: 8, code: 0 }.to_string(),
-        "ICMP at byte 20 is no error that is known: type 8, code 0"
+        "ICMP at byte 20 is not a known error: type 8, code 0"
     );
     assert_eq!(
         cut(28, 27).to_string(),
-        "the packet that ICMP quotes at byte 28 is cut: it needs 28 bytes, 27 are there"
+        "the packet quoted by ICMP at byte 28 is truncated: 28 bytes needed, 27 present"
     );
 }
 
 proptest! {
-    /// Errors with some bytes changed, cut anywhere: read or refused, with a reason either way.
+    /// Errors with changed bytes and any length: parsed, or rejected with a reason.
     #[test]
     fn nothing_that_arrives_makes_it_panic(
         is_v4 in any::<bool>(),
@@ -214,7 +209,7 @@ proptest! {
         if let Ok(IcmpError { to, ends, problem, .. }) = lenient {
             prop_assert_eq!(to.is_ipv4(), is_v4);
             prop_assert_eq!(ends.source.is_ipv4(), ends.destination.is_ipv4());
-            prop_assert!(!is_v4 || problem != (Problem::TooLong { mtu: 0 }), "nothing is that short");
+            prop_assert!(!is_v4 || problem != (Problem::TooLong { mtu: 0 }), "no MTU is 0");
         }
     }
 
@@ -223,7 +218,7 @@ proptest! {
         let _ = parse_icmp_error(&bytes, Checksums::Ignore);
     }
 
-    /// RFC 1071: one flipped bit of the message is always noticed.
+    /// RFC 1071: one flipped bit of the message is always detected.
     #[test]
     fn a_flipped_bit_is_noticed(bit in 0..36 * 8usize) {
         let mut bytes = raw4(3, 1);

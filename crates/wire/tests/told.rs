@@ -1,4 +1,4 @@
-//! What tells of losses, as real bytes: hints in reserved bits, the option of a damaged segment, nodes' notices.
+//! Loss notifications as real bytes: hints in reserved bits, the damage option, nodes' notices.
 
 use lasthop_wire::bytes::{Checksums, Content, Ends, Header, Payload, emit, parse};
 use lasthop_wire::{
@@ -41,7 +41,7 @@ fn a_hint_takes_a_reserved_bit_and_comes_back() {
         assert_eq!(parsed.content, Content::Tcp(segment));
         assert_eq!(segment.flags.hint(), hint);
     }
-    assert_eq!(Flags(0x600).hint(), LossHint::Congestion, "both: the careful one");
+    assert_eq!(Flags(0x600).hint(), LossHint::Congestion, "both bits: congestion");
 }
 
 #[test]
@@ -53,14 +53,14 @@ fn a_damaged_segment_is_named_beside_two_blocks_and_timestamps() {
     }
     segment.set_damaged(Seq(u32::MAX));
     assert_eq!((segment.damaged(), segment.sack.len(), segment.accecn()), (Some(Seq(u32::MAX)), 2, None));
-    // Timestamps 12, two blocks 20, the option 8: all that a header has.
+    // Timestamps 12, two blocks 20, the option 8: a full header.
     assert_eq!(segment.option_bytes(), 40);
     let bytes = bytes_of(Body::Tcp(segment));
     assert_eq!(bytes.len(), 20 + 20 + 40);
     assert_eq!(parse(&bytes, Checksums::Verify).expect("a packet").content, Content::Tcp(segment));
 }
 
-/// 40 bytes: IPv4's 20, ICMP's 8, and what it is about. ICMP's checksum covers its own bytes alone (RFC 792).
+/// 40 bytes: IPv4's 20, ICMP's 8, and the subject. ICMP's checksum covers only its own bytes (RFC 792).
 #[test]
 fn a_notice_is_an_icmp_message_for_experiments() {
     let notices = [(NodeNotice::BadState, 0), (NodeNotice::LastHop { seq: Seq(0x0102_0304), len: 1000 }, 1)];

@@ -1,4 +1,4 @@
-//! A mechanism with its values, ready to be built.
+//! A mechanism with values, ready to build.
 
 use super::{Info, Mechanism, Values, find};
 use std::fmt;
@@ -6,12 +6,11 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// How a mechanism is built, called like the function that it is: a constant of the program, or something that a caller
-/// made at run time and shares.
+/// Constructor of a mechanism, callable like the function itself.
 pub enum Built<B: ?Sized + 'static> {
-    /// Lives as long as the program.
+    /// A constant of the program.
     Constant(&'static B),
-    /// Lives as long as somebody has it.
+    /// Created at run time and shared.
     Shared(Arc<B>),
 }
 
@@ -35,19 +34,18 @@ impl<B: ?Sized> Clone for Built<B> {
     }
 }
 
-/// A mechanism and the values of its parameters, as a configuration holds it. It is built by `(choice.build)(&choice.values)`,
-/// whoever made it.
+/// A mechanism and the values of its parameters; `(choice.build)(&choice.values)` builds it.
 pub struct Choice<B: ?Sized + 'static> {
-    /// Which one.
+    /// The mechanism.
     pub info: &'static Info,
-    /// Its parameters, all of them.
+    /// All its parameters.
     pub values: Values,
-    /// How it is built.
+    /// Constructor.
     pub build: Built<B>,
 }
 
 impl<B: ?Sized> Choice<B> {
-    /// A mechanism with its defaults. A parameter that has none must be set before it is built.
+    /// Returns a mechanism with default values. Parameters without a default must be set before building.
     pub fn of(mechanism: &'static Mechanism<B>) -> Choice<B> {
         Choice {
             info: &mechanism.info,
@@ -56,8 +54,7 @@ impl<B: ?Sized> Choice<B> {
         }
     }
 
-    /// A mechanism with its defaults that is built by something made at run time. Who makes its description at run time
-    /// too gives it for the length of the program (`Box::leak`).
+    /// Returns a mechanism with default values and a run-time constructor. A run-time `info` needs `Box::leak`.
     ///
     /// ```
     /// use lasthop_base::{Choice, Info, Values};
@@ -74,11 +71,10 @@ impl<B: ?Sized> Choice<B> {
         Choice { info, values: info.defaults(), build: Built::Shared(build) }
     }
 
-    /// One of a list, by a name that the program's text has, with its defaults. For names that somebody else wrote there
-    /// is [`find`].
+    /// Returns a mechanism with default values, by a name in the source code; for names from users see [`find`].
     ///
     /// # Panics
-    /// If the list has no such mechanism.
+    /// If the list lacks the name.
     pub fn named(list: &'static [Mechanism<B>], name: &str) -> Choice<B> {
         match find(list, name) {
             Some(mechanism) => Choice::of(mechanism),
@@ -94,7 +90,6 @@ impl<B: ?Sized> Clone for Choice<B> {
 }
 
 impl<B: ?Sized> Hash for Choice<B> {
-    /// By its name and its values.
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.info.name, &self.values).hash(state);
     }

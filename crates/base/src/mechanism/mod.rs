@@ -1,16 +1,11 @@
-//! How a mechanism describes itself, and how it is chosen.
+//! Description and selection of mechanisms.
 //!
-//! Each strategy file exports one [`Mechanism`]: its name, what it is, where it
-//! comes from, its parameters and the function that builds it. Each folder's
-//! `mod.rs` lists them. Scenario keys, defaults, range checks, `lasthop list` and
-//! the JSON Schema are all read from there, so that one file and one line add a
-//! mechanism.
+//! Each mechanism's file exports one [`Mechanism`], listed in the folder's `mod.rs`. Scenario keys, defaults, range
+//! checks, `lasthop list` and the JSON Schema derive from these lists, so one file and one line add a mechanism.
 //!
-//! * [`Mechanism`]: what a file exports, here or in another crate.
-//! * [`Choice`]: a mechanism with its values, as a configuration holds it. It carries how it is built: no list is asked
-//!   once it is made.
-//! * [`Seam`]: a question and the mechanisms that answer it; a catalogue has one for each question, and a caller may add
-//!   to it.
+//! * [`Mechanism`]: the export of a file, here or in another crate.
+//! * [`Choice`]: a mechanism with values and constructor, as part of a configuration.
+//! * [`Seam`]: an extension point with its mechanisms; a catalogue holds all seams, and callers may add mechanisms.
 
 mod choice;
 mod seam;
@@ -23,9 +18,9 @@ pub use value::{Value, Values};
 
 use crate::time::Duration;
 
-/// Name, meaning and origin of a mechanism.
+/// Name, meaning and source of a mechanism.
 ///
-/// What most have no use for stands in [`Info::PLAIN`]:
+/// [`Info::PLAIN`] supplies rare fields:
 ///
 /// ```
 /// use lasthop_base::Info;
@@ -41,37 +36,34 @@ use crate::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
-    /// The word in scenarios: `sack`, `bit_error`.
+    /// Name in scenarios: `sack`, `bit_error`.
     pub name: &'static str,
     /// One line for `lasthop list`.
     pub summary: &'static str,
     /// One-line source: `RFC 6675`, `hasegawa §3.4, Eq. 5`.
     pub source: &'static str,
-    /// What can be set, with defaults.
+    /// Parameters with defaults.
     pub parameters: &'static [Parameter],
-    /// What the connection must offer for it to have anything to go by.
+    /// Properties of the connection that the mechanism requires.
     pub needs: &'static [Need],
-    /// Parameters of which one must be written, for these values of the others; `None`: nothing is missing.
+    /// Parameters of which at least one must be set, given the other values; `None`: none is missing.
     pub one_of: fn(&Values) -> Option<OneOf>,
-    /// Parameters that have an effect only with certain values of others: a scenario that sets them to
-    /// anything but their default without is refused.
+    /// Parameters that are effective only with certain values of others; elsewhere only their defaults are accepted.
     pub only_if: &'static [OnlyIf],
-    /// For queues: that a bare amount (`"50 packets"`) means this one.
+    /// For queues: parameters that a bare amount sets (`"50 packets"`).
     pub limit: Option<Limit>,
-    /// Whether a Linux host does the same, by default or because it can be told to: an experiment with a kernel in the
-    /// place of ours says what the kernel cannot be told.
+    /// Whether a Linux host can behave like this; experiments with a real kernel report the exceptions.
     pub as_linux: bool,
-    /// For congestion controls: that it answers each congestion mark in proportion (L4S, RFC 9331 §4.3), for which both ends
-    /// have to tell and hear them in detail (RFC 9768).
+    /// For congestion controls: whether the response to marks is proportional (L4S, RFC 9331 §4.3); requires AccECN.
     pub scalable: bool,
-    /// For congestion controls: mainline Linux's name of the same one (`net.ipv4.tcp_congestion_control`), if it has it.
+    /// For congestion controls: the equivalent in mainline Linux (`net.ipv4.tcp_congestion_control`), if any.
     pub linux_name: Option<&'static str>,
-    /// Option that asks for it beside a live kernel (`lasthop agent`); `None`: no option does.
+    /// Option that selects the mechanism beside a live kernel (`lasthop agent`), if any.
     pub live: Option<Live>,
 }
 
 impl Info {
-    /// Nothing that is special: a mechanism without parameters and needs, and without a name yet.
+    /// Defaults for rare fields: no name, parameters or needs.
     pub const PLAIN: Info = Info {
         name: "",
         summary: "",
@@ -87,16 +79,16 @@ impl Info {
         live: None,
     };
 
-    /// Why a parameter has no effect with these values, all of them; `None` if it has one.
+    /// Returns the rule by which a parameter is ineffective with these values; `None` if effective.
     pub fn idle(&self, parameter: &str, values: &Values) -> Option<&'static OnlyIf> {
         let fails = |rule: &&OnlyIf| rule.parameters.contains(&parameter) && !rule.holds(self, values);
         self.only_if.iter().find(fails)
     }
 
-    /// The values of all parameters that have a default.
+    /// Values of all parameters with a default.
     ///
     /// # Panics
-    /// If a default does not parse as its own unit: a mistake in the mechanism's file.
+    /// If a default is invalid for its unit: a mistake in the mechanism's file.
     pub fn defaults(&self) -> Values {
         let mut values = Values::new();
         for parameter in self.parameters {
@@ -111,20 +103,20 @@ impl Info {
     }
 }
 
-/// Option that asks for a mechanism where it acts beside a live kernel: `WORD=VALUE`, or `WORD` alone.
+/// Option that selects a mechanism beside a live kernel: `WORD=VALUE`, or `WORD` alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Live {
-    /// The word: `link-rate`.
+    /// The option: `link-rate`.
     pub word: &'static str,
     /// Name of the parameter that the value sets.
     pub parameter: &'static str,
-    /// The value if the word stands alone; `None`: a value must follow.
+    /// Value of the option without `=VALUE`; `None`: a value is required.
     pub usual: Option<&'static str>,
-    /// Parameter and value with which the mechanism acts without judgements of losses, if it waits for them otherwise.
+    /// Parameter and value for use without loss discrimination, if the mechanism needs it by default.
     pub unjudged: Option<(&'static str, &'static str)>,
 }
 
-/// Something that a connection may offer.
+/// A property of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Selective acknowledgements (RFC 2018).
@@ -134,7 +126,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// The scenario key that offers it.
+    /// Scenario key that enables the property.
     pub fn key(self) -> &'static str {
         match self {
             Need::Sack => "sack",
@@ -143,31 +135,31 @@ impl Need {
     }
 }
 
-/// Parameters of which one at least must be written; 0 may be.
+/// Parameters of which at least one must be set; 0 is allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OneOf {
-    /// Their names.
+    /// Names of the parameters.
     pub parameters: &'static [&'static str],
-    /// What is missing, in two words: `no rate`.
+    /// The missing item, in two words: `no rate`.
     pub missing: &'static str,
-    /// What it is without them: `loses nothing without a loss rate`.
+    /// Consequence for the mechanism, as a predicate: `loses nothing without a loss rate`.
     pub without: &'static str,
-    /// How one is written in a scenario.
+    /// Example of a scenario that sets one.
     pub example: &'static str,
 }
 
-/// Parameters that have an effect only with some values of another one.
+/// Parameters that are effective only with some values of another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OnlyIf {
-    /// Their names.
+    /// Names of the parameters.
     pub parameters: &'static [&'static str],
-    /// Name of the other one.
+    /// Name of the other parameter.
     pub other: &'static str,
-    /// Values of the other one with which they have an effect.
+    /// Values of the other parameter that make these effective.
     pub is: Is,
 }
 
-/// A condition on a value, which is written as in a scenario.
+/// A condition on a value in scenario syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Is {
     /// This value.
@@ -177,7 +169,7 @@ pub enum Is {
 }
 
 impl OnlyIf {
-    /// Whether the parameters have an effect with these values of a mechanism.
+    /// Whether the parameters are effective with these values.
     pub fn holds(&self, info: &Info, values: &Values) -> bool {
         let (text, wanted) = match self.is {
             Is::This(text) => (text, true),
@@ -190,23 +182,23 @@ impl OnlyIf {
     }
 }
 
-/// How a bare amount at its seam sets a queue: `"50 packets"`, `"64 KB"`, `"1 bdp"`; `"unlimited"` is 0 of both.
+/// Meaning of a bare amount for a queue: `"50 packets"`, `"64 KB"`, `"1 bdp"`; `"unlimited"` sets both to 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// The parameter that packets set, a [`Unit::Count`].
+    /// Parameter for packets, a [`Unit::Count`].
     pub packets: &'static str,
-    /// The parameter that any other amount sets, a [`Unit::Room`].
+    /// Parameter for other amounts, a [`Unit::Room`].
     pub bytes: &'static str,
 }
 
 /// One parameter of a mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The key in scenarios.
+    /// Key in scenarios.
     pub name: &'static str,
-    /// What kind of value it takes.
+    /// Kind and range of the value.
     pub unit: Unit,
-    /// The default, written as in a scenario: `"200 ms"`, `"4"`, `"true"`; `None`: the key is required.
+    /// Default in scenario syntax: `"200 ms"`, `"4"`, `"true"`; `None`: the key is required.
     pub default: Option<&'static str>,
     /// Meaning, one line.
     pub doc: &'static str,
@@ -221,7 +213,7 @@ pub enum Unit {
     Rate,
     /// `"1000 bytes"`, `"64 KB"`: an amount between the bounds.
     Bytes(u64, u64),
-    /// The room of a queue: an amount between the bounds, or `"1 bdp"`, a multiple of the bandwidth-delay product.
+    /// Queue capacity: an amount between the bounds, or `"1 bdp"`, a multiple of the bandwidth-delay product.
     Room(u64, u64),
     /// A number between the bounds, without a unit.
     Number(f64, f64),
@@ -229,7 +221,7 @@ pub enum Unit {
     Probability(f64, f64),
     /// A whole number between the bounds.
     Count(u64, u64),
-    /// `"14, 26, 28"`: whole numbers, each larger than the one before; none at all is a list too.
+    /// `"14, 26, 28"`: ascending whole numbers; the list may be empty.
     Counts,
     /// `true` or `false`.
     Flag,
@@ -238,17 +230,17 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Reads a value written as in a scenario (`"45 ms"`, `"2 Mbit/s"`, `"0.5"`, `"1 %"`) and checks its range.
+    /// Parses a value in scenario syntax (`"45 ms"`, `"2 Mbit/s"`, `"0.5"`, `"1 %"`) and checks its range.
     ///
     /// # Errors
-    /// One sentence that says what is wrong and what would be right.
+    /// One sentence with the mistake and its correction.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         crate::quantity::parse(self, text.trim())
     }
 }
 
-/// A mechanism: what it is, and how one is built. `B` is a function of its values, such as
-/// `dyn Fn(&Values) -> Box<dyn AckShape> + Send + Sync`; each seam calls its own `Build`.
+/// A mechanism's description and constructor. `B` is a function of the values, such as
+/// `dyn Fn(&Values) -> Box<dyn AckShape> + Send + Sync`; each seam names its own `Build`.
 ///
 /// ```
 /// use lasthop_base::{Choice, Info, Mechanism, Parameter, Unit, Values};
@@ -260,7 +252,7 @@ impl Unit {
 ///         name: "twice",
 ///         summary: "two of each",
 ///         source: "an example",
-///         parameters: &[Parameter { name: "each", unit: Unit::Count(1, 9), default: Some("4"), doc: "how many" }],
+///         parameters: &[Parameter { name: "each", unit: Unit::Count(1, 9), default: Some("4"), doc: "number" }],
 ///         ..Info::PLAIN
 ///     },
 ///     build: &|values| 2 * values.count("each"),
@@ -272,7 +264,7 @@ impl Unit {
 pub struct Mechanism<B: ?Sized + 'static> {
     /// Name, source, parameters.
     pub info: Info,
-    /// Builds the strategy from checked values.
+    /// Constructor, given checked values.
     pub build: &'static B,
 }
 

@@ -1,43 +1,41 @@
-//! A question, and the mechanisms that answer it.
+//! Extension points and their mechanisms.
 
 use super::{Built, Choice, Info, Mechanism, Values};
 use std::sync::Arc;
 
-/// A seam: a question and the mechanisms that answer it, those of this project and those that a caller added.
+/// An extension point with its mechanisms: those of this project and those added by callers.
 pub struct Seam<B: ?Sized + 'static> {
-    /// Name, question and side.
     question: Question,
-    /// How each of the question's mechanisms is built, in the same order.
+    /// Constructors, in the order of the mechanisms.
     builds: Vec<Built<B>>,
 }
 
-/// A seam described: what a reader of scenarios, a list or a schema has to know of it.
+/// Description of a seam, for scenario readers, lists and schemas.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The scenario key: `recovery`, `channel`.
+    /// Scenario key: `recovery`, `channel`.
     pub name: &'static str,
-    /// The question.
+    /// Label.
     pub question: &'static str,
-    /// Who asks it: `sender`, `receiver` or `link`.
+    /// Owner: `sender`, `receiver` or `link`.
     pub side: &'static str,
-    /// What holds if nobody says.
+    /// Default mechanism.
     pub default: &'static Info,
-    /// The answers.
+    /// Available mechanisms.
     pub mechanisms: Vec<&'static Info>,
 }
 
-/// An answer as data: which mechanism, with which values. Its seam makes a [`Choice`] of it.
+/// A selected mechanism as data, which [`Seam::choice`] converts into a [`Choice`].
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Which one.
+    /// The mechanism.
     pub info: &'static Info,
-    /// Its parameters, all of them.
+    /// All its parameters.
     pub values: Values,
 }
 
 impl<B: ?Sized> Seam<B> {
-    /// A seam of the `side` that asks, its scenario key, the question, the answer that holds if nobody says, and all
-    /// answers.
+    /// Returns a seam: owner, scenario key, label, default and mechanisms.
     pub fn new(
         side: &'static str,
         name: &'static str,
@@ -49,7 +47,7 @@ impl<B: ?Sized> Seam<B> {
         Seam { question, builds: Vec::new() }.with(list)
     }
 
-    /// The same with the answers of a further list.
+    /// Adds the mechanisms of a further list.
     pub fn with(mut self, list: &'static [Mechanism<B>]) -> Seam<B> {
         for mechanism in list {
             self.add(mechanism);
@@ -57,12 +55,12 @@ impl<B: ?Sized> Seam<B> {
         self
     }
 
-    /// Adds a mechanism. One of the same name goes.
+    /// Adds a mechanism; replaces one of the same name.
     pub fn add(&mut self, mechanism: &'static Mechanism<B>) {
         self.insert(&mechanism.info, Built::Constant(mechanism.build));
     }
 
-    /// Adds a mechanism that is built by something made at run time; see [`Choice::own`]. One of the same name goes.
+    /// Adds a mechanism with a constructor created at run time (see [`Choice::own`]); replaces one of the same name.
     pub fn add_own(&mut self, info: &'static Info, build: Arc<B>) {
         self.insert(info, Built::Shared(build));
     }
@@ -77,19 +75,19 @@ impl<B: ?Sized> Seam<B> {
         }
     }
 
-    /// Keeps those answers alone of which this is true.
+    /// Keeps only the mechanisms that satisfy `keeps`.
     pub fn retain(&mut self, keeps: impl Fn(&Info) -> bool) {
         let infos = std::mem::take(&mut self.question.mechanisms);
         let both = infos.into_iter().zip(std::mem::take(&mut self.builds));
         (self.question.mechanisms, self.builds) = both.filter(|(info, _)| keeps(info)).unzip();
     }
 
-    /// The question, with a description of every answer.
+    /// Description of the seam and its mechanisms.
     pub fn question(&self) -> &Question {
         &self.question
     }
 
-    /// Every answer with its defaults. A parameter that has none must be set before it is built.
+    /// Every mechanism with default values. Parameters without a default must be set before building.
     pub fn choices(&self) -> impl Iterator<Item = Choice<B>> {
         self.question.mechanisms.iter().zip(&self.builds).map(|(info, build)| Choice {
             info,
@@ -98,7 +96,7 @@ impl<B: ?Sized> Seam<B> {
         })
     }
 
-    /// Puts the choice that an answer stands for in its place; false if it answers another question.
+    /// Stores the answer's choice in `place`; returns false if its mechanism belongs to another seam.
     pub fn answer(&self, answer: &Answer, place: &mut Choice<B>) -> bool {
         match self.choice(answer) {
             Some(choice) => {
@@ -109,7 +107,7 @@ impl<B: ?Sized> Seam<B> {
         }
     }
 
-    /// The choice that an answer stands for; `None` if it answers another question.
+    /// The answer's choice; `None` if its mechanism belongs to another seam.
     pub fn choice(&self, answer: &Answer) -> Option<Choice<B>> {
         let at = self.question.mechanisms.iter().position(|known| known.name == answer.info.name)?;
         Some(Choice { info: answer.info, values: answer.values.clone(), build: self.builds[at].clone() })
@@ -129,25 +127,24 @@ impl<B: ?Sized> std::fmt::Debug for Seam<B> {
 }
 
 impl Question {
-    /// The mechanism of this name, however it is spelt: `newreno`, `New-Reno` and `new_reno` are one, and so are
-    /// `westwood+` and `westwood_plus`.
+    /// Finds a mechanism by name. Case, `_` and `-` do not matter (`New-Reno`); `westwood+` finds `westwood_plus`.
     pub fn find(&self, name: &str) -> Option<&'static Info> {
         let exact = self.mechanisms.iter().copied().find(|info| info.name == name);
         exact.or_else(|| self.mechanisms.iter().copied().find(|info| spelt(info.name) == spelt(name)))
     }
 
-    /// The names of all.
+    /// Names of all mechanisms.
     pub fn names(&self) -> Vec<&'static str> {
         self.mechanisms.iter().map(|info| info.name).collect()
     }
 
-    /// The mechanism that a bare amount means, if one does.
+    /// The mechanism selected by a bare amount, if any.
     pub fn limited(&self) -> Option<&'static Info> {
         self.mechanisms.iter().copied().find(|info| info.limit.is_some())
     }
 }
 
-/// A name without what people write differently.
+/// Normalises a name.
 fn spelt(name: &str) -> String {
     let letters = name.trim().replace('+', "plus");
     letters.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
@@ -173,7 +170,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_found_however_it_is_spelt_and_an_own_one_takes_the_place_of_its_name() {
-        let mut seam = Seam::<Build>::new("sender", "recovery", "what was lost?", &OURS[0], OURS);
+        let mut seam = Seam::<Build>::new("sender", "recovery", "loss recovery", &OURS[0], OURS);
         assert_eq!([built(&seam, "New-Reno"), built(&seam, "reno")], [Some("newer"), Some("ours")]);
         assert_eq!(built(&seam, "tahoe"), None);
         seam.add(&THEIRS);
@@ -189,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_another_question_is_none() {
-        let seam = Seam::<Build>::new("sender", "recovery", "what was lost?", &OURS[0], OURS);
+        let seam = Seam::<Build>::new("sender", "recovery", "loss recovery", &OURS[0], OURS);
         const OTHER: Info = Info { name: "red", ..Info::PLAIN };
         assert!(seam.choice(&Answer { info: &OTHER, values: Values::new() }).is_none());
     }

@@ -1,11 +1,10 @@
-//! One declaration of a configuration and of the seams in it.
+//! Joint declaration of a configuration and its seams.
 
-/// Declares a configuration, how one is made, and the catalogue of its seams: one entry for each plain field, one for each
-/// seam.
+/// Declares a configuration, its constructor, and the catalogue of its seams.
 ///
-/// * A plain field has its value at first, and behind `=>` what is hashed in its place, where its type has no hash.
-/// * A seam has its side, its name (the scenario key and the field in both structs), its type, the module with its `DEFAULT`
-///   and `ALL`, further lists, and the question; behind `at first` the choice at first, if that is not `DEFAULT`.
+/// * A plain field has an initial value; behind `=>`, a conversion for hashing, if its type has no hash.
+/// * A seam has its owner, its name (scenario key, and field of both structs), its type, the module with `DEFAULT` and
+///   `ALL`, further lists, and a label. `at first` gives an initial choice other than `DEFAULT`.
 ///
 /// ```
 /// mod shape {
@@ -22,15 +21,15 @@
 ///     pub struct Config {
 ///         /// Payload of a segment, bytes.
 ///         pub segment: u32 = segment,
-///         /// Share of segments that are lost.
+///         /// Share of lost segments.
 ///         pub loss: f64 = 0.0 => f64::to_bits,
 ///     }
-///     /// An end with such segments.
+///     /// An end with segments of this size.
 ///     pub fn of(segment: u32);
 ///     /// Its seams.
 ///     pub struct Catalogue {
-///         /// Form of acknowledgements.
-///         "receiver" shape: shape::Build = shape, "in how many acknowledgements?";
+///         /// ACK splitting.
+///         "receiver" shape: shape::Build = shape, "ACK splitting";
 ///     }
 /// }
 ///
@@ -95,13 +94,12 @@ macro_rules! seams {
         }
 
         impl $Catalogue {
-            /// Every question, with a description of its answers.
+            /// Descriptions of all seams.
             pub fn questions(&self) -> Vec<&$crate::Question> {
                 vec![$(self.$seam.question()),*]
             }
 
-            /// Puts the answer to the question of this name into a configuration; false if there is no such question or
-            /// answer.
+            /// Stores an answer in a configuration; returns false for an unknown seam or mechanism.
             pub fn answer(&self, config: &mut $Config, question: &str, answer: &$crate::Answer) -> bool {
                 match question {
                     $(stringify!($seam) => self.$seam.answer(answer, &mut config.$seam),)*

@@ -1,4 +1,4 @@
-//! The values of a mechanism's parameters.
+//! Values of a mechanism's parameters.
 
 #[cfg(doc)]
 use super::Unit;
@@ -7,7 +7,7 @@ use crate::time::Duration;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
-/// A parameter's value, already checked against its [`Unit`].
+/// A parameter's value, checked against its [`Unit`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// See [`Unit::Duration`].
@@ -16,8 +16,7 @@ pub enum Value {
     Rate(Rate),
     /// See [`Unit::Bytes`] and [`Unit::Room`].
     Bytes(u64),
-    /// See [`Unit::Room`]: so many bandwidth-delay products. Whoever knows the path makes it [`Value::Bytes`] before a
-    /// mechanism is built.
+    /// Bandwidth-delay products (see [`Unit::Room`]), to be converted to [`Value::Bytes`] before building.
     Bdp(f64),
     /// See [`Unit::Number`] and [`Unit::Probability`].
     Number(f64),
@@ -32,7 +31,6 @@ pub enum Value {
 }
 
 impl Hash for Value {
-    /// Numbers by their bits.
     fn hash<H: Hasher>(&self, state: &mut H) {
         discriminant(self).hash(state);
         match self {
@@ -52,12 +50,12 @@ impl Hash for Value {
 pub struct Values(Vec<(&'static str, Value)>);
 
 impl Values {
-    /// No parameters.
+    /// Returns an empty set.
     pub fn new() -> Values {
         Values::default()
     }
 
-    /// Sets a value; an earlier one of the same name is replaced.
+    /// Sets a value; replaces an earlier one of the same name.
     pub fn set(&mut self, name: &'static str, value: Value) {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,
@@ -65,22 +63,21 @@ impl Values {
         }
     }
 
-    /// The same, for chaining.
+    /// As [`Values::set`], for chaining.
     pub fn with(mut self, name: &'static str, value: Value) -> Values {
         self.set(name, value);
         self
     }
 
-    /// Name and value of each parameter, in the order in which they were set.
+    /// Names and values, in the order of setting.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
-    /// The value of a parameter that the mechanism declares.
+    /// The value of a declared parameter.
     ///
     /// # Panics
-    /// If the mechanism asks for a name it did not declare: a mistake in its own
-    /// file, which the test over all lists finds (every mechanism is built from its defaults there).
+    /// If the parameter is not declared: a mistake in the mechanism's file, which a test over all lists finds.
     pub fn value(&self, name: &str) -> &Value {
         match self.0.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => value,
@@ -91,7 +88,7 @@ impl Values {
     /// A list of whole numbers.
     ///
     /// # Panics
-    /// Like [`Values::value`], and if the parameter was declared with another unit.
+    /// As [`Values::value`], and if the parameter has another unit.
     pub fn counts(&self, name: &str) -> &[u64] {
         match self.value(name) {
             Value::Counts(counts) => counts,
@@ -106,7 +103,7 @@ macro_rules! typed {
             $($(#[$doc])*
             ///
             /// # Panics
-            /// Like [`Values::value`], and if the parameter was declared with another unit.
+            /// As [`Values::value`], and if the parameter has another unit.
             pub fn $method(&self, name: &str) -> $type {
                 match self.value(name) {
                     Value::$variant(value) => *value,
@@ -128,7 +125,7 @@ typed! {
     number -> f64 = Number;
     /// A whole number.
     count -> u64 = Count;
-    /// A yes or no.
+    /// A flag.
     flag -> bool = Flag;
     /// One of the declared words.
     word -> &'static str = Word;

@@ -1,22 +1,16 @@
-//! Accurate ECN (RFC 9768): how many packets and bytes came with which mark, told in three bits of every header and in an
-//! option, so that a sender learns of each mark.
+//! Accurate ECN (RFC 9768): counters of packets and bytes by code point, in both directions. Three header bits and an
+//! option report each mark to the sender.
 //!
-//! Both ends count: what arrives here and is told to the peer, and what the peer has told of what left here.
-//!
-//! # What is left out
-//! Pure ACKs, SYNs and retransmissions are not ECN-capable (RFC 3168 §6.1.4, §6.1.5; ECN++ would have it otherwise). What a
-//! path did to a connection is not remembered for the next one (§3.1.4.1). That ACKs with the option get lost is not looked
-//! for (§3.2.3.2.2). Continuous marks are not taken for mangling (§3.2.2.3).
+//! Not modelled: ECN-capable pure ACKs, SYNs and retransmissions (ECN++); path properties cached for later connections
+//! (§3.1.4.1); detection of lost ACKs with the option (§3.2.3.2.2), or of mangling by continuous marks (§3.2.2.3).
 
 use crate::receiver::echo::MarkEcho;
 use lasthop_wire::accecn::{Counters, Order};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// What tells the peer of marks, as was agreed on.
+/// Negotiated feedback of marks to the peer.
 pub(super) enum Telling {
-    /// ECE (RFC 3168).
     Echo(Box<dyn MarkEcho>),
-    /// The bits and counters of AccECN.
     Count(Box<AccEcn>),
 }
 
@@ -37,12 +31,11 @@ impl Telling {
         }
     }
 
-    /// Data arrived: the echo from here on.
+    /// Data arrived. Returns the flags of later segments.
     pub(super) fn on_data(&mut self, marked: bool) -> Flags {
         self.echo(|echo| echo.on_data(marked))
     }
 
-    /// The sender has reduced its window: the echo from here on.
     pub(super) fn on_reduced(&mut self) -> Flags {
         self.echo(|echo| echo.on_reduced())
     }
@@ -58,17 +51,16 @@ impl Telling {
     }
 }
 
-/// The header's three bits (AE, CWR, ECE), AE the highest.
+/// The field ACE: AE (highest), CWR and ECE.
 pub(super) fn field_of(flags: Flags) -> u8 {
     (flags.0 >> 6 & 0b111) as u8
 }
 
-/// The flags for these three bits.
 pub(super) fn flags_of(field: u8) -> Flags {
     Flags(u16::from(field & 0b111) << 6)
 }
 
-/// How a SYN-ACK, or the ACK of one, says with which code point the SYN, or the SYN-ACK, came (RFC 9768 Tables 2 and 3).
+/// ACE in a SYN-ACK or its ACK, by the code point of the SYN or SYN-ACK on arrival (RFC 9768 Tables 2 and 3).
 pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     match arrived {
         Ecn::NotEct => 0b010,
@@ -78,29 +70,27 @@ pub(super) fn handshake_field(arrived: Ecn) -> u8 {
     }
 }
 
-/// The counters of both directions.
 #[derive(Debug)]
 pub(super) struct AccEcn {
-    /// With which code point the peer's SYN or SYN-ACK came.
+    /// Code point with which the peer's SYN or SYN-ACK arrived.
     pub(super) handshake: Ecn,
-    /// What arrived here: packets with CE (r.cep), and bytes with each code point.
+    /// Received packets with CE (r.cep), and received bytes by code point.
     packets: u32,
     arrived: Bytes,
-    /// What the last option said of the bytes.
+    /// Bytes reported in the last option.
     told: Bytes,
-    /// Whether the next segment has an option in any case, to try the path (§3.2.3.2.1).
+    /// Whether the next segment carries an option unconditionally, as a path test (§3.2.3.2.1).
     tries: bool,
-    /// Whether the last packet came with CE, and how many did since the last ACK.
+    /// Whether the last packet had CE, and the number of packets with CE since the last ACK.
     was_marked: bool,
     since_ack: u32,
-    /// What the peer has told of our packets (s.cep) and bytes (s.ceb) with CE.
+    /// Packets (s.cep) and bytes (s.ceb) with CE that the peer has reported.
     told_packets: u32,
     told_bytes: u64,
-    /// Whether an option has come.
     has_option: bool,
-    /// Whether the first feedback behind the handshake is still to come.
+    /// Whether the first feedback after the handshake is pending.
     is_first: bool,
-    /// Whether what the peer tells is believed.
+    /// Whether the peer's feedback is used.
     heeds: bool,
 }
 
@@ -111,22 +101,20 @@ struct Bytes {
     ect1: u64,
 }
 
-/// What an ACK tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Told {
-    /// Bytes that arrived with CE and were not known to, at most `u32::MAX`.
+    /// Bytes newly reported with CE, at most `u32::MAX`.
     pub(super) marked: u32,
-    /// The feedback cannot be true: nothing ECN-capable may be sent any more.
+    /// The feedback is impossible: nothing ECN-capable may be sent from now on.
     pub(super) mangled: bool,
 }
 
-/// RFC 9768 §3.2.1.
+/// Initial counters (RFC 9768 §3.2.1).
 const FIRST_PACKETS: u32 = 5;
 const FIRST_BYTES: Bytes = Bytes { ect0: 1, ce: 0, ect1: 1 };
-/// What the three bits and the option's counters count modulo.
+/// Moduli of ACE and of the option's counters.
 const ACE_WRAPS: u32 = 8;
 const BYTES_WRAP: u64 = 1 << 24;
-/// Options of a header, bytes.
 const OPTION_SPACE: u32 = 40;
 
 impl AccEcn {
@@ -147,13 +135,13 @@ impl AccEcn {
         }
     }
 
-    /// The SYN-ACK came with CE: the count begins with it (§3.2.2.2).
+    /// The SYN-ACK arrived: a CE on it counts (§3.2.2.2).
     pub(super) fn count_syn_ack(&mut self) {
         self.packets = FIRST_PACKETS + u32::from(self.handshake == Ecn::Ce);
     }
 
-    /// An acceptable packet came with this code point and so many bytes of payload; whether it asks for an ACK at once: the
-    /// first mark after a packet without, or the second since the last ACK (§3.2.2.5.1).
+    /// Counts an acceptable packet. Returns whether to acknowledge immediately: at the first mark after an unmarked
+    /// packet, or the second since the last ACK (§3.2.2.5.1).
     pub(super) fn count(&mut self, ecn: Ecn, payload: u32) -> bool {
         let payload = u64::from(payload);
         match ecn {
@@ -170,23 +158,22 @@ impl AccEcn {
         self.was_marked && (!was_marked || self.since_ack > 1)
     }
 
-    /// The bits of every segment's header from here on.
     pub(super) fn ace(&self) -> Flags {
         flags_of((self.packets % ACE_WRAPS) as u8)
     }
 
-    /// Whether the next segment should have an option, so that fewer SACK blocks fit.
+    /// Whether the next segment should carry an option, which leaves room for fewer SACK blocks.
     pub(super) fn is_due(&self) -> bool {
         self.tries || self.arrived != self.told
     }
 
-    /// What the option takes now, bytes, if any code point but not-ECT ever came: so much of a full segment is left to it.
+    /// Length of the option, bytes, which full segments reserve; 0 before any ECN-capable packet has arrived.
     pub(super) fn takes(&self) -> u64 {
         if self.arrived == FIRST_BYTES { 0 } else { u64::from(self.counters(self.fields()).padded_bytes()) }
     }
 
-    /// Puts the option into a segment whose other options are there, if it is due and `room` bytes and the header hold it:
-    /// with every counter that has ever changed, else with those at least that have changed since the last one (§3.2.3.3).
+    /// Adds the option, if due, behind the other options, within `room` bytes and the header. The option has every
+    /// counter that has ever changed, or at least those changed since the last option (§3.2.3.3).
     pub(super) fn tell(&mut self, room: u64, segment: &mut Segment) {
         self.since_ack = 0;
         if !self.is_due() {
@@ -202,7 +189,7 @@ impl AccEcn {
         }
     }
 
-    /// The option of a SYN-ACK, which has room for all (§3.2.3.2.1).
+    /// Full option of a SYN-ACK (§3.2.3.2.1).
     pub(super) fn first_option(&self) -> Counters {
         self.counters(3)
     }
@@ -212,17 +199,17 @@ impl AccEcn {
         Counters::new(self.order(), fields, ect0, ce, ect1)
     }
 
-    /// The code point that came comes first.
+    /// Field order: the code point that has arrived precedes the other.
     fn order(&self) -> Order {
         if self.arrived.ect1 == FIRST_BYTES.ect1 { Order::Ect0First } else { Order::Ect1First }
     }
 
-    /// Counters up to the last one that has ever changed; one at least.
+    /// Number of counters up to the last one that has ever changed, at least 1.
     fn fields(&self) -> u8 {
         self.fields_since(&FIRST_BYTES)
     }
 
-    /// Counters up to the last one that has changed since the last option.
+    /// Number of counters up to the last one changed since the last option.
     fn needed(&self) -> u8 {
         self.fields_since(&self.told)
     }
@@ -239,24 +226,23 @@ impl AccEcn {
         }
     }
 
-    /// The ACK of our SYN-ACK, if it is a pure one: what it says of the code point with which that came (§3.2.2.1, Table 4).
-    /// Whether ECN-capable packets may be sent.
+    /// Handles ACE in a pure ACK of our SYN-ACK (§3.2.2.1, Table 4). Returns whether ECN-capable packets may be sent.
     pub(super) fn hear_handshake(&mut self, field: u8) -> bool {
         self.told_packets = FIRST_PACKETS + u32::from(field == handshake_field(Ecn::Ce));
         self.heeds = field != 0;
-        // The SYN-ACK was not ECN-capable; what is not used yet says nothing (Table 4, note 2).
+        // The SYN-ACK was not ECN-capable; unassigned values are ignored (Table 4, note 2).
         self.heeds && !matches!(field, 0b011 | 0b100 | 0b110)
     }
 
-    /// An ACK that is new by `acked` bytes, in segments of `mss` (§3.2.2.5.2, appendix A.1 and A.2).
+    /// Handles an ACK of `acked` new bytes, in segments of `mss` (§3.2.2.5.2, appendix A.1 and A.2).
     pub(super) fn hear(&mut self, field: u8, option: Option<Counters>, acked: u64, mss: u64) -> Told {
         if std::mem::take(&mut self.is_first) && field == 0 {
-            // Somebody clears these bits (§3.2.2.4).
+            // A node clears these bits (§3.2.2.4).
             self.heeds = false;
             return Told { marked: 0, mangled: true };
         }
         if option.is_some() && !self.has_option {
-            // Counters that begin at zero were cleared on the way (§3.2.3.2.4): the option says nothing.
+            // The path cleared counters that begin at zero (§3.2.3.2.4): the option is ignored.
             let is_cleared = option.is_some_and(|it| it.ect0() == Some(0) || it.ect1() == Some(0));
             self.has_option = !is_cleared;
         }
@@ -269,18 +255,18 @@ impl AccEcn {
                 let bytes = self.bytes_by(told);
                 (if is_enough(bytes, least, safer, mss) { least } else { safer }, bytes)
             }
-            // What no option tells is told by the next one, if they come.
+            // If options arrive, the next one reports the rest.
             None if self.has_option => (least, self.bytes_estimated(least, mss)),
             None => (safer, self.bytes_estimated(safer, mss)),
         };
         self.told_packets = self.told_packets.wrapping_add(packets);
-        // Marked bytes without a marked packet, although the three bits cannot have gone round (§3.2.3.2.5).
+        // Marked bytes without a marked packet, although ACE cannot have wrapped (§3.2.3.2.5).
         let mangled = bytes > 0 && packets == 0 && segments < ACE_WRAPS;
         let marked = if self.heeds { u32::try_from(bytes).unwrap_or(u32::MAX) } else { 0 };
         Told { marked, mangled }
     }
 
-    /// Marked bytes that are new by the option. Estimates that were too high are taken back.
+    /// Marked bytes that the option newly reports; corrects estimates that were too high.
     fn bytes_by(&mut self, told: u32) -> u64 {
         let ahead = (u64::from(told) + BYTES_WRAP - self.told_bytes % BYTES_WRAP) % BYTES_WRAP;
         if ahead < BYTES_WRAP / 2 {
@@ -291,7 +277,7 @@ impl AccEcn {
         0
     }
 
-    /// Marked packets as bytes, until an option says better (appendix A.3).
+    /// Estimates marked bytes from packets, until an option corrects the estimate (appendix A.3).
     fn bytes_estimated(&mut self, packets: u32, mss: u64) -> u64 {
         let bytes = u64::from(packets) * mss;
         self.told_bytes += bytes;
@@ -299,8 +285,7 @@ impl AccEcn {
     }
 }
 
-/// The most marked packets that so many segments, acknowledged at once, can have brought the three bits from what they were
-/// to `least` more (appendix A.2).
+/// Most marks consistent with an increase of ACE by `least`, for `segments` acknowledged at once (appendix A.2).
 fn safer(segments: u32, least: u32) -> u32 {
     match segments.checked_sub(least) {
         Some(more) => segments - more % ACE_WRAPS,
@@ -308,7 +293,7 @@ fn safer(segments: u32, least: u32) -> u32 {
     }
 }
 
-/// Whether the least number of marked packets agrees with the marked bytes (appendix A.2.2).
+/// Whether `least` marked packets agree with the marked bytes (appendix A.2.2).
 fn is_enough(bytes: u64, least: u32, safer: u32, mss: u64) -> bool {
     safer <= least || (bytes <= mss * u64::from(least) && 2 * bytes < mss * u64::from(safer))
 }
@@ -319,11 +304,11 @@ mod tests {
 
     const MSS: u64 = 1460;
 
-    /// RFC 9768 appendix A.2.1: 9 segments and 2 more marks are 2 marks, 10 segments may be 10.
+    /// RFC 9768 appendix A.2.1: 9 segments and 2 more marks mean 2 marks; 10 segments may mean 10.
     #[test]
     fn three_bits_that_may_have_gone_round_are_read_as_if_they_had() {
         assert_eq!((safer(9, 2), safer(10, 2)), (2, 10));
-        // §3.2.2.5.2: more marks than segments are believed.
+        // §3.2.2.5.2: more marks than segments are accepted.
         assert_eq!(safer(1, 3), 3);
     }
 
@@ -344,7 +329,7 @@ mod tests {
         assert_eq!(accecn.told_bytes, 33_555_893);
     }
 
-    /// Every mark of a long run reaches the sender, with the option and without, where each ACK is for two segments.
+    /// Every mark of a long run reaches the sender, with and without the option, at two segments per ACK.
     #[test]
     fn no_mark_is_lost() {
         for options in [true, false] {
@@ -367,8 +352,7 @@ mod tests {
         }
     }
 
-    /// Twenty ACKs in a row are lost, all of marked segments: 40 marks are 0 in three bits, and the option, or else the
-    /// number of segments, tells of them all (§3.2.2.5).
+    /// Twenty lost ACKs with 40 marks leave ACE unchanged: option or segment count recover all marks (§3.2.2.5).
     #[test]
     fn lost_acks_hide_no_marks() {
         for options in [true, false] {
@@ -385,8 +369,8 @@ mod tests {
         }
     }
 
-    /// §3.2.3.3: ECT(1) alone is one counter of AccECN1, a mark makes it two; where eight bytes are left, or five and the
-    /// mark is new, the option is cut or left out.
+    /// §3.2.3.3: ECT(1) alone needs one counter of AccECN1, a mark two. With eight bytes left, or five after a mark,
+    /// the option is shortened or omitted.
     #[test]
     fn the_option_is_as_long_as_it_must_be() {
         let mut accecn = AccEcn::new(Ecn::NotEct);

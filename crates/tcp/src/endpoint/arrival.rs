@@ -1,5 +1,4 @@
-//! Segment arrives (RFC 9293 §3.10.7.4): what a segment does in a synchronised state, in that section's order. A
-//! chapter of the endpoint.
+//! SEGMENT ARRIVES in a synchronised state, in the order of RFC 9293 §3.10.7.4.
 
 use super::{Arriving, Ended, Endpoint, Feedback, Role, State};
 use crate::event::Event;
@@ -9,7 +8,7 @@ use crate::sender::Ack;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Ecn, Flags, SackBlocks, Segment, Seq};
 
-/// RFC 7323 §5.5.
+/// Idle time after which PAWS is skipped (RFC 7323 §5.5).
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 86_400);
 
 impl Endpoint {
@@ -20,7 +19,7 @@ impl Endpoint {
         }
         let bare = self.agreed.timestamps && segment.timestamps.is_none();
         if bare && !segment.flags.has(Flags::RST | Flags::SYN) {
-            // Once agreed, timestamps are in every segment (RFC 7323 §3.2), but in none of a new connection, perhaps.
+            // Negotiated timestamps are in every segment (RFC 7323 §3.2), but perhaps not in those of a new connection.
             return;
         }
         let Some(range) = self.acceptable(now, segment) else {
@@ -42,11 +41,11 @@ impl Endpoint {
             return;
         }
         if self.state == State::TimeWait && range.start > self.receiver.next() {
-            // Nothing of this connection lies behind the peer's FIN.
+            // No data of this connection follows the peer's FIN.
             return self.challenge(now);
         }
         self.heard_at = now;
-        // Only now: a forged segment whose ACK gives it away must not move TS.Recent.
+        // Only here: a forged segment with an unacceptable ACK must not move TS.Recent.
         if let Some(stamps) =
             segment.timestamps.filter(|_| self.agreed.timestamps && range.start <= self.last_ack)
         {
@@ -67,18 +66,15 @@ impl Endpoint {
         }
     }
 
-    /// The peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7): its SYN is old, its ACK is what we wait for.
+    /// Whether the peer's SYN-ACK crossed ours (RFC 9293 §3.5, Fig. 7): the SYN is old, its ACK is the awaited one.
     fn completes_simultaneous_open(&self, segment: &Segment) -> bool {
         let Segment { seq, ack, flags, .. } = *segment;
         flags.has(Flags::SYN) && flags.has(Flags::ACK) && seq == self.irs && ack == self.iss.at(1)
     }
 
-    /// The segment's bytes as offsets, if its sequence numbers lie in the window (RFC 9293 §3.4, Table 6) and its
-    /// timestamp is not from the past.
-    ///
-    /// Two allowances: while the window is closed, a segment with data that begins where it is is looked at without its
-    /// data (its ACK or reset counts, §3.10.7.4); and so is a pure ACK at the window's right edge, from where a peer
-    /// that has filled the window acknowledges ours while part of its own is lost.
+    /// Range of the segment, if its numbers lie in the window (RFC 9293 §3.4, Table 6) and its timestamp passes PAWS.
+    /// Under a closed window, a data segment at RCV.NXT is acceptable without its data (§3.10.7.4). A pure ACK at the
+    /// right edge is acceptable: a peer that filled the window acknowledges from there while part of its data is lost.
     #[inline]
     fn acceptable(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
@@ -89,7 +85,7 @@ impl Endpoint {
         }
         let edge = self.receiver.edge();
         let occupied = end + u64::from(segment.flags.has(Flags::FIN));
-        // While the window is closed, RCV.NXT alone.
+        // RCV.NXT alone, if the window is closed.
         let is_within = start < edge.max(next + 1);
         let fits = match occupied > start {
             false => next <= start && (is_within || (start == edge && segment.is_pure_ack())),
@@ -98,7 +94,7 @@ impl Endpoint {
         fits.then_some(Range { start, end })
     }
 
-    /// PAWS (RFC 7323 §5.3); a reset is exempt.
+    /// Whether PAWS rejects the segment (RFC 7323 §5.3); resets are exempt.
     #[inline]
     pub(super) fn is_from_the_past(&self, now: Time, segment: &Segment) -> bool {
         let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps) else { return false };
@@ -106,7 +102,7 @@ impl Endpoint {
         is_past && !segment.flags.has(Flags::RST) && !self.has_outdated_stamp(now)
     }
 
-    /// The bytes of a segment that is not acceptable because all of them were received before.
+    /// Range of an unacceptable segment that was wholly received before.
     fn received_before(&self, now: Time, segment: &Segment) -> Option<Range> {
         let next = self.receiver.next();
         let start = self.irs.offset_of(segment.seq, next)?;
@@ -114,15 +110,16 @@ impl Endpoint {
         (!range.is_empty() && range.end <= next && !self.is_from_the_past(now, segment)).then_some(range)
     }
 
-    /// After 24 days of silence the peer's clock may have run half round: TS.Recent says nothing (RFC 7323 §5.5).
+    /// Whether TS.Recent is outdated: after 24 days of silence the peer's clock may have wrapped half-way (RFC 7323
+    /// §5.5).
     #[cold]
     fn has_outdated_stamp(&self, now: Time) -> bool {
-        // A faster clock than the usual one runs round sooner.
+        // A clock faster than usual wraps sooner.
         let half_round = Duration::from_nanos(u64::from(self.tick) << 31);
         now.since(self.heard_at) >= LONGEST_SILENCE.min(half_round)
     }
 
-    /// An unacceptable segment is answered with an ACK, unless it is a reset.
+    /// Answers an unacceptable segment, except a reset, with an ACK.
     #[cold]
     fn reject(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if self.is_their_syn_again(now, segment) {
@@ -138,15 +135,14 @@ impl Endpoint {
                 false => self.challenge(now),
             };
         }
-        // Data again: the peer has to learn that it came.
+        // A duplicate: the peer must learn of its arrival.
         if let Some(range) = self.received_before(now, segment) {
             self.receiver.note_duplicate(range);
             let is_recent = self.receiver.next() - range.start <= self.receiver.largest_window();
             if let Some(stamps) = segment.timestamps.filter(|_| self.agreed.timestamps && is_recent)
                 && self.believable(segment).is_some()
             {
-                // Its own time, not that of the copy whose ACK was lost: the RTT would be the time from then (RFC 7323
-                // §4.3, 2).
+                // The time of the copy whose ACK was lost would make the RTT too long (RFC 7323 §4.3, 2).
                 self.ts_recent = stamps.value;
             }
         }
@@ -156,7 +152,7 @@ impl Endpoint {
         }
     }
 
-    /// Only the exact next number resets; another one in the window is challenged (RFC 5961 §3).
+    /// Only a reset at exactly RCV.NXT closes; another in the window is challenged (RFC 5961 §3).
     #[cold]
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.seq != self.irs.at(self.receiver.next()) {
@@ -170,7 +166,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the rest of the segment is to be looked at.
+    /// Handles the ACK field. Returns whether to process the rest of the segment.
     #[inline]
     fn handle_acknowledgement(&mut self, now: Time, segment: &Segment, at: u64) -> bool {
         let una = self.sending.una();
@@ -185,19 +181,19 @@ impl Endpoint {
             self.establish(now, window);
         }
         let Some(ack) = ack else {
-            // Something not yet sent, or too old to be of this connection (RFC 5961 §5).
+            // ACK of unsent data, or too old for this connection (RFC 5961 §5).
             self.challenge(now);
             return false;
         };
         if ack < una {
-            // An old ACK: its data may still be new, and so may what it reports.
+            // An old ACK: its data and its SACK reports may still be new.
             if self.agreed.sack && !segment.sack.is_empty() {
                 self.take_reports(now, segment, at, ack);
             }
             return true;
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
-            // What every segment of a peer carries who only sends: the sending half learns the window from it and no more.
+            // A peer that only sends: each of its segments carries such an ACK, which only updates the window.
             self.sending.hear_window(at, ack, window);
             return true;
         }
@@ -205,7 +201,6 @@ impl Endpoint {
         true
     }
 
-    /// An acknowledgement of something outstanding, or one that may tell of a loss: the sending half gets it whole.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
         let sender = self.sender();
@@ -217,7 +212,7 @@ impl Endpoint {
         let news = Ack {
             ack,
             window,
-            // One that tells of a damaged segment is no duplicate either.
+            // A report of a damaged segment is no duplicate ACK either.
             carries_data: segment.sequence_space() > 0 || segment.damaged().is_some(),
             sack,
             stamps: segment.timestamps.filter(|_| self.agreed.timestamps),
@@ -239,8 +234,7 @@ impl Endpoint {
         }
     }
 
-    /// An ACK that a later one has overtaken: its SACK blocks update the scoreboard (RFC 6675 §5), and nothing else of it counts
-    /// (Linux's `old_ack`). An echoed mark comes again with the next ACK.
+    /// Handles an overtaken ACK: only SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats marks.
     #[cold]
     fn take_reports(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
         let una = self.sender().board().una();
@@ -257,7 +251,7 @@ impl Endpoint {
         self.sending.just_made().handle_ack(now, &news, &mut self.log);
     }
 
-    /// Whether nothing is outstanding that the segment could acknowledge or report, nor is it to tell of marks.
+    /// Whether nothing is outstanding for the segment to acknowledge or report, and marks are not reported.
     #[inline]
     fn expects_no_ack(&self, segment: &Segment) -> bool {
         self.sending.made().is_none_or(|sender| sender.is_calm() && sender.board().outstanding() == 0)
@@ -266,7 +260,6 @@ impl Endpoint {
             && segment.damaged().is_none()
     }
 
-    /// The peer has received a segment damaged, and could still read which.
     #[cold]
     fn hear_of_damage(&mut self, seq: Seq) {
         if let Some(offset) = self.iss.offset_of(seq, self.sending.una()) {
@@ -274,7 +267,7 @@ impl Endpoint {
         }
     }
 
-    /// What the segment acknowledges, if that was sent, and not too long ago (RFC 5961 §5).
+    /// Acknowledged offset, if acceptable: sent, and not too old (RFC 5961 §5).
     #[inline]
     fn believable(&self, segment: &Segment) -> Option<u64> {
         let believable = self.sending.oldest_ack()..=self.sending.may_acknowledge();
@@ -311,7 +304,7 @@ impl Endpoint {
         arriving: &Arriving,
         tells_mark: bool,
     ) {
-        // What lies beyond the window is cut off (RFC 9293 §3.10.7.4); a FIN at its edge takes no room.
+        // Data beyond the window is trimmed (RFC 9293 §3.10.7.4); a FIN at the edge needs no room.
         let range = Range { start: sent.start, end: sent.end.min(self.receiver.edge().max(sent.start)) };
         let fin = segment.flags.has(Flags::FIN) && range.end == sent.end;
         if range.is_empty() && !fin {
@@ -319,7 +312,7 @@ impl Endpoint {
             return;
         }
         if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
-            // The peer has sent its FIN already: a repetition is acknowledged again.
+            // The peer's FIN has arrived: a retransmission is acknowledged again.
             self.receiver.acknowledge_now();
             return;
         }

@@ -1,5 +1,4 @@
-//! Calls of the application (RFC 9293 §3.10.1 to §3.10.5): to open, to send, to close, to give up, and what may change while the
-//! connection is open. A chapter of the endpoint.
+//! Calls of the application (RFC 9293 §3.10.1 to §3.10.5) and settings that may change on an open connection.
 
 use super::{Ended, Endpoint, KeepAlive, Role, State};
 use crate::sender::Sender;
@@ -7,7 +6,7 @@ use lasthop_base::{Duration, Time};
 use std::sync::Arc;
 
 impl Endpoint {
-    /// Opens: sends the SYN, or listens for one.
+    /// Opens the connection: sends a SYN, or listens.
     pub fn open(&mut self, now: Time) {
         self.clock = now;
         if self.state == State::Closed && self.ended.is_none() {
@@ -18,7 +17,7 @@ impl Endpoint {
         }
     }
 
-    /// The application has `bytes` more to send; ignored after it has closed.
+    /// The application writes `bytes` more; ignored after [`Endpoint::close`].
     pub fn write(&mut self, bytes: u64) {
         if self.is_synchronised() {
             self.sender_mut().write(bytes);
@@ -27,7 +26,7 @@ impl Endpoint {
         }
     }
 
-    /// The application has nothing more to send: a FIN follows what was written.
+    /// Ends the data: a FIN follows.
     pub fn close(&mut self) {
         let next = match self.state {
             State::Established => State::FinWait1,
@@ -47,7 +46,7 @@ impl Endpoint {
         self.state = next;
     }
 
-    /// Like [`Endpoint::close`], but may be called before the connection is open: it closes once what was written is sent.
+    /// As [`Endpoint::close`], but also before the connection is open: closes after the written data is sent.
     pub fn close_when_sent(&mut self) {
         match self.state {
             State::Closed | State::Listen | State::SynSent => self.closes_when_open = true,
@@ -55,18 +54,18 @@ impl Endpoint {
         }
     }
 
-    /// Gives the connection up: a reset tells the peer (RFC 9293 §3.10.5).
+    /// Aborts the connection with a reset (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
         self.reset_peer();
         self.end(Ended::Aborted);
     }
 
-    /// The application holds `bytes` of what was delivered unread: they take room in the receive buffer.
+    /// The application leaves `bytes` of the delivered data unread in the receive buffer.
     pub fn hold_unread(&mut self, bytes: u64) {
         self.receiver.hold_unread(bytes, self.agreed.shift);
     }
 
-    /// Whether short segments wait while data is outstanding, from now on (RFC 9293 §3.7.4).
+    /// Sets Nagle's algorithm: short segments wait while data is outstanding (RFC 9293 §3.7.4).
     pub fn set_nagle(&mut self, nagle: bool) {
         Arc::make_mut(&mut self.config).nagle = nagle;
         if let Some(sender) = self.sending.made_mut() {
@@ -74,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// The user timeout from now on: how long data may go unacknowledged; `None`: for ever (RFC 9293 §3.8.3, RFC 5482).
+    /// Sets the user timeout for unacknowledged data; `None`: never (RFC 9293 §3.8.3, RFC 5482).
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         Arc::make_mut(&mut self.config).patience.data = limit;
         if let Some(sender) = self.sending.made_mut() {
@@ -82,7 +81,7 @@ impl Endpoint {
         }
     }
 
-    /// Turns keep-alive probes on or off, from now on.
+    /// Sets keep-alive; `None`: off.
     pub fn set_keep_alive(&mut self, now: Time, keep_alive: Option<KeepAlive>) {
         Arc::make_mut(&mut self.config).keep_alive = keep_alive;
         self.questions.forget();
@@ -92,7 +91,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the same data (or SYN) was sent again so often that the path may be broken (R1, RFC 9293 §3.8.3).
+    /// Whether the path may be broken: R1 retransmissions of the same data or SYN (RFC 9293 §3.8.3).
     pub fn is_troubled(&self) -> bool {
         self.sending.made().is_some_and(Sender::is_troubled)
             || self.syn_repeats >= self.config.patience.troubled_after

@@ -1,29 +1,26 @@
-//! Challenge ACKs, the answers to segments that may be forged: how many may go out.
+//! Rate limit of challenge ACKs, the answers to possibly forged segments.
 
 use lasthop_base::{Duration, Time};
 
-/// How many more challenge ACKs may go out now: a bucket of the connection's own, because one that connections share
-/// can be read by whoever empties it.
+/// Token bucket of one connection: a bucket shared by connections would leak information to attackers.
 #[derive(Debug)]
 pub(super) struct Challenges {
     most: u32,
     left: u32,
-    /// Since when the bucket has been filling.
     since: Time,
 }
 
-/// RFC 5961 §7 counts challenges in any five seconds.
+/// RFC 5961 §7 limits challenge ACKs in any five seconds.
 const SPAN: Duration = Duration::from_secs(5);
 
 impl Challenges {
-    /// At most `in_five_seconds` challenges in any five seconds, one at least.
+    /// At most `in_five_seconds` challenge ACKs in any five seconds, at least 1.
     pub(super) fn new(in_five_seconds: u32) -> Challenges {
-        // A full bucket at the start of the five seconds, and what they add.
+        // A full bucket at the start, plus the tokens of five seconds.
         let most = (in_five_seconds / 2).max(1);
         Challenges { most, left: most, since: Time::ZERO }
     }
 
-    /// Whether one more may go out.
     pub(super) fn take(&mut self, now: Time) -> bool {
         let each = SPAN.divided_by(u64::from(self.most));
         let gained = now.since(self.since).as_nanos() / each.as_nanos();

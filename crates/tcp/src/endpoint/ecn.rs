@@ -1,30 +1,28 @@
-//! Congestion marks on this connection: what the handshake agrees on (RFC 3168 §6.1.1, RFC 9768 §3.1), and what a segment tells
-//! of them afterwards. How they are counted: `accecn.rs`. A chapter of the endpoint.
+//! Negotiation of ECN (RFC 3168 §6.1.1, RFC 9768 §3.1), and marks in segments. Counters: `accecn.rs`.
 
 use super::accecn::{AccEcn, Telling, Told, field_of, flags_of, handshake_field};
 use super::{Arriving, Endpoint};
 use lasthop_wire::{Ecn, Flags, Segment};
 
-/// How a receiver tells the sender of congestion marks.
+/// Feedback of congestion marks from receiver to sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Feedback {
-    /// Not at all.
+    /// No feedback.
     #[default]
     None,
-    /// That there was one, once a round trip (RFC 3168).
+    /// Presence of marks, once a round trip (RFC 3168).
     Classic,
-    /// How many there were (RFC 9768).
+    /// Number of marks (RFC 9768).
     Accurate,
 }
 
-/// A SYN or SYN-ACK that was not answered so often goes out without ECN (RFC 9768 §3.1.4).
+/// Number of unanswered SYNs or SYN-ACKs after which AccECN is withdrawn (RFC 9768 §3.1.4).
 const ACCECN_TRIES: u32 = 2;
 
-/// A SYN with the bits of RFC 3168 goes out once, and without them from its first retransmission on (§6.1.1.1; as Linux has it):
-/// somebody on the way may drop every SYN with them.
+/// Unanswered SYNs after which classic ECN is withdrawn (RFC 3168 §6.1.1.1, as Linux): a node may drop SYNs with ECN.
 const CLASSIC_TRIES: u32 = 1;
 
-/// What an AccECN host does about a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
+/// Feedback chosen by an AccECN host for a SYN with these bits (RFC 9768 §3.1.2, §3.1.3).
 fn for_syn(field: u8) -> Feedback {
     match field {
         0b000 => Feedback::None,
@@ -33,24 +31,22 @@ fn for_syn(field: u8) -> Feedback {
     }
 }
 
-/// The same for a SYN-ACK that answers its own SYN.
+/// Feedback chosen for a SYN-ACK that answers an AccECN SYN.
 fn for_syn_ack(field: u8) -> Feedback {
     match field {
-        // Nothing, or a server that reflects whatever came.
+        // No ECN, or a server that reflects the bits.
         0b000 | 0b111 => Feedback::None,
         0b001 => Feedback::Classic,
         _ => Feedback::Accurate,
     }
 }
 
-/// Whether a SYN-ACK says that our SYN, sent as not ECN-capable, arrived as such (RFC 9768 §3.2.2.3); 0b101 is reserved and
-/// says so (§3.1.3).
+/// Whether a SYN-ACK reports our SYN as not ECN-capable, as sent (RFC 9768 §3.2.2.3); includes the reserved 0b101.
 fn says_unchanged(field: u8) -> bool {
     matches!(field, 0b010 | 0b101)
 }
 
 impl Endpoint {
-    /// How marks are told, by the peer's SYN or by its SYN-ACK.
     pub(super) fn agree_on_ecn(&self, syn: &Segment, answers_ours: bool) -> Feedback {
         let field = field_of(syn.flags);
         let asks = match answers_ours {
@@ -66,7 +62,7 @@ impl Endpoint {
         }
     }
 
-    /// What data bears, and what is counted, from now on; `arrived`: how the peer's SYN or SYN-ACK came.
+    /// Sets the code point of data and the feedback; `arrived`: code point of the peer's SYN or SYN-ACK.
     pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         let is_accurate = self.agreed.ecn == Feedback::Accurate;
         self.telling = match is_accurate {
@@ -75,21 +71,20 @@ impl Endpoint {
         };
         self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());
         let is_mangled = is_accurate && answers_ours && !says_unchanged(field_of(syn.flags));
-        // The SYN-ACK may answer an earlier SYN than the last. Marks are told then, but whoever has sent a SYN without ECN sends
-        // nothing ECN-capable (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
+        // The SYN-ACK may answer an earlier SYN. After a SYN without ECN, marks are reported, but nothing ECN-capable
+        // is sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5).
         let is_withdrawn = answers_ours && self.has_withdrawn_ecn();
         self.data_ecn = match self.agreed.ecn {
             Feedback::None => Ecn::NotEct,
             _ if is_mangled || is_withdrawn => Ecn::NotEct,
-            // ECT(1) is a promise to answer each mark (RFC 9331 §4.3).
+            // ECT(1) promises a response to each mark (RFC 9331 §4.3).
             Feedback::Accurate if self.sender().is_scalable() => Ecn::Ect1,
             Feedback::Classic | Feedback::Accurate => Ecn::Ect0,
         };
     }
 
-    /// The peer's SYN comes once more, with this code point. What was agreed on stays; but if it offers nothing now, nothing
-    /// ECN-capable may be sent (RFC 3168 §6.1.1, RFC 9768 §3.1.5), and classic ECN is not offered back. The SYN-ACK says how
-    /// the SYN came that it answers (RFC 9768 §3.1.2).
+    /// The peer's SYN is retransmitted; the negotiation stays. If this SYN offers no ECN, nothing ECN-capable is sent
+    /// and classic ECN is not offered back (RFC 3168 §6.1.1, RFC 9768 §3.1.5). The SYN-ACK encodes `arrived` (§3.1.2).
     pub(super) fn hear_syn_again(&mut self, syn: &Segment, arrived: Ecn) {
         if field_of(syn.flags) == 0 {
             self.data_ecn = Ecn::NotEct;
@@ -99,12 +94,11 @@ impl Endpoint {
         }
     }
 
-    /// Whether our last SYN went out without ECN, although it is configured: an earlier one was not answered in time.
+    /// Whether our last SYN omitted a configured ECN, because an earlier SYN was not answered in time.
     fn has_withdrawn_ecn(&self) -> bool {
         self.syn_repeats >= if self.config.accecn { ACCECN_TRIES } else { CLASSIC_TRIES }
     }
 
-    /// The bits for ECN in our SYN or SYN-ACK.
     pub(super) fn offer_of_ecn(&mut self, answers: bool) -> Flags {
         let has_failed = self.syn_repeats >= ACCECN_TRIES;
         match (answers, self.agreed.ecn) {
@@ -114,7 +108,7 @@ impl Endpoint {
             (true, Feedback::Classic) if self.data_ecn == Ecn::NotEct => Flags::default(),
             (true, Feedback::Classic) => Flags::ECE,
             (true, Feedback::Accurate) if has_failed => {
-                // It may be the peer's last word that there is no ECN (RFC 9768 §3.1.5).
+                // This may be the last SYN-ACK that the peer receives, without ECN (RFC 9768 §3.1.5).
                 self.data_ecn = Ecn::NotEct;
                 Flags::default()
             }
@@ -125,8 +119,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the ACK echoes a mark for which the window comes down as for a loss, and how many bytes it says arrived with
-    /// one. A control that counts marks is told the latter alone.
+    /// Whether the ACK's marks reduce the window like a loss (not for scalable control), and the newly marked bytes.
     #[inline]
     pub(super) fn marks_told(&mut self, segment: &Segment, acked: u64, is_handshake: bool) -> (bool, u32) {
         match self.agreed.ecn {
@@ -151,7 +144,7 @@ impl Endpoint {
             }
             return 0;
         }
-        // What is not new may have been overtaken (RFC 9768 §3.2.2.2); what it tells, the next one tells, too.
+        // An ACK of nothing new may have been overtaken (RFC 9768 §3.2.2.2); the next ACK repeats its feedback.
         if acked == 0 {
             return 0;
         }
@@ -163,7 +156,7 @@ impl Endpoint {
         marked
     }
 
-    /// Counts a packet's mark, if it has one; whether it is to be told at once.
+    /// Counts a packet's mark. Returns whether to report it immediately.
     #[cold]
     pub(super) fn count_mark(&mut self, segment: &Segment, arriving: &Arriving) -> bool {
         let Some(accecn) = self.telling.accecn_mut() else { return false };

@@ -1,4 +1,4 @@
-//! The next segment to send. A chapter of the endpoint.
+//! Choice and construction of the next segment.
 
 use super::accecn::{field_of, flags_of, handshake_field};
 use super::{Endpoint, Feedback, Special, State};
@@ -7,11 +7,11 @@ use crate::sender::{Full, Outgoing};
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
-/// Bytes of a SACK option, its padding included, and of each block in it.
+/// Bytes of a SACK option with padding, and of each block.
 const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
-/// What a driver knows of a segment to send beside the segment.
+/// Properties of a segment for the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
     /// See [`Sending::again`].
@@ -20,7 +20,7 @@ pub struct Sent {
     pub priority: Priority,
     /// See [`Sending::ecn`].
     pub ecn: Ecn,
-    /// Whether it may be worth asking for another one now; if not, there is none.
+    /// Whether another segment may follow now; if false, none does.
     pub more: bool,
 }
 
@@ -29,15 +29,15 @@ pub struct Sent {
 pub struct Sending {
     /// The segment.
     pub segment: Segment,
-    /// Whether its bytes were sent before.
+    /// Whether this is a retransmission.
     pub again: bool,
-    /// The priority that the packet should have.
+    /// Priority of the packet.
     pub priority: Priority,
-    /// The ECN field that the packet should have (RFC 3168 §6.1.5: retransmissions and pure ACKs are not ECN-capable).
+    /// ECN field of the packet (RFC 3168 §6.1.5: retransmissions and pure ACKs are not ECN-capable).
     pub ecn: Ecn,
 }
 
-/// A segment of no data, behind which another one may follow.
+/// A segment without data, after which another may follow.
 const BARE: Sent = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
 
 impl Default for Sent {
@@ -47,7 +47,7 @@ impl Default for Sent {
 }
 
 impl Endpoint {
-    /// Fills `segment` and `sent` with the next one to send; whether there is one.
+    /// Writes the next segment into `segment` and `sent`. Returns whether there is one.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn next_segment(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
         if self.special.is_some() || self.state != State::Established {
@@ -64,8 +64,7 @@ impl Endpoint {
             }
             Some(sender) => {
                 if !sender.has_nothing(now) {
-                    // Nearly all data is the next full segment, while nothing is lost: it has its own way through this
-                    // function.
+                    // Shortcut for nearly all data: the next full segment on the fast path.
                     if let Some(full) = sender.send_full(now) {
                         self.write_full(now, &full, segment, sent);
                         return true;
@@ -76,14 +75,14 @@ impl Endpoint {
                 }
             }
         }
-        // Nobody had data, and behind this ACK nothing is due.
+        // Without data, nothing follows this ACK.
         let Some(ack) = self.receiver.poll_ack() else { return false };
         self.write_ack(now, ack, segment);
         *sent = Sent { more: false, ..BARE };
         true
     }
 
-    /// The same before the connection is open, once one side has closed, and where something special goes first.
+    /// As [`Endpoint::next_segment`], for connections that are opening or closing, and for special segments.
     #[cold]
     fn next_elsewhere(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
         if self.special.is_some() || !self.is_synchronised() {
@@ -107,7 +106,6 @@ impl Endpoint {
         Some(Sent { more: false, ..BARE })
     }
 
-    /// Resets, keep-alive probes, SYNs, and what is sent before the connection is open.
     #[cold]
     fn next_of_opening(&mut self, now: Time, segment: &mut Segment) -> Option<Sent> {
         match self.special.take() {
@@ -153,7 +151,7 @@ impl Endpoint {
     }
 
     fn reset(&self, now: Time, seq: Seq, ack: Option<Seq>) -> Segment {
-        // Without an ACK the echo means nothing (RFC 7323 §3.2).
+        // Without ACK the echo is invalid (RFC 7323 §3.2).
         let echo = if ack.is_some() { self.ts_recent } else { 0 };
         let stamps = Timestamps { echo, ..self.stamp(now) };
         Segment {
@@ -172,7 +170,6 @@ impl Endpoint {
         )
     }
 
-    /// An acknowledgement of so much, and nothing else.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_ack(&mut self, now: Time, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
@@ -180,7 +177,7 @@ impl Endpoint {
         self.log.often.acks_sent += 1;
     }
 
-    /// The same where another one may follow. Apart, so that the usual ACK is all that stands where segments are sent.
+    /// As [`Endpoint::write_ack`], for less usual ACKs; out of line, to keep the common path small.
     #[cold]
     fn write_ack_apart(&mut self, now: Time, ack: u64, segment: &mut Segment) -> Sent {
         self.write_bare(now, self.sending.nxt(), ack, segment);
@@ -188,14 +185,13 @@ impl Endpoint {
         BARE
     }
 
-    /// A header and nothing else.
     #[cold]
     fn write_bare(&mut self, now: Time, start: u64, ack: u64, segment: &mut Segment) {
         let window = self.receiver.advertise(ack, self.agreed.shift);
         self.write_header(now, start, (ack, window), (0, u64::MAX), segment);
     }
 
-    /// A full segment of new data, with more behind it: what [`Endpoint::write_data`] comes down to then.
+    /// Fast version of [`Endpoint::write_data`] for a full segment of new data with more data behind it.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_full(&mut self, now: Time, full: &Full, segment: &mut Segment, sent: &mut Sent) {
         let Full { range, room, priority, cwr, more } = *full;
@@ -211,7 +207,6 @@ impl Endpoint {
         *sent = Sent { again: false, priority, ecn: self.data_ecn, more };
     }
 
-    /// Data, and what it has beside the header of an ACK.
     #[inline(never)]
     fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
         let Outgoing { range, again, fin, priority, cwr } = *outgoing;
@@ -237,7 +232,7 @@ impl Endpoint {
         Sent { again, priority, ecn, more }
     }
 
-    /// All that segments have which are neither resets nor SYNs, where `len` bytes begin at `start` and options have `room`.
+    /// Writes the header of a segment other than SYN and RST: `len` bytes from `start`, with `room` bytes for options.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn write_header(
         &mut self,
@@ -248,7 +243,7 @@ impl Endpoint {
         segment: &mut Segment,
     ) {
         self.last_ack = ack;
-        // Field by field: the blocks of SACK stay as they are while none is told.
+        // Field by field: unused SACK blocks keep their old values.
         segment.seq = self.iss.at(start);
         segment.ack = self.irs.at(ack);
         segment.len = len as u32;
@@ -284,7 +279,7 @@ impl Endpoint {
         self.receiver.report(most, |range| segment.sack.push(irs.at(range.start), irs.at(range.end)));
     }
 
-    /// Three blocks fit beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
+    /// SACK blocks that fit: three beside timestamps, four without (RFC 2018 §3), two beside AccECN's counters.
     fn most_blocks(&self) -> usize {
         if self.agreed.ecn == Feedback::Accurate
             && self.telling.accecn().is_some_and(|accecn| accecn.is_due())
@@ -294,8 +289,7 @@ impl Endpoint {
         if self.agreed.timestamps { SackBlocks::MOST - 1 } else { SackBlocks::MOST }
     }
 
-    /// New data leaves room for the SACK blocks and AccECN's counters that there are now: with them its packet is no longer than
-    /// the peer can take (RFC 9293 §3.7.1, RFC 6691 §3).
+    /// Reserves room for SACK blocks and AccECN's counters in data segments (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
         if self.sending.made().is_none() {
@@ -307,7 +301,6 @@ impl Endpoint {
         }
     }
 
-    /// Bytes that SACK blocks and AccECN's counters take now.
     pub(super) fn room_for_options(&self) -> u64 {
         let blocks = self.receiver.reassembly().beyond().len().min(self.most_blocks()) as u64;
         let sack = if blocks > 0 { SACK_HEADER + SACK_BLOCK * blocks } else { 0 };
@@ -328,7 +321,7 @@ fn fill(sent: &mut Sent, what: Option<Sent>) -> bool {
 }
 
 impl Reason {
-    /// Whether a retransmission for this reason answers a loss that was seen, rather than a timer or a doubt.
+    /// Whether the reason is a detected loss, not a timer or a suspicion.
     pub const fn is_seen_loss(self) -> bool {
         matches!(self, Reason::FastRetransmit | Reason::Hole)
     }

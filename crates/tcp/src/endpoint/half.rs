@@ -1,36 +1,32 @@
-//! The sending half, which is made with the first that is to be sent, or when somebody looks at it. A chapter of the endpoint.
+//! Lazy creation of the sending half.
 
 use super::{Endpoint, State};
 use crate::sender::{Sender, recovery};
 use lasthop_base::{Stream, Time};
 
-/// The random stream of an endpoint's sender.
 fn sender_stream(seed: u64) -> Stream {
     Stream::named(seed, "sender")
 }
 
 impl Endpoint {
-    /// The sending half, to look at. An end that has sent nothing so far makes it for that.
+    /// The sending half; created on demand.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sender(&self) -> &Sender {
         self.sending.get_or_make(&self.beginning, |mss| self.begin_sender(mss))
     }
 
-    /// The same, to send something.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn sender_mut(&mut self) -> &mut Sender {
         self.sender();
         self.sending.just_made()
     }
 
-    /// There is no sender, and it was asked what goes out.
     #[cold]
     pub(super) fn note_silence(&mut self, now: Time) {
         self.is_silent = true;
         self.beginning.note_silence(now);
     }
 
-    /// A sender that has sent nothing, as was agreed so far.
     #[cold]
     fn begin_sender(&self, mss: u32) -> Sender {
         let is_agreed = !matches!(self.state, State::Closed | State::Listen | State::SynSent);

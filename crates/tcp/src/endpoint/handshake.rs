@@ -1,4 +1,4 @@
-//! Opening a connection (RFC 9293 §3.5), and what its options agree on. A chapter of the endpoint.
+//! Opening of a connection (RFC 9293 §3.5) and negotiation of options.
 
 use super::{Agreed, Arriving, Ended, Endpoint, Feedback, Role, Special, State};
 use crate::config::Config;
@@ -9,30 +9,28 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
 
-/// The SYN's (or SYN-ACK's) retransmission.
 #[derive(Debug)]
 pub(super) struct Handshake {
     timer: Time,
-    /// Whether a SYN (or SYN-ACK) is to go out.
     pub(super) pending: bool,
     rtt: RttEstimator,
-    /// When the SYN went out first.
+    /// Time of the first SYN.
     begun_at: Time,
-    /// When the SYN went out, if once only.
+    /// Sending time of the SYN, if sent only once.
     pub(super) sent_at: Option<Time>,
 }
 
-/// Bytes of the timestamps option with its padding, in every segment (RFC 7323 appendix A).
+/// Bytes of the timestamps option with padding (RFC 7323 appendix A).
 pub(super) const TIMESTAMP_BYTES: u32 = 12;
-/// The timeout with which data begins after the SYN's timer has expired (RFC 6298 §5.7).
+/// Initial timeout of data after the SYN's timer has expired (RFC 6298 §5.7).
 const SYN_LOST_RTO: Duration = Duration::from_secs(3);
-/// Smaller segments than any link asks for only serve attacks.
+/// Smallest accepted MSS, a defence: no link needs a smaller one.
 pub(super) const SMALLEST_MSS: u32 = 64;
 
-/// Whether a segment asks a listener for a connection.
+/// Whether a segment requests a connection from a listener.
 ///
-/// A SYN with a FIN does not: RFC 9293 §3.10.7.2 would have its FIN wait, but nobody opens and closes in one segment
-/// (T/TCP did; RFC 6247 made it history), while those who look for ways past filters do. Linux drops it too.
+/// A SYN with FIN does not, as in Linux. RFC 9293 §3.10.7.2 would queue the FIN, but only T/TCP (historic, RFC 6247)
+/// sent such segments, and attackers send them to evade filters.
 pub fn opens(segment: &Segment) -> bool {
     segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK | Flags::RST | Flags::FIN)
 }
@@ -62,7 +60,6 @@ impl Endpoint {
         self.handshake.get_or_insert_with(|| Box::new(Handshake::new(config))).start(now);
     }
 
-    /// When the SYN (or SYN-ACK) goes out again, [`Time::NEVER`] if at no time.
     pub(super) fn handshake_timer(&self) -> Time {
         self.handshake.as_ref().map_or(Time::NEVER, |handshake| handshake.timer)
     }
@@ -85,7 +82,7 @@ impl Endpoint {
         }
     }
 
-    /// A connection that was not yet open is reset: back to where it came from (RFC 9293 §3.10.7.4).
+    /// A reset of a connection that is not open: back to LISTEN (RFC 9293 §3.10.7.4).
     pub(super) fn listen_again(&mut self) {
         self.state = State::Listen;
         (self.handshake, self.syn_repeats) = (None, 0);
@@ -93,12 +90,11 @@ impl Endpoint {
         (self.echoed, self.data_ecn) = (Flags::default(), Ecn::NotEct);
         self.ts_recent = 0;
         self.receiver.stop();
-        // The next peer may offer what this one did not.
+        // The next peer may offer other options.
         self.sending.begin_anew(&mut self.beginning, self.config.segment);
     }
 
-    /// RFC 9293 §3.10.7.2. The data of a SYN is dropped and not acknowledged: nobody knows yet whether its sender is who
-    /// it says; it comes again.
+    /// RFC 9293 §3.10.7.2. A SYN's data is discarded, not acknowledged: the sender is unverified, and will retransmit.
     pub(super) fn handle_in_listen(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.flags.has(Flags::RST) {
             return;
@@ -138,13 +134,13 @@ impl Endpoint {
             }
             self.handle_rest_of_syn_ack(now, segment, arriving);
         } else {
-            // Both sides opened at once (RFC 9293 §3.5, Fig. 7).
+            // Simultaneous open (RFC 9293 §3.5, Fig. 7).
             self.state = State::SynReceived;
             self.start_handshake(now);
         }
     }
 
-    /// Data and a FIN that come with the SYN-ACK are taken once the connection is open (RFC 9293 §3.10.7.3).
+    /// Handles data and FIN of the SYN-ACK once the connection is open (RFC 9293 §3.10.7.3).
     pub(super) fn handle_rest_of_syn_ack(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if segment.len > 0 || segment.flags.has(Flags::FIN) {
             let range = Range { start: 1, end: 1 + u64::from(segment.len) };
@@ -152,7 +148,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is the SYN that the connection came from, once more, while that is not yet open.
+    /// Whether this is a retransmission of the SYN that began a connection which is not yet open.
     pub(super) fn is_their_syn_again(&self, now: Time, segment: &Segment) -> bool {
         self.state == State::SynReceived
             && opens(segment)
@@ -160,8 +156,7 @@ impl Endpoint {
             && !self.is_from_the_past(now, segment)
     }
 
-    /// The peer has not heard our SYN-ACK: the SYN-ACK again (as Linux answers), for a bare ACK means nothing in SYN-SENT. As
-    /// many as challenge ACKs may be, so that forged SYNs draw few.
+    /// Retransmits the SYN-ACK, as Linux: SYN-SENT ignores a bare ACK. Limited like challenge ACKs: SYNs may be forged.
     pub(super) fn answer_again(&mut self, now: Time, syn: &Segment, arriving: &Arriving) {
         if !self.challenges.take(now) {
             return;
@@ -178,8 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is the SYN-ACK once more, at an end that reports marks accurately: our ACK of it was lost, as far as one can
-    /// tell, for the peer has sent nothing since, nor acknowledged any data.
+    /// Whether this SYN-ACK is retransmitted, with AccECN: our ACK was probably lost, as nothing else has arrived.
     pub(super) fn is_their_syn_ack_again(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::Accurate
             && self.role == Role::Active
@@ -189,7 +183,7 @@ impl Endpoint {
             && (self.receiver.next(), self.sending.una()) == (1, 1)
     }
 
-    /// The ACK again, which says how this SYN-ACK came (RFC 9768 §3.2.2.1). As many as challenge ACKs may be.
+    /// Repeats the ACK, which encodes this SYN-ACK's code point (RFC 9768 §3.2.2.1). Limited like challenge ACKs.
     pub(super) fn acknowledge_syn_ack_again(&mut self, now: Time, arrived: Ecn) {
         if self.challenges.take(now) {
             self.log.seldom().challenges += 1;
@@ -197,17 +191,17 @@ impl Endpoint {
         }
     }
 
-    /// When an answer to the SYN (or SYN-ACK) is waited for no longer.
+    /// Time at which an unanswered SYN or SYN-ACK aborts the connection.
     fn end_of_handshake(&self) -> Time {
         let begun_at = self.handshake.as_ref().map_or(Time::ZERO, |handshake| handshake.begun_at);
         self.config.patience.syn.map_or(Time::NEVER, |limit| begun_at + limit)
     }
 
-    /// Our SYN is acknowledged; `window` is what the peer then advertises, bytes.
+    /// Our SYN is acknowledged; `window`: the peer's advertised window, bytes.
     pub(super) fn establish(&mut self, now: Time, window: u64) {
         self.state = State::Established;
         if self.syn_repeats > 1 {
-            // Lost more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
+            // Retransmitted more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
             Arc::make_mut(&mut self.config).initial_window = 1;
             let mss = self.sending.segment(&self.beginning) as u32;
             self.sending.begin_anew(&mut self.beginning, mss);
@@ -216,7 +210,7 @@ impl Endpoint {
         let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
         self.sending.open(&mut self.beginning, window, rtt, careful);
-        // Who hears of marks with each ACK, or takes no short way, has a sender from the start.
+        // Mark feedback in each ACK, and a disabled fast path, need a sender from the start.
         if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_shortcut {
             self.sender();
         }
@@ -231,7 +225,6 @@ impl Endpoint {
         }
     }
 
-    /// Takes the options of the peer's SYN.
     fn agree(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         self.irs = syn.seq;
         let timestamps = self.config.timestamps && syn.timestamps.is_some();
@@ -248,7 +241,7 @@ impl Endpoint {
             self.ts_recent = stamps.value;
         }
         let peer_mss = syn.mss.map_or(self.config.default_mss, u32::from).max(SMALLEST_MSS);
-        // Only options that are sent take from the payload (RFC 9293 §3.7.1, MUST-16).
+        // Only options that are sent reduce the payload (RFC 9293 §3.7.1, MUST-16).
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let mss = peer_mss.min(self.largest_mss()).saturating_sub(option_bytes).max(1);
         let falls_back = !self.agreed.sack && self.sending.made().is_some_and(|sender| sender.uses_sack());
@@ -257,19 +250,18 @@ impl Endpoint {
         }
     }
 
-    /// What fits into a segment here, payload and options, bytes: the value of our MSS option (RFC 6691 §2).
+    /// Value of our MSS option: payload and options of a segment, bytes (RFC 6691 §2).
     fn largest_mss(&self) -> u32 {
         let option_bytes = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.config.segment.saturating_add(option_bytes)
     }
 
-    /// The shift that lets a 16-bit field express the largest window we will ever advertise (RFC 7323 §2.3).
+    /// Shift for which a 16-bit field can express our largest window (RFC 7323 §2.3).
     pub(super) fn own_shift(&self) -> u8 {
         let largest = self.receiver.largest_window();
         (0..14).find(|shift| largest >> shift <= u64::from(u16::MAX)).unwrap_or(14)
     }
 
-    /// The SYN or SYN-ACK.
     pub(super) fn syn(&mut self, now: Time) -> Segment {
         let is_first = self.handshake.as_ref().is_some_and(|handshake| handshake.sent_at.is_some());
         if let Some(handshake) = &mut self.handshake {
@@ -296,7 +288,7 @@ impl Endpoint {
             timestamps: timestamps.then(|| self.stamp(now)),
             ..Segment::default()
         };
-        // Only the first SYN-ACK: somebody on the way may drop what he does not know (RFC 9768 §3.2.3.2.2).
+        // Only in the first SYN-ACK: a node may drop unknown options (RFC 9768 §3.2.3.2.2).
         if let Some(accecn) = self.telling.accecn().filter(|_| answers && is_first) {
             syn.set_accecn(accecn.first_option());
         }

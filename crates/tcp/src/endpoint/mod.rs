@@ -1,24 +1,18 @@
-//! A TCP endpoint: the only place that knows both halves.
+//! A TCP endpoint, which joins both halves.
 //!
-//! `handle_*` tells it what happened, then `poll_*` asks for output until `None`:
-//! segments to send now, the deadline by which `handle_timeout` wants to be called,
-//! events. It reads no clock and owns no bytes: `write` counts what there is to send,
-//! and a segment says which part of the stream it carries.
+//! `handle_*` delivers events; `poll_*` then returns output until `None`: segments to send now, the deadline for
+//! `handle_timeout`, and events. An endpoint reads no clock and holds no bytes: `write` counts the data to send, and a
+//! segment names its part of the stream.
 //!
-//! A part owns its state, and nobody else reads or writes it:
-//! * `accecn.rs`: marks counted in detail; `challenge.rs`: number of challenge ACKs that may go out; `keep_alive.rs`: questions
-//!   to an idle peer. The halves are `Sender` and `Receiver`.
+//! Components, each of which owns its state: `accecn` (AccECN counters), `challenge` (rate limit of challenge ACKs),
+//! `keep_alive` (probes), and the halves `Sender` and `Receiver`. Files of `impl Endpoint`:
 //!
-//! A chapter coordinates them (`impl Endpoint`):
-//! * `handshake.rs`: opening, and what the options agree on; `ecn.rs`: what is agreed on about marks, and what a segment tells of
-//!   them;
-//! * `arrival.rs`: a segment in a synchronised state, in RFC 9293 §3.10.7.4's order; `predicted.rs`: the usual segment in few
-//!   steps, by the same rules;
-//! * `emit.rs`: the next segment to send; `half.rs`: the sending half, which is made when it is needed;
-//! * `timers.rs`: deadlines, and what their expiry does; `time_wait.rs`: the end, and who may come after it;
-//! * `calls.rs`: calls of the application; `notices.rs`: what the driver, links and nodes know; `network.rs`: ICMP errors;
-//! * `reset.rs`: answers to segments that belong to no connection, or may be forged;
-//! * `stamps.rs`: the clock behind timestamps; `seen.rs`: what can be seen of it.
+//! * `handshake`: opening, negotiation of options; `ecn`: negotiation of ECN, marks;
+//! * `arrival`: segments in a synchronised state; `predicted`: header prediction;
+//! * `emit`: the next segment; `half`: lazy creation of the sending half;
+//! * `timers`, `time_wait`; `stamps`: timestamp clock; `seen`: views;
+//! * `calls`: of the application; `notices`: of the driver, links and nodes; `network`: ICMP errors;
+//! * `reset`: resets and challenge ACKs.
 
 mod accecn;
 mod arrival;
@@ -56,18 +50,18 @@ use lasthop_base::{Stream, Time};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use std::sync::Arc;
 
-/// Who opens the connection.
+/// Role in the opening of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Sends the SYN.
     Active,
-    /// Waits for it.
+    /// Waits for a SYN.
     Passive,
 }
 
 /// Connection states (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)] // The names are the RFC's.
+#[allow(missing_docs)] // Names from the RFC.
 pub enum State {
     Closed,
     Listen,
@@ -82,15 +76,15 @@ pub enum State {
     TimeWait,
 }
 
-/// What a driver knows about a segment beside the segment itself.
+/// Properties of an arriving packet outside of the segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arriving {
-    /// The ECN field with which its packet came.
+    /// ECN field of the packet.
     pub ecn: Ecn,
 }
 
 impl Arriving {
-    /// With a congestion mark (CE), or with nothing.
+    /// Returns a packet with CE if `marked`, else not ECN-capable.
     pub const fn marked(marked: bool) -> Arriving {
         Arriving { ecn: if marked { Ecn::Ce } else { Ecn::NotEct } }
     }
@@ -98,14 +92,12 @@ impl Arriving {
 
 /// One end of a connection.
 ///
-/// First what every packet touches, in two lines of the cache; then the receiving half, which begins a line; then the rest.
-/// What hardly any connection has stands behind a pointer, and so does the sending half.
+/// Field order: two cache lines for every packet, the receiving half aligned to a line, the rest; rare state is boxed.
 #[repr(C, align(64))]
 pub struct Endpoint {
     state: State,
-    /// The ECN field that new data is to bear.
     data_ecn: Ecn,
-    /// What every segment says of marks, as `telling` said last: ECE, or the bits of AccECN.
+    /// Mark feedback in every segment: ECE, or the ACE field.
     echoed: Flags,
     iss: Seq,
     /// The peer's initial sequence number, once known.
@@ -113,46 +105,40 @@ pub struct Endpoint {
     /// TS.Recent (RFC 7323 §4.3).
     ts_recent: u32,
     agreed: Agreed,
-    /// Whether `own_timer` may be earlier than when somebody last asked for all of them.
+    /// Whether `own_timer` may be earlier than at the last [`Endpoint::poll_earlier_timeout`].
     sooner: bool,
-    /// Whether there is no sending half, and it is known since when.
+    /// Whether the lack of a sending half was noted in `beginning`.
     is_silent: bool,
-    /// The last acknowledgement sent, as an offset.
     last_ack: u64,
-    /// When TIME-WAIT ends; in other states, when to look whether the peer is still there.
+    /// End of TIME-WAIT; in other states the next keep-alive check.
     own_timer: Time,
     sending: SendingHalf,
-    /// The latest time that the driver told.
     clock: Time,
-    /// When the last acceptable segment came.
     heard_at: Time,
-    /// One tick of the timestamp clock, ns, at least 1.
+    /// Tick of the timestamp clock, ns, at least 1.
     tick: u32,
     special: Option<Special>,
     log: Log,
-    /// Until the connection is open.
+    /// Present until the connection is open.
     handshake: Option<Box<Handshake>>,
-    /// Of the sender's random stream: a sender that is built anew begins it anew.
+    /// Seed of the sender's random stream; a sender that is created again restarts the stream.
     seed: u64,
     receiver: Receiver,
     challenges: Challenges,
-    /// It is read when the connection opens and ends, and not in between. Endpoints that are alike share it.
+    /// Read at opening and end only. Shared by endpoints of equal configuration.
     config: Arc<Config>,
-    /// SYNs (or SYN-ACKs) sent again.
     syn_repeats: u32,
     role: Role,
-    /// Whether the application will have nothing to add once the connection is open.
+    /// Whether the application closes as soon as the connection is open.
     closes_when_open: bool,
-    /// Why the connection ended, once it has.
     ended: Option<Ended>,
     beginning: Beginning,
     telling: Telling,
     questions: Questions,
-    /// What a router says that the path takes, if it is in doubt.
     doubted: Option<Box<network::Claim>>,
 }
 
-// The halves begin lines of the cache. Whoever adds a field finds it a place, or says here what it costs each connection.
+// The halves are aligned to cache lines. A new field needs free space, or a new size here.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::{offset_of, size_of};
@@ -163,59 +149,59 @@ const _: () = {
 /// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// Both directions closed in order.
+    /// Both directions closed regularly.
     Closed,
     /// The peer answered the SYN with a reset.
     Refused,
-    /// The peer cannot be reached, said a router, or it, before the connection was open (a hard ICMP error).
+    /// A hard ICMP error arrived before the connection was open.
     Unreachable,
     /// The peer reset the connection.
     Reset,
-    /// This side gave it up.
+    /// This side aborted.
     Aborted,
-    /// The peer did not answer in time: the SYN, data, probes of its closed window or keep-alive probes
+    /// The peer did not answer in time: the SYN, data, zero-window probes or keep-alive probes
     /// ([`crate::config::Patience`], [`KeepAlive`]).
     TimedOut,
 }
 
-/// What the handshake agreed on.
+/// Negotiated options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Agreed {
     /// Every segment carries timestamps (RFC 7323).
     pub timestamps: bool,
     /// SACK blocks may be sent (RFC 2018).
     pub sack: bool,
-    /// How congestion marks are told; data packets are ECN-capable if they are (RFC 3168, RFC 9768).
+    /// Feedback of congestion marks; if any, data packets are ECN-capable (RFC 3168, RFC 9768).
     pub ecn: Feedback,
-    /// Shift of the windows that the peer advertises.
+    /// Window shift of the peer.
     pub peer_shift: u8,
-    /// Shift of the windows that this side advertises.
+    /// Window shift of this side.
     pub shift: u8,
 }
 
-/// A segment that goes out before all others, in any state.
+/// A segment with precedence over all others, in any state.
 #[derive(Clone, Copy, Debug)]
 enum Special {
     Reset {
         seq: Seq,
         ack: Option<Seq>,
     },
-    /// Nothing, with a number that was acknowledged already: the peer has to answer.
+    /// Keep-alive probe: no data, and an acknowledged number, so that the peer must answer.
     KeepAlive,
-    /// The segment that begins there arrived damaged: told so many times.
+    /// Report, sent `copies` times, of a damaged segment at `seq`.
     Damaged {
         seq: Seq,
         copies: u32,
     },
-    /// The ACK of a SYN-ACK, before any data: it says how that SYN-ACK came (RFC 9768 §3.2.2.1).
+    /// ACK of a SYN-ACK, before any data: encodes the SYN-ACK's code point (RFC 9768 §3.2.2.1).
     HandshakeAck(Ecn),
 }
 
 impl Endpoint {
-    /// A closed endpoint. `iss` is its initial sequence number, `random` for mechanisms that draw.
+    /// Returns a closed endpoint. `iss` is its initial sequence number; `random` feeds mechanisms that draw.
     pub fn new(config: impl Into<Arc<Config>>, role: Role, iss: Seq, random: Stream) -> Endpoint {
         let config = config.into();
-        // A stream of the sender's own: what it draws changes nothing for the receiver.
+        // The sender has its own stream: its draws do not affect the receiver.
         let seed = random.clone().draw();
         Endpoint {
             sending: SendingHalf::new(),
@@ -251,7 +237,7 @@ impl Endpoint {
         }
     }
 
-    /// A segment arrived.
+    /// Handles a segment.
     #[inline(always)]
     pub fn handle_segment(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         self.clock = now;
@@ -260,7 +246,7 @@ impl Endpoint {
         }
     }
 
-    /// Apart, so that the usual segment is all that stands where segments arrive.
+    /// Out of line, to keep the common path small.
     #[cold]
     fn handle_other(&mut self, now: Time, segment: &Segment, arriving: &Arriving) {
         if self.handle_while_lost(now, segment) {
@@ -274,7 +260,7 @@ impl Endpoint {
         }
     }
 
-    /// The next segment to send now.
+    /// Returns the next segment to send now.
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let (mut segment, mut sent) = (Segment::default(), Sent::default());
         let is_one = self.poll_segment_into(now, &mut segment, &mut sent);
@@ -282,23 +268,23 @@ impl Endpoint {
         is_one.then_some(Sending { segment, again, priority, ecn })
     }
 
-    /// The same, written where the driver wants it: `segment` and `sent` are overwritten if there is one. Whether there is.
+    /// As [`Endpoint::poll_segment`], written into `segment` and `sent`. Returns whether there is a segment.
     #[inline(always)]
     pub fn poll_segment_into(&mut self, now: Time, segment: &mut Segment, sent: &mut Sent) -> bool {
         self.next_segment(now, segment, sent)
     }
 
-    /// The next event, oldest first. Judgements are always told, the rest if tracing is on.
+    /// Returns the next event, oldest first. Loss classifications are always reported, other events only with tracing.
     pub fn poll_event(&mut self) -> Option<(Time, Event)> {
         self.log.pop()
     }
 
-    /// Whether `poll_event` has something.
+    /// Whether [`Endpoint::poll_event`] would return an event.
     pub fn has_events(&self) -> bool {
         self.log.has_events
     }
 
-    /// Turns the full trace of events on.
+    /// Enables the full event trace.
     pub fn trace(&mut self) {
         self.log.tracing = true;
     }

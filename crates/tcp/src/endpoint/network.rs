@@ -1,28 +1,24 @@
-//! ICMP errors (RFC 9293 §3.9.2.2): what routers, or the host at the end, say of segments that they did not pass on.
+//! ICMP errors (RFC 9293 §3.9.2.2) about segments that a router or the remote host did not deliver.
 //!
-//! Anybody can write one, so that each is believed only as far as it can do no harm (RFC 5927): it must quote a segment
-//! that is on its way; an open connection is not given up for it, not even at a hard error (§5.2, RFC 5461); and that the
-//! path takes only short segments is doubted until the segment's timer expires if longer ones have gone through (§7.2).
-//!
-//! A chapter of the endpoint.
+//! ICMP errors are easily forged, so each is trusted only as far as it is harmless (RFC 5927). An error must quote a
+//! segment in flight, and never closes an open connection (§5.2, RFC 5461). If longer segments have been delivered, a
+//! smaller path MTU is accepted only after the segment's timer expires (§7.2).
 
 use super::handshake::{SMALLEST_MSS, TIMESTAMP_BYTES};
 use super::{Ended, Endpoint, State};
 use lasthop_base::Time;
 use lasthop_wire::Seq;
 
-/// A router says that the path takes no longer segments than this.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
-    /// Offset of the segment that it did not pass on.
     offset: u64,
-    /// Payload that it takes, bytes.
+    /// Payload that fits, bytes.
     payload: u64,
 }
 
 impl Endpoint {
-    /// The segment that begins at `seq` was not delivered, somebody says. A hard error ends a connection that is not
-    /// open yet. Whether it is believable; it may be worth telling the application then (a soft error).
+    /// Handles an ICMP error about the segment at `seq`. A hard error closes a connection that is not yet open. Returns
+    /// whether the error is credible, so that the application may be informed (soft error).
     pub fn handle_undelivered(&mut self, seq: Seq, is_hard: bool) -> bool {
         let is_believable = self.has_under_way(seq).is_some();
         if is_believable && is_hard && !self.is_synchronised() {
@@ -31,9 +27,8 @@ impl Endpoint {
         is_believable
     }
 
-    /// The segment that begins at `seq` was too long for a link, somebody says, which takes `room` bytes behind the
-    /// fixed TCP header. Whether it is believable; then segments are no longer than that, at once or, if there is
-    /// reason to doubt it, when this one's timer expires.
+    /// Handles an ICMP error: the segment at `seq` exceeds a link with `room` bytes behind the fixed TCP header.
+    /// Returns whether the error is credible. Shortens segments now or, if in doubt, when this one's timer expires.
     pub fn handle_too_long(&mut self, now: Time, seq: Seq, room: u32) -> bool {
         let Some(offset) = self.has_under_way(seq).filter(|_| self.is_synchronised()) else { return false };
         self.clock = now;
@@ -47,7 +42,7 @@ impl Endpoint {
         true
     }
 
-    /// The timer has expired: if the segment that a claim is about is still not acknowledged, the claim may be true.
+    /// The timer expired: accepts a doubted claim if its segment is still unacknowledged.
     pub(super) fn believe_claim(&mut self, now: Time) {
         if let Some(claim) = self.doubted.take().filter(|claim| claim.offset >= self.sending.una()) {
             self.heed(now, *claim);
@@ -61,7 +56,7 @@ impl Endpoint {
         }
     }
 
-    /// The offset of a segment that begins at `seq`, if it may be on its way (RFC 5927 §4.1).
+    /// Offset of the segment at `seq`, if it may be in flight (RFC 5927 §4.1).
     fn has_under_way(&self, seq: Seq) -> Option<u64> {
         match self.state {
             State::Closed | State::Listen => None,

@@ -1,5 +1,4 @@
-//! Notices: what the driver, a link layer or a node on the way knows that no segment says, and who of both halves hears of it. A
-//! chapter of the endpoint.
+//! Notices: information of the driver, a link layer or a node that no segment carries.
 
 use super::{Endpoint, Special};
 use crate::notice::{Notice, Wants};
@@ -9,8 +8,7 @@ use lasthop_base::{Rate, Time};
 use lasthop_wire::{LinkReport, NodeNotice, Seq};
 
 impl Endpoint {
-    /// The driver knows something that no segment says. Unless it is a link layer's report, it need only be told if this
-    /// endpoint [wants](Endpoint::wants) it.
+    /// Handles a notice. Pass every link-layer report, but other notices only if [wanted](Endpoint::wants).
     pub fn handle_notice(&mut self, now: Time, notice: Notice) {
         match notice {
             Notice::Link(LinkReport::Discarded { seq, len, readable }) => {
@@ -34,20 +32,18 @@ impl Endpoint {
         }
     }
 
-    /// Whether it wants to be told how its host's link goes on by plan ([`LinkReport::Plan`]). The driver asks for segments
-    /// after it has told it.
+    /// Whether the endpoint needs the host link's plan ([`LinkReport::Plan`]); poll for segments after such a report.
     pub fn asks_plan(&self) -> bool {
         self.receiver.foresees()
     }
 
-    /// What it wants to be told with each segment; the same throughout a connection.
+    /// Information needed with each segment; constant throughout a connection.
     #[inline]
     pub fn wants(&self) -> Wants {
         self.receiver.wants()
     }
 
-    /// A segment arrived damaged, and its header can be read: the peer is told which it was, if it is in the window and was
-    /// not received before.
+    /// Queues a report to the peer of a damaged segment with a readable header, if in the window and new.
     pub(super) fn note_damaged(&mut self, seq: Seq, len: u32) {
         let next = self.receiver.next();
         let is_wanted = self.irs.offset_of(seq, next).is_some_and(|start| {
@@ -58,7 +54,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether something goes out that no arriving segment asked for.
+    /// Whether a segment is due that no arriving segment caused.
     pub fn has_to_tell(&self) -> bool {
         self.special.is_some()
     }

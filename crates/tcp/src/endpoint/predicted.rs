@@ -1,11 +1,8 @@
-//! Header prediction (Van Jacobson, "4BSD header prediction", 1990): the segment that was to be expected, in few steps.
+//! Header prediction (Van Jacobson, "4BSD header prediction", 1990).
 //!
-//! While nothing is lost, nearly all segments are of two kinds: the next data in order, or a new acknowledgement. None of
-//! RFC 9293's checks keeps such a segment back, so they shrink to one question; while something is lost, to another one.
-//! What follows has the order of `arrival.rs`: acknowledgement, what is remembered of the segment, data. `tests/shortcut.rs`
-//! here, and that of the simulator, hold the two together.
-//!
-//! A chapter of the endpoint.
+//! Without losses nearly all segments are the next data in order, or a new ACK. No check of RFC 9293 affects these, so
+//! one condition replaces all checks; a second one applies while data is lost. The effects follow the order of
+//! `arrival.rs`; `tests/shortcut.rs` here and in the simulator verify the equivalence.
 
 use super::{Arriving, Endpoint, Feedback, State};
 use crate::ranges::Range;
@@ -14,7 +11,7 @@ use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment};
 
 impl Endpoint {
-    /// Handles the segment if it is one of those; if not, nothing has happened.
+    /// Handles a predicted segment. Returns false, without effect, for any other.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn handle_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
@@ -29,7 +26,7 @@ impl Endpoint {
             && segment.sack.is_bare()
             && self.has_usual_options(segment)
             && advance <= outstanding
-            // A duplicate may tell of a loss.
+            // A duplicate may indicate a loss.
             && (advance > 0 || outstanding == 0)
             && (bytes == 0 || (next + bytes <= self.receiver.edge() && self.receiver.takes_next_data()));
         if !is_expected {
@@ -50,7 +47,7 @@ impl Endpoint {
         true
     }
 
-    /// The same at an end that has sent nothing so far: the next data in order.
+    /// As [`Endpoint::handle_predicted`], for an endpoint that has sent nothing: the next data in order.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn handle_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
@@ -66,7 +63,7 @@ impl Endpoint {
         is_expected
     }
 
-    /// The same of data behind a gap or in one.
+    /// As [`Endpoint::handle_in_silence`], for data behind or in a gap.
     fn handle_other_in_silence(&mut self, now: Time, segment: &Segment) -> bool {
         let (next, bytes) = (self.receiver.next(), u64::from(segment.len));
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
@@ -84,7 +81,7 @@ impl Endpoint {
         is_expected
     }
 
-    /// Data for an end that has sent nothing so far, and no news.
+    /// Whether the segment has only data, for an endpoint that has sent nothing.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn is_plain_data(&self, segment: &Segment) -> bool {
         self.state == State::Established
@@ -102,11 +99,11 @@ impl Endpoint {
         self.note_heard(now, segment, at);
     }
 
-    /// The same of what comes while something is lost: data behind a gap or in one, and pure ACKs that may tell of a loss.
+    /// Header prediction while data is lost: data behind or in a gap, and pure ACKs that may indicate a loss.
     #[inline(always)]
     pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(sender) = self.sending.made() else {
-            // The page is small rather than fast: there the long way does it.
+            // The web page prefers small code: there `arrival.rs` handles this.
             return cfg!(not(target_arch = "wasm32")) && self.handle_other_in_silence(now, segment);
         };
         let next = self.receiver.next();
@@ -131,7 +128,7 @@ impl Endpoint {
         if outstanding > 0 || !segment.sack.is_bare() || !sender.is_calm() {
             return false;
         }
-        // The peer sends, this side does not.
+        // Only the peer sends.
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         self.sending.hear_window(at, una, window);
         self.note_heard(now, segment, at);
@@ -139,7 +136,6 @@ impl Endpoint {
         true
     }
 
-    /// The peer is there, and what its clock said then.
     #[inline(always)]
     fn note_heard(&mut self, now: Time, segment: &Segment, at: u64) {
         self.heard_at = now;
@@ -150,7 +146,7 @@ impl Endpoint {
         }
     }
 
-    /// No ECN, and timestamps as agreed, not from the past (RFC 7323 §5.3).
+    /// Whether the segment has no ECN, and timestamps as negotiated that pass PAWS (RFC 7323 §5.3).
     #[inline(always)]
     fn has_usual_options(&self, segment: &Segment) -> bool {
         self.agreed.ecn == Feedback::None

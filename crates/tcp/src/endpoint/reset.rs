@@ -1,13 +1,10 @@
-//! Resets and challenge ACKs: answers to a segment that belongs to no connection, or may be forged, and what tells the peer that
-//! a connection was given up. A chapter of the endpoint.
+//! Resets and challenge ACKs.
 
 use super::{Endpoint, Role, Special, State};
 use lasthop_base::Time;
 use lasthop_wire::{Flags, Segment, Seq};
 
-/// What answers a segment for which there is no connection, not even one that listens (RFC 9293 §3.10.7.1).
-///
-/// `None` for a reset, which is never answered.
+/// Reset for a segment without connection or listener (RFC 9293 §3.10.7.1); `None` if the segment itself is a reset.
 pub fn reset_for(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -26,7 +23,6 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
 }
 
 impl Endpoint {
-    /// Answers a segment that does not belong to this connection with a reset.
     pub(super) fn refuse(&mut self, segment: &Segment) {
         let unopened = self.role == Role::Active && self.ended.is_none() && self.state == State::Closed;
         if let Some(reset) = reset_for(segment).filter(|_| !unopened) {
@@ -35,7 +31,7 @@ impl Endpoint {
         }
     }
 
-    /// Tells the peer that the connection is given up, if it believes that there is one (RFC 9293 §3.10.5).
+    /// Queues a reset of an aborted connection, if the peer may believe it open (RFC 9293 §3.10.5).
     pub(super) fn reset_peer(&mut self) {
         let tells = matches!(
             self.state,
@@ -47,10 +43,8 @@ impl Endpoint {
         }
     }
 
-    /// Answers what may be forged, or what an honest peer sends of a connection it has forgotten: with the numbers that
-    /// a true peer needs, unless too many were answered lately (RFC 5961 §7).
-    ///
-    /// The limit also ends the quarrel of two ends that each find the other's ACKs unacceptable.
+    /// Answers a segment that is forged, or from an honest peer that lost its state: the ACK carries the right numbers.
+    /// The limit (RFC 5961 §7) also ends a loop between two ends that reject each other's ACKs.
     #[cold]
     pub(super) fn challenge(&mut self, now: Time) {
         if self.challenges.take(now) {

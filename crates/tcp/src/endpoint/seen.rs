@@ -1,5 +1,4 @@
-//! Views of an endpoint, without an effect: how far the connection has come, and which bytes a sequence number stands for. A
-//! chapter of the endpoint.
+//! Read-only views of an endpoint.
 
 use super::{Agreed, Ended, Endpoint, State};
 use crate::event::Counters;
@@ -12,12 +11,12 @@ impl Endpoint {
         self.state
     }
 
-    /// How the connection ended, if it has.
+    /// Reason of the end, if the connection has ended.
     pub fn ended(&self) -> Option<Ended> {
         self.ended
     }
 
-    /// What the handshake agreed on.
+    /// Negotiated options.
     pub fn agreed(&self) -> &Agreed {
         &self.agreed
     }
@@ -27,13 +26,13 @@ impl Endpoint {
         self.log.counters()
     }
 
-    /// Whether its sender has noticed a loss so far.
+    /// Whether the sender has detected a loss so far.
     #[inline(always)]
     pub fn has_noticed_loss(&self) -> bool {
         self.log.has_noticed_loss
     }
 
-    /// The receiving half, to look at.
+    /// The receiving half.
     pub fn receiver(&self) -> &Receiver {
         &self.receiver
     }
@@ -43,7 +42,7 @@ impl Endpoint {
         self.receiver.reassembly().next() - 1
     }
 
-    /// What the application has written and was not sent yet, bytes.
+    /// Bytes written and not sent yet.
     pub fn unsent(&self) -> u64 {
         self.sending.unsent(&self.beginning)
     }
@@ -53,22 +52,22 @@ impl Endpoint {
         self.sender().window() as f64 / f64::from(self.config.segment)
     }
 
-    /// The offset in the peer's stream that a sequence number stands for, near what is expected now.
+    /// Offset in the peer's stream of a sequence number near RCV.NXT.
     pub fn offset_from_peer(&self, seq: Seq) -> Option<u64> {
         self.irs.offset_of(seq, self.receiver.next())
     }
 
-    /// The offset in the peer's stream at which a segment's payload begins, near what is expected now.
+    /// Offset in the peer's stream of a segment's payload, near RCV.NXT.
     pub fn payload_offset(&self, segment: &Segment) -> Option<u64> {
         if self.state == State::SynSent {
-            // Its number is what the peer's SYN-ACK tells.
+            // The peer's SYN-ACK determines its initial number.
             return segment.flags.has(Flags::SYN).then_some(1);
         }
         let behind_syn = u64::from(segment.flags.has(Flags::SYN));
         self.offset_from_peer(segment.seq).map(|offset| offset + behind_syn)
     }
 
-    /// The offset in this side's stream that a sequence number stands for, near what is unacknowledged now.
+    /// Offset in this side's stream of a sequence number near SND.UNA.
     pub fn offset_to_peer(&self, seq: Seq) -> Option<u64> {
         self.iss.offset_of(seq, self.sending.una())
     }

@@ -1,4 +1,4 @@
-//! The clock behind timestamps (RFC 7323 §3). A chapter of the endpoint.
+//! Timestamp clock (RFC 7323 §3).
 
 use super::Endpoint;
 use lasthop_base::{Duration, Time};
@@ -9,38 +9,34 @@ impl Endpoint {
         Timestamps { value: self.ticks(now), echo: self.ts_recent }
     }
 
-    /// A clock for timestamps: ticks since the start.
     pub(super) fn ticks(&self, now: Time) -> u32 {
         ticks_at(now, u64::from(self.tick))
     }
 
-    /// The peer's clock without its wraps: only differences mean something.
     pub(super) fn peer_time(&self, now: Time, value: u32) -> Time {
         peer_time(now, u64::from(self.tick), value)
     }
 
-    /// The time since the peer's echo of our clock, to the tick.
     pub(super) fn since_echo(&self, now: Time, echo: u32) -> Option<Duration> {
         since_echo(now, u64::from(self.tick), echo)
     }
 }
 
-/// The peer's clock, of the same tick, ns, without its wraps.
+/// The peer's clock, unwrapped, if its tick (ns) equals ours.
 #[inline]
 pub(crate) fn peer_time(now: Time, tick_nanos: u64, value: u32) -> Time {
     let ahead = u64::from(value.wrapping_sub(ticks_at(now, tick_nanos)).wrapping_add(1 << 31));
     Time::from_nanos((now.as_nanos() / tick_nanos + ahead).saturating_mul(tick_nanos))
 }
 
-/// The time since a clock of this tick, ns, said `echo`.
+/// Age of the echo, given the tick, ns; `None` for an echo from the future, which is invalid.
 pub(crate) fn since_echo(now: Time, tick_nanos: u64, echo: u32) -> Option<Duration> {
     let ticks = ticks_at(now, tick_nanos).wrapping_sub(echo);
-    // An echo from the future is not ours.
     (ticks < 1 << 31).then(|| Duration::from_nanos(tick_nanos * u64::from(ticks)))
 }
 
 fn ticks_at(now: Time, tick_nanos: u64) -> u32 {
-    // The usual ticks are constants, which the compiler divides by without dividing.
+    // Constant divisors for the usual ticks avoid a division.
     let ticks = match tick_nanos {
         1_000_000 => now.as_nanos() / 1_000_000,
         1_000 => now.as_nanos() / 1_000,

@@ -1,4 +1,4 @@
-//! Deadlines: when [`Endpoint::handle_timeout`] wants to be called, and what it does then. A chapter of the endpoint.
+//! Deadlines and their handling.
 
 use super::keep_alive::Look;
 use super::{Ended, Endpoint, Special, State};
@@ -6,7 +6,7 @@ use crate::sender::Expiry;
 use lasthop_base::Time;
 
 impl Endpoint {
-    /// A deadline may have passed.
+    /// Handles expired deadlines.
     pub fn handle_timeout(&mut self, now: Time) {
         self.clock = now;
         if !self.is_synchronised() {
@@ -33,15 +33,15 @@ impl Endpoint {
         }
     }
 
-    /// When `handle_timeout` wants to be called, [`Time::NEVER`] if at no time.
+    /// Deadline for [`Endpoint::handle_timeout`], or [`Time::NEVER`].
     #[inline(always)]
     pub fn poll_timeout(&self) -> Time {
         let timers = self.sending.timer().min(self.receiver.timer()).min(self.own_timer);
-        // Once the connection is open, there is nothing of its handshake.
+        // An open connection has no handshake timer.
         if self.is_synchronised() { timers } else { timers.min(self.handshake_timer()) }
     }
 
-    /// The same, if it may be earlier than it was when this was asked last; else `None`, which costs less to find out.
+    /// As [`Endpoint::poll_timeout`]; `None`, which is cheaper, if the deadline is not earlier than at the last call.
     #[inline]
     pub fn poll_earlier_timeout(&mut self) -> Option<Time> {
         let is_sooner = self.sending.is_sooner() | self.receiver.is_sooner() | self.sooner;
@@ -57,20 +57,18 @@ impl Endpoint {
         self.poll_timeout()
     }
 
-    /// When to look after the connection itself ([`Endpoint::own_timer`]).
     pub(super) fn set_own_timer(&mut self, at: Time) {
         self.own_timer = at;
         self.sooner = true;
     }
 
-    /// Sets the timer of the next look, if the connection is open and is to be looked after.
+    /// Starts keep-alive, if configured, on an open connection.
     pub(super) fn watch_peer(&mut self, now: Time) {
         if let Some(keep_alive) = self.config.keep_alive.filter(|_| self.is_synchronised()) {
             self.set_own_timer((self.heard_at + keep_alive.idle).max(now));
         }
     }
 
-    /// The time has come to look whether the peer is still there.
     fn look_after_peer(&mut self, now: Time) {
         self.own_timer = Time::NEVER;
         let Some(keep_alive) = self.config.keep_alive else { return };

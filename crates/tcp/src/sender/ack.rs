@@ -1,10 +1,7 @@
-//! Effects of an ACK, step by step, in the order of the RFCs: one text for every ACK.
+//! Effects of an ACK, in the order of the RFCs.
 //!
-//! A sender is *quiet* while nothing is lost, reported or repeated. Steps that concern repairs have nothing to do then, and are
-//! left out at compile time (`QUIET`). An ACK that covers exactly the first segment, while nobody watches, leaves out rate
-//! samples and observers, too (`PLAIN`). So one text makes three functions.
-//!
-//! A chapter of the sender.
+//! [`Sender::conclude`] is generic and becomes three functions. `QUIET` omits repairs: nothing is lost, reported or
+//! retransmitted. `PLAIN` also omits observers and rate samples: the ACK covers exactly the first segment.
 
 use super::congestion::{AckEvent, Phase, Recovered};
 use super::judge::{Heard, Measured};
@@ -19,47 +16,41 @@ use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Timestamps;
 
-/// News for the scoreboard from an ACK.
 struct Taken {
     acked: Acked,
-    /// Bytes that SACK reports for the first time.
+    /// Bytes that SACK newly reports.
     reported: u64,
     advanced: bool,
-    /// A later ACK has overtaken it.
+    /// Whether a later ACK overtook this one.
     is_old: bool,
     duplicate: bool,
-    /// It tells of something that arrived twice.
+    /// Whether the ACK reports data that arrived twice (D-SACK).
     twice: bool,
-    /// It tells of something that was outstanding at the timeout that is asked about, and went out once.
+    /// Whether the ACK reports data that was outstanding at the timeout in question and was sent once.
     original: bool,
-    /// When the oldest went out of what SACK reports for the first time, if round trips are measured by that.
+    /// Sending time of the oldest newly reported segment, if SACK yields round-trip samples.
     reported_at: Option<Time>,
 }
 
-/// Conclusions of the loss recovery from an ACK.
 struct Concluded {
     step: Step,
-    /// The last of the steps: a second one may have begun a recovery.
+    /// The last step: a second one may have begun a recovery.
     entered: Step,
-    /// Bytes found lost.
     lost: u64,
 }
 
 impl Ack<'_> {
-    /// Round-trip time by the timestamp's echo.
     #[inline(always)]
     fn echoed_rtt(&self, now: Time) -> Option<Duration> {
         self.stamps.and_then(|stamps| since_echo(now, self.tick, stamps.echo))
     }
 
-    /// The peer's clock.
     #[inline(always)]
     fn clock(&self, now: Time) -> Option<Time> {
         self.stamps.map(|stamps| peer_time(now, self.tick, stamps.value))
     }
 
-    /// Whether the first block tells of data received twice: below the ACK, or inside the second block (RFC 2883 §4). The
-    /// scoreboard learns nothing from such a block.
+    /// Whether the first block is a D-SACK: below the ACK, or inside the second block (RFC 2883 §4).
     fn says_duplicate(&self) -> bool {
         let Some(first) = self.sack.first().filter(|first| !first.is_empty()) else { return false };
         let holds = |second: &Range| second.start <= first.start && first.end <= second.end;
@@ -68,7 +59,7 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// Takes an acceptable acknowledgement (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
+    /// Handles an acceptable ACK (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         let advanced = ack.ack > self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
@@ -86,7 +77,7 @@ impl Sender {
                 return self.advance_whole(now, ack, log);
             }
             if !was_outstanding {
-                // The ACK that every segment of a peer carries who only sends.
+                // A peer that only sends: each of its segments carries such an ACK.
                 return;
             }
         }
@@ -102,7 +93,7 @@ impl Sender {
         self.advance(now, *ack, log);
     }
 
-    /// A new acknowledgement while nothing is lost. Nearly always it covers exactly the first segment, and nobody watches.
+    /// A new ACK on the fast path, usually of exactly the first segment, without observers.
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
         let Ack { stamps, tick, marked, .. } = ack;
@@ -117,8 +108,7 @@ impl Sender {
         self.conclude::<true, true>(now, &ack, &Taken::new_data(acked), log);
     }
 
-    /// The same if it covers several segments or a part of one, or if what is sent is watched. It gets what is read of the ACK
-    /// then, not the whole: that would be a copy.
+    /// [`Sender::advance`] for other ACKs, or with observers. Takes only the fields read, to avoid copying the ACK.
     #[inline(never)]
     fn advance_any(
         &mut self,
@@ -134,18 +124,17 @@ impl Sender {
         self.conclude::<true, false>(now, &ack, &Taken::new_data(acked), log);
     }
 
-    /// The receiver had room for the byte of a probe: it was sent after all, more than once as far as one knows.
+    /// The receiver accepted the byte of a window probe. The byte counts as sent now, perhaps more than once.
     fn probe_was_taken(&mut self, now: Time) {
         let start = self.board.nxt();
         self.board.sent_new(1, now);
         self.board.sent_rescue(start, now);
     }
 
-    /// The scoreboard takes in what arrived.
     #[inline(always)]
     fn take_in(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> Taken {
         let advanced = ack.ack > self.board.una();
-        // An old one may have left the receiver before anything that was concluded since, a timeout too: it measures nothing.
+        // An old ACK may have left the receiver before a timeout or another conclusion: no round-trip sample.
         let is_old = ack.ack < self.board.una();
         let was_outstanding = self.board.outstanding() > 0;
         self.board.begin_ack();
@@ -174,7 +163,6 @@ impl Sender {
         Taken { acked, reported, advanced, is_old, duplicate, twice, original, reported_at }
     }
 
-    /// The receiver reports data that arrived twice.
     #[cold]
     #[inline(never)]
     fn hear_duplicate(&mut self, log: &mut Log) {
@@ -183,7 +171,7 @@ impl Sender {
         self.repair.on_told_twice();
     }
 
-    /// Consequences of an ACK. Without `QUIET` something may be lost, reported or repeated; without `PLAIN` somebody may watch.
+    /// Consequences of an ACK; see the head of this file for `QUIET` and `PLAIN`.
     #[inline(always)]
     fn conclude<const QUIET: bool, const PLAIN: bool>(
         &mut self,
@@ -228,8 +216,8 @@ impl Sender {
         if taken.advanced {
             self.restart_timer::<QUIET>(now, step, taken.acked.sent_at);
         } else if taken.reported_at < self.board.first_sent_at() && taken.reported_at.is_some() {
-            // Segments sent after the first hole must not put its timeout off for ever (netdev, "tcp: do not rearm RTO
-            // when future data are sacked", 2013).
+            // Later segments must not postpone the first hole's timeout (netdev, "tcp: do not rearm RTO when future
+            // data are sacked", 2013).
             self.arm(now);
         }
         if let Some(news) = &news {
@@ -244,7 +232,6 @@ impl Sender {
         }
     }
 
-    /// News of an ACK for the recovery, and for whoever observes.
     #[inline(always)]
     fn news<const QUIET: bool>(
         &self,
@@ -270,7 +257,7 @@ impl Sender {
         }
     }
 
-    /// An ACK as the congestion control sees it, once the recovery has concluded; without what it measures.
+    /// Builds the event for congestion control after recovery has concluded; `rtt`, `rate` and `held` are left unset.
     #[inline(always)]
     fn event<const QUIET: bool>(
         &self,
@@ -290,7 +277,7 @@ impl Sender {
             },
             una: self.board.una(),
             nxt: self.board.nxt(),
-            // Bytes that SACK reported during the recovery count no more.
+            // Bytes that SACK reported during the recovery do not count again.
             acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
             segments: taken.acked.segments,
             delivered: taken.acked.delivered + taken.reported,
@@ -305,7 +292,7 @@ impl Sender {
         }
     }
 
-    /// Shows an ACK, before its effect, to the congestion control and to a judge that measures.
+    /// Shows an ACK, before its effect, to congestion control and to loss discrimination that measures.
     #[inline(never)]
     fn observe(&mut self, news: &AckNews) {
         self.window.observe(news);
@@ -321,7 +308,7 @@ impl Sender {
         }
     }
 
-    /// Whether the last repair was for nothing; by the echo, when what filled the first hole went out.
+    /// Detects a spurious repair. Returns [`AckNews::sent_before`].
     #[inline(always)]
     fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
         let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;
@@ -345,7 +332,6 @@ impl Sender {
         sent_before
     }
 
-    /// The round-trip time that it measures.
     #[inline(always)]
     fn measure<const QUIET: bool>(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> Option<Duration> {
         let rtt = match (taken.advanced, taken.acked.sent_at) {
@@ -363,7 +349,6 @@ impl Sender {
         rtt
     }
 
-    /// Whether the judge is certain of a loss.
     #[inline(always)]
     fn ask_judge(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> bool {
         let Taken { advanced, duplicate, .. } = *taken;
@@ -376,7 +361,6 @@ impl Sender {
         }
     }
 
-    /// The loss recovery's conclusion, and its meaning for the window.
     #[inline(always)]
     fn consult(
         &mut self,
@@ -394,7 +378,7 @@ impl Sender {
         self.take_step(now, step, ack.ece, log);
         let mut entered = step;
         if step == Step::Leave && news.duplicate {
-            // It ends one recovery, and what it reports can begin the next (RFC 6675 §5).
+            // The ACK ends one recovery, and its reports can begin the next (RFC 6675 §5).
             entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
             self.take_step(now, entered, ack.ece, log);
         }
@@ -414,7 +398,6 @@ impl Sender {
         Concluded { step, entered, lost }
     }
 
-    /// The window after an ACK.
     #[inline(always)]
     fn grow<const QUIET: bool>(&mut self, event: &AckEvent, watches: bool) {
         if !watches {
@@ -431,7 +414,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5: off when all is acknowledged, started anew otherwise; NewReno only at its first partial ACK (RFC 6582 §4).
+    /// RFC 6298 §5; NewReno restarts the timer only at the first partial ACK (RFC 6582 §4).
     #[inline(always)]
     fn restart_timer<const QUIET: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
         if self.board.outstanding() == 0 {
@@ -444,7 +427,6 @@ impl Sender {
 }
 
 impl Taken {
-    /// New data is acknowledged, and that is all.
     #[inline(always)]
     fn new_data(acked: Acked) -> Taken {
         Taken {

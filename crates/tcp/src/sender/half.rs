@@ -1,6 +1,4 @@
-//! The sending half as its endpoint has it: nothing but what a [`Sender`] begins with, until there is something to send.
-//!
-//! An end that only receives never has one: what arrives touches nothing of it, and takes no room.
+//! Lazily created [`Sender`]: an endpoint that only receives never allocates one.
 
 use super::application::Application;
 use super::peer::Told;
@@ -8,36 +6,32 @@ use super::{Limit, Sender};
 use lasthop_base::{Duration, Time};
 use std::cell::OnceCell;
 
-/// A sender, or none so far: what every segment touches. The rest of what it will begin with is a [`Beginning`].
+/// The part of the sending half that every segment touches. A [`Beginning`] holds the rest until the sender is created.
 #[repr(C)]
 pub(crate) struct SendingHalf {
-    /// Made with the first that is to be sent, or when somebody looks at it. From then on it alone counts.
+    /// Created with the first data to send, or when inspected. Once created, this sender is authoritative.
     made: OnceCell<Box<Sender>>,
     told: Told,
 }
 
-/// What a sender will begin with.
 pub(crate) struct Beginning {
-    /// What was written before the connection was open.
     application: Application,
-    /// Since when there was nothing to send; [`Time::NEVER`]: nobody has asked yet.
+    /// Time since which there was nothing to send; [`Time::NEVER`]: not polled yet.
     silent_since: Time,
-    /// Once the handshake is over: its round-trip time, if that can be told.
+    /// Set after the handshake: its round-trip time, if measured.
     handshake: Option<Option<Duration>>,
-    /// The timeout with which data begins, if the handshake had to be repeated.
+    /// Initial timeout, if the handshake was retransmitted.
     careful: Option<Duration>,
     mss: u32,
 }
 
 impl Beginning {
-    /// Nothing is written; a full segment will have `mss` bytes.
     pub(crate) fn new(mss: u32) -> Beginning {
-        // Whether short segments wait is the sender's to know.
+        // The sender sets Nagle's algorithm.
         let application = Application::new(false);
         Beginning { application, silent_since: Time::NEVER, handshake: None, careful: None, mss }
     }
 
-    /// There is no sender, and it was asked what goes out.
     pub(crate) fn note_silence(&mut self, now: Time) {
         self.silent_since = self.silent_since.min(now);
     }
@@ -48,19 +42,16 @@ impl SendingHalf {
         SendingHalf { made: OnceCell::new(), told: Told::default() }
     }
 
-    /// The sender, if there is one.
     #[inline(always)]
     pub(crate) fn made(&self) -> Option<&Sender> {
         self.made.get().map(|sender| &**sender)
     }
 
-    /// The same, to change it.
     #[inline(always)]
     pub(crate) fn made_mut(&mut self) -> Option<&mut Sender> {
         self.made.get_mut().map(|sender| &mut **sender)
     }
 
-    /// The sender; if there is none yet, this one with what has happened so far.
     pub(crate) fn get_or_make(&self, beginning: &Beginning, make: impl FnOnce(u32) -> Sender) -> &Sender {
         self.made.get_or_init(|| {
             let mut sender = make(beginning.mss);
@@ -79,15 +70,15 @@ impl SendingHalf {
         })
     }
 
-    /// The sender that [`SendingHalf::get_or_make`] has made.
+    /// The sender that [`SendingHalf::get_or_make`] has created.
     pub(crate) fn just_made(&mut self) -> &mut Sender {
         match self.made.get_mut() {
             Some(sender) => sender,
-            None => unreachable!("whoever asks for it has made it"),
+            None => unreachable!("no sender: call `get_or_make` first"),
         }
     }
 
-    /// Nothing was sent yet, and full segments will have `mss` bytes: a sender is made anew when it is needed.
+    /// Changes the segment size to `mss` before anything was sent: drops the sender, to be created again.
     pub(crate) fn begin_anew(&mut self, beginning: &mut Beginning, mss: u32) {
         if let Some(sender) = self.made.take() {
             beginning.application = sender.application;
@@ -96,7 +87,6 @@ impl SendingHalf {
         self.told = Told::default();
     }
 
-    /// The application has `bytes` more to send once the connection is open.
     pub(crate) fn write(&mut self, beginning: &mut Beginning, bytes: u64) {
         match self.made.get_mut() {
             Some(sender) => sender.write(bytes),
@@ -104,12 +94,11 @@ impl SendingHalf {
         }
     }
 
-    /// What is written and was not sent yet, bytes.
     pub(crate) fn unsent(&self, beginning: &Beginning) -> u64 {
         self.made().map_or(beginning.application.written() - 1, Sender::unsent)
     }
 
-    /// The handshake is over: the window that the peer told, and its round-trip time. `careful`: the least timeout.
+    /// The handshake is over: the peer's window, the round-trip time, and (`careful`) the least timeout.
     pub(crate) fn open(
         &mut self,
         beginning: &mut Beginning,
@@ -128,7 +117,7 @@ impl SendingHalf {
         }
     }
 
-    /// A segment of the peer at offset `at` that acknowledges `ack` tells the window, bytes.
+    /// A segment of the peer at offset `at` acknowledges `ack` and advertises `window` bytes.
     #[inline(always)]
     pub(crate) fn hear_window(&mut self, at: u64, ack: u64, window: u64) {
         match self.made_mut() {
@@ -140,52 +129,44 @@ impl SendingHalf {
         }
     }
 
-    /// The same of a segment that acknowledges nothing but the SYN, while there is no sender.
+    /// As [`SendingHalf::hear_window`] while no sender exists, so that the segment acknowledges only the SYN.
     #[inline(always)]
     pub(crate) fn hear_in_silence(&mut self, at: u64, window: u64) {
         self.told.admit_from(at, window);
     }
 
-    /// The first byte that is not acknowledged.
     #[inline(always)]
     pub(crate) fn una(&self) -> u64 {
         self.made().map_or(1, |sender| sender.board.una())
     }
 
-    /// The first byte that was not sent yet.
     #[inline(always)]
     pub(crate) fn nxt(&self) -> u64 {
         self.made().map_or(1, |sender| sender.board.nxt())
     }
 
-    /// Bytes sent and not acknowledged.
     #[inline(always)]
     pub(crate) fn outstanding(&self) -> u64 {
         self.made().map_or(0, |sender| sender.board.outstanding())
     }
 
-    /// See [`Sender::oldest_ack`].
     pub(crate) fn oldest_ack(&self) -> u64 {
         self.made().map_or(1_u64.saturating_sub(self.told.peer().largest_window()), Sender::oldest_ack)
     }
 
-    /// See [`Sender::may_acknowledge`].
     pub(crate) fn may_acknowledge(&self) -> u64 {
         self.made().map_or(1, Sender::may_acknowledge)
     }
 
-    /// Payload of a full segment, bytes.
     pub(crate) fn segment(&self, beginning: &Beginning) -> u64 {
         self.made().map_or(u64::from(beginning.mss), Sender::segment)
     }
 
-    /// When the sender's timer expires.
     #[inline(always)]
     pub(crate) fn timer(&self) -> Time {
         self.made().map_or(Time::NEVER, Sender::timer)
     }
 
-    /// See [`Sender::is_sooner`].
     #[inline(always)]
     pub(crate) fn is_sooner(&self) -> bool {
         self.made().is_some_and(Sender::is_sooner)

@@ -1,32 +1,29 @@
-//! Restart after idle (RFC 5681 §4.1): nothing was sent for a while, and cwnd says little of the path.
+//! Restart after idle (RFC 5681 §4.1): cwnd is outdated after a pause.
 
 use lasthop_base::{Duration, Time};
 
-/// Time since which nothing is outstanding, and the window that cwnd falls back to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
-    /// Sending time of the newest of the data that was acknowledged last, if all is acknowledged.
+    /// If all is acknowledged: sending time of the newest data acknowledged last.
     since: Time,
-    /// The restart window, bytes; [`CWND_STAYS`].
+    /// Restart window, bytes; [`CWND_STAYS`].
     window: u64,
 }
 
-/// No window is larger than this one.
+/// Larger than any window.
 const CWND_STAYS: u64 = u64::MAX;
 
 impl Idle {
-    /// `window`: the restart window, bytes; `None`: cwnd stays.
     pub(super) fn new(window: Option<u64>) -> Idle {
         Idle { since: Time::NEVER, window: window.unwrap_or(CWND_STAYS) }
     }
 
-    /// All is acknowledged; the newest of the data that was acknowledged last went out at `sent_at`.
     #[inline(always)]
     pub(super) fn begin(&mut self, sent_at: Time) {
         self.since = sent_at;
     }
 
-    /// The window to go on with, if cwnd is larger and nothing was sent for longer than a timeout.
+    /// Returns the window to continue with, if cwnd is larger and nothing was sent for longer than a timeout.
     pub(super) fn restart_window(&self, now: Time, cwnd: u64, rto: Duration) -> Option<u64> {
         (cwnd > self.window && now.since(self.since) > rto).then_some(self.window)
     }

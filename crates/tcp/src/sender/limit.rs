@@ -1,23 +1,22 @@
-//! What limits a sender, and for how long: as Linux counts it for `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
-//! `tcpi_rwnd_limited`), with cwnd and the application as states of their own.
+//! Limits of a sender and their durations, counted like Linux's `tcp_info` (`tcp_chrono`: `tcpi_busy_time`,
+//! `tcpi_rwnd_limited`), with separate states for cwnd and the application.
 //!
-//! The state is that in which sending has stopped last; it holds until sending stops in another one. Where both windows
-//! are full it is cwnd, as in Linux.
+//! The state changes when sending stops for another reason. If both windows are full, the state is cwnd, as in Linux.
 
 use lasthop_base::{Duration, Time};
 
-/// What keeps a sender from sending more.
+/// Reason why a sender sends no more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// The application: there is nothing new to send, or less than Nagle's algorithm lets go.
+    /// No new data, or less than Nagle's algorithm lets pass.
     Application,
-    /// cwnd: the network as the sender sees it, repairs and timeouts included.
+    /// cwnd, repairs and timeouts included.
     Congestion,
     /// The receiver's window.
     Receiver,
 }
 
-/// How long each of them has done so.
+/// Duration of each limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limited {
     /// [`Limit::Application`].
@@ -29,7 +28,7 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// How long after `before`.
+    /// Durations since `before`.
     pub fn since(&self, before: &Limited) -> Limited {
         Limited {
             application: self.application.saturating_sub(before.application),
@@ -48,7 +47,7 @@ impl Limited {
     }
 }
 
-/// Time since which the state holds that [`Sender`](super::Sender) keeps, and the sums of those before it.
+/// Start of the current state, which [`Sender`](super::Sender) keeps, and the sums of the earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     since: Time,
@@ -61,7 +60,7 @@ impl Waiting {
         before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
     };
 
-    /// Sums up to `now`, where the state `by` holds.
+    /// Sums up to `now`; `by` is the current state.
     pub(super) fn until(&self, now: Time, by: Option<Limit>) -> Limited {
         let mut limited = self.before;
         if let Some(limit) = by {
@@ -70,7 +69,6 @@ impl Waiting {
         limited
     }
 
-    /// The state `by` ends.
     pub(super) fn turn(&mut self, now: Time, by: Option<Limit>) {
         *self = Waiting { since: now, before: self.until(now, by) };
     }
@@ -80,7 +78,6 @@ impl Waiting {
 mod tests {
     use super::*;
 
-    /// Spans add up to the time since the first state began.
     #[test]
     fn each_state_gets_its_span() {
         let (at, secs) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs);

@@ -1,27 +1,23 @@
-//! The sending half: what is outstanding, what may go out, and when the timer runs.
+//! Sending half: outstanding data, the next segment, and the timer.
 //!
-//! The rules of sending, in order:
-//! 1. What recovery says must go out goes first, whatever the window.
-//! 2. Then what is to be sent again, then new data, each if `cwnd - in_flight` has room
-//!    for it; new data also needs room in the receiver's window, and Nagle's consent.
-//! 3. Recovery never inflates the window: `in_flight` is its account of the network.
-//! 4. One reduction per window of data, whichever signal comes first.
+//! Order of sending:
+//! 1. Segments that recovery demands, regardless of the window.
+//! 2. Retransmissions, then new data, as `cwnd - in_flight` permits; new data also needs room in the receiver's window.
 //!
-//! A part owns its state, and nobody else reads or writes it:
-//! * `window`: cwnd and its rules; `reductions`: when the window comes down; `usage`: whether the window is used, and may grow;
-//! * `repair`: state of repairs, and of what is taken back of them; `tail`: the end of a flight is probed before the timer
-//!   expires; `timer`: what it stands for; `user_timeout`: how long is borne that nothing moves;
-//! * `application`: what there is to send; `peer`: what the receiver's window admits; `persist`: probes of a closed window;
-//!   `limit`: what keeps data back; `idle`: what a pause does to the window; `rate`: samples and pacing.
+//! Recovery does not inflate the window: `in_flight` is its estimate of the data in the network. The window is reduced
+//! once per window of data, by whichever signal arrives first.
 //!
-//! A chapter coordinates them (`impl Sender`):
-//! * this file: how a sender begins, and whether all its parts are quiet; `half`: a sender, or none so far;
-//! * `ack`: effects of an ACK; `steps`: their meaning for the window; `timeout`: effects of the timer;
-//! * `poll`: the next segment to send; `sent`: effects of sending it;
-//! * `calls`: what else a sender is told; `seen`: what can be seen of it.
+//! Components, each of which owns its state:
+//! * `window`: cwnd; `reductions`: window reductions; `usage`: window validation; `idle`: restart after idle;
+//! * `repair`: retransmissions and their undo; `tail`: tail loss probe;
+//! * `timer`; `user_timeout`: R1 and R2; `persist`: zero-window probes;
+//! * `application`: data to send; `peer`: the receiver's window; `limit`: time per sending limit;
+//! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
 //!
-//! What was sent stands in `scoreboard`. Mechanisms stand in folders of their own: `congestion`, `counting`, `judge`, `rate`,
-//! `recovery`, `reduction`, `slow_start`.
+//! Files of `impl Sender`:
+//! * this file: construction, fast-path condition; `half`: lazy creation; `seen`: views;
+//! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
+//! * `poll`: the next segment; `sent`: effects of sending; `calls`: other inputs.
 
 pub mod congestion;
 pub mod counting;
@@ -83,37 +79,34 @@ use window::Window;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
-/// In lines of the cache of 64 bytes: one of what is lost, one of what is outstanding, two that every segment and every ACK
-/// touches, three that new ACKs do, two of repairs, and what is rare; each part has its rules in a file of its name.
+/// Field order by use: losses, outstanding data, each segment and ACK, new ACKs, repairs, rare state.
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
     board: Scoreboard,
     peer: Peer,
-    /// Payload of a full segment beside the options that go out now.
+    /// Payload of a full segment beside the options in use.
     fits: u64,
-    /// Nothing is lost, reported or repeated, so that all outstanding data is in flight: most of a connection's life.
+    /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
     calm: bool,
-    /// Whether the short way is taken then.
     has_shortcut: bool,
-    /// Whether `congestion` or `judge` wants to see every ACK before its effect.
+    /// Whether `congestion` or `judge` observes every ACK before its effect.
     observes: bool,
-    /// `congestion` observes, or rates are sampled, or slow start is watched, or the use of cwnd is.
+    /// `observes`, or rates are sampled, slow start is monitored, or cwnd is validated.
     watches: bool,
-    /// What has kept it from sending more; `None` until data may be sent: the handshake is in no sum.
+    /// Current limit of sending; `None` until data may be sent, because the handshake is not accounted.
     waits_for: Option<Limit>,
-    /// Whether the next new segment tells the receiver of a reduction (CWR, RFC 3168 §6.1.2).
+    /// Whether the next new segment carries CWR (RFC 3168 §6.1.2).
     tells: bool,
-    /// `None`: `congestion` wants neither rate samples nor pacing.
+    /// `None`: `congestion` needs neither rate samples nor pacing.
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
-    /// Senders that are alike share it.
     config: Arc<Config>,
     tail: Tail,
     persist: Persist,
     window: Window,
-    /// `None`: every loss is congestion.
+    /// `None`: every loss counts as congestion.
     judge: Option<Box<dyn LossJudge>>,
     rtt: RttEstimator,
     repair: Repair,
@@ -121,22 +114,22 @@ pub struct Sender {
     idle: Idle,
     user_timeout: UserTimeout,
     waiting: Waiting,
-    /// `None`: cwnd grows whether it is used or not.
+    /// `None`: cwnd grows regardless of its use.
     usage: Option<Box<Usage>>,
 }
 
-/// What goes out next.
+/// The next segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// Bytes, the FIN counted as one.
     pub range: Range,
-    /// Sent before.
+    /// Whether this is a retransmission.
     pub again: bool,
-    /// Ends with the FIN.
+    /// Whether the segment ends with the FIN.
     pub fin: bool,
-    /// The priority that the packet is to have.
+    /// Priority of the packet.
     pub priority: Priority,
-    /// The first new data after a reduction of the window: carries CWR if ECN is in use (RFC 3168 §6.1.2).
+    /// First new data after a window reduction: carries CWR if ECN is in use (RFC 3168 §6.1.2).
     pub cwr: bool,
 }
 
@@ -151,24 +144,23 @@ pub struct Ack<'a> {
     pub carries_data: bool,
     /// SACK blocks in absolute offsets.
     pub sack: &'a [Range],
-    /// Its timestamps, if the option is in use.
+    /// Timestamps, if the option is in use.
     pub stamps: Option<Timestamps>,
-    /// A tick of their clocks, ns.
+    /// Tick of the timestamp clock, ns.
     pub tick: u64,
     /// ECN echo.
     pub ece: bool,
-    /// Bytes that it says arrived with a mark and were not known to, by AccECN.
+    /// Bytes that AccECN newly reports as marked.
     pub marked: u32,
     /// SACK is in use on this connection.
     pub selective: bool,
-    /// What it says about the loss that it tells of.
+    /// Hint about the loss that this ACK reports.
     pub hint: LossHint,
-    /// Offset of the segment in the peer's stream: an older one tells no window.
+    /// Offset of the segment in the peer's stream; older segments do not update the window.
     pub at: u64,
 }
 
 impl Ack<'_> {
-    /// It tells nothing but what is added.
     pub(crate) const BARE: Ack<'static> = Ack {
         ack: 0,
         window: 0,
@@ -185,12 +177,11 @@ impl Ack<'_> {
 }
 
 impl Sender {
-    /// A sender whose first byte of data is at offset 1, with this effective segment size; `random` for mechanisms that draw.
+    /// Returns a sender with segments of `mss` bytes; data begins at offset 1. `random` feeds mechanisms that draw.
     pub fn new(config: &Arc<Config>, mss: u32, random: Stream) -> Sender {
         Sender::recovering_by(&config.recovery, config, mss, random)
     }
 
-    /// The same with another recovery than the configuration says.
     pub(crate) fn recovering_by(
         recovery: &Choice<recovery::Build>,
         config: &Arc<Config>,
@@ -251,18 +242,13 @@ impl Sender {
         }
     }
 
-    /// Whether nothing is lost, reported, repeated, asked or held back: an ACK may leave out what concerns repairs (`ack.rs`),
-    /// and new data goes out by the windows alone (`poll.rs`).
+    /// Whether the fast path applies: ACKs skip repairs (`ack.rs`), and the windows alone admit new data (`poll.rs`).
     #[inline(always)]
     pub(crate) fn is_calm(&self) -> bool {
-        debug_assert!(
-            !self.calm || self.is_quiet(),
-            "a part has something to do, and nobody has taken stock"
-        );
+        debug_assert!(!self.calm || self.is_quiet(), "a component has work, and `take_stock` was not called");
         self.calm
     }
 
-    /// Notes the window, and whether every part is quiet.
     fn take_stock(&mut self) {
         self.window.settle();
         if !self.repair.recovery().is_recovering() && !self.reductions.lasts_by_mark() {
@@ -274,11 +260,11 @@ impl Sender {
         self.calm = self.is_quiet();
     }
 
-    /// Every part answers for itself. A new part does not compile until this function says whether it is ever in the way.
+    /// Asks every component. The exhaustive pattern makes a new field fail to compile until it is handled here.
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         let Sender {
-            // These may have something to do.
+            // These can block the fast path.
             board,
             tail,
             timer,
@@ -286,7 +272,7 @@ impl Sender {
             repair,
             reductions,
             has_shortcut,
-            // These follow an ACK in the same way, or not at all.
+            // These never block it.
             mss: _,
             peer: _,
             fits: _,

@@ -1,35 +1,29 @@
-//! The peer's advertised window (SND.WND, RFC 9293 §3.3.1): what it admits.
+//! The peer's advertised window (SND.WND, RFC 9293 §3.3.1).
 
-/// The receiver's window as the sender knows it, in absolute offsets.
-///
-/// Windows take 32 bits: none is larger than 65,535 * 2^14 bytes (RFC 7323 §2.3).
+/// The receiver's window in absolute offsets. 32 bits suffice: at most 65,535 * 2^14 bytes (RFC 7323 §2.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Peer {
-    /// The byte behind the last one that the window admits.
     right_edge: u64,
-    /// Offset of the peer's segment that told the window (SND.WL1, RFC 9293 §3.10.7.4).
+    /// Offset of the peer's segment that set the window (SND.WL1, RFC 9293 §3.10.7.4).
     told_at: u64,
     /// The last window advertised, bytes.
     window: u32,
-    /// The largest window ever advertised, bytes.
     largest_window: u32,
 }
 
-/// What is kept of it while nothing is sent: the window counts from byte 1.
+/// Compact form of [`Peer`] while nothing is sent: the window counts from byte 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
-    /// See [`Peer::told_at`].
     at: u64,
     window: u32,
     largest_window: u32,
 }
 
 impl Told {
-    /// See [`Peer::admit_from`].
     #[inline(always)]
     pub(super) fn admit_from(&mut self, at: u64, window: u64) {
         if at >= self.at {
-            debug_assert!(window <= u64::from(u32::MAX), "no header tells such a window");
+            debug_assert!(window <= u64::from(u32::MAX), "no header can advertise such a window");
             self.at = at;
             self.window = window as u32;
             self.largest_window = self.largest_window.max(self.window);
@@ -43,20 +37,19 @@ impl Told {
 }
 
 impl Peer {
-    /// Nothing is admitted yet; the first byte will be at `offset`.
     pub(super) fn closed_at(offset: u64) -> Peer {
         Peer { right_edge: offset, ..Peer::default() }
     }
 
-    /// A window counted from `ack`. What was sent stays sent, even if the right edge moves left (RFC 9293 §3.8.6).
+    /// Sets the window, counted from `ack`. The right edge may move left (RFC 9293 §3.8.6).
     pub(super) fn admit(&mut self, ack: u64, window: u64) {
-        debug_assert!(window <= u64::from(u32::MAX), "no header tells such a window");
+        debug_assert!(window <= u64::from(u32::MAX), "no header can advertise such a window");
         self.window = window as u32;
         self.largest_window = self.largest_window.max(self.window);
         self.right_edge = ack.saturating_add(window);
     }
 
-    /// The same, told by the peer's segment at offset `at`: an older one than the last tells nothing.
+    /// As [`Peer::admit`], from the peer's segment at offset `at`; ignored if a later segment has set the window.
     pub(super) fn admit_from(&mut self, at: u64, ack: u64, window: u64) {
         if at >= self.told_at {
             self.told_at = at;
@@ -64,28 +57,23 @@ impl Peer {
         }
     }
 
-    /// The byte behind the last one that the window admits.
     pub(super) fn right_edge(&self) -> u64 {
         self.right_edge
     }
 
-    /// Bytes from `offset` to the window's right edge.
     pub(super) fn usable_from(&self, offset: u64) -> u64 {
         self.right_edge.saturating_sub(offset)
     }
 
-    /// The last window advertised, bytes.
     pub(super) fn window(&self) -> u64 {
         u64::from(self.window)
     }
 
-    /// The largest window ever advertised, bytes.
     pub(super) fn largest_window(&self) -> u64 {
         u64::from(self.largest_window)
     }
 
-    /// Whether so little of the window is open that a segment would be silly, even if all is sent that fits (RFC 9293
-    /// §3.8.6.2.1): less than half of the largest window.
+    /// Whether a segment of `usable` bytes is silly (RFC 9293 §3.8.6.2.1): less than half of the largest window.
     pub(super) fn is_silly(&self, usable: u64) -> bool {
         usable == 0 || usable < self.largest_window() / 2
     }

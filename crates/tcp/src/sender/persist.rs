@@ -1,20 +1,18 @@
-//! Zero-window probes (RFC 9293 §3.8.6.1): nothing is outstanding and the receiver's window is closed, until it opens.
+//! Zero-window probes (RFC 9293 §3.8.6.1), sent while nothing is outstanding and the receiver's window is closed.
 
 use super::user_timeout::{Expiry, UserTimeout};
 use lasthop_base::Time;
 
-/// Probes of the closed window.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Persist {
-    /// Probes (or ends of the wait for more of the window) so far; each doubles the wait for the next.
+    /// Number of probes, or of override timeouts, so far; each doubles the next timeout.
     probes: u32,
-    /// Whether one is to go out.
     due: bool,
-    /// Whether a window of zero stops the retransmission timer, and whether it has.
+    /// Whether a window of zero stops the retransmission timer, and whether the timer is stopped.
     freezes: bool,
     frozen: bool,
-    /// Sending time of the last of them, and of the first that was not answered: [`Time::NEVER`] if there is none.
+    /// Sending times of the last probe and of the first unanswered one; [`Time::NEVER`]: none.
     probed_at: Time,
     unanswered_since: Time,
 }
@@ -25,52 +23,47 @@ impl Persist {
         Persist { probes: 0, due: false, freezes, frozen: false, probed_at, unanswered_since }
     }
 
-    /// New data goes out: the window has room.
     #[inline]
     pub(super) fn end(&mut self) {
         self.probes = 0;
         self.due = false;
     }
 
-    /// Whether what is outstanding waits for the window to open.
     #[inline]
     pub(super) fn is_frozen(&self) -> bool {
         self.frozen
     }
 
-    /// Whether a closed window has kept a sender from sending that such a window freezes (Freeze-TCP, Goff et al. 2000).
+    /// Whether a closed window blocks a sender that freezes (Freeze-TCP, Goff et al. 2000).
     pub(super) fn was_frozen(&self) -> bool {
         self.freezes && self.probes > 0
     }
 
-    /// Whether a probe's byte may be acknowledged, which counts as sent only once it is.
+    /// Whether a probe's byte may be acknowledged. The byte counts as sent only once it is acknowledged.
     pub(super) fn has_probed(&self) -> bool {
         self.probes > 0
     }
 
-    /// Whether a window of zero stops the retransmission timer.
     pub(super) fn freezes(&self) -> bool {
         self.freezes
     }
 
-    /// Nothing outstanding waits for the window to open.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let Persist { frozen, probes: _, due: _, freezes: _, probed_at: _, unanswered_since: _ } = self;
         !frozen
     }
 
-    /// Number of doublings of the timeout until the next probe.
     pub(super) fn doublings(&self) -> u32 {
         self.probes
     }
 
-    /// Whether a probe, or what fits the window, is to go out now; true once for each expiry.
+    /// Whether a probe, or data that fits the window, is due; true once for each expiry.
     pub(super) fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.due)
     }
 
-    /// A probe goes out: the time since which none was answered, and whether the same byte went out before.
+    /// Sends a probe. Returns the sending time of the first unanswered probe, and whether the byte was sent before.
     pub(super) fn probe(&mut self, now: Time) -> (Time, bool) {
         let again = self.probes > 0;
         if !again {
@@ -82,8 +75,7 @@ impl Persist {
         (self.unanswered_since, again)
     }
 
-    /// The timer of the probes expired; `heard_at`: time of the peer's last acceptable segment; `waits`: new data waits for the
-    /// window. No loss: the receiver's window is closed, for as long as the peer answers.
+    /// The persist timer expired; not a loss. `heard_at`: time of the peer's last segment; `waits`: new data waits.
     pub(super) fn expire(&mut self, now: Time, heard_at: Time, waits: bool, limit: &UserTimeout) -> Expiry {
         if heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -96,8 +88,7 @@ impl Persist {
         Expiry::GoesOn
     }
 
-    /// The retransmission timer has expired while the window is zero: the time since which no probe was answered. `None`: the
-    /// peer is given up.
+    /// The retransmission timer expired under a zero window. Returns the first unanswered probe's time; `None`: abort.
     pub(super) fn freeze(&mut self, now: Time, heard_at: Time, limit: &UserTimeout) -> Option<Time> {
         if !self.frozen || heard_at >= self.probed_at {
             self.unanswered_since = Time::NEVER;
@@ -112,7 +103,6 @@ impl Persist {
         Some(self.unanswered_since)
     }
 
-    /// The window opens.
     pub(super) fn thaw(&mut self) {
         (self.frozen, self.probes) = (false, 0);
     }
@@ -132,7 +122,7 @@ mod tests {
         UserTimeout::new(&Patience { data: Some(Duration::from_secs(10)), ..Patience::default() })
     }
 
-    /// RFC 9293 §3.8.6.1: a peer that answers probes is never given up, a silent one is.
+    /// RFC 9293 §3.8.6.1: a peer that answers probes is never aborted; a silent one is.
     #[test]
     fn answered_probes_are_borne_for_ever() {
         let mut persist = Persist::new(false);

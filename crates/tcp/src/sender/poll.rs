@@ -1,10 +1,7 @@
-//! Next segment to send: decisions. Effects of sending it: `sent.rs`.
+//! Choice of the next segment to send. Effects of sending: `sent.rs`.
 //!
-//! While a sender is calm the windows alone decide. Otherwise some things go first, whatever the windows say; then
-//! retransmissions and new data, as far as the windows have room; then a last resort. [`Sender::may_send_more`] goes by the
-//! same steps up to the decision, so that nobody asks for nothing.
-//!
-//! A chapter of the sender.
+//! On the fast path the windows alone decide. Otherwise forced segments go first, then retransmissions and new data, as
+//! the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless polls.
 
 use super::recovery::LastResort;
 use super::repair::Turn;
@@ -16,28 +13,25 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 use std::ops::ControlFlow;
 
-/// A full segment of new data that goes out, with more behind it.
+/// A full segment of new data, with more data behind it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Full {
     pub(crate) range: Range,
-    /// Bytes that options may have beside it.
+    /// Bytes left for options.
     pub(crate) room: u64,
     pub(crate) priority: Priority,
-    /// See [`Outgoing::cwr`].
     pub(crate) cwr: bool,
     /// See [`Sender::may_send_more`].
     pub(crate) more: bool,
 }
 
-/// A segment for which the windows have room.
 enum Next {
     New(Range),
     Again(Range),
 }
 
 impl Sender {
-    /// Whether there is nothing to send, while nothing is lost and nobody watches: [`Sender::poll`] would find nothing. What
-    /// keeps it back is noted as there.
+    /// Whether [`Sender::poll`] would find no data, on the fast path without observers. Notes the limit.
     #[inline]
     pub(crate) fn has_nothing(&mut self, now: Time) -> bool {
         let nothing = self.calm && !self.watches && !self.has_new_data();
@@ -47,8 +41,7 @@ impl Sender {
         nothing
     }
 
-    /// The next full segment of new data goes out, while nothing is lost and nobody paces: [`Sender::poll`] would send the same,
-    /// if the windows have room for it and more data is behind it.
+    /// Fast path of [`Sender::poll`] without pacing: sends a full segment, if admitted and followed by more data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn send_full(&mut self, now: Time) -> Option<Full> {
         let start = self.board.nxt();
@@ -65,7 +58,6 @@ impl Sender {
         Some(Full { range, room: self.mss - self.fits, priority, cwr, more: self.may_send_calmly(now) })
     }
 
-    /// The next segment to send, if one may go out now.
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if self.watches && self.is_paced(now) {
@@ -80,8 +72,7 @@ impl Sender {
         }
     }
 
-    /// Data went out: whether more may, as far as can be told at a glance. If not, [`Sender::poll`] would find nothing; the
-    /// limit is noted as there.
+    /// Quick check after sending: if false, [`Sender::poll`] would return nothing. Notes the limit.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
         if !self.is_calm() {
@@ -90,7 +81,7 @@ impl Sender {
         self.rates.is_some() || self.may_send_calmly(now)
     }
 
-    /// The same while nothing is lost and nobody paces.
+    /// As [`Sender::may_send_more`], on the fast path without pacing.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn may_send_calmly(&mut self, now: Time) -> bool {
         if self.has_full() && !self.admits_full() {
@@ -100,19 +91,18 @@ impl Sender {
         true
     }
 
-    /// Whether a full segment of new data is there, without the FIN behind it, which would have to go with it.
+    /// Whether the data suffices for a full segment, without the FIN, which would have to go with the segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
         self.board.nxt() + self.fits + 1 < self.application.end()
     }
 
-    /// Whether cwnd has room for a full segment while all outstanding data is in flight.
     #[inline(always)]
     fn admits_full(&self) -> bool {
         self.board.nxt() + self.fits - self.board.una() <= self.window.bytes()
     }
 
-    /// Segments that go out whatever the windows say; `Break(None)`: nothing goes out now.
+    /// Segments that are sent regardless of the windows; `Break(None)`: nothing may be sent now.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn poll_first(&mut self, now: Time, log: &mut Log) -> ControlFlow<Option<Outgoing>> {
         if self.timer.holds() {
@@ -135,7 +125,7 @@ impl Sender {
         }
         if let Some((range, why)) = self.repair.must_send(&mut self.board) {
             if why == Reason::FastRetransmit {
-                // The repair gets a whole timeout (RFC 6675 §6 leaves it open); partial ACKs do not (RFC 6582 §4).
+                // A whole timeout for the retransmission (left open by RFC 6675 §6); not on partial ACKs (RFC 6582 §4).
                 self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
             }
             return ControlFlow::Break(Some(self.again(now, range, why, log)));
@@ -146,7 +136,7 @@ impl Sender {
         ControlFlow::Continue(())
     }
 
-    /// Whether [`Sender::poll_first`] may have something to do, or the pacer.
+    /// Whether [`Sender::poll_first`], or the pacer, may have a segment.
     #[inline(always)]
     fn may_go_first(&self) -> bool {
         self.rates.is_some()
@@ -157,8 +147,7 @@ impl Sender {
             || self.repair.may_have_to_send()
     }
 
-    /// New data that is to answer an open question (F-RTO); nothing else goes until the answer is there, unless none can be
-    /// had, because nothing new may be sent.
+    /// Sends new data that tests a timeout (F-RTO). Other data waits for the answer, unless no new data may be sent.
     #[cold]
     fn poll_for_question(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
         if let Turn::Probe { first } = self.repair.turn() {
@@ -178,8 +167,7 @@ impl Sender {
         ControlFlow::Break(None)
     }
 
-    /// Segments for which the windows have room, and a last resort where they have none. `QUIET`: nothing is lost, reported or
-    /// repeated.
+    /// Segments that the windows admit, else a last resort.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn poll_by_windows<const QUIET: bool>(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         let room = self.room::<QUIET>();
@@ -206,7 +194,7 @@ impl Sender {
         }
     }
 
-    /// Whether [`Sender::poll_by_windows`] may find something more while something is lost, reported or repeated.
+    /// Whether [`Sender::poll_by_windows`] may return a segment outside of the fast path.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn may_send_by_windows(&mut self, now: Time) -> bool {
         let room = self.room::<false>();
@@ -220,7 +208,6 @@ impl Sender {
         }
     }
 
-    /// Room in cwnd, or in what a gradual reduction allows, bytes.
     #[inline(always)]
     fn room<const QUIET: bool>(&self) -> u64 {
         match QUIET {
@@ -229,32 +216,30 @@ impl Sender {
         }
     }
 
-    /// The next retransmission, or else the next new segment, if there is room for it; else the limit.
+    /// The next retransmission, else the next new segment, if admitted; else the limit.
     #[inline(always)]
     fn next_by_windows<const QUIET: bool>(&mut self, room: u64) -> Result<Next, Limit> {
         if !QUIET && let Some(range) = self.repair.next_retransmission(&mut self.board) {
-            // As for new data, a FIN takes no room.
+            // As for new data, a FIN needs no room.
             let fin = u64::from(self.application.ends_with(range));
             return if room < range.len() - fin { Err(Limit::Congestion) } else { Ok(Next::Again(range)) };
         }
         self.next_new(room).map(Next::New)
     }
 
-    /// Whether there is room for what may go again when nothing else may.
     #[inline(always)]
     fn has_last_resort(&self, room: u64) -> bool {
         room >= self.mss && self.board.sacked() > 0
     }
 
-    /// The next new segment: a full one, or a short one that Nagle and the window's edge let pass. If there is none, what
-    /// keeps it back.
+    /// The next new segment: full, or short if Nagle's algorithm and the window's edge permit; else the limit.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
         let start = self.board.nxt();
         let waiting = self.application.end().saturating_sub(start);
         if waiting == 0 {
             return Err(Limit::Application);
         }
-        // The FIN takes no room in the segment, and none in the windows (RFC 9293 §3.10.4).
+        // The FIN needs no room in the segment or in the windows (RFC 9293 §3.10.4).
         let size = if self.has_full() { self.fits } else { waiting };
         let fin = u64::from(self.application.ends_with(Range { start, end: start + size }));
         let data = (size - fin).min(self.fits);
@@ -279,7 +264,7 @@ impl Sender {
         Ok(Range { start, end: start + size })
     }
 
-    /// With nothing outstanding, data waits for the receiver's window: a probe if one is due, otherwise the timer for it.
+    /// Data waits for the receiver's window, and none is outstanding: sends a probe if due, else starts the timer.
     fn poll_persist(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if !self.has_new_data() {
             return None;
@@ -293,7 +278,7 @@ impl Sender {
         let start = self.board.nxt();
         let usable = self.peer.usable_from(start);
         if usable > 0 {
-            // The end of the wait for a larger part of the window (RFC 9293 §3.8.6.2.1, the override timeout).
+            // The override timeout has expired (RFC 9293 §3.8.6.2.1).
             let end = self.application.written().min(start + usable.min(self.fits));
             return Some(self.send_new(now, Range { start, end }));
         }
@@ -308,7 +293,7 @@ impl Sender {
         Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })
     }
 
-    /// The probe of the tail, whatever cwnd says: new data, or the last segment again (RFC 8985 §7.3).
+    /// The tail loss probe, regardless of cwnd: new data, or the last segment again (RFC 8985 §7.3).
     #[inline(never)]
     fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Ok(range) = self.next_new(self.mss) {
@@ -320,7 +305,7 @@ impl Sender {
         Some(self.again(now, range, Reason::TailProbe, log))
     }
 
-    /// Whether the next segment has to wait for the pacer, or for an [extra segment](Sender::poll_extra).
+    /// Whether the next segment waits for the pacer, or an [extra segment](Sender::poll_extra) is due.
     #[cold]
     fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };
@@ -333,9 +318,8 @@ impl Sender {
         waits || extra_at <= now
     }
 
-    /// An extra segment, if one is due: the last one once more, with low priority, beside the window (TCP-Peach's dummies). It
-    /// probes the path and carries nothing new. Neither the scoreboard nor the timer nor the count of retransmissions has it;
-    /// D-SACK tells whether it arrives.
+    /// Sends an extra segment if due: a low-priority copy of the last one, outside of the window (TCP-Peach's dummies).
+    /// Scoreboard, timer and retransmission count ignore the copy; D-SACK reports its arrival.
     #[cold]
     #[inline(never)]
     fn poll_extra(&mut self, now: Time) -> Option<Outgoing> {
@@ -347,7 +331,7 @@ impl Sender {
             return None;
         }
         let Range { start, end } = self.board.last()?;
-        // The path may have become narrower since the segment went out.
+        // The path MTU may have shrunk since the segment was sent.
         let range = Range { start: start.max(end.saturating_sub(self.fits)), end };
         self.window.on_extra(now);
         let fin = self.application.ends_with(range);

@@ -1,7 +1,4 @@
-//! Effects of sending: on the scoreboard, the timer, the repair that is under way, the rates, and the limits that are noted when
-//! nothing more goes out.
-//!
-//! A chapter of the sender.
+//! Effects of sending a segment, and the limits noted when no more may be sent.
 
 use super::timer::Kind;
 use super::{Limit, Outgoing, Sender};
@@ -11,13 +8,12 @@ use lasthop_base::Time;
 use lasthop_wire::Priority;
 
 impl Sender {
-    /// New data goes out.
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
         let (priority, cwr) = self.note_new(now, range, self.is_calm());
         Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
     }
 
-    /// The same as far as it concerns what is outstanding: the packet's priority, and whether it carries CWR.
+    /// Updates the state for new data. Returns the packet's priority, and whether it carries CWR.
     #[inline(always)]
     pub(super) fn note_new(&mut self, now: Time, range: Range, calm: bool) -> (Priority, bool) {
         let begins = self.board.outstanding() == 0;
@@ -46,13 +42,12 @@ impl Sender {
         (priority, std::mem::take(&mut self.tells))
     }
 
-    /// A segment goes out again.
     pub(super) fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
         self.board.sent_again(range.start, now);
         self.outgoing_again(now, range, reason, log)
     }
 
-    /// The same, once the scoreboard has it.
+    /// Effects of a retransmission that the scoreboard has recorded.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn outgoing_again(
         &mut self,
@@ -67,7 +62,7 @@ impl Sender {
             self.note_sent(now, range);
         }
         if self.repair.needs_times() && range.start == self.board.una() {
-            // The first hole is filled once more: it has a whole timeout again, as Linux gives it.
+            // The first hole is retransmitted: it gets a whole timeout, as in Linux.
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         }
         if self.timer.is_off() {
@@ -83,7 +78,7 @@ impl Sender {
         Outgoing { range, again: true, fin: self.application.ends_with(range), priority, cwr: false }
     }
 
-    /// Something goes out, new or again, and is in the scoreboard: rates are sampled and paced by it.
+    /// Updates rate samples and pacing after the scoreboard has recorded a transmission.
     #[cold]
     fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
@@ -91,8 +86,7 @@ impl Sender {
         rates.on_sent(now, range, in_flight, &self.board, &mut self.window);
     }
 
-    /// If nothing was sent for longer than a timeout, cwnd says little of the path. The segment that is on its way out
-    /// fits any window. A sender that a closed window freezes was not idle while it probed that.
+    /// Lowers cwnd after more than a timeout of idle time, which excludes a frozen sender's zero-window probes.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         let restart = self.idle.restart_window(now, self.window.bytes(), self.rtt.rto());
@@ -101,7 +95,6 @@ impl Sender {
         }
     }
 
-    /// No more can be sent now, because of this.
     #[inline]
     pub(super) fn wait_for(&mut self, now: Time, limit: Limit) {
         if self.waits_for != Some(limit) {
@@ -118,7 +111,6 @@ impl Sender {
         self.waits_for = Some(limit);
     }
 
-    /// The application has nothing to send.
     #[inline(never)]
     fn note_silence(&mut self) {
         if let Some(rates) = &mut self.rates {

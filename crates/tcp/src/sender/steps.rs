@@ -1,6 +1,4 @@
-//! Meaning of a step of the recovery, or of a mark, for the window.
-//!
-//! A chapter of the sender.
+//! Effects of recovery steps and of marks on the window.
 
 use super::Sender;
 use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
@@ -23,12 +21,11 @@ impl Sender {
         }
     }
 
-    /// Changes the window by a step of the recovery.
     pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
         match step {
             Step::Same | Step::Partial { .. } => {}
             Step::Reordered { flight } => {
-                // RFC 4653 §3: no burst, and slow start back to where it was.
+                // RFC 4653 §3: no burst, and slow start back to the former window.
                 let window = flight.min(self.board.outstanding() + self.mss);
                 self.window.on_reordered(Level { window, ssthresh: flight });
             }
@@ -76,7 +73,6 @@ impl Sender {
         }
     }
 
-    /// The judge's verdict on the loss with which a recovery begins.
     fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
         let (judge, first) = (self.judge.as_mut()?, self.board.first()?);
         let cause = judge.on_loss(first)?;
@@ -84,7 +80,7 @@ impl Sender {
         Some(cause)
     }
 
-    /// The recovery repairs; cwnd and ssthresh stay, and a loss of the same window may still reduce them.
+    /// Enters a recovery without changing cwnd and ssthresh; another loss of the same window may still reduce them.
     fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
         self.reductions.drop_entry();
         self.repair.enter(None);
@@ -108,7 +104,6 @@ impl Sender {
         }
     }
 
-    /// A recovery is entered: what is to be judged, and what may be restored.
     fn note_entry(&mut self, step: Step) {
         let level = self.level();
         let Some(judge) = &mut self.judge else { return };
@@ -117,7 +112,7 @@ impl Sender {
         judge.on_entered(outstanding.end);
     }
 
-    /// A recovery is over: whether its reduction stays.
+    /// A recovery is over: decides whether its reduction stays.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
         let entered = self.reductions.entry();
@@ -133,7 +128,7 @@ impl Sender {
         }
     }
 
-    /// Notes what the third duplicate's mark says of the loss that it tells.
+    /// Records the classification of a loss by the mark on the third duplicate ACK.
     fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
         if let (true, Some(range)) = (self.window.rules().nature().judges_by_mark, self.board.first()) {
             log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
@@ -151,8 +146,7 @@ impl Sender {
         self.tells = true;
     }
 
-    /// An ACK came: the probe of the tail may have repaired a loss, for which the window is reduced as for one that recovery
-    /// repairs (RFC 8985 §7.4.2).
+    /// Reduces the window if an ACK shows that the tail loss probe repaired a loss (RFC 8985 §7.4.2).
     #[inline(never)]
     pub(super) fn conclude_probe(
         &mut self,
@@ -172,10 +166,8 @@ impl Sender {
         }
     }
 
-    /// ECE: reduces once per window of data (RFC 3168 §6.1.2) or as often as the congestion control wants, not while a
-    /// loss is being repaired. Where the window does not come down at once after a loss, it does not after a mark either.
-    ///
-    /// CWR goes out with the byte at `until`: an ACK that does not cover it cannot have stopped echoing.
+    /// ECE: reduces the window once per window of data (RFC 3168 §6.1.2), or as often as congestion control requires,
+    /// but not during a repair. CWR goes with the byte at `until`: before its ACK, the receiver still echoes.
     pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
         let pace = self.window.rules().nature().mark_pace;
         let too_soon = self.reductions.is_too_soon(pace, self.board.una(), now, self.rtt.srtt());
@@ -194,14 +186,13 @@ impl Sender {
         log.trace(now, Event::MarkEchoed { cwnd: self.window.rules().window() });
     }
 
-    /// State that a repair is about to change, if it may be taken back.
     pub(super) fn before(&self, by_timeout: bool) -> Option<Before> {
         let (flight, tick) = (self.board.outstanding(), self.config.rto.tick);
         self.repair.undoes().then(|| Before::new(self.level(), flight, &self.rtt, tick, by_timeout))
     }
 
-    /// The repair was for nothing. The ACK that shows it has acknowledged `acked` bytes (`None`: D-SACK shows it, of a repair
-    /// that may be over), and may echo a congestion mark: then the window stays low (RFC 4015 §3.2).
+    /// Undoes a spurious repair, revealed by an ACK of `acked` bytes or (`None`) by a D-SACK after its end. After an
+    /// ACK with a mark the window stays reduced (RFC 4015 §3.2).
     pub(super) fn take_back(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
         let Some(taken) = self.repair.take_back(acked, &mut self.board) else { return };
         self.reductions.reopen(self.board.una());
@@ -219,8 +210,7 @@ impl Sender {
         }
     }
 
-    /// A round-trip time was measured: the first one of data sent after a timeout that was for nothing keeps the timeout long
-    /// (RFC 4015 §3).
+    /// Adds a round-trip sample. After a spurious timeout the first new one keeps the timeout long (RFC 4015 §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
         if let Some(spike) = self.repair.take_spike(self.board.una()) {
@@ -228,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// The window cannot become smaller than a segment: instead the next one waits for a whole timeout (RFC 3168 §6.1.2).
+    /// At a window of one segment, new data waits for a whole timeout instead of a reduction (RFC 3168 §6.1.2).
     pub(super) fn hold_back(&mut self, now: Time) {
         let is_smallest = self.window.rules().window() <= self.mss && self.board.outstanding() == 0;
         if self.reductions.may_hold() && is_smallest {

@@ -1,48 +1,45 @@
-//! Tail loss probe: the end of a flight is asked for before the timer expires (RFC 8985 §7).
-//!
-//! Behind the last segments of a flight nothing comes that could show that they are lost. A probe, new data or the last
-//! segment again, makes the receiver report what it has.
+//! Tail loss probe (RFC 8985 §7): new data, or the last segment again, makes the receiver report. No later segment
+//! would reveal the loss of a flight's last segments.
 
 use lasthop_base::{Duration, Time};
 
-/// State of the probe of the tail.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail(State);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Nobody probes.
     Off,
-    /// No probe is out. The retransmission timer would expire then, if the probe's was not before it.
-    Quiet { expires: Time },
-    /// A probe is to go out.
+    /// No probe is outstanding. `expires`: expiry of the retransmission timer, if the probe timer did not precede it.
+    Quiet {
+        expires: Time,
+    },
     Due,
-    /// A probe went out: until this byte is acknowledged there is no other (TLP.end_seq); whether it was sent before.
-    Asked { end: u64, again: bool },
+    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq); `again`: its bytes were sent before.
+    Asked {
+        end: u64,
+        again: bool,
+    },
 }
 
-/// TLP.max_ack_delay: how long a receiver may wait with the ACK of a lone segment.
+/// TLP.max_ack_delay: longest delay of the ACK of a lone segment.
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(200);
 
 impl Tail {
-    /// `probes`: whether tails are probed at all.
     pub(super) fn new(probes: bool) -> Tail {
         Tail(if probes { State::Quiet { expires: Time::NEVER } } else { State::Off })
     }
 
-    /// Whether tails are probed.
     #[inline(always)]
     pub(super) fn is_on(&self) -> bool {
         self.0 != State::Off
     }
 
-    /// Whether a probe is to go out now.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
         self.0 == State::Due
     }
 
-    /// If no probe is out: when the retransmission timer would expire.
+    /// Expiry of the retransmission timer, if no probe is outstanding.
     #[inline(always)]
     pub(super) fn expires(&self) -> Option<Time> {
         match self.0 {
@@ -51,7 +48,6 @@ impl Tail {
         }
     }
 
-    /// No probe is out, or about to go.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let Tail(state) = self;
@@ -61,8 +57,7 @@ impl Tail {
         }
     }
 
-    /// Time of the next probe, if the retransmission timer would expire at `expires` (RFC 8985 §7.2, TLP_calc_PTO);
-    /// `is_lone`: one segment at most is outstanding.
+    /// TLP_calc_PTO (RFC 8985 §7.2). `expires`: retransmission timer; `is_lone`: at most one segment outstanding.
     pub(super) fn wait(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
             Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },
@@ -72,18 +67,16 @@ impl Tail {
         (now + timeout).min(expires)
     }
 
-    /// The probe's time has come.
     pub(super) fn fall_due(&mut self) {
         self.0 = State::Due;
     }
 
-    /// A probe goes out, which ends before `end`; `again`: its bytes were sent before.
+    /// A probe that ends at `end` is sent; `again`: its bytes were sent before.
     pub(super) fn ask(&mut self, end: u64, again: bool) {
         self.0 = State::Asked { end, again };
     }
 
-    /// An ACK came up to `una`; `twice`: it reports something that arrived twice; `advanced`: it is new; `selective`: SACK is in
-    /// use. Whether the probe has repaired a loss (RFC 8985 §7.4.2).
+    /// Whether the probe repaired a loss (RFC 8985 §7.4.2). The ACK of `una`: D-SACK (`twice`), or new (`advanced`).
     #[inline]
     pub(super) fn conclude(&mut self, una: u64, twice: bool, advanced: bool, selective: bool) -> bool {
         let State::Asked { end, again } = self.0 else { return false };
@@ -97,7 +90,7 @@ impl Tail {
         has_repaired
     }
 
-    /// A timeout or a recovery: a probe's answer would say nothing.
+    /// A timeout or a recovery makes the probe's answer meaningless.
     pub(super) fn forget(&mut self) {
         if self.is_on() {
             self.0 = State::Quiet { expires: Time::NEVER };
@@ -117,7 +110,7 @@ mod tests {
         tail
     }
 
-    /// RFC 8985 §7.2: two round trips, the longest delay of an ACK for a lone segment, and never behind the RTO.
+    /// RFC 8985 §7.2: two round trips plus the longest ACK delay of a lone segment, at most the RTO.
     #[test]
     fn the_probe_waits_for_two_round_trips() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_millis(ms), Duration::from_millis);
@@ -129,14 +122,14 @@ mod tests {
         assert_eq!(tail.expires(), Some(at(3000)));
     }
 
-    /// RFC 8985 §7.4.2: an ACK beyond the probe without a DSACK for it shows that the probe has repaired a loss.
+    /// RFC 8985 §7.4.2: an ACK beyond the probe without a D-SACK shows that the probe repaired a loss.
     #[test]
     fn a_repeated_segment_that_was_needed_is_a_loss() {
-        assert!(!asked(true).conclude(4001, false, true, true), "the probe is out");
+        assert!(!asked(true).conclude(4001, false, true, true), "a probe is outstanding");
         let mut tail = asked(true);
         assert!(tail.conclude(6001, false, true, true) && tail.is_quiet());
         let mut tail = asked(true);
-        assert!(!tail.conclude(5001, true, false, true) && tail.is_quiet(), "it arrived twice");
+        assert!(!tail.conclude(5001, true, false, true) && tail.is_quiet(), "D-SACK");
         let mut tail = asked(false);
         assert!(!tail.conclude(5001, false, true, true) && tail.is_quiet(), "new data repairs nothing");
     }

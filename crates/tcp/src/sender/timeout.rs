@@ -1,6 +1,4 @@
-//! The timer: when it is started for outstanding data, and what its expiry does (RFC 6298 §5, RFC 5681 §3.1).
-//!
-//! A chapter of the sender.
+//! Start and expiry of the timer (RFC 6298 §5, RFC 5681 §3.1).
 
 use super::congestion::LossEvent;
 use super::recovery::AckNews;
@@ -10,7 +8,7 @@ use crate::event::{Event, Log, Reason};
 use lasthop_base::Time;
 
 impl Sender {
-    /// The timer expired (if `now` has reached it); `heard_at` is when the peer last said something acceptable.
+    /// Handles an expired timer; `heard_at`: time of the peer's last acceptable segment.
     pub(crate) fn handle_timeout(&mut self, now: Time, heard_at: Time, log: &mut Log) -> Expiry {
         self.timer.pace(Time::NEVER);
         if now >= self.timer.look_at() {
@@ -39,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Time alone may tell that something is lost (RFC 8985 §6.2 step 5).
+    /// Marks losses by time (RFC 8985 §6.2 step 5).
     #[cold]
     fn look_for_losses(&mut self, now: Time, log: &mut Log) {
         let step = self.repair.on_deadline(now, &mut self.board);
@@ -91,7 +89,7 @@ impl Sender {
         Expiry::GoesOn
     }
 
-    /// What is outstanding is to be sent again as far as it was marked lost.
+    /// Begins to retransmit all outstanding data that is marked lost.
     pub(super) fn start_over(&mut self, why: Reason) {
         self.tail.forget();
         self.reductions.forget_mark();
@@ -103,7 +101,7 @@ impl Sender {
         }
     }
 
-    /// All that is outstanding goes out again, for a reason that says nothing of the path's load.
+    /// Retransmits all outstanding data for a reason other than congestion.
     pub(super) fn send_all_again(&mut self, now: Time, why: Reason) {
         self.board.mark_all_lost();
         if let Some(rates) = &mut self.rates {
@@ -113,15 +111,13 @@ impl Sender {
         self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
     }
 
-    /// Reports segments found lost to a control that samples rates.
     pub(super) fn report_losses(&mut self, now: Time) {
         if let Some(rates) = &mut self.rates {
             rates.report_losses(now, &mut self.board, &mut self.window);
         }
     }
 
-    /// The timer has expired for the first outstanding segment: whether the judge knows that this is no congestion. It goes
-    /// again, and that is all.
+    /// If loss discrimination excludes congestion, only retransmits the first segment and returns true.
     pub(super) fn is_spared_timeout(&mut self, now: Time) -> bool {
         let Some(first) = self.board.first() else { return false };
         if !self.judge.as_mut().is_some_and(|judge| judge.spares_timeout(first)) {
@@ -133,8 +129,7 @@ impl Sender {
         true
     }
 
-    /// The retransmission timer has expired while the receiver's window is zero: that is no loss. The first segment goes as a
-    /// probe, and everything stays as it is.
+    /// The retransmission timer expired under a zero window: not a loss. The first segment serves as a probe.
     #[cold]
     fn freeze(&mut self, now: Time, heard_at: Time) -> Expiry {
         let Some(since) = self.persist.freeze(now, heard_at, &self.user_timeout) else {
@@ -150,7 +145,7 @@ impl Sender {
         Expiry::GoesOn
     }
 
-    /// The window opens: data that was outstanding all the while goes again, under the window that was.
+    /// The window opens: outstanding data is retransmitted, under the former cwnd.
     #[cold]
     pub(super) fn thaw(&mut self, now: Time) {
         self.persist.thaw();
@@ -160,7 +155,7 @@ impl Sender {
         self.take_stock();
     }
 
-    /// Starts the timer of outstanding data anew: the retransmission timer, or the probe's where that comes before it.
+    /// Restarts the timer of outstanding data: the retransmission timer, or the probe timer if that is earlier.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
@@ -170,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// New data went out behind what is outstanding: the probe waits for it too, at most until the timer would expire.
+    /// New data postpones the probe, at most until the retransmission timer would expire.
     #[cold]
     pub(super) fn put_probe_off(&mut self, now: Time) {
         if let Some(expires) = self.tail.expires()
@@ -186,7 +181,7 @@ impl Sender {
         self.timer.start(self.tail.wait(now, expires, self.rtt.srtt(), is_lone), Kind::Probe);
     }
 
-    /// No loss is repaired and nothing is reported: else recovery asks by itself.
+    /// Whether nothing is lost, reported or repaired: otherwise recovery makes the probe unnecessary.
     #[inline(never)]
     fn is_undisturbed(&self) -> bool {
         self.board.sacked() == 0
@@ -195,7 +190,6 @@ impl Sender {
             && !self.repair.restarts(self.board.una())
     }
 
-    /// The probe's time has come; from now on the retransmission timer runs.
     fn expire_probe(&mut self, now: Time) -> Expiry {
         self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         self.tail.fall_due();

@@ -1,37 +1,35 @@
-//! The one timer of a sender (RFC 6298 §5), what it stands for, and two deadlines beside it.
+//! The single timer of a sender (RFC 6298 §5), its purpose, and two more deadlines.
 
 use lasthop_base::Time;
 
-/// What happens when the timer expires.
+/// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// The oldest outstanding data goes out again.
+    /// Retransmission of the oldest outstanding data.
     Retransmit,
-    /// The end of a flight is probed (RFC 8985 §7).
+    /// Tail loss probe (RFC 8985 §7).
     Probe,
-    /// Nothing is outstanding and the receiver's window is closed: it is probed (RFC 9293 §3.8.6.1).
+    /// Probe of a closed window, with nothing outstanding (RFC 9293 §3.8.6.1).
     Persist,
-    /// Nothing is outstanding and a mark came at a window of one segment: new data may go out (RFC 3168 §6.1.2).
+    /// Release of new data after a mark at a window of one segment, with nothing outstanding (RFC 3168 §6.1.2).
     Hold,
 }
 
-/// When it expires, and what for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub(super) struct Timer {
     at: Time,
-    /// The earlier of the two.
+    /// The earlier of `look` and `pace`.
     others: Time,
     kind: Kind,
-    /// Whether the earliest of all may have become earlier since that was asked last.
+    /// Whether the earliest deadline may have moved forward since it was last read.
     sooner: bool,
-    /// When recovery wants to look for losses that time alone tells; and when the pacer lets the next packet go.
+    /// Time of the next loss detection, and departure time of the next paced packet.
     look: Time,
     pace: Time,
 }
 
 impl Timer {
-    /// It does not run.
     pub(super) const OFF: Timer = Timer {
         at: Time::NEVER,
         kind: Kind::Retransmit,
@@ -41,7 +39,6 @@ impl Timer {
         others: Time::NEVER,
     };
 
-    /// It expires at `at`, whatever it stood for before.
     #[inline]
     pub(super) fn start(&mut self, at: Time, kind: Kind) {
         self.sooner |= at < self.at;
@@ -49,31 +46,27 @@ impl Timer {
         self.kind = kind;
     }
 
-    /// It runs no more; the other deadlines stay.
+    /// Stops the timer; the other deadlines stay.
     pub(super) fn stop(&mut self) {
         self.start(Time::NEVER, Kind::Retransmit);
     }
 
-    /// The earliest of all.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.at.min(self.others)
     }
 
-    /// Recovery wants to look for losses at `at`.
     #[inline]
     pub(super) fn look(&mut self, at: Time) {
         self.look = at;
         self.set_others();
     }
 
-    /// When it wants to.
     pub(super) fn look_at(&self) -> Time {
         self.look
     }
 
-    /// What is next may leave at `at`. A time that has gone by must not stay: in states in which nothing is sent, nobody
-    /// would ever replace it.
+    /// Sets the departure time of the next packet. The caller must clear past times: nothing else replaces them.
     pub(super) fn pace(&mut self, at: Time) {
         self.pace = at;
         self.set_others();
@@ -86,7 +79,7 @@ impl Timer {
         self.others = earlier;
     }
 
-    /// Whether [`Timer::next`] may have become earlier since [`Timer::note_asked`].
+    /// Whether [`Timer::next`] may be earlier than at the last [`Timer::note_asked`].
     #[inline]
     pub(super) fn is_sooner(&self) -> bool {
         self.sooner
@@ -96,7 +89,7 @@ impl Timer {
         self.sooner = false;
     }
 
-    /// [`Time::NEVER`] if it does not run.
+    /// Expiry; [`Time::NEVER`]: stopped.
     #[inline]
     pub(super) fn at(&self) -> Time {
         self.at
@@ -111,14 +104,12 @@ impl Timer {
         self.at == Time::NEVER
     }
 
-    /// It holds nothing back.
     #[inline(always)]
     pub(super) fn is_quiet(&self) -> bool {
         let Timer { kind, at: _, others: _, sooner: _, look: _, pace: _ } = self;
         *kind != Kind::Hold
     }
 
-    /// Whether new data waits for it because of a mark.
     #[inline]
     pub(super) fn holds(&self) -> bool {
         self.kind == Kind::Hold
@@ -130,7 +121,7 @@ mod tests {
     use super::*;
     use lasthop_base::Duration;
 
-    /// A timer that is off holds nothing back: else nothing would ever let the data go.
+    /// A stopped timer holds nothing back: otherwise the data would wait for ever.
     #[test]
     fn a_stopped_timer_holds_nothing() {
         let mut timer = Timer::OFF;

@@ -1,20 +1,18 @@
-//! Window validation: a sender that the application or the peer's window limits learns nothing of the path, so its cwnd does
-//! not grow.
+//! Window validation: if the application or the peer's window limits a sender, cwnd does not grow.
 //!
-//! The use of cwnd is measured over a round trip. A momentary FlightSize would not do: it falls as the ACKs of a
-//! burst arrive, also of a burst that has filled cwnd. A sender whose cwnd had no room for another segment after the last one
-//! sent is limited by cwnd, which may grow until a window of data later it had room. Otherwise one of two rules holds:
+//! The use of cwnd is measured over a round trip: the momentary FlightSize falls with the ACKs of each burst, even if
+//! the burst filled cwnd. If no further segment fitted after the last one sent, cwnd may grow until room has remained
+//! for a window of data. Otherwise one of two rules applies:
 //!
-//! * RFC 7661: cwnd is validated, and may grow, while pipeACK is at least half of it (§4.3), and before the first round trip has
-//!   ended. pipeACK is the most bytes acknowledged in a round trip (§4.2). A sample holds for max(3 RTT, 1 s), unless a larger
-//!   one replaces it before.
-//! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the most bytes
-//!   outstanding within a window of data (`max_packets_out`).
+//! * RFC 7661: cwnd is validated while pipeACK is at least half of it (§4.3), and until the first round trip ends.
+//!   pipeACK is the most bytes acknowledged in a round trip (§4.2). A sample expires after max(3 RTT, 1 s), unless a
+//!   larger one replaces it.
+//! * Linux (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): in slow start cwnd grows while it is less than twice the most
+//!   bytes outstanding within a window of data (`max_packets_out`).
 //!
-//! # What is not modelled
-//! RFC 7661's smaller window after a loss in the non-validated phase (§4.4.1), and its end of that phase after five minutes
-//! (§4.4.3): cwnd stays. Linux's decay of a cwnd that was not used for a timeout (`tcp_cwnd_application_limited`): here only
-//! the restart after idle time lowers such a window. Linux counts packets, this file bytes.
+//! # Not modelled
+//! RFC 7661: the smaller window after a loss in the non-validated phase (§4.4.1), and that phase's end after five
+//! minutes (§4.4.3). Linux: the decay of an unused cwnd (`tcp_cwnd_application_limited`), and counts in packets.
 
 use super::scoreboard::Scoreboard;
 use super::window::Window;
@@ -22,7 +20,6 @@ use crate::config::Config;
 use crate::rtt::RttEstimator;
 use lasthop_base::{Duration, Time};
 
-/// The use of cwnd lately.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     out: MostOut,
@@ -31,14 +28,13 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Nothing was sent yet; `None`: cwnd grows whether it is used or not.
+    /// Returns `None` if cwnd grows regardless of its use.
     pub(super) fn new(config: &Config) -> Option<Box<Usage>> {
         let pipe_ack = (!config.validates_as_linux).then(PipeAck::default);
         config.validates_window.then(|| Box::new(Usage { out: MostOut::default(), pipe_ack }))
     }
 
-    /// An ACK, in the scoreboard already, is new by `acked` bytes: whether cwnd may not grow by it, because it is not used.
-    /// `full`: payload of a full segment, bytes.
+    /// Whether cwnd is unused and must not grow by an ACK of `acked` bytes, already recorded; `full`: full payload.
     pub(super) fn leaves_unused(
         &mut self,
         now: Time,
@@ -66,18 +62,18 @@ impl Usage {
     }
 }
 
-/// RFC 7661 §4.2.
+/// pipeACK (RFC 7661 §4.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PipeAck {
-    /// The largest sample, bytes, and when it was taken; `None`: undefined.
+    /// The largest sample, bytes, and its time; `None`: undefined.
     most: Option<(u64, Time)>,
-    /// First byte of this round trip's data, and the byte behind the last one.
+    /// First byte of this round trip's data, and the offset behind its last byte.
     from: u64,
     until: u64,
 }
 
 impl PipeAck {
-    /// An ACK has advanced from `before` to `una`, after `nxt` was the next byte to send; a sample holds for `period`.
+    /// An ACK advances from `before` to `una`; `nxt`: next byte to send; samples expire after `period`.
     fn see(&mut self, now: Time, before: u64, una: u64, nxt: u64, period: impl FnOnce() -> Duration) {
         if before >= self.until {
             (self.from, self.until) = (before, nxt);
@@ -92,7 +88,7 @@ impl PipeAck {
         }
     }
 
-    /// Whether at least half of a cwnd of so many bytes is used, as far as one knows.
+    /// Whether at least half of `cwnd` bytes is used; true while pipeACK is undefined.
     fn is_half_of(&self, cwnd: u64) -> bool {
         self.most.is_none_or(|(most, _)| most.saturating_mul(2) >= cwnd)
     }
@@ -104,14 +100,14 @@ pub(super) struct MostOut {
     full: bool,
     /// Bytes.
     most: u64,
-    /// The byte behind this window of data.
+    /// Offset behind this window of data.
     until: u64,
-    /// The next byte to send at the last ACK: Linux looks when it sends.
+    /// Next byte to send at the last ACK: Linux updates only when data is sent.
     seen: u64,
 }
 
 impl MostOut {
-    /// An ACK has arrived while `una..nxt` was outstanding; `full`: cwnd had no room for another segment.
+    /// An ACK arrives while `una..nxt` is outstanding; `full`: cwnd admits no further segment.
     fn see(&mut self, una: u64, nxt: u64, full: bool) {
         if nxt == self.seen {
             return;
@@ -128,5 +124,5 @@ impl MostOut {
     }
 }
 
-/// The shortest time for which a sample of pipeACK holds (RFC 7661 §4.2).
+/// Shortest lifetime of a pipeACK sample (RFC 7661 §4.2).
 const SHORTEST_PERIOD: Duration = Duration::from_secs(1);

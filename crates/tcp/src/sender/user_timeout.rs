@@ -1,29 +1,26 @@
-//! User timeout (RFC 9293 §3.8.3, RFC 5482): how long is it borne that nothing moves?
+//! User timeout (RFC 9293 §3.8.3, RFC 5482).
 
 use crate::config::Patience;
 use lasthop_base::{Duration, Time};
 
-/// What a timeout came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// The connection goes on.
     GoesOn,
-    /// The peer has not answered for too long (R2).
+    /// R2: the connection aborts.
     GivenUp,
 }
 
-/// Expiries of the retransmission timer for the same data.
+/// Consecutive expiries of the retransmission timer for the same data.
 #[derive(Clone, Copy, Debug)]
 struct Stall {
-    /// `una` all the while: a second expiry there reduces the window no further. Once `una` is another one, data has moved
-    /// and there is no stall. No data begins at 0.
+    /// First outstanding byte, constant during a stall; 0: no stall. A second expiry does not reduce the window again.
     una: u64,
-    /// When the timer was started that expired first.
+    /// Start time of the timer that expired first.
     since: Time,
     expiries: u32,
 }
 
-/// R1 and R2, and what has not moved although the timer has expired.
+/// R1 and R2, and the current stall.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct UserTimeout {
@@ -33,14 +30,12 @@ pub(super) struct UserTimeout {
     gives_up_after: Duration,
 }
 
-/// The retransmission timer has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expired {
-    /// For the first time for this data.
     pub(super) first: bool,
-    /// As often as R1 says: the path may be broken.
+    /// R1 is reached: the path may be broken.
     pub(super) troubled: bool,
-    /// When R2 gives the peer up.
+    /// Time of the abort (R2).
     pub(super) end: Time,
 }
 
@@ -53,25 +48,23 @@ impl UserTimeout {
         }
     }
 
-    /// From now on data may go unacknowledged for this long (R2).
+    /// Sets R2; `None`: never.
     pub(super) fn set_limit(&mut self, limit: Option<Duration>) {
         self.gives_up_after = limit.unwrap_or(Duration::MAX);
     }
 
-    /// Whether the timer has expired so often for data at `una` that the path may be broken (R1).
+    /// Whether the data at `una` has reached R1.
     pub(super) fn is_troubled(&self, una: u64) -> bool {
         una == self.stall.una && self.stall.expiries >= self.troubled_after
     }
 
-    /// When a peer that has been silent since then is given up.
+    /// Time at which a peer silent since `silent_since` is aborted.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
         silent_since + self.gives_up_after
     }
 
-    /// The retransmission timer, which ran for `rto`, has expired with `una` as the first byte outstanding. `heard_at`: when
-    /// a receiver whose window is closed said something last; it takes nothing, and is there (RFC 9293 §3.8.6).
-    ///
-    /// `None`: the peer is given up.
+    /// The retransmission timer expired after `rto`; `None`: abort. `una`: first outstanding byte; `heard_at`: time of
+    /// the last segment from a receiver with a closed window, which is alive (RFC 9293 §3.8.6).
     pub(super) fn expire(
         &mut self,
         now: Time,
@@ -99,7 +92,7 @@ mod tests {
         Time::ZERO + Duration::from_secs(secs)
     }
 
-    /// R1 at the third expiry for the same data, R2 ten seconds after the timer was first started for it.
+    /// R1 at the third expiry for the same data, R2 ten seconds after the timer's first start.
     #[test]
     fn r1_and_r2_count_what_does_not_move() {
         let limit = Duration::from_secs(10);
@@ -110,12 +103,12 @@ mod tests {
         assert_eq!(expire(1, 5), Some(Expired { first: true, troubled: false, end: at(10) }));
         assert_eq!(expire(3, 5), Some(Expired { first: false, troubled: false, end: at(10) }));
         assert_eq!(expire(7, 5), Some(Expired { first: false, troubled: true, end: at(10) }));
-        // Data has moved: all counts anew.
+        // Data has moved: a new stall begins.
         assert_eq!(expire(9, 6), Some(Expired { first: true, troubled: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }
 
-    /// A receiver that answers with a closed window is not given up (RFC 9293 §3.8.6).
+    /// A receiver that answers with a closed window is not aborted (RFC 9293 §3.8.6).
     #[test]
     fn a_closed_window_is_no_silence() {
         let patience = Patience { data: Some(Duration::from_secs(10)), ..Patience::default() };

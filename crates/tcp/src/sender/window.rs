@@ -1,6 +1,5 @@
-//! The congestion window: its rules, what an ACK is worth to them, what ends slow start, and what they said last.
-//!
-//! Nobody else changes any of it. What is asked without an effect goes by [`Window::rules`].
+//! The congestion window: congestion control, byte counting, slow-start exit, and their last result. Only this
+//! component changes them; [`Window::rules`] gives read access.
 
 use super::congestion::{
     AckEvent, CongestionControl, Level, LossEvent, LostSegment, Phase, Recovered, SentEvent,
@@ -12,14 +11,13 @@ use lasthop_base::{Duration, Time};
 
 #[repr(C)]
 pub(super) struct Window {
-    /// The last answer of `rules`, bytes: after each ACK, timeout and pause. During an ACK's effects it is the window before
-    /// the ACK.
+    /// cwnd, bytes, updated after each ACK, timeout and idle time; during an ACK's effects the value before the ACK.
     cwnd: u64,
     rules: Box<dyn CongestionControl>,
     counting: Box<dyn AckCounting>,
-    /// `None`: a loss alone ends slow start.
+    /// `None`: only a loss ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
-    /// Whether the ACK that ends a recovery may let the window grow.
+    /// Whether the ACK that ends a recovery may grow the window.
     counts_end: bool,
 }
 
@@ -32,19 +30,17 @@ impl Window {
         Window { cwnd: rules.window(), counts_end: counting.counts_end(), rules, counting, slow_start }
     }
 
-    /// cwnd, bytes: as it was when the last ACK, timeout or pause had had its effects.
     #[inline(always)]
     pub(super) fn bytes(&self) -> u64 {
         self.cwnd
     }
 
-    /// The rules, for questions without an effect.
     #[inline(always)]
     pub(super) fn rules(&self) -> &dyn CongestionControl {
         &*self.rules
     }
 
-    /// Window and threshold, what has happened since [`Window::settle`] included.
+    /// Current window and threshold, including changes since [`Window::settle`].
     pub(super) fn level(&self) -> Level {
         Level { window: self.rules.window(), ssthresh: self.rules.ssthresh() }
     }
@@ -54,19 +50,18 @@ impl Window {
         self.counts_end
     }
 
-    /// All effects of what happened are there.
+    /// Updates cwnd after all effects of an event.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
         self.cwnd = self.rules.window();
     }
 
-    /// An ACK has its effect, and nobody watches.
     #[inline(always)]
     pub(super) fn grow(&mut self, event: &AckEvent) {
         self.cwnd = self.rules.window_after(event, &mut *self.counting);
     }
 
-    /// An ACK has its effect; [`Window::settle`] follows.
+    /// Applies an ACK; [`Window::settle`] must follow.
     #[inline(always)]
     pub(super) fn grow_watched(&mut self, event: &AckEvent, mss: u64) {
         let is_watched = event.phase != Phase::Recovery && self.slow_start.is_some();
@@ -91,14 +86,13 @@ impl Window {
         self.rules.on_ack(event, &mut Divided { counting: &mut *self.counting, by });
     }
 
-    /// An ACK is shown to rules that want to see it before its effect.
+    /// Shows an ACK to congestion control that observes, before its effect.
     pub(super) fn observe(&mut self, news: &AckNews) {
         if self.rules.nature().observes {
             self.rules.observe(news);
         }
     }
 
-    /// The receiver tells of data that arrived twice.
     pub(super) fn on_told_twice(&mut self) {
         self.rules.on_told_twice();
     }
@@ -150,7 +144,7 @@ impl Window {
         self.rules.on_recovered(flight, recovered);
     }
 
-    /// Nothing was sent for a timeout.
+    /// Nothing was sent for a timeout: lowers cwnd to `window`.
     pub(super) fn on_idle(&mut self, window: u64) {
         self.rules.on_idle(window);
         self.settle();

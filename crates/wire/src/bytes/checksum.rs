@@ -1,12 +1,12 @@
 use etherparse::checksum::Sum16BitWords;
 use std::net::IpAddr;
 
-/// The Internet checksum of these bytes (RFC 1071); 0 if their own checksum field is set and right.
+/// Internet checksum (RFC 1071); 0 if the bytes include their correct checksum.
 pub(super) fn plain(bytes: &[u8]) -> u16 {
     finish(Sum16BitWords::new().add_slice(bytes))
 }
 
-/// The same over a TCP or UDP packet and its pseudo header (RFC 9293 §3.1, RFC 8200 §8.1).
+/// Checksum of a TCP or UDP packet with its pseudo header (RFC 9293 §3.1, RFC 8200 §8.1).
 pub(super) fn transport(source: IpAddr, destination: IpAddr, protocol: u8, bytes: &[u8]) -> u16 {
     let length = (bytes.len() as u32).to_be_bytes();
     let sum = address(Sum16BitWords::new(), source);
@@ -21,7 +21,7 @@ fn address(mut sum: Sum16BitWords, address: IpAddr) -> Sum16BitWords {
     }
 }
 
-/// The sum is kept in the machine's byte order.
+/// Converts the sum, which is in the machine's byte order.
 fn finish(sum: Sum16BitWords) -> u16 {
     sum.ones_complement().to_be()
 }

@@ -8,12 +8,12 @@ use crate::segment::{Flags, Segment};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, UdpHeader};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// Writes a real packet, with its checksums; replaces what `out` holds and reuses its room.
+/// Writes a real packet with checksums into `out`, replacing its contents.
 ///
-/// IPv4 packets say "do not fragment", as those of mainstream stacks with path MTU discovery do.
+/// IPv4 packets carry "do not fragment", as in mainstream stacks with path MTU discovery.
 ///
 /// # Errors
-/// If the packet cannot be written: see [`EmitError`]. `out` is then empty.
+/// If the packet is invalid: see [`EmitError`]. `out` is then empty.
 pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
     out.clear();
     let transport = Transport::new(header, body, payload.len())?;
@@ -26,11 +26,11 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
 
     let (source, destination) = (header.source.ip(), header.destination.ip());
     let sum = match transport {
-        // ICMP's has no pseudo-header (RFC 792).
+        // ICMP has no pseudo header (RFC 792).
         Transport::Notice(_) => checksum::plain(&out[transport_at..]),
         _ => checksum::transport(source, destination, transport.protocol().0, &out[transport_at..]),
     };
-    // To UDP, 0 says that there is no checksum: a sum of 0 is sent as 0xffff (RFC 768). To TCP it is a sum (RFC 1624).
+    // In UDP, 0 means no checksum: a sum of 0 is sent as 0xffff (RFC 768). In TCP, 0 is a valid sum (RFC 1624).
     let is_udp = matches!(body, Body::Datagram { .. });
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     let at = transport_at + transport.checksum_at();
@@ -38,16 +38,15 @@ pub fn emit(header: &Header, body: &Body, payload: Payload<'_>, out: &mut Vec<u8
     Ok(())
 }
 
-/// The headers on their way out, not yet with the transport's checksum.
 enum Transport {
     Tcp(TcpHeader, u8),
     Udp(UdpHeader),
     Notice([u8; NOTICE_BYTES]),
 }
 
-/// Bytes of a node's notice behind the IP header: ICMP's eight, ports, number and length.
+/// Bytes of a node's notice behind the IP header: ICMP header (8), ports, number and length.
 const NOTICE_BYTES: usize = 20;
-/// ICMP's type for experiments (RFC 4727 §3).
+/// ICMP type for experiments (RFC 4727 §3).
 const ICMP_EXPERIMENT: u8 = 253;
 
 impl Transport {
@@ -83,7 +82,6 @@ impl Transport {
         }
     }
 
-    /// Where the checksum is, bytes from the transport's first.
     fn checksum_at(&self) -> usize {
         match self {
             Transport::Tcp(..) => 16,
@@ -105,15 +103,15 @@ impl Transport {
     }
 }
 
-/// Where the reserved bits are: beside the data offset and AE.
+/// Position of the reserved bits, beside the data offset and AE.
 const RESERVED_AT: usize = 12;
 
-/// The reserved bits that hints about losses take, as they lie in their byte.
+/// Loss hints as reserved header bits.
 fn reserved(flags: Flags) -> u8 {
     ((flags.0 & (Flags::WIRELESS.0 | Flags::CONGESTION.0)) >> 8) as u8
 }
 
-/// A node's notice: an experimental type, the kind as its code, the flow's ports, and what it is about.
+/// Builds a node's notice: an experimental type, the kind as code, the flow's ports, and the subject.
 fn icmp(source: u16, destination: u16, notice: NodeNotice) -> [u8; NOTICE_BYTES] {
     let (code, seq, len) = match notice {
         NodeNotice::BadState => (0, 0, 0),
@@ -235,7 +233,7 @@ fn ecn(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// The number of the payload's first byte: a SYN takes one itself.
+/// Number of the payload's first byte; a SYN takes one number.
 fn first_number(body: &Body) -> u32 {
     match body {
         Body::Tcp(segment) => segment.seq.0.wrapping_add(u32::from(segment.flags.has(Flags::SYN))),

@@ -1,158 +1,158 @@
 use std::fmt;
 
-/// Which part of a packet an error speaks of.
+/// Part of a packet to which an error refers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// The IPv4 packet.
     Ipv4,
     /// The IPv6 packet.
     Ipv6,
-    /// The TCP segment in it.
+    /// The TCP segment.
     Tcp,
-    /// The UDP datagram in it.
+    /// The UDP datagram.
     Udp,
-    /// The ICMP message in it.
+    /// The ICMP message.
     Icmp,
-    /// The packet that an ICMP error quotes.
+    /// The packet quoted by an ICMP error.
     Quoted,
 }
 
-/// Why bytes are not a packet. `at` counts bytes from the packet's first.
+/// Reason why bytes are not a valid packet. `at` counts bytes from the start of the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParseError {
-    /// No byte at all.
+    /// No bytes.
     Empty,
-    /// The bytes end before the part does.
+    /// A part exceeds the bytes present.
     Truncated {
-        /// The part that is cut.
+        /// The truncated part.
         part: Part,
-        /// Where it begins.
+        /// Start of the part.
         at: usize,
-        /// Bytes it needs.
+        /// Bytes needed.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes present.
         present: usize,
     },
     /// Neither IPv4 nor IPv6.
     Version {
-        /// What the version field says.
+        /// Value of the version field.
         version: u8,
     },
     /// A header length (IHL, data offset) below five words.
     HeaderLength {
-        /// Whose header.
+        /// Part with the header.
         part: Part,
-        /// Where the part begins.
+        /// Start of the part.
         at: usize,
-        /// The length it states, words of four bytes.
+        /// Stated length, words of four bytes.
         words: u8,
     },
-    /// A total length that does not even hold the header.
+    /// A total length shorter than the header.
     TotalLength {
-        /// Whose length.
+        /// Part with the length.
         part: Part,
-        /// Where the part begins.
+        /// Start of the part.
         at: usize,
-        /// The length it states, bytes.
+        /// Stated length, bytes.
         length: usize,
-        /// The header's length, bytes.
+        /// Header length, bytes.
         header: usize,
     },
-    /// A fragment of a packet, not a packet.
+    /// A fragment of a packet.
     Fragment {
-        /// Where its bytes belong in the whole payload.
+        /// Position in the whole payload, bytes.
         offset: usize,
     },
-    /// Neither TCP nor UDP inside.
+    /// Neither TCP nor UDP.
     Protocol {
-        /// The protocol number, or for IPv6 the next header.
+        /// Protocol number; for IPv6 the next header.
         number: u8,
     },
-    /// ICMP, but no error, or none that is known: a ping, say.
+    /// An ICMP message that is not a known error, e.g. a ping.
     NoIcmpError {
-        /// Where the message begins.
+        /// Start of the message.
         at: usize,
-        /// Its type.
+        /// ICMP type.
         kind: u8,
-        /// Its code.
+        /// ICMP code.
         code: u8,
     },
-    /// A checksum that does not fit the bytes.
+    /// A wrong checksum.
     Checksum {
-        /// Whose checksum.
+        /// Part with the checksum.
         part: Part,
-        /// Where the checksum is.
+        /// Position of the checksum.
         at: usize,
-        /// What it is.
+        /// Value of the checksum.
         found: u16,
     },
-    /// A TCP option that states a length of 0 or 1, less than its own two first bytes.
+    /// A TCP option with a stated length of 0 or 1, shorter than kind and length.
     OptionTooShort {
-        /// The option's kind.
+        /// Option kind.
         kind: u8,
-        /// Where the option begins.
+        /// Start of the option.
         at: usize,
-        /// The length it states, bytes.
+        /// Stated length, bytes.
         length: usize,
     },
-    /// A TCP option that goes on past the header's end.
+    /// A TCP option that exceeds the header.
     OptionPastEnd {
-        /// The option's kind.
+        /// Option kind.
         kind: u8,
-        /// Where the option begins.
+        /// Start of the option.
         at: usize,
-        /// Bytes it needs.
+        /// Bytes needed.
         length: usize,
         /// Bytes left in the header.
         left: usize,
     },
     /// A TCP option of fixed length with another length.
     OptionLength {
-        /// The option's kind.
+        /// Option kind.
         kind: u8,
-        /// Where the option begins.
+        /// Start of the option.
         at: usize,
-        /// The length it states, bytes.
+        /// Stated length, bytes.
         length: usize,
     },
     /// A SACK option whose length is not 8 n + 2 with n at least 1 (RFC 2018 §3).
     SackLength {
-        /// Where the option begins.
+        /// Start of the option.
         at: usize,
-        /// The length it states, bytes.
+        /// Stated length, bytes.
         length: usize,
     },
-    /// A maximum segment size of 0, with which nothing can be sent.
+    /// A maximum segment size of 0, which permits no data.
     MssZero {
-        /// Where the option begins.
+        /// Start of the option.
         at: usize,
     },
 }
 
-/// Why a packet has no bytes.
+/// Reason why a packet cannot be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmitError {
     /// One end is IPv4, the other IPv6.
     MixedFamilies,
-    /// The payload given is not as long as the segment says.
+    /// The payload's length differs from the segment's.
     PayloadLength {
-        /// What the segment says, bytes.
+        /// Length in the segment, bytes.
         segment: usize,
-        /// What was given, bytes.
+        /// Length of the payload, bytes.
         payload: usize,
     },
-    /// The options do not fit the 40 bytes that a header has for them.
+    /// The options exceed the header's 40 bytes.
     OptionsTooLong,
-    /// The packet does not fit the IP header's length field (65535 bytes).
+    /// The packet exceeds the IP header's length field (65535 bytes).
     PacketTooLong {
-        /// Bytes in the packet.
+        /// Length of the packet, bytes.
         bytes: usize,
     },
-    /// A maximum segment size of 0, which no peer would accept.
+    /// A maximum segment size of 0, which no peer accepts.
     MssZero,
-    /// A code point that does not fit its six bits.
+    /// A code point above 63.
     Dscp {
-        /// What was given.
+        /// The code point.
         dscp: u8,
     },
 }
@@ -165,7 +165,7 @@ impl fmt::Display for Part {
             Part::Tcp => "TCP",
             Part::Udp => "UDP",
             Part::Icmp => "ICMP",
-            Part::Quoted => "the packet that ICMP quotes",
+            Part::Quoted => "the packet quoted by ICMP",
         })
     }
 }
@@ -175,43 +175,43 @@ impl fmt::Display for ParseError {
         match *self {
             ParseError::Empty => write!(f, "the packet is empty"),
             ParseError::Truncated { part, at, needed, present } => {
-                write!(f, "{part} at byte {at} is cut: it needs {needed} bytes, {present} are there")
+                write!(f, "{part} at byte {at} is truncated: {needed} bytes needed, {present} present")
             }
             ParseError::Version { version } => {
                 write!(f, "IP version {version} at byte 0 is neither 4 nor 6")
             }
             ParseError::HeaderLength { part, at, words } => {
-                write!(f, "{part} at byte {at} states a header of {words} words: at least 5")
+                write!(f, "{part} at byte {at} has a header length of {words} words; the minimum is 5")
             }
             ParseError::TotalLength { part, at, length, header } => {
-                write!(f, "{part} at byte {at} states {length} bytes in all, but its header has {header}")
+                write!(f, "{part} at byte {at} has {length} bytes in total, but a header of {header}")
             }
             ParseError::Fragment { offset } => {
-                write!(f, "the packet is a fragment, from byte {offset} of the whole")
+                write!(f, "the packet is a fragment (from byte {offset}); fragments are not supported")
             }
             ParseError::Protocol { number } => {
                 write!(f, "protocol {number} is neither TCP (6) nor UDP (17)")
             }
             ParseError::NoIcmpError { at, kind, code } => {
-                write!(f, "ICMP at byte {at} is no error that is known: type {kind}, code {code}")
+                write!(f, "ICMP at byte {at} is not a known error: type {kind}, code {code}")
             }
             ParseError::Checksum { part, at, found } => {
-                write!(f, "{part} checksum {found:#06x} at byte {at} does not fit the bytes")
+                write!(f, "{part} checksum {found:#06x} at byte {at} is wrong")
             }
             ParseError::OptionTooShort { kind, at, length } => {
-                write!(f, "TCP option {kind} at byte {at} states length {length}: at least 2")
+                write!(f, "TCP option {kind} at byte {at} has length {length}; the minimum is 2")
             }
             ParseError::OptionPastEnd { kind, at, length, left } => {
-                write!(f, "TCP option {kind} at byte {at} needs {length} bytes, the header has {left} left")
+                write!(f, "TCP option {kind} at byte {at} needs {length} bytes; the header has {left} left")
             }
             ParseError::OptionLength { kind, at, length } => {
                 write!(f, "TCP option {kind} at byte {at} cannot have length {length}")
             }
             ParseError::SackLength { at, length } => {
-                write!(f, "TCP option 5 (SACK) at byte {at} states length {length}: 10, 18, 26 or 34")
+                write!(f, "TCP option 5 (SACK) at byte {at} has length {length}; expected: 10, 18, 26 or 34")
             }
             ParseError::MssZero { at } => {
-                write!(f, "TCP option 2 (MSS) at byte {at} states 0 bytes: at least 1")
+                write!(f, "TCP option 2 (MSS) at byte {at} has the value 0; the minimum is 1")
             }
         }
     }
@@ -222,14 +222,14 @@ impl fmt::Display for EmitError {
         match *self {
             EmitError::MixedFamilies => write!(f, "one end is IPv4, the other IPv6"),
             EmitError::PayloadLength { segment, payload } => {
-                write!(f, "the segment carries {segment} bytes, but {payload} were given")
+                write!(f, "the segment has {segment} bytes, but the payload has {payload}")
             }
             EmitError::OptionsTooLong => write!(f, "the TCP options need more than 40 bytes"),
             EmitError::PacketTooLong { bytes } => {
-                write!(f, "a packet of {bytes} bytes is longer than 65535")
+                write!(f, "a packet of {bytes} bytes exceeds the maximum of 65535")
             }
-            EmitError::Dscp { dscp } => write!(f, "differentiated services code point {dscp}: 0 to 63"),
-            EmitError::MssZero => write!(f, "a maximum segment size of 0 bytes: at least 1"),
+            EmitError::Dscp { dscp } => write!(f, "the code point (DSCP) {dscp} is not in 0 to 63"),
+            EmitError::MssZero => write!(f, "the maximum segment size is 0; the minimum is 1"),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! ICMP errors about TCP segments (RFC 792, RFC 4443): what a router, or the host at the end, says of a packet that it
-//! did not pass on.
+//! ICMP errors about TCP segments (RFC 792, RFC 4443), sent by a router or the remote host.
 
 use super::checksum;
 use super::error::{ParseError, Part};
@@ -13,65 +12,62 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// What an ICMP error says. Anybody can send one: it is believed only if [`IcmpError::seq`] is of a segment that is on its
-/// way (RFC 5927 §4).
+/// An ICMP error, easily forged: believe it only if [`IcmpError::seq`] is of a segment in flight (RFC 5927 §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IcmpError {
-    /// Whom it was sent to.
+    /// Destination of the error.
     pub to: IpAddr,
-    /// The ends of the segment that it is about: the source sent it.
+    /// Ends of the quoted segment; the source sent it.
     pub ends: Ends,
     /// The segment's sequence number.
     pub seq: Seq,
-    /// What became of the segment.
+    /// Reported problem.
     pub problem: Problem,
 }
 
-/// What became of a packet, by type and code. RFC 9293 §3.9.2.2 says which of them are hard; of those that it does not
-/// name, Linux's choice is taken.
+/// Problem by ICMP type and code. RFC 9293 §3.9.2.2 defines which are hard; for others Linux's choice applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// No route to the network, at the moment. Soft.
+    /// Currently no route to the network. Soft.
     NoRoute,
-    /// The host cannot be reached, at the moment. Soft.
+    /// Host currently unreachable. Soft.
     NoHost,
-    /// Packets for this network are not let through, or nobody knows it. Hard.
+    /// Network unknown or prohibited. Hard.
     NetworkRefused,
-    /// Packets for this host are not let through, or nobody knows it. Hard.
+    /// Host unknown or prohibited. Hard.
     HostRefused,
-    /// The host has no TCP. Hard.
+    /// The host lacks TCP. Hard.
     NoProtocol,
-    /// Nobody has that port. Hard.
+    /// The port is closed. Hard.
     NoPort,
-    /// The packet was longer than the next link takes (RFC 1191, RFC 8201).
+    /// The packet exceeded the next link's MTU (RFC 1191, RFC 8201).
     TooLong {
-        /// What it takes, bytes; over IPv4, the next lower of the usual ones if it did not say (RFC 1191 §7.1).
+        /// The MTU, bytes; if unspecified over IPv4, the next lower usual value (RFC 1191 §7.1).
         mtu: u32,
     },
-    /// The packet was on its way for too long, or its fragments were. Soft.
+    /// The packet's time to live, or the reassembly timeout, expired. Soft.
     TimeExceeded,
-    /// Something in its header was wrong. Soft.
+    /// Invalid header field. Soft.
     Parameter,
-    /// A router asks for less traffic; nobody heeds that any more (RFC 6633).
+    /// Source quench, obsolete (RFC 6633).
     SourceQuench,
 }
 
 impl Problem {
-    /// Whether trying again is of no use.
+    /// Whether a retry is useless.
     pub const fn is_hard(self) -> bool {
         matches!(self, Problem::NetworkRefused | Problem::HostRefused | Problem::NoProtocol | Problem::NoPort)
     }
 }
 
-/// Path MTUs that are usual, bytes, for routers that do not say theirs (RFC 1191 §7.1).
+/// Usual path MTUs, bytes, for routers that do not report theirs (RFC 1191 §7.1).
 const USUAL_MTUS: [u32; 10] = [32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296, SMALLEST_MTU];
-/// Every link takes so much of IPv4 (RFC 791).
+/// Minimum MTU of IPv4 links, bytes (RFC 791).
 const SMALLEST_MTU: u32 = 68;
 
-/// Reads an ICMP error about a TCP segment; bytes behind the packet's end are ignored.
+/// Parses an ICMP error about a TCP segment; ignores bytes behind the packet's end.
 ///
-/// The packet that it quotes is read as far as its first eight bytes behind the IP header; its own checksums are not
-/// looked at, because it may have been cut or translated on its way.
+/// Reads the quoted IP header and the next eight bytes, but no quoted checksums: quotations may be truncated.
 ///
 /// # Errors
 /// If the bytes are not such a packet: see [`ParseError`].
@@ -136,7 +132,7 @@ fn v4(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
     quoted.error(ip, at, quote, problem)
 }
 
-/// Type 4, with code 0; etherparse does not know it any more.
+/// Type 4, code 0; missing in etherparse.
 const SOURCE_QUENCH: u8 = 4;
 
 fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
@@ -157,7 +153,7 @@ fn v6(ip: &Ip<'_>, checksums: Checksums) -> Result<IcmpError, ParseError> {
         Icmpv6Type::PacketTooBig { mtu } => Problem::TooLong { mtu },
         Icmpv6Type::TimeExceeded(_) => Problem::TimeExceeded,
         Icmpv6Type::ParameterProblem(what) => match what.code {
-            // What "protocol unreachable" is to IPv4 (RFC 5461 §2).
+            // The equivalent of IPv4's "protocol unreachable" (RFC 5461 §2).
             ParameterProblemCode::UnrecognizedNextHeader => Problem::NoProtocol,
             _ => Problem::Parameter,
         },
@@ -183,16 +179,14 @@ fn cut(at: usize, needed: usize, quote: &[u8]) -> ParseError {
     truncated(Part::Quoted, at, needed, quote)
 }
 
-/// The IP header of the packet that an error quotes.
 struct Quoted {
     source: IpAddr,
     destination: IpAddr,
     protocol: IpNumber,
-    /// Its length, bytes.
     header: usize,
 }
 
-/// What of a TCP header every error has: the ports and the sequence number.
+/// TCP header bytes present in every quotation: ports and sequence number.
 const TCP_START: usize = 8;
 
 impl Quoted {

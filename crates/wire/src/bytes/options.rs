@@ -8,16 +8,16 @@ use etherparse::tcp_option::{
 };
 use etherparse::{TcpOptionElement, TcpOptions};
 
-/// The largest window scale; a larger one counts as this (RFC 7323 §2.3).
+/// Largest window scale, which replaces larger ones (RFC 7323 §2.3).
 const LARGEST_SCALE: u8 = 14;
 
 const KIND_ACCECN0: u8 = Order::Ect0First.kind();
 const KIND_ACCECN1: u8 = Order::Ect1First.kind();
 
-/// A segment's options in the order of mainstream stacks, padded to whole words.
+/// Writes a segment's options in the order of mainstream stacks, padded to whole words.
 ///
-/// SYN: MSS, SACK permitted, timestamps, NOP, window scale. Others: NOP, NOP, timestamps, NOP,
-/// NOP, SACK. AccECN comes last. What only a SYN may carry (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) is left out elsewhere.
+/// SYN: MSS, SACK permitted, timestamps, NOP, window scale. Others: NOP, NOP, timestamps, NOP, NOP, SACK. AccECN comes
+/// last. Options restricted to SYNs (RFC 9293 §3.2, RFC 7323 §2.2, RFC 2018 §2) are omitted elsewhere.
 pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     use TcpOptionElement::{
         MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
@@ -32,7 +32,7 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
         list.push(MaximumSegmentSize(mss));
     }
     match (segment.sack_permitted && syn, segment.timestamps) {
-        // The two together fill three words.
+        // Together they fill three words.
         (true, Some(stamps)) => {
             list.push(SelectiveAcknowledgementPermitted);
             list.push(Timestamp(stamps.value, stamps.echo));
@@ -58,11 +58,11 @@ pub(super) fn write(segment: &Segment) -> Result<TcpOptions, EmitError> {
     }
 }
 
-/// For experiments (RFC 4727 §3), with an identifier of 16 bits behind the length (RFC 6994): ours is not registered.
+/// For experiments (RFC 4727 §3), with a 16-bit identifier behind the length (RFC 6994); ours is not registered.
 const KIND_EXPERIMENT: u8 = 253;
 const DAMAGED_ID: [u8; 2] = [0x4c, 0x48];
 
-/// The options, which fill whole words, and behind them the one that tells of a damaged segment.
+/// Appends the damage option to options that fill whole words.
 fn with_damaged(written: &TcpOptions, seq: Seq) -> Result<TcpOptions, EmitError> {
     let before = written.len();
     let mut all = [0; 40];
@@ -74,7 +74,7 @@ fn with_damaged(written: &TcpOptions, seq: Seq) -> Result<TcpOptions, EmitError>
     TcpOptions::try_from_slice(&all[..before + 8]).map_err(|_| EmitError::OptionsTooLong)
 }
 
-/// The options, which fill whole words, and an AccECN option behind them, padded by NOPs.
+/// Appends an AccECN option, padded by NOPs, to options that fill whole words.
 fn with_accecn(written: &TcpOptions, counters: &Counters) -> Result<TcpOptions, EmitError> {
     let before = written.len();
     let mut option = [KIND_NOOP; 12];
@@ -87,9 +87,9 @@ fn with_accecn(written: &TcpOptions, counters: &Counters) -> Result<TcpOptions, 
     TcpOptions::try_from_slice(&all[..end]).map_err(|_| EmitError::OptionsTooLong)
 }
 
-/// Reads the options that begin at byte `at` of the packet into a segment whose flags are set.
+/// Parses the options at byte `at` of the packet into a segment whose flags are set.
 ///
-/// Of an option that comes twice the last one counts; unknown ones are skipped, and so are a SYN's on other segments.
+/// The last of repeated options counts. Unknown options, and SYN options on other segments, are skipped.
 pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(), ParseError> {
     let mut next = 0;
     while let Some(&kind) = options.get(next) {
@@ -112,8 +112,7 @@ pub(super) fn read(options: &[u8], at: usize, segment: &mut Segment) -> Result<(
     Ok(())
 }
 
-/// As many elements as [`write`] can ask for: MSS, two for SACK permitted and timestamps or three
-/// with their padding, two for the window scale, three for SACK blocks.
+/// List of [`write`]: MSS, 2 for SACK permitted and timestamps (padded: 3), 2 for the window scale, 3 for SACK blocks.
 struct List {
     elements: [TcpOptionElement; List::MOST],
     len: usize,
@@ -129,7 +128,7 @@ impl List {
         }
     }
 
-    /// Two NOPs in front put the values of the option on word boundaries.
+    /// Adds an option behind two NOPs, which align its value to words.
     fn push_padded(&mut self, element: TcpOptionElement) {
         self.push(TcpOptionElement::Noop);
         self.push(TcpOptionElement::Noop);
@@ -252,7 +251,7 @@ mod tests {
 
     #[test]
     fn options_begin_on_any_byte() {
-        // Each behind 0 to 3 NOPs, and an unknown one of 5 bytes in between (RFC 9293 §3.2, MUST-64 and MUST-6).
+        // Each behind 0 to 3 NOPs, with an unknown option of 5 bytes between (RFC 9293 §3.2, MUST-64 and MUST-6).
         for nops in 0..4 {
             let mut options = vec![1; nops];
             options.extend([2, 4, 5, 180, 77, 5, 0, 0, 0, 3, 3, 7, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 4, 2, 0]);

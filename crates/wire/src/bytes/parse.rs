@@ -10,28 +10,27 @@ use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice, 
 use etherparse::{UdpHeader, UdpHeaderSlice};
 use std::net::{IpAddr, SocketAddr};
 
-/// Whether checksums are looked at. Captures of a sending host often hold packets without them,
-/// because its network card fills them in.
+/// Verification of checksums. Captures at a sending host often lack them, because the network card fills them in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksums {
-    /// A wrong one is an error. A UDP checksum of 0 is not one (RFC 768), except over IPv6 (RFC 8200 §8.1).
+    /// A wrong checksum is an error, but not a UDP checksum of 0 (RFC 768), except over IPv6 (RFC 8200 §8.1).
     Verify,
-    /// They may be anything.
+    /// Checksums are ignored.
     Ignore,
 }
 
-/// A packet read from its bytes.
+/// A parsed packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parsed<'a> {
     /// Addresses, ports and the IP header's fields.
     pub header: Header,
-    /// What it carries.
+    /// Content.
     pub content: Content,
-    /// The bytes it carries.
+    /// Payload.
     pub payload: &'a [u8],
 }
 
-/// What a parsed packet carries.
+/// Content of a parsed packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Content {
     /// A TCP segment.
@@ -40,7 +39,7 @@ pub enum Content {
     Datagram,
 }
 
-/// Reads an IPv4 or IPv6 packet that carries TCP or UDP; bytes behind its end are ignored.
+/// Parses an IPv4 or IPv6 packet with TCP or UDP; ignores bytes behind its end.
 ///
 /// A window scale above 14 reads as 14 (RFC 7323 §2.3).
 ///
@@ -55,7 +54,6 @@ pub fn parse(bytes: &[u8], checksums: Checksums) -> Result<Parsed<'_>, ParseErro
     }
 }
 
-/// An IP packet whose own header is read.
 pub(super) struct Ip<'a> {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
@@ -64,12 +62,10 @@ pub(super) struct Ip<'a> {
     id: u16,
     ttl: u8,
     pub(super) protocol: IpNumber,
-    /// Where the payload begins, bytes from the packet's first.
     pub(super) at: usize,
     pub(super) payload: &'a [u8],
 }
 
-/// Reads the header of an IPv4 or IPv6 packet.
 pub(super) fn ip(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
     match bytes.first() {
         None => Err(ParseError::Empty),
@@ -117,7 +113,7 @@ fn v4(bytes: &[u8], checksums: Checksums) -> Result<Ip<'_>, ParseError> {
 
 fn v6(bytes: &[u8]) -> Result<Ip<'_>, ParseError> {
     let at = Ipv6Header::LEN;
-    // The version is known to be right, so that only the length can be wrong.
+    // The version is right, so only the length can be wrong.
     let header = Ipv6HeaderSlice::from_slice(bytes).map_err(|_| truncated(Part::Ipv6, 0, at, bytes))?;
     let length = at + usize::from(header.payload_length());
     let payload = bytes.get(at..length).ok_or(truncated(Part::Ipv6, 0, length, bytes))?;
@@ -200,7 +196,7 @@ impl<'a> Ip<'a> {
         found: u16,
     ) -> Result<(), ParseError> {
         let sum = checksum::transport(self.source, self.destination, self.protocol.0, transport);
-        // UDP over IPv6 must have a checksum; the sum alone cannot tell 0 from 0xffff.
+        // UDP over IPv6 requires a checksum; the sum does not distinguish 0 from 0xffff.
         let missing = part == Part::Udp && found == 0;
         match sum {
             0 if !missing => Ok(()),
@@ -222,7 +218,7 @@ fn ecn(ecn: IpEcn) -> Ecn {
     }
 }
 
-/// The hints about losses, which the library does not read: the byte that has the data offset is there.
+/// Loss hints in the byte of the data offset, which the library ignores.
 fn reserved(tcp: &[u8]) -> Flags {
     let hints = Flags::WIRELESS.0 | Flags::CONGESTION.0;
     Flags(tcp.get(12).map_or(0, |byte| u16::from(*byte) << 8 & hints))

@@ -1,20 +1,19 @@
-/// The bytes a packet carries.
+/// Bytes of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload<'a> {
-    /// These.
+    /// Given bytes.
     Bytes(&'a [u8]),
-    /// These, one part after the other: a ring buffer goes round.
+    /// Two consecutive parts, e.g. of a ring buffer.
     Parts(&'a [u8], &'a [u8]),
-    /// So many bytes of a printable pattern in which a byte depends on its sequence number
-    /// alone (on the datagram's number for datagrams): what is sent again is the same again.
+    /// A number of bytes of a printable pattern that depends only on sequence (or datagram) numbers.
     Pattern(u32),
 }
 
-/// A power of two of letters, so that the pattern runs on where sequence numbers wrap.
+/// The number of letters is a power of two: the pattern is continuous at the wrap of sequence numbers.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 impl Payload<'_> {
-    /// How many bytes these are.
+    /// Number of bytes.
     pub fn len(&self) -> usize {
         match self {
             Payload::Bytes(bytes) => bytes.len(),
@@ -23,12 +22,12 @@ impl Payload<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends the bytes; `first` is the number of the first one.
+    /// Appends the bytes to `out`; `first` is the number of the first one.
     pub(super) fn append(&self, first: u32, out: &mut Vec<u8>) {
         match self {
             Payload::Bytes(bytes) => out.extend_from_slice(bytes),
@@ -41,7 +40,7 @@ impl Payload<'_> {
     }
 }
 
-/// Run by run, because byte by byte is most of what a packet costs.
+/// Appends whole runs: single bytes would dominate the cost of a packet.
 fn append_letters(first: u32, len: usize, out: &mut Vec<u8>) {
     let end = out.len().saturating_add(len);
     let mut from = first as usize % LETTERS.len();

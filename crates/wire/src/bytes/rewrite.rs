@@ -4,13 +4,12 @@ use super::parse::{Checksums, Content, parse};
 use crate::seq::Seq;
 use etherparse::{IpNumber, Ipv6Header};
 
-/// Where these fields of the TCP header begin, bytes.
+/// Positions of fields in the TCP header.
 const ACK: usize = 8;
 const WINDOW: usize = 14;
 const CHECKSUM: usize = 16;
 
-/// Changes the acknowledgement number and the window (unscaled, as in the header) of a TCP packet in place, and makes
-/// its TCP checksum right. All else stays, the bytes of options included.
+/// Replaces acknowledgement number and unscaled window of a TCP packet in place, and updates its TCP checksum.
 ///
 /// # Errors
 /// If the bytes are not a TCP packet: see [`ParseError`]. They are then unchanged.
@@ -20,7 +19,7 @@ pub fn rewrite(bytes: &mut [u8], ack: Seq, window: u16) -> Result<(), ParseError
         return Err(ParseError::Protocol { number: IpNumber::UDP.0 });
     }
     let (source, destination) = (parsed.header.source.ip(), parsed.header.destination.ip());
-    // Both lengths have just been checked.
+    // `parse` has checked both lengths.
     let length = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
     let (at, end) = if source.is_ipv4() {
         (usize::from(bytes[0] & 0x0f) * 4, length(2))
@@ -74,7 +73,7 @@ mod tests {
     fn only_what_was_asked_for_changes_and_checksums_are_right() {
         for (source, destination) in [("10.0.0.1:80", "10.0.0.2:1234"), ("[fd00::1]:80", "[fd00::2]:1234")] {
             let (segment, mut bytes) = packet(source, destination);
-            // Bytes behind the packet's end are none of its own.
+            // Bytes behind the packet's end are not part of the packet.
             bytes.extend([0xee; 3]);
             rewrite(&mut bytes, Seq(4000), 77).unwrap();
             let parsed = parse(&bytes, Checksums::Verify).unwrap();

@@ -1,13 +1,9 @@
-//! TCP-DCR: delayed congestion response. The third report behind a hole starts a timer, and only when that has run out is the
-//! hole a loss: meanwhile a link layer may repeat it, or it arrives late.
+//! TCP-DCR: delayed congestion response. The third report above a hole starts a timer; the hole counts as lost only
+//! when the timer expires. Until then each reported segment admits a new one, and a link-layer retransmission may close
+//! the hole. Recovery is RFC 6675's.
 //!
-//! Each segment that is reported meanwhile lets a new one out, so that the network stays full. If the hole closes, nothing has
-//! happened; if another one shows, its wait begins then. Recovery is SACK's (RFC 6675); in it nothing waits.
-//!
-//! # Where it comes from
-//! That the response waits, and what goes out meanwhile, is from the abstract; a wait of one round trip is from memory. The
-//! form that counts duplicates instead of time is [`super::ncr`], and the receiver's form, in which it holds duplicates back,
-//! is a box's (`dupack_delay`).
+//! Sources: the abstract; from memory: a delay of one round trip. [`super::ncr`] counts duplicates instead of time. The
+//! middlebox `dupack_delay` is the receiver-side variant.
 
 use super::doubt::Doubt;
 use super::{AckNews, Build, LastResort, LossRecovery, Step};
@@ -15,17 +11,16 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "dcr",
-        summary: "sack, but a hole is a loss only a round trip after its third report",
-        source: "Bhandarkar, Sadry, Reddy, Vaidya, IEEE TMC 4(5), 2005 (abstract); the wait from memory",
+        summary: "SACK recovery; a hole counts as lost one round trip after its third report",
+        source: "Bhandarkar, Sadry, Reddy, Vaidya, IEEE TMC 4(5), 2005 (abstract); the delay from memory",
         parameters: &[Parameter {
             name: "wait",
             unit: Unit::Number(0.0, 10.0),
             default: Some("1"),
-            doc: "how long it waits, in smoothed round-trip times (tau)",
+            doc: "delay of the congestion response, in smoothed round-trip times (tau)",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN

@@ -1,13 +1,11 @@
-//! Non-congestion robustness (RFC 4653): a hole is called a loss once as much has arrived behind it as was in flight, not after
-//! three segments, so that reordering within a round trip does no harm.
+//! Non-congestion robustness (RFC 4653): a hole counts as lost only once a window of data has arrived above it.
+//! Reordering within a round trip is thus harmless.
 //!
-//! Meanwhile new data goes out: a segment for every second one that is reported (careful), or for each (aggressive). If the
-//! hole closes, cwnd is what is outstanding and one segment at most, so that nothing bursts, and slow start takes it back to
-//! what it was. If not, recovery is SACK's (RFC 6675); in it three segments tell further losses, as there.
+//! Until then new data is sent: one segment per two reported ones (careful), or per report (aggressive). If the hole
+//! closes, cwnd becomes the outstanding data plus at most one segment, and slow start restores the former value.
+//! Otherwise RFC 6675's recovery begins.
 //!
-//! # Where it comes from
-//! The RFC's text was not at hand: the constants and the end of the doubt are from programs that quote it. The threshold is
-//! computed anew with each ACK, from what is outstanding then.
+//! Source: programs that quote the RFC. Each ACK recomputes the threshold from the outstanding data.
 
 use super::doubt::Doubt;
 use super::{AckNews, Build, LastResort, LossRecovery, Step};
@@ -15,17 +13,16 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "ncr",
-        summary: "sack, but a hole is a loss only once a window's worth has arrived behind it",
-        source: "RFC 4653 (by programs that quote it)",
+        summary: "SACK recovery; a hole counts as lost once a window of data has arrived above it",
+        source: "RFC 4653 (from programs that quote it)",
         parameters: &[Parameter {
             name: "mode",
             unit: Unit::Word(&["careful", "aggressive"]),
             default: Some("careful"),
-            doc: "threshold and new segments meanwhile: 2/3 of FlightSize and one for two, or 1/2 and one for each (LT_F)",
+            doc: "careful: threshold 2/3 of FlightSize, a segment per two reports; aggressive: 1/2 and one per report",
         }],
         needs: &[Need::Sack],
         ..Info::PLAIN

@@ -1,11 +1,10 @@
-//! NewReno: recovery lasts until all that was outstanding at its start is acknowledged (RFC 6582, koga Fig. 2.7).
+//! NewReno: recovery lasts until all data outstanding at its start is acknowledged (RFC 6582, koga Fig. 2.7).
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "new_reno",
@@ -29,13 +28,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct NewReno {
     duplicates: Duplicates,
-    /// The byte behind the highest one sent when the last loss was found; survives a timeout (RFC 6582 §3.2 step 4).
+    /// Offset behind the highest byte sent when the last loss was found; survives a timeout (RFC 6582 §3.2 step 4).
     recover: u64,
     recovering: bool,
     must_send: bool,
     partial_seen: bool,
-    /// Bytes that have left the network by the count of duplicates, less what partial ACKs took back
-    /// (the "partial window deflation"); can fall below zero when a partial ACK covers several segments.
+    /// Bytes inferred delivered, less the "partial window deflation"; negative after partial ACKs of several segments.
     left: i64,
 }
 
@@ -44,7 +42,7 @@ impl LossRecovery for NewReno {
         if self.recovering {
             return self.on_ack_in_recovery(news, board);
         }
-        // Only an ACK that covers more than `recover` tells of a new loss (RFC 6582 §3.2 step 2, the careful variant).
+        // Only an ACK above `recover` indicates a new loss (RFC 6582 §3.2 step 2, the careful variant).
         if !self.duplicates.reach_threshold(news) || (board.una() <= self.recover && !news.certain) {
             return Step::Same;
         }
@@ -64,7 +62,6 @@ impl LossRecovery for NewReno {
     }
 
     fn on_spurious(&mut self, board: &Scoreboard) {
-        // One that covers more than `recover` tells of a new loss.
         self.recover = board.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;
@@ -124,7 +121,7 @@ impl NewReno {
             self.duplicates.reset();
             return Step::Leave;
         }
-        // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), told in bytes that left.
+        // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), in delivered bytes.
         self.left -= news.acked as i64;
         if news.acked >= news.mss {
             self.left += news.mss as i64;

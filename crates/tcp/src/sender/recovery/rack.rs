@@ -1,31 +1,29 @@
-//! RACK-TLP (RFC 8985): lost is what was sent before something that has arrived, and long enough ago. The end of a flight is
-//! probed before the timer expires.
+//! RACK-TLP (RFC 8985): a segment is lost if it was sent sufficiently long before a segment that has arrived. Tail loss
+//! probes precede the timeout.
 //!
 //! # Originals and copies
-//! An ACK that comes sooner than the smallest RTT after a copy went out is that of the original. Where timestamps undo repairs
-//! (`eifel = true`), so is one that echoes an earlier time (RFC 8985 §6.2 step 2); elsewhere the time alone tells.
+//! An ACK less than the smallest RTT after a retransmission is for the original. With Eifel (`eifel = true`), so is an
+//! ACK that echoes an earlier time (RFC 8985 §6.2 step 2).
 //!
-//! # A lost copy reduces nothing further
-//! RFC 5681 §4.3 takes the loss of a retransmission for a second sign of congestion. Here it goes out once more within the
-//! same recovery, at the window that recovery began with. Where slow start has overshot by a whole window, that window may be
-//! more than the path takes, and repairs are lost for some round trips; by RFC 6675 a timeout ends that sooner.
+//! # A lost retransmission causes no further reduction
+//! RFC 5681 §4.3 sees a second sign of congestion. Here the same recovery retransmits the segment again, at the same
+//! window. After an overshoot of slow start, losses may continue for some round trips, without RFC 6675's timeout.
 
 use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "rack",
-        summary: "lost is what was sent before something that has arrived, and long enough ago; probes of the tail",
+        summary: "loss detection by time: segments sent well before an arrived one are lost; tail loss probes",
         source: "RFC 8985",
         parameters: &[Parameter {
             name: "tail_probe",
             unit: Unit::Flag,
             default: Some("true"),
-            doc: "whether the end of a flight is probed before the timeout (TLP, RFC 8985 §7)",
+            doc: "whether a tail loss probe precedes the timeout (TLP, RFC 8985 §7)",
         }],
         needs: &[Need::Sack],
         as_linux: true,
@@ -34,29 +32,29 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Rack::new(values.flag("tail_probe"))),
 };
 
-/// Recoveries for which a wider reordering window stays (RACK.reo_wnd_persist).
+/// Number of recoveries for which a wider reordering window persists (RACK.reo_wnd_persist).
 const PERSISTS: u32 = 16;
-/// The widest reordering window, in quarters of the smallest RTT; SRTT bounds it too.
+/// Upper bound of the reordering window, in quarters of the smallest RTT; SRTT is another bound.
 const WIDEST: u64 = 255;
 
 struct Rack {
     probes_tail: bool,
-    /// RACK.xmit_ts and RACK.end_seq: of what has arrived, the segment sent last.
+    /// RACK.xmit_ts and RACK.end_seq: the arrived segment that was sent last.
     newest: Option<(Time, u64)>,
-    /// RACK.rtt: its round-trip time.
+    /// RACK.rtt: round-trip time of `newest`.
     rtt: Duration,
-    /// RACK.reo_wnd_mult, and for how many recoveries it stays.
+    /// RACK.reo_wnd_mult, and the number of recoveries for which it persists.
     quarters: u64,
     persists: u32,
-    /// RACK.dsack_round: until this byte is acknowledged, no further D-SACK widens the window.
+    /// RACK.dsack_round: until this byte is acknowledged, D-SACKs do not widen the window.
     widened_until: u64,
     shortest: Duration,
     srtt: Duration,
     mss: u64,
-    /// The byte behind the last one outstanding when a recovery began, or the timer expired.
+    /// Offset behind the outstanding data when a recovery began or the timer expired.
     recover: u64,
     recovering: bool,
-    /// After a timeout, until what was outstanding then is acknowledged.
+    /// Set from a timeout until the data outstanding then is acknowledged.
     restarting: bool,
     must_send: bool,
     deadline: Time,
@@ -82,8 +80,7 @@ impl Rack {
         }
     }
 
-    /// How long what was sent earlier may take longer (RFC 8985 §6.2 step 4): no time at all where nothing was ever
-    /// reordered and three segments, or a recovery, say that something is lost.
+    /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, but three segments are reported or repairs began.
     fn reordering_window(&self, board: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
         let is_told = board.sacked() >= u64::from(DUP_THRESH) * self.mss;
@@ -113,7 +110,7 @@ impl Rack {
         }
     }
 
-    /// RFC 8985 §6.2 step 4: a D-SACK says that something was sent again for nothing, once in a round trip.
+    /// RFC 8985 §6.2 step 4: a D-SACK reports a spurious retransmission; at most once in a round trip.
     fn widen(&mut self, news: &AckNews, board: &Scoreboard) {
         if news.twice && board.una() >= self.widened_until {
             self.widened_until = board.nxt();
@@ -180,9 +177,9 @@ impl LossRecovery for Rack {
         true
     }
 
-    /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent of late may still arrive.
+    /// RFC 8985 §6.3: marks the first segment and overdue ones; recent segments may still arrive.
     ///
-    /// While nothing was lost nobody told this recovery how long a round trip takes.
+    /// On the fast path this recovery received no round-trip times, so they come from `news`.
     fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
         if board.has_reneged() {
             return board.mark_all_lost();

@@ -1,18 +1,17 @@
 //! Reno: fast retransmit and fast recovery (RFC 5681 §3.2, koga §2.1.6, Figs. 2.5 and 2.6).
 //!
-//! RFC 5681 enters it at any third duplicate, also at those that go-back-N itself causes after a timeout. By default
-//! NewReno's guard against them holds here as well (RFC 6582 §3.2 step 2); `reenter` is the RFC to the letter.
+//! RFC 5681 enters recovery at any third duplicate, even of go-back-N. By default NewReno's guard applies (RFC 6582
+//! §3.2 step 2); `reenter` follows the RFC literally.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "reno",
-        summary: "fast retransmit and fast recovery, over at the first new ACK",
+        summary: "fast retransmit and fast recovery; the first new ACK ends the recovery",
         source: "RFC 5681 §3.2; koga §2.1.6",
         parameters: &[
             LIMITED_TRANSMIT,
@@ -21,9 +20,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "reenter",
                 unit: Unit::Flag,
                 default: Some("false"),
-                doc: "whether a second loss in the same window halves again, and duplicates after a timeout halve (the \
-                      1990s' Reno, RFC 5681 to the letter); otherwise only those count that ask for more than was \
-                      outstanding at the last loss or timeout (RFC 6582 §3.2 step 2)",
+                doc: "whether a second loss in the same window, or duplicates after a timeout, halve the window again \
+                      (Reno of the 1990s, literal RFC 5681); otherwise only duplicates beyond the data outstanding at \
+                      the last loss or timeout count (RFC 6582 §3.2 step 2)",
             },
         ],
         ..Info::PLAIN
@@ -43,11 +42,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Reno {
     duplicates: Duplicates,
     reenters: bool,
-    /// The byte behind the highest one sent when the last loss was found; survives a timeout.
+    /// Offset behind the highest byte sent when the last loss was found; survives a timeout.
     recover: u64,
     recovering: bool,
     must_send: bool,
-    /// Bytes that duplicates say have left the network.
     left: u64,
 }
 
@@ -65,7 +63,7 @@ impl LossRecovery for Reno {
             }
             return Step::Same;
         }
-        // What go-back-N causes, nobody tells of as a loss.
+        // An explicit notification never reports duplicates of go-back-N.
         let guarded = !(self.reenters || news.certain) && board.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
             return Step::Same;
@@ -86,7 +84,6 @@ impl LossRecovery for Reno {
     }
 
     fn on_spurious(&mut self, board: &Scoreboard) {
-        // One that covers more than `recover` tells of a new loss.
         self.recover = board.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;
@@ -115,7 +112,7 @@ impl LossRecovery for Reno {
     fn in_flight(&self, board: &Scoreboard) -> u64 {
         match self.recovering {
             true => board.outstanding().saturating_sub(self.left),
-            // After a timeout what is marked lost has left the network.
+            // After a timeout, data marked lost has left the network.
             false => self.duplicates.in_flight(board).saturating_sub(board.gone()),
         }
     }

@@ -1,7 +1,5 @@
-//! SACK-based recovery (RFC 6675): the pipe decides, holes go first.
-//!
-//! # No detection of lost retransmissions
-//! As in RFC 6675 itself: a retransmission that is lost waits for the timer.
+//! SACK-based recovery (RFC 6675): pipe limits transmission; holes precede new data. As in the RFC, a lost
+//! retransmission is not detected and waits for the timer.
 
 use super::{
     AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step,
@@ -10,7 +8,6 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sack",
@@ -23,7 +20,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 name: "rescue",
                 unit: Unit::Flag,
                 default: Some("true"),
-                doc: "whether the last segment is sent again once per recovery when nothing else may be (NextSeg rule 4)",
+                doc: "whether to retransmit the last segment once per recovery if nothing else may go (NextSeg rule 4)",
             },
         ],
         needs: &[Need::Sack],
@@ -33,14 +30,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values| Box::new(Sack::new(Duplicates::new(values), values.flag("rescue"))),
 };
 
-/// Its repair, which others begin by rules of their own.
+/// SACK recovery; NCR, DCR and others reuse it with another start condition.
 pub(super) struct Sack {
     duplicates: Duplicates,
     rescues: bool,
     /// RecoveryPoint; survives a timeout (RFC 6675 §5.1).
     recover: u64,
     recovering: bool,
-    /// After a timeout, until all that was outstanding then is acknowledged.
+    /// Set from a timeout until all data outstanding then is acknowledged.
     restarting: bool,
     must_send: bool,
     rescued: bool,
@@ -97,7 +94,7 @@ impl LossRecovery for Sack {
     }
 
     fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        // What SACK tells of data behind `recover` waits for the recovery of its own.
+        // Losses above `recover` wait for a recovery of their own.
         if self.repairs() && board.lost() > 0 { board.next_lost() } else { None }
     }
 
@@ -157,16 +154,14 @@ impl Sack {
         }
     }
 
-    /// Recovery, or what follows a timeout.
+    /// Whether a recovery, or the repair after a timeout, is in progress.
     pub(super) fn repairs(&self) -> bool {
         self.recovering || self.restarting
     }
 
-    /// The first outstanding segment is lost: recovery begins.
     pub(super) fn enter(&mut self, board: &mut Scoreboard) -> Step {
         self.recovering = true;
-        // A segment sent after the last recovery began may have been repaired in it already (NextSeg rule 1 is not
-        // bounded by RecoveryPoint): it is not sent a third time while its copy is in flight.
+        // The last recovery may already have retransmitted this segment: RecoveryPoint does not bound NextSeg rule 1.
         self.must_send = !board.first_is_sent_again();
         self.rescued = false;
         self.recover = board.nxt();

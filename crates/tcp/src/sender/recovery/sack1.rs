@@ -1,26 +1,26 @@
-//! Recovery as ns-2's `Agent/TCP/Sack1` has it: the pipe is a count of ACKs, and every hole is a loss.
+//! Recovery of ns-2's `Agent/TCP/Sack1`: pipe counts ACKs, and every hole counts as lost.
 //!
-//! * The third duplicate ACK begins a recovery: pipe is all that is outstanding, less three segments. Losses stay in it.
-//! * Each ACK takes a segment off pipe, a partial ACK two. Each transmission but the first retransmission adds one.
-//! * Below cwnd the lowest hole that was not yet retransmitted goes out, else new data. Nothing asks how much was reported above
-//!   a hole (RFC 6675's IsLost), and there is no rescue.
-//! * The reports are forgotten at a timeout, at the end of a recovery, and at each new ACK outside a recovery.
-//! * After a timeout everything goes out again. Duplicates count once all that was outstanding at the timeout is acknowledged.
+//! * The third duplicate ACK begins a recovery with pipe = outstanding data less three segments; losses stay included.
+//! * Each ACK subtracts a segment from pipe, a partial ACK two; each transmission but the first retransmission adds
+//!   one.
+//! * Below cwnd, the lowest hole not yet retransmitted is sent, else new data. IsLost (RFC 6675) and rescue do not
+//!   exist.
+//! * A timeout, the end of a recovery, and each new ACK outside of a recovery discard the SACK reports.
+//! * A timeout retransmits everything. Duplicates count once all data outstanding at the timeout is acknowledged.
 //!
-//! # Not in here
-//! ns-2 halves min(cwnd, window) in whole segments: `congestion.halve = "window"` halves the same in bytes. `partial_ack_`
-//! (2003) is not modelled; ns-2's default leaves it off.
+//! # Not modelled
+//! ns-2 halves min(cwnd, window) in whole segments: `congestion.halve = "window"` halves the same in bytes.
+//! `partial_ack_` (2003) is missing; ns-2's default is off.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "sack1",
-        summary: "ns-2's Sack1: the pipe counts ACKs, every hole is retransmitted, reports are forgotten",
+        summary: "ns-2's Sack1: pipe counts ACKs, every hole is retransmitted, SACK reports are discarded",
         source: "ns-2.35, tcp/tcp-sack1.cc; docs/validation.md",
         parameters: &[LIMITED_TRANSMIT, COUNTED],
         needs: &[Need::Sack],
@@ -40,13 +40,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Sack1 {
     duplicates: Duplicates,
-    /// The byte behind the highest one sent when the recovery began or the timer expired (`recover_`); 0 after a recovery.
+    /// Offset behind the highest byte sent at a recovery's start or a timeout (`recover_`); 0 after a recovery.
     recover: u64,
     recovering: bool,
-    /// The timer has expired and no new ACK has arrived since: duplicates say nothing (`timeout_`).
+    /// Set from a timeout until a new ACK: duplicates are ignored (`timeout_`).
     deaf: bool,
     must_send: bool,
-    /// Bytes in flight during a recovery (`pipe_`); negative once ACKs outnumber what was sent.
+    /// Bytes in flight during a recovery (`pipe_`); negative if ACKs outnumber transmissions.
     pipe: i64,
 }
 
@@ -56,7 +56,7 @@ impl LossRecovery for Sack1 {
         if self.recovering {
             return self.on_ack_in_recovery(news, board);
         }
-        // A copy of an ACK reports nothing new; after a recovery nothing is left of what its last ACK reported.
+        // A copy of an ACK reports nothing new. After a recovery the reports of its last ACK are discarded.
         let duplicate = news.is_pure_duplicate() && board.sacked() > 0 && !self.deaf;
         if news.acked > 0 || self.deaf || board.una() <= self.recover {
             board.forget_reports();
@@ -121,7 +121,7 @@ impl LossRecovery for Sack1 {
     fn in_flight(&self, board: &Scoreboard) -> u64 {
         match self.recovering {
             true => self.pipe.max(0) as u64,
-            // After a timeout what has not gone out again has left the network; reports do not count.
+            // After a timeout, data not yet retransmitted has left the network; SACK reports do not count.
             false => {
                 self.duplicates.in_flight(board).saturating_sub(board.gone().saturating_sub(board.sacked()))
             }

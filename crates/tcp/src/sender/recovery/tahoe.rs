@@ -1,15 +1,12 @@
 //! Tahoe: fast retransmit, then slow start (koga §2.1.5).
 //!
-//! # Go-back-N, not SACK
-//! After a loss everything outstanding is sent again in order; what an ACK covers in
-//! the meantime is left out.
+//! Go-back-N, without SACK: a loss retransmits all outstanding data in order, except data acknowledged meanwhile.
 
 use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
 
-/// See the file.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "tahoe",
@@ -23,7 +20,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Tahoe {
     duplicates: Duplicates,
-    /// The byte behind the highest one sent at the last loss; duplicates up to it are echoes of go-back-N.
+    /// Offset behind the highest byte sent at the last loss; go-back-N causes the duplicates up to it.
     recover: u64,
     must_send: bool,
 }

@@ -1,65 +1,62 @@
-//! F-RTO: was the timeout spurious? Forward RTO-recovery (RFC 5682).
+//! F-RTO: Forward RTO-recovery (RFC 5682), detection of spurious timeouts.
 //!
-//! After the first retransmission the first ACK lets new data out instead of what may be lost. What then tells that nothing
-//! was lost depends on what the recovery goes by:
+//! After the first retransmission, the first ACK admits new data instead of retransmissions. The evidence of a spurious
+//! timeout depends on the recovery:
 //!
-//! * without SACK (§2.1) the second ACK advances as well: it is for data that was sent once;
-//! * with SACK (§3.1) it acknowledges or reports something that was outstanding at the timeout and sent once, and nothing
-//!   sent since. Expiries one after another at the same place are asked, too. Where all of the window is given back
-//!   (`undo = "linux"`), the first ACK may tell that already, without new data (netdev, "tcp: implement RFC5682 F-RTO",
-//!   March 2013).
+//! * without SACK (§2.1) the second ACK advances too: it is for data that was sent once;
+//! * with SACK (§3.1) the second ACK acknowledges or reports data outstanding at the timeout and sent once, and nothing
+//!   sent later. Successive expiries for the same data are tested, too. With `undo = "linux"`, the first ACK may
+//!   suffice, without new data (netdev, "tcp: implement RFC5682 F-RTO", March 2013).
 //!
-//! The response is that of `undo.rs`.
+//! `undo.rs` has the response.
 
 use crate::ranges::Range;
 use crate::sender::Ack;
 use crate::sender::scoreboard::Scoreboard;
 
-/// The open question about a timeout.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct Question {
-    /// The bytes behind the segment that was sent again, and behind all that was outstanding.
+    /// Offsets behind the retransmitted segment and behind all outstanding data.
     first: u64,
     recover: u64,
-    /// New segments that went out for it, once the first ACK has come.
+    /// Number of new segments sent for the test; `None` before the first ACK.
     probes: Option<u32>,
-    /// Uses SACK (§3.1).
+    /// Whether the SACK variant is used (§3.1).
     selective: bool,
 }
 
-/// Conclusion from an ACK.
+/// Result of the test after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum Answer {
-    /// None, or none yet.
     Open,
-    /// The timeout was spurious.
     Spurious,
-    /// A duplicate has come while new data was out: the window takes a retransmission beside it (step 3 a).
+    /// A duplicate arrived after new data was sent: the window admits a retransmission beside the new data (step 3 a).
     Probed,
 }
 
-/// Sending while a question is open.
+/// Permission to send during a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::sender) enum Turn {
-    /// No question is open.
     Nothing,
-    /// Nothing goes until the next ACK.
+    /// Nothing may be sent until the next ACK.
     Waits,
-    /// New data may go out; `first`: none has, and if none can, the question is over.
-    Probe { first: bool },
+    /// New data may be sent. `first`: none was sent yet, and if none is available, the test ends.
+    Probe {
+        first: bool,
+    },
 }
 
-/// RFC 5682 §2.1, step 2 b.
+/// Maximum of new segments (RFC 5682 §2.1, step 2 b).
 const MOST_PROBES: u32 = 2;
 
 impl Question {
-    /// The timer has expired for the segment `sent`, with all up to `recover` outstanding.
+    /// The timer expired for the segment `sent`, with all data up to `recover` outstanding.
     pub(super) fn new(sent: Range, recover: u64, selective: bool) -> Question {
         Question { first: sent.end, recover, probes: None, selective }
     }
 
-    /// Whether an ACK that the scoreboard has not taken in shows that an original has arrived (§3.1, step 3 b): something that
-    /// was outstanding at the timeout and went out once. `is_eager`: also before new data went out, as Linux.
+    /// Whether an ACK shows the arrival of data outstanding at the timeout and sent once (§3.1, step 3 b). Call before
+    /// the scoreboard's update. `is_eager`: also before new data was sent, as in Linux.
     #[cold]
     pub(super) fn tells_of_original(&self, ack: &Ack<'_>, is_eager: bool, board: &Scoreboard) -> bool {
         if !self.selective {
@@ -74,8 +71,7 @@ impl Question {
             || ack.sack.iter().any(|block| block.end <= board.nxt() && is_told(block.start, block.end))
     }
 
-    /// An ACK came, by which `acked` bytes are new and `una` is the first byte outstanding; `original`:
-    /// [`Question::tells_of_original`]. Whether the question stays open comes second.
+    /// Handles an ACK. Returns the result, and whether the test continues; `original`: [`Question::tells_of_original`].
     pub(super) fn hear(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> (Answer, bool) {
         if acked == 0 && !duplicate {
             return (Answer::Open, true);
@@ -104,7 +100,6 @@ impl Question {
         }
     }
 
-    /// New data went out for it.
     pub(super) fn note_probe(&mut self) {
         self.probes = self.probes.map(|sent| sent + 1);
     }
@@ -118,7 +113,7 @@ mod tests {
         Question::new(Range { start: 1, end: 1001 }, 5001, selective)
     }
 
-    /// RFC 5682 §2.1: the first ACK lets two new segments out, the second that advances is the answer.
+    /// RFC 5682 §2.1: the first ACK admits two new segments; the second that advances decides.
     #[test]
     fn without_sack_the_second_advance_tells() {
         let mut asked = question(false);
@@ -132,7 +127,7 @@ mod tests {
         assert_eq!(asked.hear(1000, false, false, 2001), (Answer::Spurious, false));
     }
 
-    /// Step 2 a: an ACK for less than the segment that was sent again, or for all, asks no further.
+    /// Step 2 a: an ACK of less than the retransmitted segment, or of all data, ends the test.
     #[test]
     fn an_ack_outside_the_flight_ends_the_question() {
         for una in [501, 5001] {

@@ -1,9 +1,9 @@
-//! State of repairs: while something is lost, reported or retransmitted.
+//! State of repairs.
 //!
-//! * `undo`: a repair that was for nothing is taken back; `eifel`, `f_rto`: two ways to find out that it was;
-//! * `told`: segments that go again because somebody reported them lost.
+//! * `undo`: undo of spurious repairs; `eifel`, `f_rto`: their detection;
+//! * `told`: retransmission of segments reported lost.
 //!
-//! Effects on the window and on the timer are the sender's (`ack.rs`, `steps.rs`, `timeout.rs`).
+//! The sender applies the effects on window and timer (`ack.rs`, `steps.rs`, `timeout.rs`).
 
 mod eifel;
 mod f_rto;
@@ -24,30 +24,27 @@ use lasthop_base::{Duration, Time};
 use told::Told;
 use undo::{Undo, Ways};
 
-/// State of repairs.
 pub(super) struct Repair {
     recovery: Box<dyn LossRecovery>,
-    /// Reason of the next retransmission that must go out.
+    /// Reason of the next forced retransmission.
     why: Reason,
-    /// Whether timeouts are asked if they were spurious (F-RTO), and the question that is open.
+    /// Whether timeouts are tested by F-RTO, and the test in progress.
     asks: bool,
     question: Option<Box<Question>>,
-    /// Changes by the last repair, if repairs that were for nothing are taken back.
+    /// Changes by the last repair, if spurious repairs are undone.
     undo: Option<Box<Undo>>,
-    /// Whether the window after a timeout has room for what was not given up.
+    /// Whether the window after a timeout includes data not marked lost.
     spares: bool,
-    /// Whether round trips are measured by what SACK reports.
     samples_sack: bool,
-    /// Whether `recovery` finds losses by time.
     times: bool,
-    /// Segments that go again because somebody reported them lost; `None`: nobody ever did.
+    /// Segments reported lost; `None`: no report so far.
     told: Option<Box<Told>>,
-    /// End of the next go-back-N; 0 when none is under way.
+    /// End of the current go-back-N; 0: none.
     restart_until: u64,
 }
 
 impl Repair {
-    /// `burst`: bytes that may go out at once after a repair that was for nothing.
+    /// `burst`: bytes that may be sent at once after a spurious repair.
     pub(super) fn new(recovery: Box<dyn LossRecovery>, config: &Config, burst: u64) -> Repair {
         let undoes = config.f_rto || config.dsack_undo || config.eifel;
         let ways = Ways {
@@ -70,36 +67,32 @@ impl Repair {
         }
     }
 
-    /// The loss recovery, for questions without an effect.
     #[inline(always)]
     pub(super) fn recovery(&self) -> &dyn LossRecovery {
         &*self.recovery
     }
 
-    /// Whether a go-back-N has not yet ended at `una`.
+    /// Whether a go-back-N is in progress at `una`.
     #[inline(always)]
     pub(super) fn restarts(&self, una: u64) -> bool {
         una < self.restart_until
     }
 
-    /// Whether the window after a timeout has room for what was not given up.
     pub(super) fn spares(&self) -> bool {
         self.spares
     }
 
-    /// Whether round trips are measured by what SACK reports.
     #[inline(always)]
     pub(super) fn samples_sack(&self) -> bool {
         self.samples_sack
     }
 
-    /// Whether losses are found by time.
     #[inline(always)]
     pub(super) fn needs_times(&self) -> bool {
         self.times
     }
 
-    /// Nothing is repaired, asked, reported lost or to be measured once more.
+    /// Whether nothing is repaired, tested, reported lost or awaiting a sample.
     #[inline(always)]
     pub(super) fn is_quiet(&self, una: u64) -> bool {
         let Repair {
@@ -122,32 +115,28 @@ impl Repair {
     }
 }
 
-/// Events for the loss recovery.
 impl Repair {
-    /// The scoreboard has taken an ACK in.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
         self.recovery.on_ack(news, board)
     }
 
-    /// Time alone may show that something is lost.
     pub(super) fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
         self.recovery.on_deadline(now, board)
     }
 
-    /// New data goes out.
     #[inline(always)]
     pub(super) fn on_sent_new(&mut self, range: Range) {
         self.recovery.on_sent(range, false);
     }
 
-    /// A segment goes out again; [`Repair::note_sent_again`] follows.
+    /// A segment is retransmitted; [`Repair::note_sent_again`] must follow.
     #[inline(always)]
     pub(super) fn on_sent_again(&mut self, range: Range) {
         self.recovery.on_sent(range, true);
     }
 
-    /// Fast recovery begins; `before`: the state that [`Repair::take_back`] restores, `None` if nothing is to be restored.
+    /// Fast recovery begins; `before`: the state that [`Repair::take_back`] restores, if any.
     pub(super) fn enter(&mut self, before: Option<Before>) {
         if let Some(undo) = &mut self.undo {
             undo.begin(before);
@@ -155,12 +144,11 @@ impl Repair {
         self.why = Reason::FastRetransmit;
     }
 
-    /// The timer has expired: marks segments lost.
     pub(super) fn mark_at_timeout(&mut self, known: &AckNews, board: &mut Scoreboard) {
         self.recovery.mark_at_timeout(known, board);
     }
 
-    /// Outstanding data was marked lost, or some of it: it goes again, up to the next new byte.
+    /// Begins to retransmit outstanding data marked lost, up to the next new byte.
     pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
         self.restart_until = board.nxt();
         self.question = None;
@@ -172,15 +160,12 @@ impl Repair {
     }
 }
 
-/// Retransmissions.
 impl Repair {
-    /// Whether [`Repair::must_send`] may have something.
     #[inline(always)]
     pub(super) fn may_have_to_send(&self) -> bool {
         self.recovery.may_have_to_send()
     }
 
-    /// A segment that goes again whatever the window, and why.
     #[inline(always)]
     pub(super) fn must_send(&mut self, board: &mut Scoreboard) -> Option<(Range, Reason)> {
         let range = self.recovery.must_send(board)?;
@@ -190,41 +175,36 @@ impl Repair {
         Some((range, std::mem::replace(&mut self.why, Reason::Hole)))
     }
 
-    /// The next segment that goes again once the window has room for it.
     #[inline(always)]
     pub(super) fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
         self.recovery.next_retransmission(board)
     }
 
-    /// Reason of such a retransmission.
     #[inline(always)]
     pub(super) fn reason(&self, range: Range) -> Reason {
         if self.restarts(range.start) { Reason::GoBackN } else { Reason::Hole }
     }
 
-    /// A segment that may go again when no new data may go out.
     pub(super) fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
         self.recovery.last_resort(board)
     }
 
-    /// Somebody reported the segment that begins there lost: it goes again.
     pub(super) fn report(&mut self, start: u64) {
         self.told.get_or_insert_default().add(start);
     }
 
-    /// Whether anybody ever reported a segment lost.
     #[inline(always)]
     pub(super) fn has_reports(&self) -> bool {
         self.told.is_some()
     }
 
-    /// The next segment that goes again because it was reported lost, unless its repeat is under way already.
+    /// Next segment reported lost whose retransmission is not yet in flight.
     #[cold]
     pub(super) fn next_reported(&mut self, board: &mut Scoreboard) -> Option<Range> {
         self.told.as_mut()?.next(board)
     }
 
-    /// Whether this segment, which recovery would send, went out because it was reported lost; true once for each repeat.
+    /// Whether this segment was already retransmitted because of a report; true once for each retransmission.
     #[inline(always)]
     fn was_told(&mut self, range: Range, board: &Scoreboard) -> bool {
         let is_under_way = match &mut self.told {
@@ -238,10 +218,9 @@ impl Repair {
     }
 }
 
-/// F-RTO: was a timeout spurious?
+/// F-RTO: test for spurious timeouts.
 impl Repair {
-    /// The question about the timeout that has just come, `first`: for the first time for this data, before its effect. None
-    /// while an earlier timeout, or a loss that was seen, is being repaired.
+    /// Starts a test of a timeout (`first` for this data), before its effect; `None` during another repair.
     #[cold]
     pub(super) fn question(&self, first: bool, board: &Scoreboard) -> Option<Box<Question>> {
         let selective = self.recovery.uses_sack();
@@ -252,20 +231,16 @@ impl Repair {
         Some(Box::new(Question::new(sent, board.nxt(), selective)))
     }
 
-    /// After [`Repair::start_over`]: this question is open.
     pub(super) fn ask(&mut self, question: Option<Box<Question>>) {
         self.question = question;
     }
 
-    /// Whether an ACK that the scoreboard has not taken in shows that an original has arrived.
     #[inline(always)]
     pub(super) fn tells_of_original(&self, ack: &Ack<'_>, board: &Scoreboard) -> bool {
         let is_eager = || self.undo.as_ref().is_some_and(|undo| undo.gives_all_back());
         self.question.as_ref().is_some_and(|question| question.tells_of_original(ack, is_eager(), board))
     }
 
-    /// An ACK came, by which `acked` bytes are new and the first byte outstanding is `una`; `original`:
-    /// [`Repair::tells_of_original`].
     #[inline(always)]
     pub(super) fn hear(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> Answer {
         match &self.question {
@@ -287,47 +262,39 @@ impl Repair {
         }
     }
 
-    /// Whether the open question keeps old data back, and new data may go out for it.
     #[inline(always)]
     pub(super) fn turn(&self) -> Turn {
         self.question.as_ref().map_or(Turn::Nothing, |question| question.turn())
     }
 
-    /// Whether a question is open.
     #[inline(always)]
     pub(super) fn is_asking(&self) -> bool {
         self.question.is_some()
     }
 
-    /// New data went out for the question.
     pub(super) fn note_probe(&mut self) {
         if let Some(question) = &mut self.question {
             question.note_probe();
         }
     }
 
-    /// No answer can be had.
     pub(super) fn drop_question(&mut self) {
         self.question = None;
     }
 }
 
-/// Repairs that were for nothing.
 impl Repair {
-    /// Whether repairs that were for nothing are taken back.
     #[inline(always)]
     pub(super) fn undoes(&self) -> bool {
         self.undo.is_some()
     }
 
-    /// Tick of the timestamps' clock, if an echo may show that a repair was for nothing (Eifel).
     #[inline(always)]
     pub(super) fn eifel_tick(&self) -> Option<Duration> {
         self.undo.as_ref().and_then(|undo| undo.eifel_tick())
     }
 
-    /// The timer has expired, `first`: for the first time for this data. Changes by a repair that is under way, or by the
-    /// expiry before this one, belong to it.
+    /// The timer expired (`first` for this data); includes the changes of a current repair or the previous expiry.
     pub(super) fn note_timeout(&mut self, first: bool, before: Option<Before>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
@@ -335,7 +302,6 @@ impl Repair {
         }
     }
 
-    /// A segment went out again.
     #[inline(always)]
     pub(super) fn note_sent_again(&mut self, now: Time) {
         if let Some(undo) = &mut self.undo {
@@ -343,21 +309,19 @@ impl Repair {
         }
     }
 
-    /// The receiver reports data that arrived twice (D-SACK).
     pub(super) fn on_told_twice(&mut self) {
         if let Some(undo) = &mut self.undo {
             undo.on_told();
         }
     }
 
-    /// Whether, no recovery lasting, D-SACK has shown that nothing of the last repair was needed.
+    /// Whether D-SACKs show that the last repair was spurious, and no recovery is in progress.
     #[inline(never)]
     pub(super) fn is_refuted_by_dsack(&self) -> bool {
         self.undo.as_ref().is_some_and(|undo| undo.is_refuted()) && !self.recovery.is_recovering()
     }
 
-    /// An ACK has advanced, and the recovery has not yet heard of it: whether the echo shows that the repair was for nothing.
-    /// `judged`: a judge decides what a recovery leaves.
+    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK; `judged`: see `undo.rs`.
     #[inline(never)]
     pub(super) fn is_refuted_by_echo(
         &self,
@@ -371,13 +335,12 @@ impl Repair {
         match undo.hear_echo(echo, covers_all, || log.duplicates_told() > 0) {
             None => false,
             Some(eifel::Refuted::Timeout) => self.restarts(board.una() - echo.acked),
-            // While a copy is on its way, more may have been lost than that one.
+            // While a copy is in flight, more segments may be lost than that one.
             Some(eifel::Refuted::Recovery) => self.recovery.is_recovering() && board.again() == 0 && !judged,
         }
     }
 
-    /// The repair was for nothing, and is over; the ACK that shows it has acknowledged `acked` bytes (`None`: D-SACK shows it,
-    /// of a repair that may be over already). `None` if there is nothing to take back.
+    /// Ends a spurious repair, revealed by an ACK of `acked` bytes or (`None`) a D-SACK. `None`: nothing to undo.
     pub(super) fn take_back(&mut self, acked: Option<u64>, board: &mut Scoreboard) -> Option<TakenBack> {
         let taken = self.undo.as_mut()?.take(acked, board.nxt())?;
         let was_at = board.una() - acked.unwrap_or(0);
@@ -390,8 +353,7 @@ impl Repair {
         Some(taken)
     }
 
-    /// A round-trip time was measured up to `una`: the state of the estimator before a timeout that was for nothing, if this is
-    /// the first measurement of data sent after it.
+    /// Returns the estimator's state before a spurious timeout, if `una` covers the first sample of data sent after it.
     #[inline(always)]
     pub(super) fn take_spike(&mut self, una: u64) -> Option<Spike> {
         self.undo.as_mut()?.take_spike(una)

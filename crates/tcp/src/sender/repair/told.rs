@@ -1,18 +1,18 @@
-//! Segments that go again because somebody reported them lost, whatever the recovery thinks.
+//! Retransmission of segments reported lost, independent of the recovery.
 
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 
-/// Segments reported lost: a receiver got them damaged, or a node before the last hop knows.
+/// Segments reported lost, by a receiver (damaged) or a node before the last hop.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
-    /// First bytes of those that are to go.
+    /// First bytes of the segments to retransmit.
     due: Vec<u64>,
-    /// First bytes of those that went: a recovery which finds the same loss need not send it a second time.
+    /// First bytes of the segments retransmitted: a recovery that finds the same loss skips these.
     sent: Vec<u64>,
 }
 
-/// Most that are remembered: whoever reports more may be lying, and the usual means find them too.
+/// Maximum of remembered reports. A source of more may be malicious; normal recovery finds these losses too.
 const MOST: usize = 256;
 
 impl Told {
@@ -20,14 +20,13 @@ impl Told {
         self.due.is_empty()
     }
 
-    /// The segment that begins there is to go again.
     pub(super) fn add(&mut self, start: u64) {
         if self.due.len() < MOST && !self.due.contains(&start) {
             self.due.push(start);
         }
     }
 
-    /// The next one that goes, marked lost by this; passes over those of which a repeat is under way.
+    /// Next segment, marked lost; skips segments whose retransmission is in flight.
     pub(super) fn next(&mut self, board: &mut Scoreboard) -> Option<Range> {
         let una = board.una();
         self.sent.retain(|start| *start >= una);
@@ -42,7 +41,7 @@ impl Told {
         None
     }
 
-    /// Whether the segment that begins there went by [`Told::next`]; true once for each time it did.
+    /// Whether [`Told::next`] returned the segment at `start`; true once for each time.
     pub(super) fn take_sent(&mut self, start: u64) -> bool {
         let place = self.sent.iter().position(|sent| *sent == start);
         place.is_some_and(|place| self.sent.swap_remove(place) == start)
@@ -62,7 +61,7 @@ mod tests {
         board
     }
 
-    /// A second report of the same segment asks for nothing more; a segment that nobody has sent cannot go again.
+    /// A second report of a segment has no effect; a segment that was never sent cannot be retransmitted.
     #[test]
     fn each_segment_goes_once_for_its_reports() {
         let (mut told, mut board) = (Told::default(), board(3));

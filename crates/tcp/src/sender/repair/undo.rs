@@ -1,54 +1,49 @@
-//! A repair that was for nothing is taken back: reordering, or a delay, was taken for a loss.
+//! Undo of spurious repairs, caused by reordering or delay.
 //!
-//! Three things show it: the receiver reports for each segment that went out again that it had arrived already (D-SACK, RFC
-//! 3708); a timestamp's echo is older than the first retransmission (`eifel.rs`); or an original arrives after a
-//! timeout (`f_rto.rs`). The response is RFC 4015's, or Linux's, which gives back the whole window at once and keeps the
-//! timeout as it is. For D-SACK it is Linux's always.
+//! Evidence: D-SACKs for each retransmission (RFC 3708); an echoed timestamp older than the first one (`eifel.rs`); an
+//! original that arrives after a timeout (`f_rto.rs`). The response is RFC 4015's, or Linux's, which restores the whole
+//! window at once and keeps the timeout; after D-SACKs always Linux's.
 //!
-//! # Who judges losses is not asked
-//! Where a [judge](crate::sender::judge) decides what a recovery leaves, timestamps take no recovery back.
+//! If [loss discrimination](crate::sender::judge) decides the outcome of a recovery, timestamps undo no recovery.
 
 use super::eifel::{Echo, Refuted};
 use crate::rtt::RttEstimator;
 use crate::sender::congestion::Level;
 use lasthop_base::{Duration, Time};
 
-/// Signs that a repair was for nothing, and how much is given back.
+/// Enabled evidence, and extent of the undo.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
     /// D-SACK.
     pub(super) told: bool,
-    /// Eifel: the length of a tick of the timestamps' clock.
+    /// Eifel: tick of the timestamp clock.
     pub(super) stamped: Option<Duration>,
-    /// All of the window, as Linux.
+    /// Restore the whole window, as Linux.
     pub(super) whole: bool,
-    /// Else no larger burst than this, bytes: the initial window (RFC 4015 §3.2).
+    /// Otherwise the largest burst, bytes: the initial window (RFC 4015 §3.2).
     pub(super) burst: u64,
 }
 
-/// Changes by the last repair, and whether it was needed.
 #[derive(Debug)]
 pub(super) struct Undo {
     ways: Ways,
-    /// As it was before; `None` if there is nothing to take back.
+    /// State before the repair; `None`: nothing to undo.
     before: Option<Before>,
-    /// Segments that went out again, less those that are known to have arrived twice.
+    /// Number of retransmitted segments, less those reported as duplicates.
     again: u32,
     is_due: bool,
-    /// When the first of them went out.
     first_again: Option<Time>,
-    /// After a timeout that was for nothing: what the timeout is to remember, once data behind this offset is measured.
+    /// After a spurious timeout: the estimator state to restore with the first sample of data above this offset.
     spike: Option<(Spike, u64)>,
 }
 
-/// State before a repair.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct Before {
     level: Level,
     /// FlightSize, bytes.
     flight: u64,
     spike: Spike,
-    /// The timer has expired since.
+    /// Whether the timer has expired since.
     by_timeout: bool,
 }
 
@@ -59,19 +54,16 @@ pub(in crate::sender) struct Spike {
     pub(in crate::sender) variation: Duration,
 }
 
-/// A repair that is taken back.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sender) struct TakenBack {
     before: Before,
-    /// All of the window is given back.
     whole: bool,
-    /// Else no larger burst than this, bytes.
+    /// Otherwise the largest burst, bytes.
     burst: u64,
 }
 
 impl Before {
-    /// `flight`: FlightSize, bytes; `tick`: the clock's granularity; `by_timeout`: a timeout is about to change it, else a
-    /// recovery.
+    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `by_timeout`: begins with a timeout, not a recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,
@@ -86,12 +78,11 @@ impl Before {
 }
 
 impl TakenBack {
-    /// Whether a timeout was part of the repair.
     pub(in crate::sender) fn is_of_timeout(&self) -> bool {
         self.before.by_timeout
     }
 
-    /// Window and threshold to go on with, which are `from` now, with so many bytes outstanding.
+    /// Restored window and threshold, given the current ones (`from`) and the outstanding bytes.
     pub(in crate::sender) fn level(&self, from: Level, outstanding: u64, mss: u64) -> Level {
         let Before { level, flight, .. } = self.before;
         match self.whole {
@@ -111,7 +102,6 @@ impl Undo {
         Undo { ways, before: None, again: 0, is_due: false, first_again: None, spike: None }
     }
 
-    /// A repair begins; `before`: `None` if there is nothing to take back.
     pub(super) fn begin(&mut self, before: Option<Before>) {
         self.before = before;
         self.again = 0;
@@ -119,7 +109,7 @@ impl Undo {
         self.first_again = None;
     }
 
-    /// The timer has expired; `goes_on`: as a part of the repair that is known.
+    /// The timer expired; `goes_on`: as part of the current repair.
     pub(super) fn note_timeout(&mut self, before: Option<Before>, goes_on: bool) {
         match &mut self.before {
             Some(known) if goes_on => known.by_timeout = true,
@@ -127,14 +117,12 @@ impl Undo {
         }
     }
 
-    /// A segment goes out again.
     pub(super) fn on_sent_again(&mut self, now: Time) {
         self.again += 1;
         self.is_due = false;
         self.first_again.get_or_insert(now);
     }
 
-    /// The receiver reports that a segment arrived twice.
     pub(super) fn on_told(&mut self) {
         if self.ways.told && self.again > 0 {
             self.again -= 1;
@@ -142,13 +130,11 @@ impl Undo {
         }
     }
 
-    /// Whether every retransmission is known to have arrived twice.
     pub(super) fn is_refuted(&self) -> bool {
         self.is_due && self.before.is_some()
     }
 
-    /// Whether an echo shows that the repair was for nothing, as far as can be told from it; `covers_all`: its ACK covers all
-    /// that is outstanding; `has_dsack`: whether the receiver was ever heard to report data that arrived twice.
+    /// Kind of the repair, if the echo shows that it was spurious. `covers_all`: the ACK covers all outstanding data.
     pub(super) fn hear_echo(
         &self,
         echo: &Echo,
@@ -160,13 +146,12 @@ impl Undo {
             return None;
         }
         let is_certain = self.ways.whole || !covers_all || has_dsack();
-        // RFC 3522 step 5: a D-SACK in this ACK says that the copy arrived, and nothing of the first hole.
+        // RFC 3522 step 5: a D-SACK in this ACK reports the copy's arrival, and is inconclusive for the first hole.
         let counts = is_certain && (self.ways.whole || !echo.twice);
         counts.then_some(if before.by_timeout { Refuted::Timeout } else { Refuted::Recovery })
     }
 
-    /// Takes the repair back; the ACK that shows that it was for nothing has acknowledged `acked` bytes (`None`: D-SACK
-    /// shows it), and `nxt` is the next new byte. `None` if there is nothing to take back.
+    /// Ends the repair; see [`Repair::take_back`](super::Repair::take_back). `nxt`: next new byte.
     pub(super) fn take(&mut self, acked: Option<u64>, nxt: u64) -> Option<TakenBack> {
         let before = self.before?;
         let whole = self.ways.whole || acked.is_none();
@@ -178,7 +163,6 @@ impl Undo {
         Some(TakenBack { before, whole, burst })
     }
 
-    /// Whether the next round-trip time is measured for it.
     #[inline]
     pub(super) fn awaits_sample(&self) -> bool {
         self.spike.is_some()
@@ -195,12 +179,10 @@ impl Undo {
         Some(spike)
     }
 
-    /// Whether all of the window is given back, as Linux does.
     pub(super) fn gives_all_back(&self) -> bool {
         self.ways.whole
     }
 
-    /// Tick of the timestamps' clock, if echoes are asked.
     pub(super) fn eifel_tick(&self) -> Option<Duration> {
         self.ways.stamped
     }
@@ -220,7 +202,7 @@ mod tests {
         Before::new(level, 25_000, &RttEstimator::new(&Config::default().rto), Duration::ZERO, by_timeout)
     }
 
-    /// RFC 3708: each retransmission has to be reported, not one of them.
+    /// RFC 3708: D-SACKs must cover each retransmission.
     #[test]
     fn dsack_has_to_cover_every_retransmission() {
         let mut undo = undo(true);
@@ -232,27 +214,27 @@ mod tests {
         undo.on_told();
         assert!(undo.is_refuted());
         undo.on_sent_again(Time::ZERO);
-        assert!(!undo.is_refuted(), "another retransmission is open");
+        assert!(!undo.is_refuted(), "one retransmission is unreported");
     }
 
-    /// RFC 4015 §3.2: cwnd is min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)), ssthresh at least FlightSize before.
+    /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)); ssthresh >= former FlightSize.
     #[test]
     fn the_response_limits_the_burst() {
         let from = Level { window: 1000, ssthresh: 2000 };
         let mut careful = undo(false);
         careful.begin(Some(before(true)));
-        let taken = careful.take(Some(9000), 50_001).expect("there is something to take back");
+        let taken = careful.take(Some(9000), 50_001).expect("a repair to undo");
         assert!(taken.is_of_timeout());
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 14_000, ssthresh: 30_000 });
         assert!(careful.take(Some(9000), 50_001).is_none(), "once");
         let mut linux = undo(true);
         linux.begin(Some(before(true)));
-        let taken = linux.take(Some(9000), 50_001).expect("there is something to take back");
+        let taken = linux.take(Some(9000), 50_001).expect("a repair to undo");
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 20_000, ssthresh: 30_000 });
         assert!(!linux.awaits_sample(), "Linux keeps the timeout");
     }
 
-    /// RFC 4015 §3, step 8: the timeout is adapted at the first sample of data sent after it, not before.
+    /// RFC 4015 §3, step 8: the first sample of data sent after the timeout adapts the timeout.
     #[test]
     fn the_spike_waits_for_new_data() {
         let mut undo = undo(false);

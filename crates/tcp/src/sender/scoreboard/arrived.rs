@@ -1,19 +1,19 @@
-//! What has arrived: what a cumulative ACK covers, and what SACK reports.
+//! Arrived data: cumulative ACKs and SACK reports.
 
 use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
 use crate::ranges::Range;
 use lasthop_base::Time;
 
-/// What a cumulative acknowledgement covered.
+/// Effect of a cumulative ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
     /// Bytes by which `una` advanced.
     pub bytes: u64,
-    /// Records (segments) now wholly acknowledged, those not counted that SACK had already reported.
+    /// Records (segments) now wholly acknowledged, except those already reported by SACK.
     pub segments: u32,
-    /// Of these bytes, those that SACK had not already reported.
+    /// Bytes of these not already reported by SACK.
     pub delivered: u64,
-    /// When the newest segment was sent, unless SACK had reported it before, or one of them was sent twice: the
+    /// Sending time of the newest segment. `None` if SACK had reported the segment, or if any was sent twice: the
     /// others may have waited for that one in the receiver's buffer (Karn, RFC 6298 §3).
     pub sent_at: Option<Time>,
 }
@@ -29,8 +29,7 @@ impl Scoreboard {
         }
     }
 
-    /// The same if it covers exactly the first segment, of which there is nothing to say, and nothing is reported by SACK:
-    /// when that segment was sent. `None`: nothing has happened.
+    /// Fast path of [`Scoreboard::acknowledge`] for exactly an unmarked first segment. Returns the sending time.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
         let Record { end, sent_at, marks } = *self.records.front()?;
@@ -82,11 +81,10 @@ impl Scoreboard {
         acked
     }
 
-    /// A SACK block. Returns the bytes that it reports for the first time.
+    /// Records a SACK block and returns the bytes newly reported.
     ///
-    /// Blocks outside `una..nxt` or reversed are ignored (RFC 2018 §5, RFC 2883: D-SACK below `una`), also one that begins below
-    /// `una` and ends above it, as in Linux: only a receiver that splits its ACKs reports such a block, in one that was
-    /// overtaken.
+    /// Ignores blocks outside of `una..nxt` or reversed (RFC 2018 §5; RFC 2883: D-SACK below `una`). As in Linux, a
+    /// block across `una` is ignored too: only an overtaken ACK of a receiver with ACK splitting has such a block.
     pub fn sack(&mut self, block: Range) -> u64 {
         if block.start >= block.end || block.start < self.una || block.end > self.nxt {
             return 0;
@@ -103,7 +101,7 @@ impl Scoreboard {
         fresh
     }
 
-    /// Marks the records wholly inside a stretch that no block covered yet; a part of a record stays unreported.
+    /// Marks the records wholly inside a range that no block covered before; a partly covered record stays unreported.
     fn mark_sacked(&mut self, stretch: Range) -> u64 {
         let mut index = self.index_of(stretch.start);
         let mut begin = self.start_of(index);

@@ -1,4 +1,4 @@
-//! What is lost, as far as SACK, an expired timer, or somebody else tells. What time alone tells: `times.rs`.
+//! Losses found by SACK, timeouts and notifications. Detection by time: `times.rs`.
 
 use super::{AGAIN, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
@@ -28,14 +28,14 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the first unacknowledged segment as lost, and says which it is.
+    /// Marks the first unacknowledged segment as lost, and returns its range.
     pub fn lose_first(&mut self) -> Option<Range> {
         self.mark_first_lost();
         self.first()
     }
 
-    /// Marks the segment that begins at `start` as lost, if it is outstanding, was not reported and was not sent again since it
-    /// was last found lost; and says which it is.
+    /// Marks the segment at `start` as lost and returns its range. `None` if it is not outstanding, is reported, or was
+    /// retransmitted since it was last found lost.
     pub fn lose(&mut self, start: u64) -> Option<Range> {
         if !(self.una..self.nxt).contains(&start) {
             return None;
@@ -48,9 +48,9 @@ impl Scoreboard {
         Some(self.range_at(index))
     }
 
-    /// Marks everything unreported as lost and not yet sent again (after a timeout).
+    /// Marks all unreported data as lost and not yet retransmitted (after a timeout).
     ///
-    /// If the first segment was reported by SACK, the receiver has reneged: all reports are forgotten (RFC 2018 §8).
+    /// If SACK had reported the first segment, the receiver has reneged: all reports are discarded (RFC 2018 §8).
     pub fn mark_all_lost(&mut self) {
         if self.records.front().is_some_and(|record| record.marks & SACKED != 0) {
             self.sacked.clear();
@@ -81,8 +81,7 @@ impl Scoreboard {
         self.lost_to = self.popped + self.records.len() as u64;
     }
 
-    /// Forgets all that SACK reported: what was lost before it was reported is lost once more, and a copy is in flight once
-    /// more. Visits each record.
+    /// Discards all SACK reports and restores the marks that preceded them: lost, or retransmitted. Visits each record.
     pub fn forget_reports(&mut self) {
         if self.sacked.is_empty() {
             return;
@@ -107,7 +106,7 @@ impl Scoreboard {
         (self.again_from, self.rule3_from) = (self.popped, self.popped);
     }
 
-    /// Nothing is lost or was sent again after all (after a spurious timeout).
+    /// Unmarks all losses and retransmissions (after a spurious timeout).
     pub fn forget_losses(&mut self) {
         self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));
         (self.lost_bytes, self.again_bytes) = (0, 0);

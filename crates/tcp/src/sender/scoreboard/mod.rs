@@ -1,13 +1,7 @@
-//! The scoreboard (RFC 6675 §3): what was sent and is not yet acknowledged, with running sums.
+//! The scoreboard (RFC 6675 §3): data sent and not yet acknowledged, with running sums.
 //!
-//! A ring of records, one per segment, contiguous from `una` to `nxt`. Every sum
-//! that a recovery asks for (outstanding, SACKed, lost, retransmitted) is kept as it
-//! changes, and each record is visited a bounded number of times in its life: the
-//! cost of an ACK depends neither on the window nor on the number of holes.
-//!
-//! * `arrived`: what an ACK covers, and what SACK reports;
-//! * `lost`: what is given up; `times`: the same by time, and when what was sent;
-//! * `next`: what goes out again.
+//! A ring of records, one per segment, contiguous from `una` to `nxt`. Sums are kept incrementally, and each record is
+//! visited a bounded number of times: an ACK's cost depends neither on the window nor on the number of holes.
 
 mod arrived;
 mod lost;
@@ -22,30 +16,28 @@ use lasthop_base::Time;
 use std::collections::VecDeque;
 use times::Times;
 
-/// The sender's view of its outstanding data, in absolute stream offsets (bytes).
+/// The sender's record of its outstanding data, in absolute stream offsets (bytes).
 ///
-/// What is asked of it while nothing is lost comes last, beside what comes behind it in [`Sender`](super::Sender).
+/// The fields of the fast path come last, next to those that follow in [`Sender`](super::Sender).
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
-    /// Records before this one have been examined for loss.
+    /// Earlier records have been examined for loss.
     lost_to: u64,
-    /// Records before this one need no retransmission.
+    /// Earlier records need no retransmission.
     again_from: u64,
-    /// Where rule 3 of RFC 6675's NextSeg goes on looking.
+    /// Search position of NextSeg rule 3 (RFC 6675).
     rule3_from: u64,
-    /// All bytes that were ever marked lost, those marked again counted again.
+    /// Total of bytes marked lost; repeated losses count again.
     lost_total: u64,
     again_bytes: u64,
     lost_bytes: u64,
     sacked_bytes: u64,
     sacked: RangeSet,
     records: VecDeque<Record>,
-    /// The most bytes that one acknowledgement has covered.
     largest_acked: u64,
-    /// `None`: nobody asks.
     times: Option<Box<Times>>,
-    /// Index that the front record would have had no record ever been popped.
+    /// Number of records popped: the absolute index of the front record.
     popped: u64,
     una: u64,
     nxt: u64,
@@ -60,18 +52,18 @@ struct Record {
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Sent again since it was last found lost: its copy is in flight.
+/// Retransmitted since it was last found lost: the copy is in flight.
 const AGAIN: u8 = 4;
-/// Sent more than once in its life (Karn).
+/// Ever retransmitted (Karn).
 const EVER_AGAIN: u8 = 8;
 
 impl Scoreboard {
-    /// An empty board whose next byte is at `offset`.
+    /// Returns an empty scoreboard; the next byte is at `offset`.
     pub fn starting_at(offset: u64) -> Scoreboard {
         Scoreboard { una: offset, nxt: offset, ..Scoreboard::default() }
     }
 
-    /// First byte not cumulatively acknowledged.
+    /// First byte not yet acknowledged.
     pub fn una(&self) -> u64 {
         self.una
     }
@@ -86,17 +78,17 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// The most bytes that one acknowledgement has covered: the path has taken no larger segment, as far as one knows.
+    /// Most bytes acknowledged by one ACK: an upper bound of the largest segment that the path is known to carry.
     pub fn largest_acked(&self) -> u64 {
         self.largest_acked
     }
 
-    /// Bytes believed to be in the network: RFC 6675 §4, SetPipe; O(1).
+    /// Bytes estimated in flight (RFC 6675 §4, SetPipe); O(1).
     pub fn pipe(&self) -> u64 {
         self.outstanding() + self.again_bytes - self.sacked_bytes - self.lost_bytes
     }
 
-    /// Bytes that have left the network without being acknowledged: marked lost (or reported) and not sent again.
+    /// Bytes that left the network unacknowledged: marked lost or reported, and not retransmitted.
     pub fn gone(&self) -> u64 {
         self.outstanding().saturating_sub(self.pipe())
     }
@@ -111,42 +103,42 @@ impl Scoreboard {
         self.lost_bytes
     }
 
-    /// Bytes found lost so far, those found lost again counted again: a running sum.
+    /// Running total of bytes found lost; repeated losses count again.
     pub fn lost_total(&self) -> u64 {
         self.lost_total
     }
 
-    /// Nothing outstanding is reported, lost or repeated.
+    /// Whether nothing outstanding is reported, lost or retransmitted.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.sacked_bytes == 0 && self.lost_bytes == 0 && self.again_bytes == 0
     }
 
-    /// The byte behind the highest one reported by SACK, if any is.
+    /// Offset behind the highest byte reported by SACK.
     pub fn highest_sacked(&self) -> Option<u64> {
         self.sacked.last().map(|range| range.end)
     }
 
-    /// Whether this byte, sent before, was acknowledged or reported by SACK.
+    /// Whether this byte, already sent, was acknowledged or reported by SACK.
     pub fn has_arrived(&self, offset: u64) -> bool {
         offset < self.una || self.sacked.run_at(offset, offset + 1).0
     }
 
-    /// New data of `len` bytes goes out.
+    /// Records `len` bytes of new data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sent_new(&mut self, len: u64, now: Time) {
         self.nxt += len;
         self.records.push_back(Record { end: self.nxt, sent_at: now, marks: 0 });
     }
 
-    /// The segment that begins at `start` goes out again.
+    /// Records a retransmission of the segment at `start`.
     pub fn sent_again(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let len = self.len_of(index);
         let record = &mut self.records[index];
         record.sent_at = now;
         record.marks |= EVER_AGAIN;
-        // What SACK reported is not in flight, whatever goes out (only after a receiver has reneged, RFC 2018 §8).
+        // Reported data is not in flight, even if retransmitted (only after reneging, RFC 2018 §8).
         if record.marks & (AGAIN | SACKED) == 0 {
             record.marks |= AGAIN;
             self.again_bytes += len;
@@ -156,7 +148,7 @@ impl Scoreboard {
         }
     }
 
-    /// The segment that begins at `start` goes out again without being counted in the pipe (RFC 6675 §4, NextSeg rule 4).
+    /// Records a retransmission that pipe does not count (RFC 6675 §4, NextSeg rule 4).
     pub fn sent_rescue(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let record = &mut self.records[index];
@@ -164,7 +156,7 @@ impl Scoreboard {
         record.marks |= EVER_AGAIN;
     }
 
-    /// The outstanding segment that begins at `start`.
+    /// Range of the outstanding segment that begins at `start`.
     pub fn segment_at(&self, start: u64) -> Option<Range> {
         if !(self.una..self.nxt).contains(&start) {
             return None;
@@ -173,8 +165,7 @@ impl Scoreboard {
         (range.start == start).then_some(range)
     }
 
-    /// Cuts what is longer than `longest` bytes into pieces that can go out again one by one, each with the marks of the
-    /// whole.
+    /// Splits segments longer than `longest` bytes into parts with equal marks, to be retransmitted separately.
     pub fn cut(&mut self, longest: u64) {
         if let Some(times) = &mut self.times {
             times.forget_copies();
@@ -199,8 +190,7 @@ impl Scoreboard {
         [self.lost_to, self.again_from, self.rule3_from] = moved;
     }
 
-    /// Whether a segment that was sent once and is neither acknowledged nor reported ends between these offsets. It looks at
-    /// each segment between them.
+    /// Whether a segment sent once, neither acknowledged nor reported, ends in this range; visits its segments.
     pub fn has_original(&self, start: u64, end: u64) -> bool {
         if start < self.una || start >= end {
             return false;
@@ -211,7 +201,7 @@ impl Scoreboard {
             .any(|record| record.marks & (SACKED | EVER_AGAIN) == 0)
     }
 
-    /// When the first unacknowledged segment went out last.
+    /// Last sending time of the first unacknowledged segment.
     pub fn first_sent_at(&self) -> Option<Time> {
         self.records.front().map(|record| record.sent_at)
     }
@@ -226,7 +216,7 @@ impl Scoreboard {
         self.records.front().is_some_and(|record| record.marks & (LOST | SACKED) == LOST)
     }
 
-    /// Whether the first unacknowledged segment was sent again since it was last found lost.
+    /// Whether the first unacknowledged segment was retransmitted since it was last found lost.
     pub fn first_is_sent_again(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & AGAIN != 0)
     }
@@ -258,8 +248,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// One for each segment outstanding, and every ACK touches some: the end, when it was sent, the marks, rounded up to 8.
-    /// Where it begins is where the one before it ends.
+    /// One record exists per outstanding segment: end, sending time and marks, rounded up to 8.
     #[test]
     fn a_record_is_three_words() {
         assert_eq!(size_of::<Record>(), 3 * 8);

@@ -1,11 +1,11 @@
-//! What goes out again next (RFC 6675 §4, NextSeg).
+//! Choice of the next retransmission (RFC 6675 §4, NextSeg).
 
 use super::{AGAIN, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
-    /// The first segment in sequence order that is lost and not yet sent again (RFC 6675 §4, NextSeg rule 1; Linux's
-    /// `tcp_xmit_retransmit_queue`), an original or a copy. Amortised O(1), for copies O(log n).
+    /// The first lost segment not yet retransmitted, an original or a copy (RFC 6675 §4, NextSeg rule 1; Linux's
+    /// `tcp_xmit_retransmit_queue`). Amortised O(1), for copies O(log n).
     pub fn next_lost(&mut self) -> Option<Range> {
         let original = self.next_lost_original();
         let copy = if self.times.is_some() { self.next_lost_copy() } else { None };
@@ -13,7 +13,6 @@ impl Scoreboard {
         (index != u64::MAX).then(|| self.range_at((index - self.popped) as usize))
     }
 
-    /// Index of the first one whose repair has not gone out since it was found lost, behind those that need none.
     fn next_lost_original(&mut self) -> Option<u64> {
         let mut index = self.again_from.max(self.popped);
         let found = loop {
@@ -28,7 +27,7 @@ impl Scoreboard {
         found
     }
 
-    /// The next segment below the highest SACK that is neither reported, nor lost, nor sent again (NextSeg rule 3).
+    /// The next segment below the highest SACK that is neither reported, lost nor retransmitted (NextSeg rule 3).
     pub fn next_doubtful(&mut self) -> Option<Range> {
         let highest = self.highest_sacked()?;
         let mut index = self.rule3_from.max(self.again_from).max(self.popped);
@@ -47,7 +46,7 @@ impl Scoreboard {
         found.map(|index| self.range_at((index - self.popped) as usize))
     }
 
-    /// The last outstanding segment, if SACK has not reported it and it was not sent again (NextSeg rule 4).
+    /// The last outstanding segment, unless reported or retransmitted (NextSeg rule 4).
     pub fn last_doubtful(&self) -> Option<Range> {
         let index = self.records.len().checked_sub(1)?;
         (self.records[index].marks & (SACKED | AGAIN) == 0).then(|| self.range_at(index))

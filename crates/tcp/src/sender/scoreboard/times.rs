@@ -1,7 +1,7 @@
-//! When was it sent? What an ACK delivered last, whether the network reorders, and what is overdue by now.
+//! Sending times: the newest delivered segment, reordering, and losses by time.
 //!
-//! Kept only for those who ask: rate samples, and a recovery that tells losses by time (RFC 8985). No list in the order of
-//! times is needed: segments sent once stand in the ring in that order, and what was sent again is noted as it goes out.
+//! Kept only for rate samples and for a recovery that detects losses by time (RFC 8985). No sorted list is needed: the
+//! ring holds originals in the order of times, and retransmissions are queued.
 
 use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
 use crate::ranges::Range;
@@ -9,37 +9,35 @@ use lasthop_base::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Of the segments that an ACK delivers, the one sent last (RFC 8985 §6.2 step 2: by time, then by sequence).
+/// The segment sent last among those that an ACK delivers (RFC 8985 §6.2 step 2: by time, then by sequence).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Newest {
-    /// The byte behind it.
+    /// Offset behind the segment.
     pub end: u64,
-    /// When it was last sent.
+    /// Last sending time.
     pub sent_at: Time,
-    /// Whether it was sent more than once.
+    /// Whether the segment was sent more than once.
     pub again: bool,
 }
 
-/// What is kept beside the sums.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     newest: Option<Newest>,
-    /// Of the segments that an ACK reports for the first time by SACK, and that went out once: when the oldest went out.
+    /// Earliest sending time among the segments sent once that an ACK newly reports by SACK.
     oldest_reported: Option<Time>,
-    /// The byte behind the highest segment delivered before this ACK, and with it (RFC 8985 §6.2 step 3, RACK.fack).
+    /// Offsets behind the highest segment delivered, without and with this ACK (RFC 8985 §6.2 step 3, RACK.fack).
     highest_before: u64,
     highest: u64,
     reordered: bool,
-    /// What was sent again, in the order of the times: index and time.
+    /// Retransmissions in order of time: index and time.
     resent: VecDeque<(u64, Time)>,
-    /// Indices of segments whose copies are lost too, to go out once more, the lowest first; also some that have gone since.
+    /// Indices of segments with lost copies, lowest first; may include segments delivered since.
     relost: BinaryHeap<Reverse<u64>>,
-    /// What was found lost since somebody asked, each segment for itself; `None`: nobody asks.
+    /// Segments found lost since the last [`Scoreboard::take_losses`]; `None`: not collected.
     fresh: Option<Vec<Range>>,
 }
 
 impl Times {
-    /// An ACK delivers this segment.
     pub(super) fn see(&mut self, record: Record) {
         let Record { end, sent_at, marks } = record;
         let again = marks & EVER_AGAIN != 0;
@@ -50,7 +48,6 @@ impl Times {
         }
     }
 
-    /// An ACK reports this segment by SACK.
     pub(super) fn report(&mut self, record: Record) {
         if record.marks & EVER_AGAIN == 0 {
             let known = self.oldest_reported.unwrap_or(Time::NEVER);
@@ -62,14 +59,12 @@ impl Times {
         self.resent.push_back((index, now));
     }
 
-    /// A segment is found lost.
     pub(super) fn note_loss(&mut self, range: Range) {
         if let Some(fresh) = &mut self.fresh {
             fresh.push(range);
         }
     }
 
-    /// Whatever was sent again, nothing of it counts any more.
     pub(super) fn forget_copies(&mut self) {
         self.resent.clear();
         self.relost.clear();
@@ -77,17 +72,17 @@ impl Times {
 }
 
 impl Scoreboard {
-    /// Keeps times from now on.
+    /// Enables sending times.
     pub fn keep_times(&mut self) {
         self.times = Some(Box::default());
     }
 
-    /// Keeps times, and which segments are found lost, from now on.
+    /// Enables sending times and the list of lost segments.
     pub fn keep_losses(&mut self) {
         self.times = Some(Box::new(Times { fresh: Some(Vec::new()), ..Times::default() }));
     }
 
-    /// Puts what was found lost since the last call in place of what `lost` holds, in the order in which it was found.
+    /// Replaces the contents of `lost` by the segments found lost since the last call, in the order of detection.
     pub fn take_losses(&mut self, lost: &mut Vec<Range>) {
         lost.clear();
         if let Some(fresh) = self.times.as_mut().and_then(|times| times.fresh.as_mut()) {
@@ -95,7 +90,7 @@ impl Scoreboard {
         }
     }
 
-    /// An ACK is about to be taken in.
+    /// Begins an ACK.
     #[inline]
     pub fn begin_ack(&mut self) {
         if let Some(times) = &mut self.times {
@@ -105,26 +100,25 @@ impl Scoreboard {
         }
     }
 
-    /// The newest segment delivered since [`Scoreboard::begin_ack`]; `None` also if no times are kept.
+    /// The newest segment delivered since [`Scoreboard::begin_ack`]; `None` also without sending times.
     pub fn newest(&self) -> Option<Newest> {
         self.times.as_ref()?.newest
     }
 
-    /// When the oldest of the segments went out that SACK reports since [`Scoreboard::begin_ack`], and that went out once;
-    /// `None` also if no times are kept.
+    /// Earliest sending time of segments sent once and reported since [`Scoreboard::begin_ack`], if times are kept.
     pub fn oldest_reported(&self) -> Option<Time> {
         self.times.as_ref()?.oldest_reported
     }
 
-    /// Whether the network was seen to reorder: a segment sent once was delivered after a later one.
+    /// Whether the network has reordered: a segment sent once was delivered after a later one.
     pub fn has_reordered(&self) -> bool {
         self.times.as_ref().is_some_and(|times| times.reordered)
     }
 
-    /// Marks as lost what was sent before the segment `newest` (its time, and the byte behind it), and `wait` or longer ago.
-    /// When the next of it will be overdue, [`Time::NEVER`] if there is none.
+    /// Marks segments as lost that were sent before `newest` (time, and offset behind it), and at least `wait` ago.
+    /// Returns the time at which the next one is overdue, or [`Time::NEVER`].
     ///
-    /// Each segment is visited once for each time that it is sent.
+    /// Each segment is visited once per transmission.
     pub fn mark_lost_by_time(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
         let mut next = Time::NEVER;
         let mut index = self.lost_to.max(self.popped);
@@ -163,7 +157,7 @@ impl Scoreboard {
         next
     }
 
-    /// The first segment is lost, and its copy, if there is one.
+    /// Marks the first segment as lost, and its copy, if any.
     pub fn lose_first_again(&mut self) {
         if !self.records.is_empty() {
             self.lose_again(self.popped);
@@ -172,22 +166,21 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the first segment was reported by SACK and is not acknowledged: the receiver has reneged (RFC 2018 §8).
+    /// Whether the receiver has reneged: SACK reported the first segment, which is not acknowledged (RFC 2018 §8).
     pub fn has_reneged(&self) -> bool {
         self.records.front().is_some_and(|record| record.marks & SACKED != 0)
     }
 
-    /// The last outstanding segment.
+    /// Range of the last outstanding segment.
     pub fn last(&self) -> Option<Range> {
         self.records.len().checked_sub(1).map(|index| self.range_at(index))
     }
 
-    /// Bytes of which copies are in flight.
+    /// Bytes with copies in flight.
     pub fn again(&self) -> u64 {
         self.again_bytes
     }
 
-    /// Index of the first segment whose copy is lost too.
     #[inline(never)]
     pub(super) fn next_lost_copy(&mut self) -> Option<u64> {
         loop {
