@@ -151,7 +151,8 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
             transfer.name
         );
         let peer = transfer.peer.expect("it was started").join().expect("no panic");
-        let peer = peer.unwrap_or_else(|error| panic!("{}: error of the kernel's side: {error}", transfer.name));
+        let peer =
+            peer.unwrap_or_else(|error| panic!("{}: error of the kernel's side: {error}", transfer.name));
         assert!(peer == hash(&transfer.up), "{}: the kernel received other bytes", transfer.name);
     }
     let took = station.now().as_secs();
