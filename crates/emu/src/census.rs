@@ -1,6 +1,6 @@
 //! Congestion controls that each kernel connection has used.
 //!
-//! A thread queries the kernels when a connection begins on the path, for [`NEW`] after that, and every second.
+//! A thread queries the kernels when a connection begins on the path, for 200 ms after that, and every second.
 //! A connection that ends before the first query is not recorded.
 
 use crate::emulation::End;
