@@ -15,31 +15,82 @@ pub(crate) const PART_HEAD: usize = 4 + 1 + 5 * 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
     /// Request for a cookie; the answer repeats `nonce`.
-    Hello { nonce: u64 },
+    Hello {
+        nonce: u64,
+    },
     /// Cookie that proves the address.
-    Cookie { nonce: u64, cookie: u64 },
+    Cookie {
+        nonce: u64,
+        cookie: u64,
+    },
     /// Request for a session, from a proven address.
-    Begin { nonce: u64, cookie: u64 },
-    Welcome { nonce: u64, session: u64 },
+    Begin {
+        nonce: u64,
+        cookie: u64,
+    },
+    Welcome {
+        nonce: u64,
+        session: u64,
+    },
     /// Session refused: another client is being served.
-    Busy { nonce: u64 },
+    Busy {
+        nonce: u64,
+    },
     /// Second proven address, for packets.
-    Attach { session: u64, cookie: u64 },
-    Attached { session: u64 },
-    Ping { session: u64, number: u32 },
+    Attach {
+        session: u64,
+        cookie: u64,
+    },
+    Attached {
+        session: u64,
+    },
+    Ping {
+        session: u64,
+        number: u32,
+    },
     /// Answer with the answering side's clock, ns.
-    Pong { session: u64, number: u32, clock: u64 },
-    Start { session: u64, phase: Phase },
-    Started { session: u64, number: u8 },
+    Pong {
+        session: u64,
+        number: u32,
+        clock: u64,
+    },
+    Start {
+        session: u64,
+        phase: Phase,
+    },
+    Started {
+        session: u64,
+        number: u8,
+    },
     /// Packet that fills the queue.
-    Data { session: u64, number: u8, data: Data },
+    Data {
+        session: u64,
+        number: u8,
+        data: Data,
+    },
     /// Receiver report.
-    Report { session: u64, number: u8, report: Report },
+    Report {
+        session: u64,
+        number: u8,
+        report: Report,
+    },
     /// Request for a part of a phase's result.
-    Fetch { session: u64, number: u8, part: u32 },
+    Fetch {
+        session: u64,
+        number: u8,
+        part: u32,
+    },
     /// Part of a result: number of parts and number of bytes that follow.
-    Part { session: u64, number: u8, part: u32, parts: u32, len: u32 },
-    Bye { session: u64 },
+    Part {
+        session: u64,
+        number: u8,
+        part: u32,
+        parts: u32,
+        len: u32,
+    },
+    Bye {
+        session: u64,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
