@@ -98,7 +98,7 @@ def test_a_time_sequence_graph_has_every_segment(tmp_path: Path) -> None:
     data = frame[(frame["from"] == "source") & (frame.kind == "sent") & (frame.len_bytes > 0)]
     drawn = {collection.get_label(): len(collection.get_segments()) for collection in ax.collections}  # type: ignore[attr-defined]
     assert drawn["sent"] == (~data.again.astype(bool)).sum()
-    assert drawn["sent again"] == data.again.astype(bool).sum() > 0
+    assert drawn["retransmitted"] == data.again.astype(bool).sum() > 0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "sequence (kB)")
     # What is acknowledged never falls, whatever the numbers on the wire do.
     acknowledged = next(line for line in ax.lines if line.get_label() == "acknowledged")

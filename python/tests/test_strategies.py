@@ -358,7 +358,7 @@ def test_a_window_that_is_none_is_an_error(value: Any, shown: str) -> None:
             {"on_data": lambda *_: "soon"},
             "on_data() is 'soon': expected a number",
         ),
-        ("shape", lasthop.AckShape, {"shape": lambda *_: 0}, "shape() is 0: expected how many copies"),
+        ("shape", lasthop.AckShape, {"shape": lambda *_: 0}, "shape() is 0: expected a number of copies"),
         ("window", lasthop.AdvertisedWindow, {"window_bytes": lambda *_: math.nan}, "window_bytes() is nan"),
         ("cause", lasthop.LossCause, {"judge": lambda *_: "rain"}, "judge() is 'rain'"),
         ("path.down.queue", lasthop.Admission, {"admit": lambda *_: "perhaps"}, "admit() is 'perhaps'"),
@@ -403,7 +403,7 @@ def test_what_is_no_strategy_or_answers_another_question() -> None:
     for value, words in (
         (Nothing, "`Nothing` is no strategy"),
         (lasthop.CongestionControl, "`CongestionControl` is no strategy"),
-        (Needs, "`Needs` cannot be made without arguments"),
+        (Needs, "`Needs` cannot be constructed without arguments"),
         (Delayed, "`congestion` cannot be `Delayed`"),
     ):
         with pytest.raises(lasthop.Error) as caught:
