@@ -104,10 +104,7 @@ const COPIED: u16 = 256;
 pub(crate) const TIDYING: Duration = Duration::from_secs(10);
 
 impl Agent {
-    /// Starts an agent.
-    ///
-    /// # Errors
-    /// If another agent runs or the system refuses a resource. Nothing is left behind then.
+    /// Starts an agent. Fails if another agent runs or the system refuses a resource; then leaves nothing behind.
     pub fn start(options: Options) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {

@@ -17,10 +17,7 @@ pub struct Inject {
 const RAW: i32 = 255;
 
 impl Inject {
-    /// Opens the sockets.
-    ///
-    /// # Errors
-    /// Without CAP_NET_RAW and CAP_NET_ADMIN.
+    /// Opens the sockets. Needs CAP_NET_RAW and CAP_NET_ADMIN.
     pub fn open() -> Result<Inject, SystemError> {
         let open = |domain| -> io::Result<Socket> {
             let socket = Socket::new(domain, Type::RAW, Some(Protocol::from(RAW)))?;
@@ -35,10 +32,7 @@ impl Inject {
         Ok(Inject { v4, v6: open(Domain::IPV6).ok() })
     }
 
-    /// Sends a packet to its destination.
-    ///
-    /// # Errors
-    /// If the system refuses the packet.
+    /// Sends a packet to its destination. Fails if the system refuses the packet.
     pub fn send(&self, destination: IpAddr, packet: &[u8]) -> io::Result<()> {
         let socket = match (destination, &self.v6) {
             (IpAddr::V4(_), _) => &self.v4,

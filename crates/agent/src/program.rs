@@ -65,9 +65,7 @@ pub struct Program {
 
 impl Program {
     /// Loads the program and attaches it to all devices of this network namespace.
-    ///
-    /// # Errors
-    /// If the kernel refuses: no BPF, or no permission (CAP_BPF, CAP_NET_ADMIN).
+    /// Fails without BPF or permission (CAP_BPF, CAP_NET_ADMIN).
     pub fn start(hook: Hook) -> Result<Program, SystemError> {
         Program::load(hook).map_err(|error| SystemError {
             message: format!("the kernel refuses the agent's BPF program: {error}"),
@@ -214,9 +212,7 @@ pub(crate) fn monotonic() -> io::Result<u64> {
 }
 
 /// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`.
-///
-/// # Errors
-/// The kernel's reason for the refusal.
+/// Error: the kernel's reason for a refusal.
 pub fn trial() -> Result<String, String> {
     let namespace = Namespace::nameless().map_err(|error| error.message)?;
     let loaded =
@@ -224,10 +220,7 @@ pub fn trial() -> Result<String, String> {
     loaded.map(|()| "the kernel accepts the agent's program".to_owned())
 }
 
-/// Number of tcx programs on a device of this network namespace, by any owner.
-///
-/// # Errors
-/// If the device does not exist or the kernel does not answer.
+/// Number of tcx programs on a device of this network namespace, by any owner. Fails if the device does not exist.
 pub fn on(device: &str) -> io::Result<usize> {
     let query = |way| SchedClassifier::query_tcx(device, way).map(|(_, programs)| programs.len());
     let both = query(TcAttachType::Egress).and_then(|out| Ok(out + query(TcAttachType::Ingress)?));

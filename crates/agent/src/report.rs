@@ -85,10 +85,7 @@ pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Res
     }
 }
 
-/// Requests the status of the agent of a directory.
-///
-/// # Errors
-/// If no agent runs there or the agent does not answer.
+/// Requests the status of the agent of a directory. Fails if no agent runs there or the agent does not answer.
 pub fn status(folder: &Path) -> Result<Value, SystemError> {
     let path = folder.join(SOCKET);
     let ask = || -> io::Result<String> {

@@ -24,10 +24,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Parses `dynamic`, `dynamic=K`, `link-rate=RATE` or `fixed=BYTES`.
-    ///
-    /// # Errors
-    /// One sentence with the error and the expected form.
+    /// Parses `dynamic`, `dynamic=K`, `link-rate=RATE` or `fixed=BYTES`. The error names the expected form.
     pub fn window(text: &str) -> Result<Choice<window::Build>, String> {
         let expected = "expected dynamic, dynamic=K, link-rate=RATE or fixed=BYTES, like fixed=64KiB";
         option(window::ALL, text).map_or_else(|| Err(expected.to_owned()), |(choice, _)| choice)
@@ -50,10 +47,7 @@ impl Settings {
     }
 
     /// Parses `split`, `split=N` or `copies=N`; with loss discrimination, splitting is limited to the time after
-    /// wireless losses.
-    ///
-    /// # Errors
-    /// One sentence with the error and the expected form.
+    /// wireless losses. The error names the expected form.
     pub fn shape(text: &str, is_judged: bool) -> Result<Choice<shape::Build>, String> {
         let Some((choice, live)) = option(shape::ALL, text) else {
             return Err("expected split, split=N or copies=N".to_owned());
@@ -73,10 +67,7 @@ impl Settings {
         Ok(choice)
     }
 
-    /// Parses `always`, `rtt` or `jtcp`.
-    ///
-    /// # Errors
-    /// One sentence with the error and the expected form.
+    /// Parses `always`, `rtt` or `jtcp`. The error names the expected form.
     pub fn cause(text: &str) -> Result<Choice<cause::Build>, String> {
         let Some(choice) = find(cause::ALL, text).map(Choice::of) else {
             return Err("expected jtcp, rtt or always".to_owned());

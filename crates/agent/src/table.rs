@@ -61,10 +61,7 @@ impl Table {
         self.wishing = Some(Wishing::default());
     }
 
-    /// Passes the requests that changed since the last call to `tell`.
-    ///
-    /// # Errors
-    /// The first error of `tell`.
+    /// Passes the requests that changed since the last call to `tell`. Stops at the first error of `tell`.
     pub fn wishes<E>(&mut self, mut tell: impl FnMut(&Key, Wish) -> Result<(), E>) -> Result<(), E> {
         let Some(wishing) = &mut self.wishing else { return Ok(()) };
         wishing.touched.drain().try_for_each(|key| {

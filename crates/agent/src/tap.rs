@@ -38,10 +38,7 @@ const LOOPBACK: u16 = 772;
 const BUFFER: usize = 4 << 20;
 
 impl Tap {
-    /// Opens the socket.
-    ///
-    /// # Errors
-    /// Without CAP_NET_RAW.
+    /// Opens the socket. Needs CAP_NET_RAW.
     pub fn open() -> Result<Tap, SystemError> {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
@@ -85,9 +82,7 @@ impl Tap {
     }
 
     /// Duplicates the socket, for a thread that waits while another reads.
-    ///
-    /// # Errors
-    /// If the process has too many descriptors.
+    /// Fails if the process has too many descriptors.
     pub fn watcher(&self) -> io::Result<Watcher> {
         self.socket.try_clone().map(|socket| Watcher { socket })
     }

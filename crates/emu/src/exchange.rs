@@ -86,10 +86,7 @@ impl Exchange {
     }
 
     /// Makes all progress that is possible now; returns true when the exchange is done. The handle remains open for
-    /// [`lasthop_host::Info`].
-    ///
-    /// # Errors
-    /// If the connection, the source or the sink fails.
+    /// [`lasthop_host::Info`]. Fails if the connection, the source or the sink fails.
     pub fn advance(&mut self, host: &mut Host) -> Result<bool, SystemError> {
         self.send(host)?;
         self.receive(host)?;

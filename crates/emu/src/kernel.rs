@@ -81,10 +81,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Opens a socket for queries about a namespace.
-    ///
-    /// # Errors
-    /// If the kernel refuses sock_diag.
+    /// Opens a socket for queries about a namespace. Fails if the kernel refuses sock_diag.
     pub fn of(namespace: &Namespace) -> Result<Kernel, SystemError> {
         let socket = namespace.within(|| {
             let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
@@ -216,9 +213,7 @@ pub struct Watch {
 
 impl Watch {
     /// Queries the connections at these ends every `span`, with times of `clock`.
-    ///
-    /// # Errors
-    /// If the kernel refuses sock_diag.
+    /// Fails if the kernel refuses sock_diag.
     pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, SystemError> {
         let mut kernels = Vec::new();
         for (end, namespace) in ends {

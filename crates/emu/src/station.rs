@@ -82,9 +82,7 @@ impl<W: Write> Station<W> {
     }
 
     /// Ends the capture, if any; returns the device and the capture's writer.
-    ///
-    /// # Errors
-    /// If its last packets cannot be written.
+    /// Fails if its last packets cannot be written.
     pub fn finish(self) -> Result<(Tun, Option<W>), SystemError> {
         let writer = self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))?;
         Ok((self.tun, writer))
@@ -101,9 +99,7 @@ impl<W: Write> Station<W> {
     }
 
     /// Reads and sends packets and handles timers. If nothing happened, waits for an event, at most `patience`.
-    ///
-    /// # Errors
-    /// If the device is gone or the capture cannot be written.
+    /// Fails if the device is gone or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.let_in()?;
         self.host.handle_timeout(self.clock.now());

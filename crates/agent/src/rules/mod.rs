@@ -65,9 +65,7 @@ impl Rules {
     }
 
     /// Queues pure ACKs; without a listener on the queue they pass.
-    ///
-    /// # Errors
-    /// If no tool can add rules for IPv4. IPv6 is optional.
+    /// Fails if no tool can add rules for IPv4; IPv6 is optional.
     pub fn add(queue: u16) -> Result<Rules, SystemError> {
         let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| SystemError {
             message: format!("cannot make the firewall's rules: {why}"),

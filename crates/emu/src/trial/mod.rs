@@ -94,10 +94,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Trial {
     /// Runs the trial. `prepare` may set up the ends before the streams begin; its result lives until they end.
-    /// `is_over` returns true if the user wants to stop.
-    ///
-    /// # Errors
-    /// If the system refuses a needed resource or a stream fails.
+    /// `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a stream fails.
     pub fn run<P: FnOnce(&Ends) -> Result<Box<dyn Any>, SystemError>>(
         &self,
         plan: Plan,
