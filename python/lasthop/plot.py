@@ -77,8 +77,7 @@ def series(
     flow: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Means of a metric with 95 % intervals over a varied key `x` (by default the first); one line for each other
-    value."""
+    """Means of a metric with 95 % intervals over a varied key `x` (default: the first), one line per other value."""
     _expect(comparison, "series", Comparison, "lasthop.compare(…)")
     x = x or comparison.paths[0]
     if x not in comparison.paths:
@@ -314,8 +313,7 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
 
 
 def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Axes | None = None) -> Axes:
-    """A figure of a paper: our points with 95 % intervals, one line for each series; open markers are published
-    values."""
+    """A figure of a paper: our points with 95 % intervals, one line per series; open markers are published values."""
     _expect(reproduction, "paper", Reproduction, "lasthop.reproduce(…)")
     items = [one for one in reproduction.items if one["item"] == item and one["reading"] == "default"]
     if not items:

@@ -61,8 +61,7 @@ def compare(
     """Compares values of keys in paired runs: all variants have the same losses. The first value is the baseline.
 
     `vary` is `{"recovery": ["sack", "new_reno", "reno"]}`; with several keys every combination runs. `metrics`
-    restricts
-    `summary` and `to_json` to these.
+    restricts `summary` and `to_json` to these.
     """
     if not isinstance(vary, Mapping) or not vary:
         raise Error(

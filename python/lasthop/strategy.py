@@ -91,14 +91,12 @@ class CongestionControl(Strategy):
     conserves: bool = False
     """Whether the mechanism itself sets its window during loss recovery (as BBR does)."""
     is_scalable: bool = False
-    """Whether the mechanism answers each mark in proportion (L4S, RFC 9331 §4.3): with AccECN its packets carry ECT(1),
-    `ack.marked_bytes` reports marks, and `on_mark` is not called."""
+    """Whether the mechanism answers each mark in proportion (L4S, RFC 9331 §4.3). With AccECN its packets then carry
+    ECT(1), `ack.marked_bytes` reports marks, and `on_mark` is not called."""
     mark_pace: str = "window"
-    """Frequency of reactions to marks: once per "window" of data (RFC 3168), once per "rtt", or for "every" marked
-    ACK."""
+    """Reactions to marks: once per "window" of data (RFC 3168), once per "rtt", or for "every" marked ACK."""
     judges_by_mark: bool = False
-    """Whether a loss reported by an unmarked duplicate ACK counts as a random error; such judgements enter the
-    statistics."""
+    """Whether a loss reported by an unmarked duplicate ACK is judged a random error, which statistics count."""
 
     def on_start(self, start: Start) -> None:
         """Called when the connection begins."""

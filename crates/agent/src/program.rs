@@ -1,8 +1,7 @@
 //! The agent's data path in the kernel: a BPF program on tc egress that reduces windows.
 //!
 //! `bpf/window.c` is its source and describes its guarantees; `make bpf` builds the object that is part of this
-//! program.
-//! `hook` attaches the object.
+//! program. `hook` attaches the object.
 
 use crate::counters::Counters;
 use crate::events::Event;
@@ -64,8 +63,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Loads the program and attaches it to all devices of this network namespace.
-    /// Fails without BPF or permission (CAP_BPF, CAP_NET_ADMIN).
+    /// Loads the program and attaches it to all devices of this network namespace. Fails without BPF or permission
+    /// (CAP_BPF, CAP_NET_ADMIN).
     pub fn start(hook: Hook) -> Result<Program, SystemError> {
         Program::load(hook).map_err(|error| SystemError {
             message: format!("the kernel refuses the agent's BPF program: {error}"),
@@ -211,8 +210,8 @@ pub(crate) fn monotonic() -> io::Result<u64> {
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-/// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`.
-/// Error: the kernel's reason for a refusal.
+/// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`. Error: the kernel's
+/// reason for a refusal.
 pub fn trial() -> Result<String, String> {
     let namespace = Namespace::nameless().map_err(|error| error.message)?;
     let loaded =

@@ -84,8 +84,7 @@ impl Table {
     }
 
     /// Records packets: `segment` is the last one, with the payload length of all. Its echoed time stamp was first seen
-    /// at
-    /// `echoed`.
+    /// at `echoed`.
     pub fn note(&mut self, now: Time, way: Way, key: Key, segment: &Segment, echoed: Time) {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if opens && self.flows.get(&key).is_none_or(|flow| flow.is_known()) {

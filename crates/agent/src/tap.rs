@@ -81,8 +81,8 @@ impl Tap {
         }
     }
 
-    /// Duplicates the socket, for a thread that waits while another reads.
-    /// Fails if the process has too many descriptors.
+    /// Duplicates the socket, for a thread that waits while another reads. Fails if the process has too many
+    /// descriptors.
     pub fn watcher(&self) -> io::Result<Watcher> {
         self.socket.try_clone().map(|socket| Watcher { socket })
     }

@@ -212,8 +212,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Queries the connections at these ends every `span`, with times of `clock`.
-    /// Fails if the kernel refuses sock_diag.
+    /// Queries the connections at these ends every `span`, with times of `clock`. Fails if the kernel refuses
+    /// sock_diag.
     pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, SystemError> {
         let mut kernels = Vec::new();
         for (end, namespace) in ends {

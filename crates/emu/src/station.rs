@@ -81,8 +81,8 @@ impl<W: Write> Station<W> {
         self.impaired.as_ref().map_or(0, |[out, _]| out.lost())
     }
 
-    /// Ends the capture, if any; returns the device and the capture's writer.
-    /// Fails if its last packets cannot be written.
+    /// Ends the capture, if any; returns the device and the capture's writer. Fails if its last packets cannot be
+    /// written.
     pub fn finish(self) -> Result<(Tun, Option<W>), SystemError> {
         let writer = self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))?;
         Ok((self.tun, writer))

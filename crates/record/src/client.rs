@@ -75,8 +75,8 @@ const EMPTIES_WITHIN: Duration = Duration::from_secs(30);
 const PARTS_AT_ONCE: usize = 32;
 const MOST_PARTS: u32 = 20_000;
 
-/// Records a path; returns `Ok(None)` if the user stops the recording.
-/// Fails if the server does not answer, stops answering, or serves another client.
+/// Records a path; returns `Ok(None)` if the user stops the recording. Fails if the server does not answer, stops
+/// answering, or serves another client.
 pub fn record(
     ask: &Ask,
     is_over: &dyn Fn() -> bool,

@@ -157,8 +157,7 @@ impl Flow {
     }
 
     /// Handles several packets: `segment` is the last one, with the length of all. Its echoed time stamp was first seen
-    /// at
-    /// `echoed`.
+    /// at `echoed`.
     pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
         self.seen = now;
         self.note_end(segment, 1);
@@ -211,8 +210,8 @@ impl Flow {
         }
     }
 
-    /// Reports a gap in decisions. Windows that the kernel advertised meanwhile may be unknown, so the next ones after
-    /// 100 ms set the edge.
+    /// Reports a gap in decisions. Windows that the kernel advertised meanwhile may be unknown, so the edge follows the
+    /// kernel's windows until held ACKs have left (100 ms).
     pub fn lapse(&mut self, now: Time) {
         self.lapsed = Some(now);
     }

@@ -1,8 +1,7 @@
 //! Firewall rules that queue this host's pure ACKs.
 //!
 //! `iptables` makes a chain in the `mangle` tables. `nft` makes a table, if iptables fails and the kernel supports
-//! nft's
-//! `queue`.
+//! nft's `queue`.
 
 mod iptables;
 mod nft;
@@ -64,8 +63,8 @@ impl Rules {
         Tool::ALL.into_iter().for_each(Tool::remove);
     }
 
-    /// Queues pure ACKs; without a listener on the queue they pass.
-    /// Fails if no tool can add rules for IPv4; IPv6 is optional.
+    /// Queues pure ACKs; without a listener on the queue they pass. Fails if no tool can add rules for IPv4; IPv6 is
+    /// optional.
     pub fn add(queue: u16) -> Result<Rules, SystemError> {
         let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| SystemError {
             message: format!("cannot make the firewall's rules: {why}"),

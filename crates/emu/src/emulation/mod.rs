@@ -175,8 +175,8 @@ impl<W: Write> Emulation<W> {
         &self.samples
     }
 
-    /// Closes the devices and returns the capture's writer.
-    /// Fails if the capture is incomplete; the emulation itself is not affected.
+    /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; the emulation itself is
+    /// not affected.
     pub fn finish(self) -> Result<Option<W>, SystemError> {
         if let Some(error) = self.unwritten {
             return Err(error);
@@ -185,8 +185,8 @@ impl<W: Write> Emulation<W> {
     }
 
     /// Moves packets in and out, then waits at most `patience`. While packets pass, the wait is a fixed sleep;
-    /// otherwise the next due or incoming packet ends the wait.
-    /// Fails if a device is gone or the path's time stands still.
+    /// otherwise the next due or incoming packet ends the wait. Fails if a device is gone or the path's time stands
+    /// still.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let began = self.clock.now();
         let entered = self.let_in()?;

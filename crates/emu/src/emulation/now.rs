@@ -80,8 +80,8 @@ impl<W: Write> Emulation<W> {
         self.plan.engine.setting(pipe)
     }
 
-    /// Changes all of these pipes or none; returns the time of the change.
-    /// Error: the first pipe that refuses, with the reason.
+    /// Changes all of these pipes or none; returns the time of the change. Error: the first pipe that refuses, with the
+    /// reason.
     pub fn set(&mut self, changes: &[(PipeId, Change)]) -> Result<Time, (PipeId, Fixed)> {
         let engine = &mut self.plan.engine;
         let refusal = |(pipe, change): &(PipeId, Change)| Some((*pipe, engine.refuses(*pipe, change)?));

@@ -81,7 +81,7 @@ fn side(
         let addresses = vec![(IpAddr::V4(kernels), 24)];
         Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })
     })??;
-    // A fixed key is enough: no attacker can guess sequence numbers in the namespace.
+    // A fixed key is enough: the namespace has no attacker.
     let mut host = Host::new(&[IpAddr::V4(ours)], mtu, [end as u8; 16]);
     let (mut senders, mut receivers) = (Vec::new(), Vec::new());
     for (number, (stream, [source, destination])) in streams.iter().zip(configs).enumerate() {
