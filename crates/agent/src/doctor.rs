@@ -92,7 +92,7 @@ fn path(may: bool) -> Finding {
     };
     attempted(
         Finding {
-            name: "a path's ends",
+            name: "path namespaces",
             needed_for: "emulate, crosscheck",
             is_there: None,
             found: String::new(),

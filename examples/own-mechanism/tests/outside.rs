@@ -33,9 +33,9 @@ fn the_programs_run() {
     own_timing::main().expect("valid");
 }
 
-/// Each ACK adds α / W, and each packet is lost with probability p, so the mean square of W is 2 α / (p (1 - β²)) =
-/// 8 / (3 p) for both general AIMD and Reno. Its root is an upper bound of the mean, closer if W varies less. The
-/// margin of 15 % covers that, slow start and the spread of five runs.
+/// Each ACK adds α / W, and each packet is lost with probability p. The mean square of W is 2 α / (p (1 - β²)): 8 / (3
+/// p) for both general AIMD and Reno. Its root is an upper bound of the mean, closer if W varies less. The margin of 15
+/// % covers that, slow start and the spread of five runs.
 #[test]
 fn general_aimd_is_as_fast_as_its_rule_says() {
     let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();
