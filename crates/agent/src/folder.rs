@@ -23,7 +23,6 @@ pub struct Folder {
     opened: File,
 }
 
-/// Interval of attempts to take a lock.
 const AGAIN: Duration = Duration::from_millis(10);
 /// Permission bits: group and others may write; only owners may remove (sticky).
 const OTHERS_WRITE: u32 = 0o022;

@@ -39,7 +39,6 @@ pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<Stri
     }
 }
 
-/// Reason why the program does not support these settings.
 fn obstacle(settings: &Settings) -> Option<String> {
     if settings.cause.is_some() {
         return Some("loss discrimination (--cause) works outside the kernel only".to_owned());

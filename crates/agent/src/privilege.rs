@@ -6,7 +6,6 @@ use lasthop_os::SystemError;
 /// Capabilities to decide on packets, to send marked ones, and to remove the rules.
 const NEEDED: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
-/// Needed capabilities that this thread lacks.
 pub(crate) fn missing() -> Vec<String> {
     let lacks = |one: &Capability| !caps::has_cap(None, CapSet::Effective, *one).unwrap_or(false);
     NEEDED.into_iter().filter(lacks).map(|one| one.to_string()).collect()

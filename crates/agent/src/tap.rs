@@ -34,7 +34,6 @@ const TO_US: u8 = 0;
 const FROM_US: u8 = 4;
 /// Type of the loopback device (linux/if_arp.h), which the rules exclude, too.
 const LOOPBACK: u16 = 772;
-/// Size of the receive buffer, bytes.
 const BUFFER: usize = 4 << 20;
 
 impl Tap {

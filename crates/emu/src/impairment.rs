@@ -94,7 +94,6 @@ impl ImpairedPath {
 mod tests {
     use super::*;
 
-    /// Numbers of the packets that arrive when 20 000 are sent 1 ms apart.
     fn arrivals(impairment: Impairment) -> Vec<u32> {
         let mut path = ImpairedPath::new(impairment, Stream::named(1, "test"));
         let mut arrived = Vec::new();

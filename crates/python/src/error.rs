@@ -19,7 +19,6 @@ pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<Str
     made(py, &complaint.message, Some(&complaint.help), None, &drawn(&complaint))
 }
 
-/// File, line, column and the text to underline.
 type Place<'a> = (&'a str, usize, usize, &'a str);
 
 fn made(py: Python<'_>, message: &str, help: Option<&str>, place: Option<Place<'_>>, drawn: &str) -> PyErr {

@@ -21,7 +21,6 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Table(RecordBatch);
 
-/// Columns of equal length.
 #[derive(Default)]
 pub struct Columns {
     fields: Vec<Field>,
@@ -59,12 +58,10 @@ impl Columns {
         }
     }
 
-    /// Adds a column of numbers.
     pub fn numbers(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<f64>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<Float64Array>()))
     }
 
-    /// Adds a column of integers.
     pub fn counts(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<i64>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<Int64Array>()))
     }
@@ -74,12 +71,10 @@ impl Columns {
         self.add(name, doc, Arc::new(UInt64Array::from_iter_values(values)))
     }
 
-    /// Adds a column of Booleans.
     pub fn flags(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<bool>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<BooleanArray>()))
     }
 
-    /// Adds a column of lists of numbers.
     pub fn lists<'v>(
         self,
         name: &str,
@@ -182,7 +177,6 @@ fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     values.iter().map(|value| read(value)).collect()
 }
 
-/// Converts values to Python objects.
 fn objects<'py, T: IntoPyObjectExt<'py>>(
     py: Python<'py>,
     values: impl Iterator<Item = T>,

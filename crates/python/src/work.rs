@@ -32,7 +32,6 @@ const PIECE_HERE: usize = 512;
 /// would starve other threads.
 const LETS_GO: Duration = Duration::from_millis(10);
 
-/// Result of one repetition.
 struct Done {
     outcome: Outcome,
     samples: Samples,
@@ -121,7 +120,6 @@ pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     })
 }
 
-/// One repetition to do.
 struct Piece {
     scenario: Arc<lasthop_scenario::Scenario>,
     seed: u64,
@@ -176,7 +174,6 @@ impl Piece {
     }
 }
 
-/// Does all pieces and passes the results on in order.
 fn each(
     py: Python<'_>,
     count: usize,

@@ -162,7 +162,6 @@ impl Client<'_> {
         Ok(recording)
     }
 
-    /// Proves our addresses and opens a session.
     fn begin(&mut self) -> Result<(), Ended> {
         let keys = RandomState::new();
         let nonce = keys.hash_one(self.line.now().as_nanos());
@@ -235,7 +234,6 @@ impl Client<'_> {
         if (self.is_over)() { Err(Ended::Interrupted) } else { Ok(()) }
     }
 
-    /// Measures RTTs without load.
     fn probe(&mut self) -> Result<Probes, Ended> {
         let session = self.session;
         let mut sent: Vec<Time> = Vec::new();
@@ -276,7 +274,6 @@ impl Client<'_> {
         ))
     }
 
-    /// Runs one phase; returns this side's result.
     fn run(&mut self, phase: &Phase) -> Result<Outcome, Ended> {
         let session = self.session;
         let started = Message::Started { session, number: phase.number };
@@ -334,7 +331,6 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Fetches the server's result of a phase.
     fn fetch(&mut self, number: u8) -> Result<Outcome, Ended> {
         let session = self.session;
         // One part until the first answer gives the number.

@@ -22,7 +22,6 @@ pub struct Rules {
     has_ipv6: bool,
 }
 
-/// Tool that makes rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tool {
     Iptables,
@@ -30,7 +29,6 @@ pub(crate) enum Tool {
 }
 
 impl Tool {
-    /// Order of attempts.
     const ALL: [Tool; 2] = [Tool::Iptables, Tool::Nft];
 
     pub(crate) fn name(self) -> &'static str {

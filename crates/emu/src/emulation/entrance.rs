@@ -7,7 +7,6 @@ use lasthop_os::error::SystemError;
 use lasthop_os::port::{Entered, Port};
 use std::collections::VecDeque;
 
-/// Packets read from each device that have not joined the path yet.
 pub(super) struct Entrance {
     waiting: [VecDeque<Entered>; 2],
     /// Time at which a device was found empty.

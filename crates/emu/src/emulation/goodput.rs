@@ -31,7 +31,6 @@ struct Connection {
     lane: u32,
     /// Number of earlier connections between these ports.
     incarnation: u32,
-    /// Streams to the server and to the client.
     streams: [Stream; 2],
 }
 

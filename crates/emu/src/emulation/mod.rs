@@ -98,7 +98,6 @@ struct UnderWay {
     /// Delay of its entry after the kernel's hand-over.
     late: Duration,
     forward: bool,
-    /// TCP payload.
     part: Option<Part>,
 }
 

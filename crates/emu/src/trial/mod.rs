@@ -89,7 +89,6 @@ pub struct Outcome {
     pub load: Option<Load>,
 }
 
-/// Longest wait of the loop before a check of the time.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Trial {

@@ -134,7 +134,6 @@ struct Control {
     is_told_of_lost: bool,
 }
 
-/// Values of `mark_pace`.
 const PACES: [(&str, MarkPace); 3] =
     [("window", MarkPace::Window), ("rtt", MarkPace::Rtt), ("every", MarkPace::Every)];
 
@@ -194,7 +193,6 @@ impl Control {
         control
     }
 
-    /// Calls a hook and reads the attributes.
     #[inline]
     fn after(&mut self, hook: impl for<'py> FnOnce(&Hooks<'_, 'py>) -> PyResult<Bound<'py, PyAny>>) {
         let samples = self.nature.samples;

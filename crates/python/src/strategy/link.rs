@@ -183,7 +183,6 @@ struct Line {
     marks: bool,
     /// Whether the class overrides `ready_at`: `dequeue` may return None although packets wait.
     holds_back: bool,
-    /// Packets in the queue, by number.
     waiting: BTreeMap<u64, lasthop_wire::Packet>,
     bytes: u64,
     /// Time of the next call of `dequeue`.
@@ -208,7 +207,6 @@ impl Line {
         }
     }
 
-    /// Takes the packets from one of the object's lists.
     fn told(&mut self, list: &str, hook: &str) -> Vec<u64> {
         let told = self.object.attempt(|hooks| {
             let list = hooks.object.getattr(list)?;
@@ -222,7 +220,6 @@ impl Line {
         told.unwrap_or_default()
     }
 
-    /// Calls `ready_at`.
     fn asks_at(&mut self, now: Time) -> Time {
         let at_s = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
