@@ -8,8 +8,8 @@
  * advertised right edge, kept here for each connection, never moves left. Only connections of this host's own sockets
  * with an observed handshake are changed.
  *
- * Events inform user space of connections through `events`: SYNs, ends, and in between a summary of packets at most
- * once a millisecond. User space sees no other packets.
+ * `events` reports SYNs and ends of connections, and other packets by a summary at most once a millisecond. User space
+ * sees no packet itself.
  *
  * Built by `make bpf` with Debian's clang (14.0), libbpf-dev and linux-libc-dev.
  */

@@ -26,7 +26,9 @@ pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<Stri
         return Ok((None, None));
     }
     let begun = match obstacle(&options.settings) {
-        Some(message) => Err(SystemError { message, help: "omit --path or use --path nfqueue".to_owned() }),
+        Some(message) => {
+            Err(SystemError { message, help: "omit the option --path, or use --path nfqueue".to_owned() })
+        }
         None => Program::start(match options.path {
             Path::Clsact => Hook::Clsact,
             _ => Hook::of_kernel(),
