@@ -1,35 +1,35 @@
-# Everything that is needed to work on Lasthop. `make test` is what continuous integration runs.
+# Tasks for work on Lasthop. Continuous integration runs `make test`.
 
 CARGO ?= cargo
 PYTHON ?= python3
 
-# Programs that tests call, each with Debian's package if that has another name.
+# Programs that tests call; after a colon Debian's package if its name differs.
 PROGRAMS = tshark tcptrace chromium iptables ethtool ip:iproute2 ss:iproute2 nft:nftables setpriv:util-linux valgrind clang llvm-strip:llvm python3
 
-# Headers that tests include, each with Debian's package.
+# Headers that tests include; after a colon Debian's package.
 HEADERS = /usr/include/linux/bpf.h:linux-libc-dev /usr/include/bpf/bpf_helpers.h:libbpf-dev
 
-# Finds what keeps people out of a page (MPL 2.0): for tests alone, and only where there is npm.
+# Checks the page's accessibility (MPL 2.0). Tests only, and only if npm is installed.
 AXE = 4.14.1
 
 .PHONY: test waiting judge computing compiling tools format unit live others quiet lint doc python stubs bench measured count count-update peers growth crosscheck-ns2 crosscheck-kernel
 
-# Judgements that a busy machine did not allow: a line each, by the tests (crates/cli/tests/common/machine.rs).
+# Judgements that a busy machine did not allow, one line each, written by tests (crates/cli/tests/common/machine.rs).
 NOT_JUDGED = target/tmp/not-judged.txt
 
-# Three things at a time, each with its output in one piece: what waits for real time, what computes, what compiles.
-# Whoever waits goes first (nice). Tests that the machine did not let judge run once more when nothing else runs.
+# Three jobs at a time, each with its output in one piece: real-time tests, computation, compilation. Jobs that mostly
+# wait have priority (nice). Tests without a judgement are repeated at the end, when nothing else runs.
 test: tools format
 	nice $(CARGO) test --workspace --no-run
 	rm -f $(NOT_JUDGED)
 	$(MAKE) --jobs=3 --output-sync=target waiting computing compiling
 	$(MAKE) judge quiet
 	@if [ -s $(NOT_JUDGED) ]; then \
-		echo "$$(wc -l <$(NOT_JUDGED)) judgements were not made: the machine was busy"; cut -c1-200 $(NOT_JUDGED); \
+		echo "$$(wc -l <$(NOT_JUDGED)) judgements are missing: the machine was busy"; cut -c1-200 $(NOT_JUDGED); \
 	fi
 
-# A live test that fails beside other work is not judged: the test has to pass when nothing else runs. A test program that
-# ends without naming a failure (an abort, a signal) fails at once.
+# A live test that fails beside other work is not judged: it must pass when nothing else runs. A test program that ends
+# without naming a failed test (an abort, a signal) fails at once.
 waiting:
 	@mkdir -p target/tmp; status=0; $(MAKE) live >target/live.txt 2>&1 || status=$$?; cat target/live.txt; \
 	names=$$(sed -n 's/^    \([a-z0-9_:]*live::[a-z0-9_:]*\)$$/\1/p' target/live.txt | sort -u); \
@@ -52,7 +52,7 @@ compiling:
 	$(MAKE) lint
 	$(MAKE) python
 
-# On Debian as root what is missing is installed; otherwise it says what tests will be skipped for.
+# Installs missing tools on Debian as root; otherwise reports which tests will be skipped.
 tools:
 	@command -v $(CARGO) >/dev/null || { echo "make: the Rust toolchain is missing: https://rustup.rs"; exit 1; }
 	@for part in fmt clippy; do \
@@ -76,10 +76,10 @@ tools:
 	fi; \
 	if [ ! -e target/axe/axe.min.js ] && command -v npm >/dev/null; then \
 		mkdir -p target/axe && (cd target/axe && npm pack --silent axe-core@$(AXE) >/dev/null && tar -xzf axe-core-*.tgz && cp package/axe.min.js .) \
-			|| echo "make: no axe-core: the lab's accessibility is not checked"; \
+			|| echo "make: axe-core is missing: the lab's accessibility is not checked"; \
 	fi; \
 	for one in $(PROGRAMS); do \
-		command -v $${one%%:*} >/dev/null || echo "make: no $${one%%:*}: the tests that need it are skipped"; \
+		command -v $${one%%:*} >/dev/null || echo "make: $${one%%:*} is missing: tests that need it are skipped"; \
 	done
 
 format:
@@ -88,12 +88,12 @@ format:
 lint:
 	nice $(CARGO) clippy --workspace --all-targets -- -D warnings
 
-# Optimised a little (see profile.dev): the tests run whole simulations.
+# Slightly optimised (see profile.dev): the tests run whole simulations.
 unit:
 	$(CARGO) test --workspace
 
-# The same in three parts. Modules called `live` send real packets in real time and need little of a processor; those
-# called `quiet` judge only what an idle machine did. LASTHOP_JUDGE=1 makes a judgement that is not made a failure.
+# `make unit` in three parts. Modules called `live` send real packets in real time and need little processor time; those
+# called `quiet` need an idle machine. With LASTHOP_JUDGE=1 a missing judgement is a failure.
 live:
 	$(CARGO) test --workspace --tests --no-fail-fast -- live::
 
@@ -107,10 +107,10 @@ quiet:
 doc:
 	RUSTDOCFLAGS="-D warnings" nice $(CARGO) doc --workspace --no-deps
 
-# The Python package: one wheel, installed into an environment of its own, and its tests there.
+# The Python package: builds a wheel, installs it into a separate environment and runs its tests there.
 python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: there is no Python 3.11 or later"; exit 1; }
-	@# Debian's Python has neither venv nor pip without this package.
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Python 3.11 or later is missing"; exit 1; }
+	@# On Debian, venv and pip need this package.
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
 		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
 		{ apt-get update -qq || true; } && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; \
@@ -127,60 +127,60 @@ python:
 
 VENV = target/python/venv
 
-# What the extension says of its types, anew.
+# Regenerates the extension's type stubs and the types of scenario keys.
 stubs:
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin generate-stubs --features stubs --out target/python/stubs
 	cp target/python/stubs/lasthop/_lasthop.pyi python/lasthop/_lasthop.pyi
 	$(VENV)/bin/python python/build/keys.py > target/python/keys.py
 	mv target/python/keys.py python/lasthop/keys.py
 
-# The page anew (crates/page/lab.html, which is in the program): after a change of what it says or computes.
-# What rustc's own optimiser leaves is a tenth: wasm-opt's last pass is worth 20 KB of the page.
+# Rebuilds the page (crates/page/lab.html, part of the program): after a change of its content or computation.
+# wasm-opt's last pass saves 20 KB beyond rustc's own optimiser.
 WASM_FEATURES = bulk-memory multivalue mutable-globals nontrapping-float-to-int reference-types sign-ext
 .PHONY: page
 page:
-	@command -v wasm-opt >/dev/null || { echo "make: there is no wasm-opt: apt install binaryen"; exit 1; }
+	@command -v wasm-opt >/dev/null || { echo "make: wasm-opt is missing: apt install binaryen"; exit 1; }
 	@rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 	$(CARGO) rustc --package lasthop-page --lib --crate-type cdylib --profile page --target wasm32-unknown-unknown \
 		-- --remap-path-prefix="$${CARGO_HOME:-$$HOME/.cargo}=cargo" --remap-path-prefix="$(CURDIR)=lasthop"
 	wasm-opt -Oz -Oz $(WASM_FEATURES:%=--enable-%) target/wasm32-unknown-unknown/page/lasthop_page.wasm -o target/lasthop_page.wasm
 	$(CARGO) run --quiet --package lasthop-page --example page -- target/lasthop_page.wasm crates/page/lab.html
 
-# Builds the agent's program for the kernel with Debian 12's clang: after a change of crates/agent/bpf/window.c.
+# Builds the agent's kernel program with Debian 12's clang: after a change of crates/agent/bpf/window.c.
 BPF_OBJECT ?= crates/agent/bpf/window.o
 .PHONY: bpf
 bpf:
 	clang --target=bpf -O2 -g -Wall -Werror -fdebug-compilation-dir=. -idirafter /usr/include/$$(uname -m)-linux-gnu \
 		-c crates/agent/bpf/window.c -o $(BPF_OBJECT)
-	@# Keeps types (.BTF), which describe the maps; line numbers would change with every comment.
+	@# Keeps types (.BTF), which describe the maps; removes line numbers, which would change with every comment.
 	llvm-strip --strip-unneeded -R .BTF.ext -R .rel.BTF.ext -R .llvm_addrsig $(BPF_OBJECT)
 
-# How long the page takes to a picture, and that all runs in it are the native ones, bit for bit: for an idle machine.
+# Measures the page's time to a picture, and checks that its runs equal the native ones bit for bit: on an idle machine.
 .PHONY: page-times
 page-times:
 	$(CARGO) test --release -p lasthop --test lab -- --ignored --nocapture --test-threads=1
 
-# Packets per CPU second and peak memory on fixed cases.
+# Packets per CPU second and peak memory of fixed cases.
 bench:
 	$(CARGO) run --release -- bench
 
-# The same as the table of docs/performance.md: for an idle machine.
+# Updates the table of docs/performance.md: on an idle machine.
 measured:
 	$(CARGO) run --quiet --release -- bench --format csv > target/bench.csv
 	docs/speed-tables measured < target/bench.csv
 
-# Instructions per data packet and its ACK, beside the table that is kept: no case may grow by more than 2 %.
+# Instructions per data packet and its ACK, compared with the stored table: no case may grow by more than 2 %.
 count:
 	$(CARGO) run --quiet --release -- bench --count --against docs/instructions.csv
 
-# The table anew. A growth is explained in docs/performance.md, in the same commit.
+# Updates the table. Explain growth in docs/performance.md, in the same commit.
 count-update:
 	$(CARGO) run --quiet --release -- bench --count --format csv > target/instructions.csv
 	mv target/instructions.csv docs/instructions.csv
 	docs/speed-tables counted < docs/instructions.csv
 
-# The fastest program: the compiler is told what `bench` spends its time with (profile-guided optimisation). It takes two
-# release builds; every result is the same to the byte. It is left in target/fast/lasthop.
+# Builds the fastest program with profile-guided optimisation, trained by `bench`: target/fast/lasthop. Takes two
+# release builds; results are the same to the byte.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 LLVM_PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata
 TRAINED_BY = hasegawa koga3-sack koga4 dumbbell-1 dumbbell-10 dumbbell-100 dumbbell-1000 cubic-linux bbr3
@@ -195,24 +195,24 @@ fast:
 	cp target/fast/$(HOST)/release/lasthop target/fast/lasthop
 	@echo "target/fast/lasthop"
 
-# Lasthop, ns-2 and ns-3 side by side: the tables of docs/performance.md; some ten minutes.
+# Compares Lasthop, ns-2 and ns-3: tables of docs/performance.md; some ten minutes.
 peers:
-	@command -v ns >/dev/null || { echo "make: there is no ns-2: apt install ns2"; exit 1; }
-	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: there is no ns-3: apt install libns3-dev"; exit 1; }
+	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
+	@[ -e /usr/include/ns3/core-module.h ] || { echo "make: ns-3 is missing: apt install libns3-dev"; exit 1; }
 	$(CARGO) build --quiet --release
 	crosscheck/peers/run --write
 
-# How cost grows with flows, hops, window, loss and time: docs/growth.md and its pictures; some thirty minutes.
+# Growth of cost with flows, hops, window, loss and time: docs/growth.md and its pictures; some thirty minutes.
 growth:
 	$(CARGO) build --quiet --release
 	docs/growth/run
 
-# The papers' baselines in ns-2 and here (docs/validation.md): some ten minutes on two cores.
+# The papers' baselines in ns-2 and Lasthop (docs/validation.md): some ten minutes on two cores.
 crosscheck-ns2:
-	@command -v ns >/dev/null || { echo "make: there is no ns-2: apt install ns2"; exit 1; }
+	@command -v ns >/dev/null || { echo "make: ns-2 is missing: apt install ns2"; exit 1; }
 	$(CARGO) run --quiet --release -p lasthop-lab --example crosscheck-ns2
 
-# The simulator beside real TCP over the same paths (docs/validation.md): two hours and a half of real time, as root.
+# Compares the simulator with real TCP over the same paths (docs/validation.md): 2.5 hours of real time, as root.
 crosscheck-kernel:
 	$(CARGO) build --quiet --release
 	crosscheck/kernel/run

@@ -3,7 +3,7 @@
 
     lasthop emulate PATH --congestion cubic --server 'requests.py serve' -- requests.py ask {server} BYTES THINK_S COUNT
 
-The client asks with 300 bytes, reads the response, waits THINK_S seconds, and asks again.
+The client sends a request of 300 bytes, reads the response, waits THINK_S seconds, and repeats.
 """
 
 import socket

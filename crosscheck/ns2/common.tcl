@@ -1,18 +1,18 @@
-# What the baselines share. A script is run as
+# Common code of the baselines. Usage of a script:
 #
 #     ns SCRIPT RUN [KEY VALUE]...
 #
-# RUN, from 0, picks the substream of random numbers. A KEY is one of the script's parameters, or CLASS.VARIABLE for a
-# default of ns-2's own, as Agent/TCP.singledup_. The last line printed is pairs of a name and a number.
+# RUN, from 0, selects the substream of random numbers. A KEY is one of the script's parameters, or CLASS.VARIABLE for a
+# default of ns-2, like Agent/TCP.singledup_. The last line printed has pairs of a name and a number.
 
-# Wireless nodes need the headers of routing, ARP, the link layer and the MAC too: their scripts set `wireless` before.
+# Scripts with wireless nodes set `wireless` first: they need the headers of routing, ARP, the link layer and the MAC.
 if {![info exists wireless]} {
     remove-all-packet-headers
     add-packet-header Flags IP RTP TCP
 }
 
-# ns-2 as Lasthop's papers have it: no timestamps, no limited transmit, nothing drawn at random at the sender, a
-# window and an initial threshold that do not bind. What a script sets after this, or the command line, prevails.
+# ns-2 as in Lasthop's papers: no timestamps, no limited transmit, no random numbers at the sender, no limit by window
+# or initial threshold. Later settings of the script or the command line prevail.
 Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ 2
 Agent/TCP set tcpTick_ 0.01
@@ -26,7 +26,7 @@ Agent/TCP set timestamps_ false
 Agent/TCP set tcpip_base_hdr_size_ 40
 Agent/TCPSink set packetSize_ 40
 
-# Parameters with their defaults, those of the command line, the random numbers, a simulator.
+# Sets up parameters (defaults, then command line), random numbers and the simulator.
 proc begin {defaults} {
     global argv param ns defaultRNG
     array set param $defaults
@@ -47,8 +47,8 @@ proc begin {defaults} {
     set ns [new Simulator]
 }
 
-# A link in both directions. `packets` may wait for each, the one in transmission not counted: ns-2 admits one fewer
-# than its limit.
+# A link in both directions. `packets`: queue limit without the packet in transmission; ns-2 admits one fewer than its
+# limit.
 proc link {from to rate delay packets} {
     global ns
     $ns duplex-link $from $to $rate $delay DropTail
@@ -56,7 +56,7 @@ proc link {from to rate delay packets} {
     $ns queue-limit $to $from [expr {$packets + 1}]
 }
 
-# Each packet that has crossed the link is lost with this probability.
+# Loses each packet that has crossed the link with this probability.
 proc lose {from to probability} {
     global ns
     set model [new ErrorModel]
@@ -65,7 +65,7 @@ proc lose {from to probability} {
     $ns link-lossmodel $model $from $to
 }
 
-# A connection whose sender is Agent/TCP/KIND; data flows from `start` on, without end or so many packets.
+# A connection with sender Agent/TCP/KIND; data flows from `start` on, without limit or `packets` packets.
 proc connect {kind from to start {packets ""}} {
     global ns tcps sinks starts
     set tcp [new Agent/TCP/$kind]
@@ -86,7 +86,7 @@ proc connect {kind from to start {packets ""}} {
     return $tcp
 }
 
-# Payload that the receiver could hand up in order, bytes. The sink counts whole packets, the SYN among them.
+# Payload delivered in order, bytes. The sink counts whole packets, the SYN included.
 proc delivered {tcp sink} {
     set payload [$tcp set packetSize_]
     set header [expr {[Agent/TCP set useHeaders_] ? [$tcp set tcpip_base_hdr_size_] : 0}]
@@ -94,7 +94,7 @@ proc delivered {tcp sink} {
     return [expr {$bytes > 0 ? $bytes / ($payload + $header) * $payload : 0}]
 }
 
-# Prints what became of all connections until now (or `end`), and stops.
+# Prints the results of all connections until now (or `end`), and stops.
 proc report {{end now}} {
     global ns tcps sinks starts
     if {$end eq "now"} {

@@ -1,5 +1,5 @@
-# huang, Fig. 1 (a): 1 MB over a wireless link that is good and bad in turn. `clock`: the states last by themselves and
-# a packet meets the one at the end of its transmission ("time"), or only while something is sent ("sent").
+# huang, Fig. 1 (a): 1 MB over a wireless link with alternating good and bad states. `clock`: states change in real time
+# and apply at the end of a transmission ("time"), or advance only during transmissions ("sent").
 
 source [file join [file dirname [info script]] common.tcl]
 
@@ -13,7 +13,7 @@ set receiver [$ns node]
 link $server $gateway 10Mb 40ms 50
 link $gateway $receiver 2Mb $param(delay) 50
 
-# "sent": stays are counted in bits at the link's rate.
+# "sent": durations of states are counted in bits at the link's rate.
 set unit [expr {$param(clock) eq "time" ? "time" : "bit"}]
 set scale [expr {$param(clock) eq "time" ? 1.0 : 2e6}]
 foreach state {good bad} {
@@ -25,7 +25,7 @@ $ns link-lossmodel $channel $gateway $receiver
 
 set tcp [connect $param(kind) $server $receiver 0 1000]
 
-# The transfer is over when its last byte arrives: before the ACK that tells the sender, by that ACK's way.
+# The transfer ends with the arrival of its last byte: one ACK transit before the sender knows.
 $tcp proc done {} {
     global ns param
     set ack [expr {8 * [Agent/TCPSink set packetSize_]}]

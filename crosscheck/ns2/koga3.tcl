@@ -18,7 +18,7 @@ Agent/TCP/Sack1 set bugFix_ true
 
 begin {kind Reno load tcp duration 20}
 
-# A class of CBQ: its share, its priority, at most 200 packets, and a burst of 16 after a pause.
+# A class of CBQ with share and priority, a limit of 200 packets, and a burst of 16 after a pause.
 proc class {parent share priority} {
     set class [new CBQClass]
     set queue [new Queue/DropTail]
@@ -49,7 +49,7 @@ proc gateway {from to} {
     $link bind $cbr 2
 }
 
-# On for an exponential time, then off for one.
+# Alternates exponentially distributed on and off times.
 proc alternate {source} {
     global ns defaultRNG
     $source start

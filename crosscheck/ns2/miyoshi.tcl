@@ -1,4 +1,4 @@
-# miyoshi, Table 1: terminals behind one base station, a connection to each, so many ACKs per segment.
+# miyoshi, Table 1: terminals behind one base station, one connection each, several ACKs per segment.
 
 source [file join [file dirname [info script]] common.tcl]
 

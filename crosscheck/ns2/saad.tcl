@@ -1,5 +1,5 @@
-# saad, Fig. 8: flows over a wire to a base station, and from there to a mobile node over ns-2's 802.11 MAC at 2 Mbit/s.
-# The paper names no MAC: all values are ns-2's own. `rts` is the size from which a packet is sent behind RTS and CTS.
+# saad, Fig. 8: flows over a wire to a base station and on to a mobile node over ns-2's 802.11 MAC at 2 Mbit/s. The
+# paper names no MAC: all values are ns-2's defaults. `rts` is the size above which a packet uses RTS and CTS.
 
 set wireless true
 source [file join [file dirname [info script]] common.tcl]
@@ -41,7 +41,7 @@ link $server $bs 70Mb 45ms 1000000
 set first [new RandomVariable/Uniform]
 $first set max_ 0.5
 for {set number 0} {$number < $param(flows)} {incr number} {
-    connect $param(kind) $server $mobile [expr {1 + [$first value]}] ;# once DSDV has a route
+    connect $param(kind) $server $mobile [expr {1 + [$first value]}] ;# when DSDV has a route
 }
 
 $ns at [expr {1 + $param(duration)}] report

@@ -1,5 +1,5 @@
-# hasegawa's path with one SACK flow, as `lasthop bench`'s hasegawa, but for the link layer: ns-2 has no such ARQ, so that a
-# packet on the downlink is lost with the probability that is left.
+# hasegawa's path with one SACK flow, as in `lasthop bench`, except for the link layer: ns-2 lacks such an ARQ, so a
+# packet on the downlink is lost with the residual probability.
 
 source [file join [file dirname [info script]] .. ns2 common.tcl]
 

@@ -2,7 +2,7 @@
 //
 //     peers CASE FLOWS DURATION_S
 //
-// Prints the data packets sent, retransmissions among them. Every segment is acknowledged at once.
+// Prints the number of data packets sent, including retransmissions. Every segment is acknowledged at once.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -23,12 +23,12 @@ static void Sent(Ptr<const Packet> packet, const TcpHeader &, Ptr<const TcpSocke
     dataPackets += packet->GetSize() > 0;
 }
 
-// The socket is there once the application has started.
+// The socket exists only after the application has started.
 static void Watch(Ptr<BulkSendApplication> application) {
     application->GetSocket()->TraceConnectWithoutContext("Tx", MakeCallback(&Sent));
 }
 
-// A link of these rates, with so many packets in each queue.
+// A link with these rates and this queue limit in each direction.
 static NetDeviceContainer Link(NodeContainer nodes, const char *down, const char *up, const char *delay,
                                const char *queue) {
     PointToPointHelper link;
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
         last = addresses.Assign(devices);
         addresses.NewNetwork();
     }
-    // No queue disc before the queue of a device.
+    // Removes queue discs: only the devices' queues hold packets.
     for (const auto &devices : links) {
         TrafficControlHelper().Uninstall(devices);
     }

@@ -1,5 +1,4 @@
-//! Two honest hosts and a hostile path, as in the property test of the same scripts (`crates/host/tests/hostile`):
-//! what must hold is said there.
+//! Two honest hosts and a hostile path: the property test's scripts and invariants (`crates/host/tests/hostile`).
 #![no_main]
 
 #[path = "../../crates/host/tests/hostile/middle.rs"]

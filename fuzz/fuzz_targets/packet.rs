@@ -1,5 +1,5 @@
-//! The packet reader: any bytes are either a packet that is the same after it was written and read again, or an error; and
-//! an ICMP error, or the reason why not.
+//! The packet parser: any bytes give either a packet that survives a round trip through `emit` and `parse`, or an
+//! error; likewise for ICMP errors.
 #![no_main]
 
 use lasthop_wire::bytes::{Checksums, Content, EmitError, Payload, emit, parse, parse_icmp_error};
@@ -25,11 +25,11 @@ fuzz_target!(|bytes: &[u8]| {
     let mut written = Vec::new();
     match emit(&parsed.header, &body, Payload::Bytes(parsed.payload), &mut written) {
         Ok(()) => {}
-        // Padding takes room that the options had without it.
+        // The original padding used space that `emit` needs for options.
         Err(EmitError::OptionsTooLong) => return,
         Err(EmitError::PacketTooLong { .. }) if bytes.len() > 65_000 => return,
-        Err(error) => panic!("read, but not written: {error}"),
+        Err(error) => panic!("parsed, but not emitted: {error}"),
     }
-    let again = parse(&written, Checksums::Verify).expect("what was written is read, and its checksums are right");
+    let again = parse(&written, Checksums::Verify).expect("an emitted packet parses with valid checksums");
     assert_eq!(again, parsed);
 });

@@ -1,5 +1,5 @@
-//! The scenario reader: any text is either a scenario that reads back from what `show` prints, or one problem that
-//! can be drawn. The first line, if it begins with `--set `, is an option of the rest.
+//! The scenario parser: any text gives either a scenario that parses again from the output of `show`, or one problem
+//! that can be rendered. A first line beginning with `--set ` is an option for the rest.
 #![no_main]
 
 use lasthop_scenario::{Draft, Problem, Scenario};
@@ -17,14 +17,14 @@ fuzz_target!(|text: &str| {
         }
         Ok(draft)
     });
-    // What names a file would be read: that is another target's.
+    // A trace would open a file; another target covers traces.
     if text.contains("trace") {
         return;
     }
     match draft.and_then(|draft| draft.show()) {
         Ok(shown) => {
             if let Err(problem) = Scenario::parse(&shown, "shown.toml") {
-                panic!("shown, but not read back: {problem}\n{shown}");
+                panic!("shown, but not parsed again: {problem}\n{shown}");
             }
         }
         Err(problem) => draw(&problem),

@@ -1,4 +1,4 @@
-//! The trace reader: any text is either a trace that has a length and a rate, or an error that names a line of it.
+//! The trace parser: any text gives either a trace with a length and a rate, or an error with its line.
 #![no_main]
 
 use lasthop_net::service::Trace;

@@ -1,7 +1,7 @@
-"""Builds the wheel: maturin's extension, and beside it the native command `lasthop`.
+"""Builds the wheel: maturin's extension together with the native command `lasthop`.
 
-maturin builds either an extension or programs, not both into one wheel. What lies in `<data>/scripts` it packs as a
-wheel's scripts, however: the command is built first, by cargo as always, and put there.
+maturin builds either an extension or programs, but it packs files in `<data>/scripts` as scripts of the wheel.
+Therefore cargo builds the command first, and it is copied there.
 """
 
 import os
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "target" / "python" / "lasthop.data"
 
 
-# maturin wants the folder to be there, whatever it is asked for.
+# maturin requires this folder in every call.
 DATA.mkdir(parents=True, exist_ok=True)
 
 
@@ -48,9 +48,9 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def add_command():
-    """Builds the command and lays it where maturin looks for scripts."""
+    """Builds the command and copies it to maturin's folder of scripts."""
     if shutil.which("cargo") is None:
-        sys.exit("lasthop is built with Rust, and there is no cargo: https://rustup.rs")
+        sys.exit("building lasthop needs Rust, and cargo is not installed: https://rustup.rs")
     subprocess.run(["cargo", "build", "--release", "--package", "lasthop"], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     name = "lasthop.exe" if os.name == "nt" else "lasthop"

@@ -1,4 +1,4 @@
-"""Writes python/lasthop/keys.py: the names of scenarios as types, from what the engine says of itself.
+"""Writes python/lasthop/keys.py: types for the names of scenarios, from the engine's schema.
 
 python python/build/keys.py > python/lasthop/keys.py
 """
@@ -28,7 +28,7 @@ from lasthop.strategy import (
 )
 '''
 
-# Where a class of Python may stand.
+# Keys that accept a Python class.
 STRATEGIES = {
     "congestion": ["CongestionControl"],
     "timing": ["AckTiming"],
@@ -40,7 +40,7 @@ STRATEGIES = {
 
 
 def written(schema: dict) -> str:
-    """The module's text."""
+    """Text of the module."""
     parts = [HEAD]
     for name, definition in schema["$defs"].items():
         if name != "name":
@@ -84,7 +84,7 @@ def written(schema: dict) -> str:
 
 
 def mechanism(name: str, definition: dict) -> str:
-    """The names of a question's answers; a table with parameters, or a class of one's own."""
+    """Type alias of a mechanism key: names, a table with parameters, or a class."""
     names = [form["const"] for form in definition["anyOf"] if "const" in form]
     forms = [f"Literal[{', '.join(json.dumps(one) for one in names)}]", "str", "Mapping[str, object]"]
     forms += [form for one in STRATEGIES.get(name, []) for form in (one, f"type[{one}]")]
@@ -95,7 +95,7 @@ def mechanism(name: str, definition: dict) -> str:
 
 
 def table(name: str, properties: dict, known: dict, doc: str) -> str:
-    """A table's keys with what they take."""
+    """Typed dict of a table's keys."""
     reserved = [key for key in properties if keyword.iskeyword(key)]
     base, before = "TypedDict", ""
     if reserved:
@@ -117,7 +117,7 @@ def table(name: str, properties: dict, known: dict, doc: str) -> str:
 
 
 def kind(value: dict, known: str | None) -> str:
-    """The type that a key takes."""
+    """Type of a key's values."""
     if known:
         return known
     if "$ref" in value:

@@ -1,15 +1,15 @@
-"""TCP over wireless last hops: a deterministic simulator, with the cures of the literature.
+"""TCP over wireless last hops: a deterministic simulator with the remedies of the literature.
 
     import lasthop
 
     results = lasthop.run("umts", runs=10)
-    results.to_pandas()                       # a row for each run and flow; units in the columns' names
+    results.to_pandas()                       # a row for each run and flow; column names include the unit
     results.mean("goodput_kbps")              # with its 95 % interval
     lasthop.compare("umts", vary={"recovery": ["sack", "reno"]})
 
 A scenario is a ready path (`ready_paths()`), a TOML file, a line of text (`"rate=10Mbit/s,rtt=20ms,loss=1%"`), or a
-dict with the names of TOML. What is wrong is an `Error` with its place. Mechanisms of your own are small classes:
-`CongestionControl` and the others. `lasthop.plot` draws (it needs matplotlib).
+dict with the names of TOML. Invalid input raises an `Error` with its place. You can write mechanisms as small classes:
+`CongestionControl` and others. `lasthop.plot` draws figures (needs matplotlib).
 """
 
 from lasthop._error import Error

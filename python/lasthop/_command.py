@@ -1,4 +1,4 @@
-"""The native command `lasthop` that came with this package, for what is not done in Python's own process."""
+"""The native command `lasthop` of this package, for work outside the Python process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lasthop._error import Error
 
 
 def path() -> str:
-    """Where the command is."""
+    """Path of the command."""
     name = "lasthop" + (sysconfig.get_config_var("EXE") or "")
     user = sysconfig.get_preferred_scheme("user")
     folders = [
         sysconfig.get_path("scripts"),
         sysconfig.get_path("scripts", scheme=user),
-        # Beside a package that stands in a folder of its own (pip install --target).
+        # For a package in a separate folder (pip install --target).
         str(Path(__file__).parents[1] / "bin"),
         str(Path(sys.executable).parent),
     ]
@@ -32,13 +32,13 @@ def path() -> str:
         if found.is_file():
             return str(found)
     raise Error(
-        "the command `lasthop` is not beside this package",
-        f"looked in {', '.join(folders)}; install the package again",
+        "the command `lasthop` of this package is missing",
+        f"reinstall the package; searched in {', '.join(folders)}",
     )
 
 
 def output(arguments: list[str]) -> tuple[str, str]:
-    """What the command prints, and what it says beside it; that goes to standard error as it comes."""
+    """Returns standard output and standard error of the command; also copies standard error as it arrives."""
     child = subprocess.Popen(
         [path(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -49,7 +49,7 @@ def output(arguments: list[str]) -> tuple[str, str]:
         is_message = False
         for line in child.stderr:
             told.append(line)
-            # A message ends the command: the error has it.
+            # A message ends the command; the raised error contains it.
             is_message = is_message or line.lstrip().startswith("×")
             if not is_message:
                 sys.stderr.write(line)
@@ -71,7 +71,7 @@ def output(arguments: list[str]) -> tuple[str, str]:
 
 
 def _refused(told: str, otherwise: str) -> Error:
-    """The command's own message as an error: `× what is wrong`, and `help: how to mend it`."""
+    """Converts the command's own message to an error: `× message`, and `help: remedy`."""
     message, help = None, None
     for line in told.splitlines():
         words = line.strip()
@@ -83,7 +83,7 @@ def _refused(told: str, otherwise: str) -> Error:
 
 
 def objects(arguments: list[str], report: str | None) -> list[dict[str, Any]]:
-    """The objects that a command prints as JSON; its report is kept only at `report`."""
+    """Objects that a command prints as JSON. Its report is kept only if `report` is a path."""
     with tempfile.TemporaryDirectory() as folder:
         page = report or os.path.join(folder, "report.html")
         printed, _ = output([*arguments, "--format", "json", "--report", page])

@@ -1,26 +1,26 @@
-"""What is wrong with what the user gave."""
+"""Errors of user input."""
 
 from __future__ import annotations
 
 
 class Error(ValueError):
-    """What the user gave cannot be used; says what, where, and how to mend it.
+    """Invalid input: what is wrong, where, and how to mend it.
 
-    `str(error)` is what the command `lasthop` prints: the message, the file with the line underlined, the help.
+    `str(error)` is the output of the command `lasthop`: the message, the file with the line underlined, the help.
     """
 
     message: str
-    """What is wrong, one sentence."""
+    """Problem, one sentence."""
     help: str | None
-    """What would be right."""
+    """Remedy."""
     file: str | None
-    """The scenario's file, ready path or "command line"; None if the mistake is not in a scenario."""
+    """Scenario's file, ready path or "command line"; None if the problem has no place in a scenario."""
     line: int | None
-    """The line in it, from 1."""
+    """Line in the file, from 1."""
     column: int | None
-    """The place in the line, from 1."""
+    """Column in the line, from 1."""
     underlined: str | None
-    """The text at that place."""
+    """Text at this place."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Scenarios built in Python, as TOML: the names are TOML's, so that errors and documentation are the same."""
+"""Conversion of Python scenarios to TOML, so that names, errors and documentation are the same."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lasthop.strategy import Strategies
 
 
 def document(table: Mapping[str, object], strategies: Strategies) -> str:
-    """A scenario's text."""
+    """Text of a scenario."""
     return "\n".join(_section("", table, strategies)).strip() + "\n"
 
 
 def typed(path: str, value: object, strategies: Strategies) -> str:
-    """A single value, as it is written behind `--set path=`."""
+    """A single value as in `--set path=`."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -25,7 +25,7 @@ def typed(path: str, value: object, strategies: Strategies) -> str:
 
 
 def _section(path: str, table: Mapping[str, object], strategies: Strategies) -> list[str]:
-    """A table: its values, then the tables in it under headings of their own."""
+    """Lines of a table: its values, then its sub-tables with their headings."""
     lines = []
     below = []
     for key, value in table.items():

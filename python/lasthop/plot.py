@@ -1,8 +1,8 @@
-"""Figures of results, with matplotlib: colour-blind safe, legible in print, units on every axis.
+"""Figures of results with matplotlib: colour-blind safe, legible in print, with units on every axis.
 
-Each function draws into `ax` if it is given, else into a figure of its own, and returns the axes (`time_series` a
-list): `plot.series(…).figure.savefig("figure.pdf")`, or `.svg`. Colours are those of Okabe and Ito; lines also differ
-in their dashes and markers.
+Each function draws into `ax` if given, otherwise into a new figure, and returns the axes (`time_series` a list). To
+save a figure: `plot.series(…).figure.savefig("figure.pdf")`, or `.svg`. The colours are Okabe and Ito's; lines also
+differ in dashes and markers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ try:
     import matplotlib.pyplot as plt
 except ModuleNotFoundError as missing:
     raise Error(
-        f"lasthop.plot draws with matplotlib, and there is no {missing.name}",
-        "pip install matplotlib; with lasthop itself, from its sources: pip install '.[plot,pandas]'",
+        f"lasthop.plot needs matplotlib, and {missing.name} is not installed",
+        "pip install matplotlib; or, from lasthop's sources: pip install '.[plot,pandas]'",
     ) from None
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's, the best told apart first."""
+"""Okabe and Ito's colours; the most distinct ones first."""
 _DASHES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _STYLE: Any = {
@@ -77,7 +77,7 @@ def series(
     flow: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """A metric's means with their 95 % intervals over a varied key `x` (the first one), a line for each of the others."""
+    """Means of a metric with 95 % intervals over a varied key `x` (default: the first), one line per other value."""
     _expect(comparison, "series", Comparison, "lasthop.compare(…)")
     x = x or comparison.paths[0]
     if x not in comparison.paths:
@@ -132,7 +132,7 @@ def time_series(
     *,
     flows: Iterable[str] | None = None,
 ) -> list[Axes]:
-    """Samples of the first repetition over time, one below the other: `run(…, samples=True)`."""
+    """Samples of the first repetition over time, one axes per column; needs `run(…, samples=True)`."""
     _expect(results, "time_series", Results, "lasthop.run(…, samples=True)")
     table = results.samples
     names = list(flows) if flows is not None else results.scenario.flows
@@ -161,7 +161,7 @@ def time_series(
 
 
 def queue(results: Results, links: Iterable[str] | None = None, *, ax: Axes | None = None) -> Axes:
-    """What waits at directions of links over time; by default at those where anything waits: `run(…, samples=True)`."""
+    """Backlog of link directions over time, by default of those with any backlog; needs `run(…, samples=True)`."""
     _expect(results, "queue", Results, "lasthop.run(…, samples=True)")
     table = results.queues
     times, whose, packets = table["time_s"], table["link"], table["queue_packets"]
@@ -197,10 +197,10 @@ def time_sequence(
     end_s: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Each segment of a flow as tcptrace draws it: `run(…, events=True)`.
+    """Each segment of a flow in the style of tcptrace; needs `run(…, events=True)`.
 
-    A vertical line is a segment, from its first byte to its last: as it leaves, orange if it goes again; a cross is a
-    loss. The steps are what the receiver acknowledges, the pale lines what it reports by SACK.
+    A vertical line is a sent segment from its first to its last byte, orange if retransmitted. A cross is a loss. The
+    steps are the cumulative ACKs, the pale lines the SACK blocks.
     """
     _expect(results, "time_sequence", Results, "lasthop.run(…, events=True)")
     name = flow or results.scenario.flows[0]
@@ -238,7 +238,7 @@ def time_sequence(
         bars: list[tuple[list[tuple[float, float, float]], Any]] = [
             (blocks, {"color": COLOURS[3], "linewidth": 0.8, "alpha": 0.5, "label": "SACK"}),
             (sent, {"color": COLOURS[0], "linewidth": 1.6, "label": "sent"}),
-            (again, {"color": COLOURS[1], "linewidth": 2.2, "label": "sent again"}),
+            (again, {"color": COLOURS[1], "linewidth": 2.2, "label": "retransmitted"}),
         ]
         for rows, looks in bars:
             at, low, high = _columns(rows)
@@ -249,7 +249,7 @@ def time_sequence(
         ax.plot(*_columns(lost, 2), "x", color=COLOURS[6], markersize=5, label="lost")
         ax.set_xlabel("time (s)")
         ax.set_ylabel("sequence (kB)")
-        shown = {"SACK": blocks, "sent": sent, "sent again": again, "acknowledged": acks, "lost": lost}
+        shown = {"SACK": blocks, "sent": sent, "retransmitted": again, "acknowledged": acks, "lost": lost}
         handles, labels = ax.get_legend_handles_labels()
         some = [(handle, label) for handle, label in zip(handles, labels, strict=True) if shown[label]]
         if some:
@@ -264,7 +264,7 @@ def cdf(
     by: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The share of runs and flows up to each value of a metric; `by` is a column with a line for each of its values."""
+    """Share of runs and flows with at most each value of a metric; `by` is a column with one line for each value."""
     _expect(results, "cdf", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     table = results.flows
     if by is None and isinstance(results, Comparison):
@@ -278,15 +278,15 @@ def cdf(
         for (name, line), (colour, dash, _) in zip(values.items(), _looks(), strict=False):
             ax.ecdf(line, label=name or None, color=colour, linestyle=dash)
         ax.set_xlabel(_label(metric))
-        ax.set_ylabel("share of runs up to it")
+        ax.set_ylabel("cumulative share of runs")
         ax.set_ylim(0, 1.02)
         _legend(ax, len(values))
     return ax
 
 
 def completion_times(results: Results | Comparison, *, by: str | None = None, ax: Axes | None = None) -> Axes:
-    """The share of finite transfers complete by each time; those cut off by the run's end count as "later than that" (the
-    product-limit estimate; Kaplan and Meier 1958), a tick each."""
+    """Share of finite transfers complete at each time. Unfinished transfers are treated as censored (product-limit
+    estimate; Kaplan and Meier 1958) and drawn as ticks."""
     _expect(results, "completion_times", (Results, Comparison), "lasthop.run(…) or lasthop.compare(…)")
     table = results.flows
     if by is None and isinstance(results, Comparison):
@@ -305,7 +305,7 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
             ax.step(*_columns(steps, 2), where="post", label=name or None, color=colour, linestyle=dash)
             ax.plot(*_columns(cut, 2), "|", color=colour, markersize=8)
         ax.set_xlabel("time from the start (s)")
-        ax.set_ylabel("share complete by then")
+        ax.set_ylabel("share of transfers complete")
         ax.set_ylim(0, 1.02)
         ax.set_xlim(left=0)
         _legend(ax, len(watched))
@@ -313,7 +313,7 @@ def completion_times(results: Results | Comparison, *, by: str | None = None, ax
 
 
 def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Axes | None = None) -> Axes:
-    """A figure of a paper: our points with their 95 % intervals, a line for each series; open markers are published ones."""
+    """A figure of a paper: our points with 95 % intervals, one line per series; open markers are published values."""
     _expect(reproduction, "paper", Reproduction, "lasthop.reproduce(…)")
     items = [one for one in reproduction.items if one["item"] == item and one["reading"] == "default"]
     if not items:
@@ -374,10 +374,10 @@ def paper(reproduction: Reproduction, item: str, *, x: str | None = None, ax: Ax
 def product_limit(
     times: list[tuple[float, bool]],
 ) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """The share complete as steps (time, share), and where a transfer was cut off; of (time, whether it was complete)."""
+    """Steps of the share complete (time, share), and the censored transfers, from pairs (time, whether complete)."""
     left, share = len(times), 0.0
     steps, cut = [(0.0, 0.0)], []
-    # At the same instant what is complete comes before what is cut off.
+    # At equal times, completed transfers come before censored ones.
     for seconds, complete in sorted(times, key=lambda one: (one[0], not one[1])):
         if complete:
             share = 1 - (1 - share) * (left - 1) / left
@@ -392,7 +392,7 @@ def product_limit(
 
 @contextmanager
 def _axes(ax: Axes | None) -> Iterator[Axes]:
-    """The axes to draw into; those of a figure of our own have our style."""
+    """The axes to draw into; a new figure has the module's style."""
     if ax is not None:
         yield ax
         return
@@ -402,7 +402,7 @@ def _axes(ax: Axes | None) -> Iterator[Axes]:
 
 @contextmanager
 def _style() -> Iterator[None]:
-    """Our style, for figures that are made within."""
+    """The module's style, for figures made within."""
     _choose_backend()
     with mpl.rc_context(_STYLE):
         yield
@@ -410,8 +410,8 @@ def _style() -> Iterator[None]:
 
 @cache
 def _choose_backend() -> None:
-    """Has matplotlib load its backend now. It does so with the first figure otherwise, and a notebook's backend then
-    registers itself in settings that `rc_context` takes back: later cells would show no figure."""
+    """Loads matplotlib's backend now. A notebook's backend loaded later, within `rc_context`, would register itself in
+    settings that are then restored: later cells would show no figure."""
     plt.switch_backend(mpl.get_backend())
 
 
@@ -430,13 +430,13 @@ def _legend(ax: Axes, lines: int) -> None:
 
 
 def _scale_x(ax: Axes, places: Sequence[float]) -> None:
-    """Values over several powers of ten need their logarithms."""
+    """Uses a logarithmic axis for values over several powers of ten."""
     if min(places) > 0 and max(places) / min(places) >= 50:
         ax.set_xscale("log")
 
 
 def _label(name: str) -> str:
-    """`goodput (kbit/s)` of `goodput_kbps`."""
+    """Label `goodput (kbit/s)` of `goodput_kbps`."""
     words, _, unit = name.rpartition("_")
     if words and unit in _UNITS:
         return f"{words.replace('_', ' ')} ({_UNITS[unit]})"
@@ -444,14 +444,14 @@ def _label(name: str) -> str:
 
 
 def _key_label(key: str, values: Iterable[str]) -> str:
-    """A varied key, with the unit that its values have."""
+    """Label of a varied key, with the unit of its values."""
     units = {value.strip().lstrip("+-0123456789.eE ").strip() for value in values}
     unit = units.pop() if len(units) == 1 else ""
     return f"{key} ({unit})" if unit and all(_number(value) is not None for value in values) else key
 
 
 def _number(value: str) -> float | None:
-    """The number that a value begins with; values of one key have one unit, or are compared as words."""
+    """Number at the start of a value. Values of one key have the same unit, or are compared as text."""
     import re
 
     found = re.match(r"^\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ/%]*)\s*$", value)
@@ -471,7 +471,7 @@ def _float(value: float | None) -> float:
 
 
 def _offset(number: int, origin: int) -> int:
-    """Bytes since the beginning, of a 32-bit number that may have wrapped once."""
+    """Stream offset of a 32-bit sequence number that may have wrapped once."""
     return (number - origin) % (1 << 32)
 
 

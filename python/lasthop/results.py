@@ -1,4 +1,4 @@
-"""What came out of runs."""
+"""Results of runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Estimate(NamedTuple):
 
     mean: float
     ci95: tuple[float, float] | None
-    """The interval's ends; None for one repetition."""
+    """Ends of the interval; None for one repetition."""
     runs: int
-    """In how many repetitions it is defined."""
+    """Number of repetitions with a defined value."""
 
     def __str__(self) -> str:
         half = f" ± {(self.ci95[1] - self.ci95[0]) / 2:.3g}" if self.ci95 else ""
@@ -32,41 +32,41 @@ class Estimate(NamedTuple):
 
 
 class _Numbers:
-    """Every number of every repetition, and the means."""
+    """All numbers of all repetitions, and the means."""
 
     _made: _lasthop.Runs | _lasthop.Comparison
 
     @property
     def runs(self) -> int:
-        """How many repetitions there are."""
+        """Number of repetitions."""
         return self._made.runs
 
     @cached_property
     def flows(self) -> Table:
-        """A row for each repetition and flow: flow, run, seed, then every metric."""
+        """One row for each repetition and flow: flow, run, seed, then every metric."""
         return Table(self._made.flows())
 
     @cached_property
     def links(self) -> Table:
-        """A row for each repetition and direction of a link, with what it carried."""
+        """One row for each repetition and link direction, with its traffic."""
         return Table(self._made.links())
 
     def to_json(self) -> str:
-        """What the command prints with `--format json`, byte for byte: an object a line."""
+        """Output of the command with `--format json`, byte for byte: one object a line."""
         return self._made.json()
 
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
-        """The means with their intervals: the objects of `to_json` but for its notes."""
+        """Means with their intervals: the objects of `to_json` without the notes."""
         objects = (json.loads(line) for line in self.to_json().splitlines())
         return [one for one in objects if "note" not in one]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`flows` as a data frame of pandas."""
+        """`flows` as a pandas data frame."""
         return self.flows.to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """`flows` as a data frame of polars."""
+        """`flows` as a polars data frame."""
         return self.flows.to_polars()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -77,10 +77,10 @@ class _Numbers:
 
 
 class Results(_Numbers):
-    """Repetitions of a scenario; `lasthop.run` makes one."""
+    """Repetitions of a scenario, made by `lasthop.run`."""
 
     scenario: Scenario
-    """What was run."""
+    """The scenario of the runs."""
     _made: _lasthop.Runs
 
     def __init__(self, scenario: Scenario, made: _lasthop.Runs) -> None:
@@ -89,28 +89,29 @@ class Results(_Numbers):
 
     @cached_property
     def samples(self) -> Table:
-        """cwnd, RTT, bytes in flight … of the first repetition over time: `run(…, samples=True)`."""
+        """cwnd, RTT, bytes in flight … of the first repetition over time; needs `run(…, samples=True)`."""
         return _kept(self._made.samples(), "samples")
 
     @cached_property
     def queues(self) -> Table:
-        """What waits at each direction of each link over time, of the first repetition: `run(…, samples=True)`."""
+        """Backlog of each link direction over time, of the first repetition; needs `run(…, samples=True)`."""
         return _kept(self._made.queues(), "samples")
 
     @cached_property
     def events(self) -> Table:
-        """Every packet, loss and event of the first repetition: `run(…, events=True)`. Fields as of `lasthop run --trace`."""
+        """Every packet, loss and event of the first repetition; needs `run(…, events=True)`. Fields as in
+        `lasthop run --trace`."""
         return _kept(self._made.events(), "events")
 
     def mean(self, metric: str, flow: str | None = None) -> Estimate | None:
-        """A metric's mean over the repetitions, of a flow (the first one by default); None where it is undefined."""
+        """Mean of a metric over the repetitions, for a flow (by default the first); None if undefined."""
         objects = [one for one in self.summary if "flow" in one]
         names = [one["flow"] for one in objects]
         if flow is not None and flow not in names:
             raise Error(f"there is no flow `{flow}`", f"the flows: {', '.join(filter(None, names))}")
         found = next(one for one in objects if flow is None or one["flow"] == flow)
         if metric not in found:
-            self.flows.doc(metric)  # says what is meant
+            self.flows.doc(metric)  # raises an error with the nearest name
             raise Error(f"`{metric}` is no metric of flows")
         value = found[metric]
         if value is None or value["mean"] is None:
@@ -129,7 +130,7 @@ class Results(_Numbers):
         )
 
     def _repr_html_(self) -> str:
-        """Every metric's mean, for notebooks."""
+        """Means of all metrics, for notebooks."""
         from html import escape
 
         flows = [one for one in self.summary if one.get("flow")]
@@ -147,12 +148,12 @@ class Results(_Numbers):
 
 
 class Comparison(_Numbers):
-    """A scenario with other values, paired by repetition; `lasthop.compare` makes one."""
+    """Variants of a scenario, paired by repetition, made by `lasthop.compare`."""
 
     scenario: Scenario
-    """With the values that are not varied."""
+    """The scenario with the common values."""
     paths: list[str]
-    """The varied keys: the first columns of `flows` and `links`."""
+    """Varied keys: the first columns of `flows` and `links`."""
     _made: _lasthop.Comparison
 
     def __init__(self, scenario: Scenario, made: _lasthop.Comparison) -> None:
@@ -162,7 +163,7 @@ class Comparison(_Numbers):
 
     @property
     def notes(self) -> list[str]:
-        """What their author should know of the scenarios that ran, each once; mostly nothing."""
+        """Notes for the author of the scenarios, without duplicates; usually empty."""
         return [*self._made.notes(), *self.scenario._strategies.notes()]
 
     def __repr__(self) -> str:
@@ -170,26 +171,27 @@ class Comparison(_Numbers):
 
 
 class Reproduction:
-    """Published numbers beside ours; `lasthop.reproduce` makes one."""
+    """Published numbers beside ours, made by `lasthop.reproduce`."""
 
     items: list[dict[str, Any]]
-    """One object for each published number or claim, as `lasthop reproduce --format json` prints them.
+    """One object for each published number or claim, as printed by `lasthop reproduce --format json`.
 
-    `verdict` is `agrees`, `shape`, `differs`, `inconclusive` (more repetitions would tell) or `undecidable` (no number of
-    repetitions tells). `cause` says why a row differs or has only the shape, `experiment` is the command that shows it.
+    `verdict` is `agrees`, `shape`, `differs`, `inconclusive` (more repetitions would decide) or `undecidable` (no
+    number of repetitions decides). `cause` is the reason why a row differs or agrees only in shape; `experiment` is the
+    command that shows it.
     """
 
     def __init__(self, items: list[dict[str, Any]]) -> None:
         self.items = items
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each item."""
+        """One row for each item."""
         import pandas
 
         return pandas.DataFrame(self.items)
 
     def to_polars(self) -> polars.DataFrame:
-        """A row for each item."""
+        """One row for each item."""
         import polars
 
         rows = [{**item, "x": json.dumps(item["x"])} for item in self.items]
@@ -202,11 +204,11 @@ class Reproduction:
 
 
 class Crosscheck:
-    """A scenario simulated, and emulated with real TCP; `lasthop.crosscheck` makes one."""
+    """A scenario simulated, and emulated with real TCP; made by `lasthop.crosscheck`."""
 
     flows: list[dict[str, Any]]
-    """A row for each sender, repetition and flow: sender, seed, flow, then each number simulated and emulated; None where
-    the simulator has no such sender."""
+    """One row for each sender, repetition and flow: sender, seed, flow, then each number simulated and emulated; None
+    if the simulator has no such sender."""
 
     def __init__(self, flows: list[dict[str, Any]], notes: str) -> None:
         self.flows = flows
@@ -214,22 +216,22 @@ class Crosscheck:
 
     @property
     def senders(self) -> list[str]:
-        """Whose TCP it was."""
+        """Senders: names of the TCP implementations."""
         return list(dict.fromkeys(str(row["sender"]) for row in self.flows))
 
     @property
     def notes(self) -> str:
-        """What the command said of it beside the numbers."""
+        """Notes of the command beside the numbers."""
         return self._notes
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`flows` as a data frame of pandas."""
+        """`flows` as a pandas data frame."""
         import pandas
 
         return pandas.DataFrame(self.flows)
 
     def to_polars(self) -> polars.DataFrame:
-        """`flows` as a data frame of polars."""
+        """`flows` as a polars data frame."""
         import polars
 
         return polars.DataFrame(self.flows, infer_schema_length=None)
@@ -240,18 +242,19 @@ class Crosscheck:
 
 
 class Advice:
-    """Cures of a path, the best first; `lasthop.advise` makes one."""
+    """Remedies for a path, best first; made by `lasthop.advise`."""
 
     candidates: list[dict[str, Any]]
-    """A dict for each candidate as `lasthop advise --format json` prints it: what it is, where it lives, who deploys it,
-    the keys it sets, the commands that try it, and its numbers with 95 % intervals."""
+    """A dict for each candidate, as printed by `lasthop advise --format json`: summary, place, owner, keys, commands
+    that try it, and numbers with 95 % intervals."""
 
     def __init__(self, candidates: list[dict[str, Any]]) -> None:
         self.candidates = candidates
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """`candidates` flat: an estimate is its mean, beside it `_low` and `_high`; percentiles are `_p50`, `_p95`, `_p99`."""
+        """Flat `candidates`: an estimate becomes its mean with `_low` and `_high`; percentiles are `_p50`, `_p95`,
+        `_p99`."""
         return [_flat(candidate) for candidate in self.candidates]
 
     @property
@@ -260,13 +263,13 @@ class Advice:
         return any(candidate["is_order_certain"] for candidate in self.candidates)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`rows` as a data frame of pandas."""
+        """`rows` as a pandas data frame."""
         import pandas
 
         return pandas.DataFrame(self.rows)
 
     def to_polars(self) -> polars.DataFrame:
-        """`rows` as a data frame of polars."""
+        """`rows` as a polars data frame."""
         import polars
 
         return polars.DataFrame(self.rows, infer_schema_length=None)
@@ -303,5 +306,5 @@ _ESTIMATES = {
 
 def _kept(table: _lasthop.Table | None, asked: str) -> Table:
     if table is None:
-        raise Error(f"the run kept no {asked}", f"ask for them: lasthop.run(…, {asked}=True)")
+        raise Error(f"the run kept no {asked}", f"request them: lasthop.run(…, {asked}=True)")
     return Table(table)

@@ -1,4 +1,4 @@
-"""Runs of scenarios."""
+"""Runs, comparisons and commands over scenarios."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def run(
 ) -> Results:
     """Runs a scenario several times.
 
-    `source` and `set` are as of `Scenario`. `runs` repetitions have the seeds `seed`, `seed + 1` …, by default the
-    scenario's own; one if nothing is random. `jobs` threads work on them, by default one per core: the results are the
-    same for any. Of the first repetition `samples` keeps cwnd, RTT and queues over time, `events` every packet.
+    `source` and `set` are as in `Scenario`. The `runs` repetitions have the seeds `seed`, `seed + 1` …; the defaults
+    are the scenario's own, and one run if nothing is random. `jobs` threads run them, by default one per core; the
+    results do not depend on `jobs`. For the first repetition, `samples` keeps cwnd, RTT and queues over time, and
+    `events` every packet.
     """
     scenario = source if isinstance(source, Scenario) and not set else Scenario(source, set=set)
     _note(scenario)
@@ -57,10 +58,10 @@ def compare(
     jobs: int | None = None,
     metrics: Iterable[str] = (),
 ) -> Comparison:
-    """Compares values of keys, paired: each meets the same losses. The first value is what the others are compared with.
+    """Compares values of keys in paired runs: all variants have the same losses. The first value is the baseline.
 
-    `vary` is `{"recovery": ["sack", "new_reno", "reno"]}`; of several keys every combination runs. `metrics` restricts
-    `summary` and `to_json` to these.
+    `vary` is `{"recovery": ["sack", "new_reno", "reno"]}`; with several keys every combination runs. `metrics`
+    restricts `summary` and `to_json` to these.
     """
     if not isinstance(vary, Mapping) or not vary:
         raise Error(
@@ -103,10 +104,10 @@ def reproduce(
     fresh: bool = False,
     report: str | None = None,
 ) -> Reproduction:
-    """Reproduces papers (all by default): their numbers beside ours. Runs the command `lasthop reproduce`.
+    """Reproduces papers (all by default) with the command `lasthop reproduce`: published numbers beside ours.
 
-    A paper is a name (`"hasegawa"`) or a folder with a study.toml. `report` keeps the report with the figures there.
-    Progress goes to standard error. What an earlier start has finished is not run again, unless `fresh`.
+    A paper is a name (`"hasegawa"`) or a folder with a study.toml. `report` is a path for the report with the figures.
+    Progress goes to standard error. Finished work of an earlier start is reused, unless `fresh`.
     """
     arguments = ["reproduce", *papers, "--seed", str(_whole("seed", seed, 0, 2**63 - 1))]
     arguments += ["--quick"] * quick + ["--fresh"] * fresh + _jobs(jobs)
@@ -122,14 +123,14 @@ def advise(
     seed: int | None = None,
     jobs: int | None = None,
 ) -> Advice:
-    """What would help a path, by how much, and who would have to deploy it: `lasthop advise`.
+    """Ranks remedies for a path with their gain and their owner: `lasthop advise`.
 
-    `sender` is whose sender the path's flows have (`"linux-cubic"`, `"bbr3"`, …), by default the scenario's; `by` is what
-    the ranking is by: `"all"`, `"goodput"` or `"short"`.
+    `sender` is the sender of the path's flows (`"linux-cubic"`, `"bbr3"`, …), by default the scenario's. `by` is the
+    criterion of the ranking: `"all"`, `"goodput"` or `"short"`.
     """
     scenario = Scenario(source, set=set)
     if scenario._has_strategies:
-        raise Error("a strategy in Python cannot be advised on", "advise takes the engine's own mechanisms")
+        raise Error("advise does not support strategies in Python", "advise accepts the engine's own mechanisms only")
     further = [f"--by={by}", *([] if sender is None else [f"--sender={sender}"]), *_jobs(jobs)]
     if (number := _whole("seed", seed, 0, 2**63 - 1)) is not None:
         further.append(f"--seed={number}")
@@ -148,17 +149,17 @@ def crosscheck(
     seed: int | None = None,
     arguments: Iterable[str] = (),
 ) -> Crosscheck:
-    """Runs a scenario simulated, and emulated with real TCP, in real time: `lasthop crosscheck` (Linux, as root).
+    """Runs a scenario simulated, and emulated with real TCP in real time: `lasthop crosscheck` (Linux, as root).
 
-    `senders` are `"lasthop"`, `"lasthop-to-kernel"` and congestion controls of the kernel's (`"cubic"`), by default these
-    two, reno and cubic; `runs` repetitions of each (5). Each repetition meets the same losses in both. `arguments` are
-    further ones of the command. Where it is not permitted, the `Error` says what is missing.
+    `senders` are `"lasthop"`, `"lasthop-to-kernel"` and congestion controls of the kernel (`"cubic"`); the default is
+    these two, reno and cubic. `runs` is the number of repetitions of each (default 5), which have the same losses in
+    both. `arguments` are additional ones of the command. Without the necessary permissions, the `Error` lists them.
     """
     scenario = Scenario(source, set=set)
     if scenario._has_strategies:
         raise Error(
-            "a strategy in Python cannot carry real packets in time",
-            "crosscheck takes the engine's own mechanisms",
+            "a strategy in Python is too slow for real packets",
+            "crosscheck accepts the engine's own mechanisms only",
         )
     chosen = [senders] if isinstance(senders, str) else list(senders)
     further = [f"--senders={','.join(chosen)}"] * bool(chosen)
@@ -173,7 +174,7 @@ def crosscheck(
 
 
 def _written(source: Source, set: Mapping[str, object] | None, scenario: Scenario, folder: str) -> list[str]:
-    """A scenario as the command takes it: as it was named, or as a file in `folder`."""
+    """A scenario as arguments of the command: as named, or as a file in `folder`."""
     if isinstance(source, str | PathLike):
         typed = {path: _toml.typed(path, value, Strategies()) for path, value in (set or {}).items()}
         return [str(fspath(source)), *(f"--set={key}={value}" for key, value in typed.items())]
@@ -183,7 +184,7 @@ def _written(source: Source, set: Mapping[str, object] | None, scenario: Scenari
 
 
 def _read(column: str, text: str) -> object:
-    """A field of CSV: a word, a seed, or a number, None where there is none."""
+    """Value of a CSV field: text, a seed, or a number; None if empty."""
     if column in ("sender", "flow"):
         return text
     return int(text) if column == "seed" else float(text) if text else None
@@ -195,7 +196,7 @@ def _jobs(jobs: int | None) -> list[str]:
 
 
 def _whole(name: str, value: object, least: int, most: int) -> int | None:
-    """A whole number in its range, also one of numpy's."""
+    """Checks an integer within its range; accepts numpy's."""
     if value is None:
         return None
     try:
@@ -210,7 +211,7 @@ def _whole(name: str, value: object, least: int, most: int) -> int | None:
 
 
 def _metrics(metrics: object) -> list[str]:
-    """Names of metrics, or one."""
+    """List of metric names; accepts one name."""
     if isinstance(metrics, str):
         return [metrics]
     listed = list(metrics) if isinstance(metrics, Iterable) else [None]

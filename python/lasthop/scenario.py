@@ -1,4 +1,4 @@
-"""Scenarios: from a ready path, a file, a line of text, or built in Python."""
+"""Scenarios from a ready path, a file, a line of text, or a dict."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from lasthop.keys import ScenarioKeys
 
 Source: TypeAlias = "str | PathLike[str] | Mapping[str, object] | ScenarioKeys | Scenario"
-"""Where a scenario comes from: a ready path's name, a file, a line of text, a dict with TOML's names, a Scenario."""
+"""Source of a scenario: a ready path's name, a file, a line of text, a dict with TOML's names, or a Scenario."""
 
 
 class Scenario:
-    """A scenario, checked.
+    """A checked scenario.
 
-    `source` is what the command line takes (`"umts"`, `"mine.toml"`, `"rate=10Mbit/s,rtt=20ms,loss=1%"`), or a dict with
+    `source` is what the command line accepts (`"umts"`, `"mine.toml"`, `"rate=10Mbit/s,rtt=20ms,loss=1%"`), a dict with
     the names of TOML, or another Scenario. `set` changes single values: `{"recovery": "reno", "wireless.down.rate":
-    "4 Mbit/s"}`; None takes a key away. Where a mechanism's name may stand, a strategy may stand too.
+    "4 Mbit/s"}`; None removes a key. A strategy may replace a mechanism's name.
 
-    What is wrong is an `Error` with its place.
+    Invalid input raises an `Error` with its place.
     """
 
     __slots__ = ("_given", "_made", "_strategies")
@@ -56,7 +56,7 @@ class Scenario:
             text = str(fspath(source))
         else:
             raise Error(
-                f"a scenario cannot be made of a {type(source).__name__}",
+                f"a scenario cannot be made from a {type(source).__name__}",
                 "expected a ready path's name, a file, a line of text such as rate=10Mbit/s,rtt=20ms, or a dict",
             )
         typed = [(path, _toml.typed(path, value, strategies)) for path, value in changes]
@@ -66,32 +66,32 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = "scenario.toml") -> Self:
-        """A scenario of this text; messages call it `name`, and further files are looked for beside that."""
+        """Makes a scenario from text. Messages use `name`, and relative files are searched beside that path."""
         return cls(_Text(text, name))
 
     @property
     def title(self) -> str:
-        """One line that says what it is."""
+        """Title, one line."""
         return self._made.title
 
     @property
     def duration_s(self) -> float:
-        """Length of a run, virtual time, s."""
+        """Duration of a run, virtual time, s."""
         return self._made.duration_s
 
     @property
     def flows(self) -> list[str]:
-        """The flows' names."""
+        """Names of the flows."""
         return self._made.flows
 
     @property
     def links(self) -> list[str]:
-        """The links' names."""
+        """Names of the links."""
         return self._made.links
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether nothing in it is random, so that one run says it all."""
+        """Whether nothing is random, so that one run is enough."""
         return self._made.is_deterministic
 
     @property
@@ -100,11 +100,11 @@ class Scenario:
 
     @property
     def notes(self) -> list[str]:
-        """What its author should know, a sentence each; mostly nothing."""
+        """Notes for the scenario's author, one sentence each; usually empty."""
         return [*self._made.notes(), *self._strategies.notes()]
 
     def to_toml(self) -> str:
-        """The whole scenario as commented TOML: every key with its value and what it means."""
+        """The complete scenario as commented TOML: every key with its value and meaning."""
         return self._made.show()
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Scenario:
 
 
 class _Text(str):
-    """A document's text with the name that messages call it."""
+    """Text of a document with its name in messages."""
 
     name: str
 
@@ -131,19 +131,19 @@ class _Text(str):
 def _unpickled(version: str, source: Source, changes: list[tuple[str, object]]) -> Scenario:
     if version != _lasthop.__version__:
         raise Error(
-            f"this scenario was pickled by lasthop {version}, and this is {_lasthop.__version__}",
+            f"this scenario was pickled by lasthop {version}; the installed version is {_lasthop.__version__}",
             "versions may read a scenario differently: keep scenarios as TOML, scenario.to_toml()",
         )
     return Scenario(source, set=dict(changes))
 
 
 def ready_paths() -> list[str]:
-    """The names of the ready paths: `lasthop.run("umts")`."""
+    """Names of the ready paths: `lasthop.run("umts")`."""
     return _lasthop.ready_paths()
 
 
 def mechanisms(kind: str | None = None) -> list[tuple[str, str, str, str]]:
-    """Every mechanism, or those of a kind ("congestion", "queue"): kind, name, what it is, where it comes from."""
+    """All mechanisms, or those of a kind ("congestion", "queue"): kind, name, summary, source."""
     every = _lasthop.mechanisms()
     if kind is None:
         return every

@@ -1,13 +1,13 @@
 """Mechanisms of your own: classes with the hooks of the engine.
 
-A class derived from one of those here is given to a scenario where a mechanism's name would stand::
+Give a class derived from one of these in place of a mechanism's name::
 
     lasthop.run("umts", set={"congestion": MyControl})
     lasthop.compare("umts", vary={"congestion": ["reno", "cubic", MyControl]})
 
-A class is made once without arguments; of an object of it (`MyControl(beta=0.8)`) each flow of each repetition gets a
-deep copy, before its `on_start`. Runs with such classes stay on one thread, and depend on the scenario and the seed
-alone as long as the class does.
+A class is constructed once without arguments; an object (`MyControl(beta=0.8)`) is used as it is. Each flow of each
+repetition gets a deep copy before its `on_start`. Runs with such classes use one thread. Their results depend only on
+the scenario and the seed if your class does.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class Strategy:
     _required: ClassVar[tuple[str, ...]] = ()
 
     _counts_only: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Flags without which these attributes and hooks do nothing."""
+    """Flags and the attributes and hooks that need them."""
 
     draws: bool = True
-    """Whether it draws random numbers. Say False if it does not: a scenario without any runs once."""
+    """Whether the mechanism draws random numbers. Set False if not: a scenario without random numbers runs once."""
 
 
 class CongestionControl(Strategy):
-    """How large is the congestion window? Write `on_ack` and `on_loss`; the other hooks do what Reno does.
+    """Sets the congestion window. Write `on_ack` and `on_loss`; the other hooks default to Reno's behaviour.
 
     Keep the window in `self.cwnd` and the slow start threshold in `self.ssthresh`, both in bytes; `self.mss` is a full
     segment's payload. They are set before `on_start` and read after each hook.
@@ -80,204 +80,205 @@ class CongestionControl(Strategy):
     ssthresh: float
     """Slow start threshold, bytes."""
     mss: int
-    """A full segment's payload, bytes."""
+    """Payload of a full segment, bytes."""
     pacing_rate_bps: float | None = None
-    """How fast payload may leave, bit/s; None: as fast as the window lets it. Only with `rate_samples`."""
+    """Pacing rate of the payload, bit/s; None: the window alone limits. Only with `rate_samples`."""
     rate_samples: bool = False
-    """Whether it wants `ack.rate_bps`, `on_open`, `on_sent`, `on_lost` and a pacer."""
+    """Whether the mechanism uses `ack.rate_bps`, `on_open`, `on_sent`, `on_lost` and pacing."""
     holds_back: bool = False
-    """Whether it keeps so little in flight on purpose that rate samples shall count as the application's. Only with
-    `rate_samples`."""
+    """Whether the mechanism deliberately keeps so little in flight that rate samples count as application-limited. Only
+    with `rate_samples`."""
     conserves: bool = False
-    """Whether it sees to its window itself while a loss is repaired (as BBR does)."""
+    """Whether the mechanism itself sets its window during loss recovery (as BBR does)."""
     is_scalable: bool = False
-    """Whether it answers each mark in proportion (L4S, RFC 9331 §4.3): its packets bear ECT(1) where AccECN is in use, it
-    learns of marks by `ack.marked_bytes`, and `on_mark` is not called."""
+    """Whether the mechanism answers each mark in proportion (L4S, RFC 9331 §4.3). With AccECN its packets then carry
+    ECT(1), `ack.marked_bytes` reports marks, and `on_mark` is not called."""
     mark_pace: str = "window"
-    """How often it reacts to marks: once per "window" of data (RFC 3168), once per "rtt", or at "every" marked ACK."""
+    """Reactions to marks: once per "window" of data (RFC 3168), once per "rtt", or for "every" marked ACK."""
     judges_by_mark: bool = False
-    """Whether it takes a loss told by an unmarked duplicate ACK for a random error: its judgements are accounted."""
+    """Whether a loss reported by an unmarked duplicate ACK is judged a random error, which statistics count."""
 
     def on_start(self, start: Start) -> None:
-        """The connection begins."""
+        """Called when the connection begins."""
 
     def on_open(self, rtt_s: float | None) -> None:
-        """The handshake is over, and has measured this round trip; only with `rate_samples`."""
+        """Called after the handshake with its RTT; only with `rate_samples`."""
 
     def on_lost(self, lost: LostSegment) -> None:
-        """A segment is found lost, before the `on_ack` of the ACK that tells it; only with `rate_samples`."""
+        """Called for a segment declared lost, before `on_ack` of the ACK that reports it; only with `rate_samples`."""
 
     def leave_slow_start(self) -> None:
-        """Slow start is over although nothing was lost (the scenario's `slow_start`, HyStart++)."""
+        """Called when slow start ends without a loss (the scenario's `slow_start`, HyStart++)."""
         self.ssthresh = int(self.cwnd)
 
     def observe(self, now_s: float, acked_bytes: int, duplicate: bool) -> None:
-        """An ACK has come, before it has any effect: for estimates that must be there when the window comes down."""
+        """Called for each ACK before all other effects, for estimates needed by the window reduction."""
 
     def on_sent(self, now_s: float, sent_bytes: int, in_flight_bytes: int) -> None:
-        """A segment goes out; only with `rate_samples`."""
+        """Called for each segment sent; only with `rate_samples`."""
 
     def on_ack(self, ack: Ack) -> None:
-        """An ACK has come that advances or is a duplicate."""
+        """Called for each ACK, new or duplicate."""
         raise NotImplementedError
 
     def on_loss(self, loss: Loss) -> None:
-        """A loss that fast recovery repairs: lower `ssthresh` and `cwnd`."""
+        """Called for a loss that fast recovery repairs: reduce `ssthresh` and `cwnd`."""
         raise NotImplementedError
 
     def on_restart(self, loss: Loss) -> None:
-        """A loss after which the window starts from one segment (Tahoe)."""
+        """Called for a loss after which the window restarts from one segment (Tahoe)."""
         self.on_loss(loss)
         self.cwnd = self.mss
 
     def on_timeout(self, loss: Loss, first: bool) -> None:
-        """The retransmission timer has expired; `first`: for the first time for this data."""
+        """Called when the retransmission timer expires; `first`: for the first time for this data."""
         if first:
             self.on_loss(loss)
         self.cwnd = self.mss
 
     def on_mark(self, loss: Loss) -> None:
-        """The receiver echoed a congestion mark (ECN), for the first time in this window of data."""
+        """Called when the receiver echoes a congestion mark (ECN), at most as often as `mark_pace`."""
         before = self.cwnd
         self.on_loss(loss)
         self.cwnd = min(self.cwnd, before)
 
     def on_idle(self, window_bytes: int) -> None:
-        """Nothing was sent for a timeout: cwnd is so much at most (RFC 5681 §4.1)."""
+        """Called after an idle period of one timeout: limit cwnd to `window_bytes` (RFC 5681 §4.1)."""
         self.cwnd = min(self.cwnd, window_bytes)
 
     def on_segment(self, mss_bytes: int) -> None:
-        """A full segment has so many bytes from now on; `self.mss` has it already."""
+        """Called when the segment size changes; `self.mss` is already set."""
 
     def on_recovered(self, flight_bytes: int, recovered: Recovered) -> None:
-        """Recovery is over; so many bytes are outstanding."""
+        """Called at the end of recovery with the bytes outstanding."""
         if recovered.ssthresh_bytes is not None:
             self.ssthresh = recovered.ssthresh_bytes
         self.cwnd = self.ssthresh if recovered.window_bytes is None else recovered.window_bytes
 
 
 class AckTiming(Strategy):
-    """When is data acknowledged? Write `on_data`."""
+    """Sets the ACK policy: when data is acknowledged. Write `on_data`."""
 
     _seam = "timing"
     _required = ("on_data",)
 
     def on_data(self, arrival: Arrival) -> float:
-        """A segment has arrived: how long its ACK may wait for another one, s; 0: at once."""
+        """Returns the maximum delay of the segment's ACK, s; 0: acknowledge at once."""
         raise NotImplementedError
 
 
 class Slices(NamedTuple):
-    """The bytes from `start` on, each of `pieces` equal parts acknowledged by an ACK of its own."""
+    """ACK splitting: each of `pieces` equal parts of the bytes from `start` on gets its own ACK."""
 
     pieces: int
     start: int
 
 
 class AckShape(Strategy):
-    """In how many acknowledgements? Write `shape`."""
+    """Sets the number of ACKs (copies or ACK splitting). Write `shape`."""
 
     _seam = "shape"
     _required = ("shape",)
 
     needs_uplink: bool = False
-    """Whether it reads `due.uplink_packets`."""
+    """Whether the mechanism reads `due.uplink_packets`."""
     needs_estimate: bool = False
-    """Whether it reads the path's estimate."""
+    """Whether the mechanism reads the path estimate."""
 
     def shape(self, due: Due, path: PathEstimate) -> int | Slices:
-        """An ACK is due: how often it goes out, at least once; or the slices of what it acknowledges."""
+        """Returns the number of copies of a due ACK, at least 1; or slices of the acknowledged bytes."""
         raise NotImplementedError
 
     def on_loss(self, cause: str, path: PathEstimate) -> None:
-        """A gap opened and was judged "congestion" or "wireless"."""
+        """Called for a gap judged "congestion" or "wireless"."""
 
     def on_arrival(self, now_s: float, missing_segments: int, repeated: bool) -> None:
-        """A data segment has arrived; so many are missing before it if it opened a gap."""
+        """Called for each data segment, with the number of segments missing before it if it opens a gap."""
 
     def on_counts(self, sender: SenderCounts, uplink: UplinkCounts) -> None:
-        """What the sender, and this host's uplink interface, have counted by now; before each arrival."""
+        """Called before each arrival with the counters of the sender and of this host's uplink interface."""
 
     def on_sent(self, before: Backlog, after: Backlog) -> int:
-        """The ACKs of the last shape are in the uplink's queue: its length after them, as this shape counts it (for
-        traces)."""
+        """Called when the last shape's ACKs are in the uplink queue. Returns the queue length after them, as this shape
+        counts it (for traces)."""
         return after.packets
 
 
 class AdvertisedWindow(Strategy):
-    """How much may come? Write `window_bytes`."""
+    """Sets the advertised window. Write `window_bytes`."""
 
     _seam = "window"
     _required = ("window_bytes",)
 
     largest_bytes: int = 1 << 20
-    """The largest window that it will ever ask for."""
+    """Maximum window that the mechanism ever advertises."""
     shrinks: bool = False
     """Whether the right edge may move left (RFC 9293 §3.8.6 advises against it)."""
     is_growing: bool = False
-    """Whether the arrival told last has let it open further: `arrival.grows` of a timing. Read after `on_arrival`."""
+    """Whether the last arrival opened the window further: `arrival.grows` of an ACK policy. Read after `on_arrival`."""
 
     def window_bytes(self, unread_bytes: int, segment_bytes: int) -> float:
-        """So many bytes may come after the next one expected."""
+        """Returns the number of bytes to advertise after the next expected one."""
         raise NotImplementedError
 
     def on_arrival(self, now_s: float, payload_bytes: int, rtt_s: float | None) -> None:
-        """A segment has arrived, with the round trip that it measured if it did."""
+        """Called for each segment, with its RTT sample if there is one."""
 
     def on_link_rate(self, rate_bps: int) -> None:
-        """The link layer of this host tells its rate towards it: at the beginning, and when it changes."""
+        """Called with the link rate towards this host, reported by its link layer: at the start and after changes."""
 
 
 class LossCause(Strategy):
-    """Why was it lost? Write `judge`."""
+    """Judges the cause of a loss (loss discrimination). Write `judge`."""
 
     _seam = "cause"
     _required = ("judge",)
 
     needs_estimate: bool = False
-    """Whether it reads the path's estimate."""
+    """Whether the mechanism reads the path estimate."""
 
     def observe(self, now_s: float, start: int, end: int, sent_s: float | None) -> None:
-        """A packet has arrived above all earlier ones; `sent_s` is the sender's clock, whose differences mean something."""
+        """Called for each packet above all earlier ones; `sent_s` is in the sender's clock: use differences only."""
 
     def on_report(self, start: int, end: int) -> None:
-        """The link layer of this host says that it has discarded these bytes."""
+        """Called when the link layer of this host reports that it has discarded these bytes."""
 
     def judge(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
-        """A gap opened below it: "congestion" or "wireless". `uniform` is a random number from [0, 1) if it `draws`."""
+        """Returns "congestion" or "wireless" for a new gap. `uniform` is a random number in [0, 1) if `draws`."""
         raise NotImplementedError
 
 
 class Admission(Strategy):
-    """May a packet join a queue (first in, first out)? Write `admit`."""
+    """Decides whether a packet may join a FIFO queue. Write `admit`."""
 
     _seam = "admission"
     _required = ("admit",)
 
     marks: bool = False
-    """Whether it ever answers "mark"."""
+    """Whether `admit` may return "mark"."""
 
     def on_start(self, rate_bps: int, seed: int) -> None:
-        """The link's rate, and a number for random.Random: another one for each queue and repetition."""
+        """Called at the start with the link rate, and a seed for random.Random, different for each queue and
+        repetition."""
 
     def admit(self, now_s: float, packet: Packet, queue: QueueState) -> bool | str:
-        """True: it joins. False: there is no room. "early_drop": dropped before that. "mark": it joins, and is marked if
-        `packet.can_be_marked`."""
+        """Returns True to enqueue the packet, False if the queue is full, "early_drop" to drop it before that, or
+        "mark" to enqueue it with a mark if `packet.can_be_marked`."""
         raise NotImplementedError
 
 
 class Queue(Strategy):
-    """Which packet leaves next, or is taken out? Write `enqueue` and `dequeue`."""
+    """A queue discipline: order and drops of waiting packets. Write `enqueue` and `dequeue`."""
 
     _seam = "queue"
     _required = ("enqueue", "dequeue")
 
     marks: bool = False
-    """Whether it ever marks."""
+    """Whether the mechanism ever calls `mark`."""
     dropped: list[Packet]
-    """What `drop` was told since the last hook."""
+    """Packets passed to `drop` since the last hook."""
     marked: list[Packet]
-    """What `mark` was told since the last hook."""
+    """Packets passed to `mark` since the last hook."""
 
     def __new__(cls, *_: object, **__: object) -> Self:
         queue = super().__new__(cls)
@@ -285,27 +286,27 @@ class Queue(Strategy):
         return queue
 
     def drop(self, packet: Packet) -> None:
-        """Drops a packet that waits, also the one that just came."""
+        """Drops a waiting packet, which may be the one just enqueued."""
         self.dropped.append(packet)
 
     def mark(self, packet: Packet) -> None:
-        """Marks a packet that waits, also the one about to leave, if `packet.can_be_marked`; only with `marks`."""
+        """Marks a waiting packet or the one about to leave, if `packet.can_be_marked`; needs `marks = True`."""
         self.marked.append(packet)
 
     def on_start(self, rate_bps: int, seed: int) -> None:
-        """The link's rate, and a number for random.Random."""
+        """Called at the start with the link rate, and a seed for random.Random."""
 
     def enqueue(self, now_s: float, packet: Packet) -> None:
-        """A packet joins; `drop` it or others if there is no room."""
+        """Called for a new packet; call `drop` for it or others if the queue is full."""
         raise NotImplementedError
 
     def dequeue(self, now_s: float) -> Packet | None:
-        """The transmitter is free: the packet to send, None if none waits or none may be sent now."""
+        """Returns the next packet to send; None if no packet waits or none may be sent now."""
         raise NotImplementedError
 
     def ready_at(self, now_s: float) -> float | None:
-        """`dequeue` has just given none although packets wait: when to ask again, virtual time, s; None: at the next
-        arrival."""
+        """Called after `dequeue` returned None although packets wait. Returns the time of the next attempt, virtual
+        time, s; None: at the next arrival."""
         return None
 
 
@@ -321,13 +322,13 @@ _BASES: Sequence[type[Strategy]] = (
 
 
 class Strategies:
-    """The strategies of one scenario, each under a name that scenarios can have."""
+    """Strategies of one scenario with their names in the scenario."""
 
     def __init__(self) -> None:
         self._given: list[tuple[object, str, str, Strategy]] = []
 
     def name_of(self, value: object) -> str | None:
-        """Under which name a class or an object stands; None if it is no strategy."""
+        """Name of a class or an object; None if it is no strategy."""
         for given, _, name, _ in self._given:
             if given is value:
                 return name
@@ -348,7 +349,7 @@ class Strategies:
         return name
 
     def name_at(self, path: str, value: object) -> str | None:
-        """The same where a key takes it: a strategy answers the question of its own key alone."""
+        """Like `name_of`, and checks that the strategy fits the key."""
         name = self.name_of(value)
         if name is None:
             return None
@@ -363,11 +364,11 @@ class Strategies:
         return name
 
     def notes(self) -> list[str]:
-        """What does nothing in a strategy, because the flag that it needs is not set."""
+        """Notes on attributes and hooks without effect because their flag is not set."""
         return [note for _, _, _, made in self._given for note in _without_effect(made)]
 
     def for_engine(self) -> list[tuple[str, str, object]]:
-        """Seam, name and object of each."""
+        """Seam, name and object of each strategy."""
         return [(seam, name, made) for _, seam, name, made in self._given]
 
 
@@ -377,8 +378,8 @@ def _made(of: type[Strategy]) -> Strategy:
         return of()
     except TypeError as error:
         raise Error(
-            f"`{of.__name__}` cannot be made without arguments: {error}",
-            f"give an object instead of the class: {of.__name__}(…)",
+            f"`{of.__name__}` cannot be constructed without arguments: {error}",
+            f"pass an object instead of the class: {of.__name__}(…)",
         ) from error
 
 
@@ -404,14 +405,14 @@ def _base(of: type[Strategy]) -> type[Strategy] | None:
 
 
 def _own(of: type[Strategy], base: type[Strategy]) -> Iterator[tuple[str, object]]:
-    """What a class and its bases have beyond `base`; of one name the class's own comes last."""
+    """Attributes of a class and its bases beyond `base`; the class's own come last."""
     for one in reversed(of.__mro__):
         if not issubclass(base, one):
             yield from vars(one).items()
 
 
 def _refuse_misspelt(of: type[Strategy], base: type[Strategy]) -> None:
-    """A method that is called like a hook and is none would never be called."""
+    """Rejects a method with a name like a hook: it would never be called."""
     hooks = [name for name in dir(base) if not name.startswith("_") and callable(getattr(base, name))]
     for one in (one for one in of.__mro__ if not issubclass(base, one)):
         left = [hook for hook in hooks if hook not in vars(one)]
@@ -424,12 +425,12 @@ def _refuse_misspelt(of: type[Strategy], base: type[Strategy]) -> None:
             asked = f"did you mean `{meant[0]}`? " if meant else ""
             raise Error(
                 f"`{of.__name__}.{name}` is no hook: nothing calls it",
-                f"{asked}hooks of a {base.__name__}: {', '.join(hooks)}; a method of your own may begin with `_`",
+                f"{asked}hooks of a {base.__name__}: {', '.join(hooks)}; a method of your own should begin with `_`",
             )
 
 
 _OLD_NAMES = {"samples": "rate_samples"}
-"""Flags that had another name."""
+"""Renamed flags: old and new name."""
 
 
 def _refuse_old_names(made: Strategy) -> None:
@@ -456,5 +457,5 @@ def _foreign(of: type) -> Error:
     bases = ", ".join(f"lasthop.{base.__name__}" for base in _BASES)
     return Error(
         f"`{of.__name__}` is no strategy",
-        f"derive the class from the one whose question it answers: {bases}",
+        f"derive the class from one of {bases}",
     )

@@ -1,4 +1,4 @@
-"""Sweeps: every combination of some values, into a store that outlives a kill, on one machine or on many."""
+"""Sweeps: all combinations of values, stored crash-safe, on one machine or many."""
 
 from __future__ import annotations
 
@@ -19,28 +19,25 @@ from lasthop.strategy import Strategies
 from lasthop.table import Table
 
 _TASK_S = 1.0
-"""What a task of an executor takes: long beside what an executor needs for it, short beside what a lost worker loses."""
+"""Target duration of an executor's task, s: long relative to the overhead, short relative to the loss of a worker."""
 _TRIES = 3
-"""So often a run alone is tried whose worker dies."""
+"""Number of attempts for a single run with a worker that dies."""
 
 _Order = tuple[str, str, int]
-"""A run: its point's digest and scenario, and its seed."""
+"""A run: digest and scenario of its point, and seed."""
 
 
 class Sweep(Table):
-    """Every run of a sweep: a row for each run and flow, with the values of the keys that vary.
-
-    What `Table` does, this does; `store` is its file.
-    """
+    """Table of a sweep: one row for each run and flow, with the values of the varied keys. `store` is its file."""
 
     __slots__ = ("failed", "number", "store")
 
     store: str
-    """The file that keeps it."""
+    """File of the store."""
     number: int
-    """The sweep's number there."""
+    """Number of the sweep in the store."""
     failed: list[str]
-    """What the runs said that failed; the next call tries them again."""
+    """Messages of failed runs; the next call repeats these runs."""
 
     def __init__(self, store: str, number: int, failed: Iterable[str] = ()) -> None:
         super().__init__(_lasthop.read_store(store, number))
@@ -48,9 +45,9 @@ class Sweep(Table):
 
 
 def read_store(store: str | os.PathLike[str], sweep: int | None = None) -> Table:
-    """Every run of a sweep in a store, also one that `lasthop sweep` made: a row for each run and flow.
+    """Table of a sweep in a store (also of `lasthop sweep`): one row for each run and flow.
 
-    `sweep` is its number, needed if there are several. Somebody may be writing to the store.
+    `sweep` is its number, needed if the store has several. Another process may be writing to the store.
     """
     return Table(_lasthop.read_store(os.fspath(store), sweep))
 
@@ -58,15 +55,15 @@ def read_store(store: str | os.PathLike[str], sweep: int | None = None) -> Table
 def merge(
     store: str | os.PathLike[str], shards: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 ) -> int:
-    """Adds what other stores have, the shards of a sweep say, to a store, which is made if it is not there.
+    """Adds the runs of other stores, such as shards of a sweep, to a store; creates the store if needed.
 
-    Returns how many runs are new. A store that has other numbers for the same run is refused, and brings nothing.
+    Returns the number of new runs. A store with other numbers for the same run is refused as a whole.
     """
     if isinstance(shards, str | os.PathLike):
         shards = [shards]
     others = [os.fspath(shard) for shard in shards]
     if not others:
-        raise Error("there is nothing to merge", 'merge("results.sqlite", ["part-1.sqlite", "part-2.sqlite"])')
+        raise Error("`shards` is empty", 'merge("results.sqlite", ["part-1.sqlite", "part-2.sqlite"])')
     return sum(new for new, _ in _lasthop.merge_stores(os.fspath(store), others))
 
 
@@ -84,28 +81,28 @@ def sweep(
     executor: Any = None,
     progress: bool | None = None,
 ) -> Sweep:
-    """Runs every combination of values, each with the same seeds, and keeps every run in a store.
+    """Runs every combination of values with the same seeds and keeps every run in a store.
 
-    `set` is `{"recovery": ["sack", "reno"], "duration": "30 s"}`: a list varies, anything else holds everywhere. The same
-    call again goes on where the first was stopped or killed: what is in the store is not run again.
+    `set` is `{"recovery": ["sack", "reno"], "duration": "30 s"}`: a list varies, other values are common. To continue a
+    stopped or killed sweep, repeat the call: stored runs are not repeated.
 
-    `runs` of each point, by default the scenario's own; or `until=0.02`: until the means of `metrics` (goodput_kbps) are
-    within 2 % (docs/sweeps.md). `jobs` threads of this machine do the runs; or an `executor`: a Dask `Client`, or any of
-    `concurrent.futures`. The rows are the same. `shard=(2, 4)` is the second of four parts, each with a store of its own,
-    to be merged by `merge`.
+    `runs` is the number for each point, by default the scenario's own; or `until=0.02`: until the means of `metrics`
+    (default goodput_kbps) are within 2 % (docs/sweeps.md). `jobs` threads of this machine do the runs, or an
+    `executor`: a Dask `Client`, or any of `concurrent.futures`. The rows are the same. `shard=(2, 4)` is the second of
+    four parts; each has its own store, and `merge` joins them.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise Error(
             f"`executor` is {executor!r}: expected a Dask Client or an executor of concurrent.futures",
-            "for threads of this machine write jobs=4",
+            "for threads of this machine use jobs=4",
         )
     strategies = Strategies()
     keys = [(str(path), _values(str(path), values, strategies)) for path, values in set.items()]
     scenario = source if isinstance(source, Scenario) else Scenario(source)
     if strategies.for_engine():
         raise Error(
-            "a strategy in Python cannot be swept: a store could not tell one version of it from another",
-            "lasthop.compare runs it",
+            "a strategy in Python cannot be swept: a store cannot distinguish versions of its code",
+            "use lasthop.compare",
         )
     path = os.fspath(store)
     made = _lasthop.Sweep(
@@ -134,7 +131,7 @@ def sweep(
 
 
 def _values(path: str, values: object, strategies: Strategies) -> list[str]:
-    """What a key takes: the elements of a list or a tuple, or one value."""
+    """Values of a key: the elements of a list or a tuple, or one value."""
     listed = list(values) if isinstance(values, list | tuple) else [values]
     if not listed:
         raise Error(f"`set` has no value for {path!r}", "give at least one")
@@ -151,20 +148,20 @@ def _shard(shard: tuple[int, int]) -> tuple[int, int]:
     match shard:
         case (int(number), int(of)) if 1 <= number <= of <= 100_000:
             return number, of
-    raise Error(f"`shard` is {shard!r}: expected its number and how many there are", "for instance shard=(1, 4)")
+    raise Error(f"`shard` is {shard!r}: expected (number, count)", "for instance shard=(1, 4)")
 
 
 def _work(scenarios: dict[str, str], runs: list[tuple[str, int]]) -> bytes:
-    """A task, on a worker: it gives rows back and opens no file."""
+    """A task on a worker: returns rows and opens no file."""
     return _lasthop.run_orders([(digest, scenarios[digest], seed) for digest, seed in runs])
 
 
 def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) -> None:
-    """Gives the runs to an executor in tasks of about a second, and takes back what they are."""
+    """Submits the runs to an executor in tasks of about 1 s, and stores the results."""
     is_dask = type(executor).__module__.partition(".")[0] == "distributed"
     options = {"pure": False} if is_dask else {}
     workers = sum(executor.nthreads().values()) if is_dask else getattr(executor, "_max_workers", None)
-    # One to work on and two to go on with.
+    # Per worker: one in progress and two queued.
     most = 3 * (workers or os.cpu_count() or 1)
     returned: queue.SimpleQueue[int] = queue.SimpleQueue()
     out: dict[int, tuple[Any, list[_Order]]] = {}
@@ -173,7 +170,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
     seconds, finished, ticket = 0.0, 0, 0
     try:
         while True:
-            # Until one run has come back nobody knows how long they are. At the end tasks are smaller, so that all workers
+            # Before the first result the duration of a run is unknown. At the end tasks shrink, so that all workers
             # finish at about the same time.
             size = max(1, min(10_000, round(_TASK_S * finished / seconds))) if seconds else 1
             size = min(size, max(1, made.progress()[1] // (2 * most)))
@@ -195,7 +192,7 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
             except (Error, BrokenExecutor):
                 raise
             except Exception as why:
-                # A worker died: whichever run it was, the others are done without it.
+                # A worker died, perhaps in one of these runs: run each of them alone.
                 for order in orders:
                     digest, _, seed = order
                     tries[digest, seed] = tries.get((digest, seed), 0) + (len(orders) == 1)
@@ -205,14 +202,14 @@ def _elsewhere(made: _lasthop.Sweep, executor: Any, tell: Callable[[], None]) ->
                         made.give_up(digest, seed, f"{type(why).__name__}: {why}")
             tell()
     except BrokenExecutor as broken:
-        raise Error(f"the executor broke: {broken}", "what came back is kept: the same call goes on") from broken
+        raise Error(f"the executor broke: {broken}", "finished runs are kept: repeat the call to continue") from broken
     finally:
         for future, _ in out.values():
             future.cancel()
 
 
 class _Progress:
-    """A line on standard error, in a terminal or a notebook: how far it is, and the time left."""
+    """A progress line on standard error, in a terminal or a notebook: runs done and time left."""
 
     def __init__(self, made: _lasthop.Sweep, wanted: bool | None) -> None:
         self._made = made
@@ -227,7 +224,7 @@ class _Progress:
         done, left, found = self._made.progress()
         if done:
             remaining = (now - self._begun) * left / done
-            there = f", {found} were there" if found else ""
+            there = f", {found} from the store" if found else ""
             line = f"sweep: {done} of {done + left} runs{there}, {remaining:.0f} s left"
             print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""Tables in Arrow's form."""
+"""Arrow tables."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Named columns of equal length; each name has its unit (`goodput_kbps`).
+    """Named columns of equal length; each name includes its unit (`goodput_kbps`).
 
-    Every library that knows Arrow's PyCapsule interface reads it without a copy: `pyarrow.table(t)`,
-    `polars.DataFrame(t)`, `duckdb.sql("from t")`.
+    Libraries with Arrow's PyCapsule interface read a table without a copy: `pyarrow.table(t)`, `polars.DataFrame(t)`,
+    `duckdb.sql("from t")`.
     """
 
     __slots__ = ("_table",)
@@ -28,26 +28,26 @@ class Table:
 
     @property
     def column_names(self) -> list[str]:
-        """The columns' names, in order."""
+        """Names of the columns, in order."""
         return self._table.column_names
 
     def __len__(self) -> int:
         return self._table.num_rows
 
     def __getitem__(self, name: str) -> list[Any]:
-        """A column's values; None where one is undefined."""
+        """Values of a column; None if undefined."""
         return self._table.column(name)
 
     def doc(self, name: str) -> str:
-        """What a column is, one line."""
+        """Meaning of a column, one line."""
         return self._table.doc(name)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Every column by its name."""
+        """All columns by name."""
         return {name: self[name] for name in self.column_names}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame of pandas; with pyarrow installed it is made without lists in between."""
+        """A pandas data frame; with pyarrow installed, without intermediate lists."""
         import pandas
 
         try:
@@ -63,13 +63,13 @@ class Table:
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """A data frame of polars."""
+        """A polars data frame."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes a Parquet file; needs pyarrow or polars. Where the file cannot be written, nothing is left behind."""
+        """Writes a Parquet file; needs pyarrow or polars. A failed write leaves no file."""
         target = os.fspath(path)
         half = f"{target}.part"
         try:
@@ -80,14 +80,14 @@ class Table:
                     frame = self.to_polars()
                 except ImportError:
                     raise Error(
-                        "neither pyarrow nor polars is installed, which write Parquet", "pip install pyarrow"
+                        "a Parquet file needs pyarrow or polars, and neither is installed", "pip install pyarrow"
                     ) from None
                 frame.write_parquet(half)
             else:
                 parquet.write_table(table(self), half)
             os.replace(half, target)
         except OSError as error:
-            raise Error(f"cannot write `{target}`: {error.strerror or error}", "choose another place") from error
+            raise Error(f"cannot write `{target}`: {error.strerror or error}", "choose another path") from error
         finally:
             if os.path.exists(half):
                 os.remove(half)

@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Fixtures and helpers of the tests."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def command() -> Command:
-    """Runs the native command that came with the package."""
+    """Runs the native command of the package."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([_command.path(), *arguments], capture_output=True, text=True)
@@ -24,9 +24,9 @@ def command() -> Command:
 
 
 def not_judged(why: str) -> NoReturn:
-    """Skips a test that the machine does not let judge, and adds a line to the list that `make test` counts.
+    """Skips a test that needs an idle machine, and adds a line to the list that `make test` counts.
 
-    With `LASTHOP_JUDGE` in the environment the test fails.
+    With `LASTHOP_JUDGE` in the environment the test fails instead.
     """
     test = os.environ["PYTEST_CURRENT_TEST"].split(" ")[0]
     if "LASTHOP_JUDGE" in os.environ:

@@ -1,4 +1,4 @@
-"""What README and docs/python.md show works, and so do the notebooks."""
+"""The Python code of README, docs/python.md and the notebooks runs."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every further hook of the engine's traits: what it is told, and that mechanisms written with it are the engine's own."""
+"""All other hooks: their arguments, and that mechanisms written with them equal the engine's own."""
 
 from collections import deque
 from typing import Any
@@ -9,7 +9,7 @@ import lasthop
 
 
 def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop.Results:
-    """Runs both, and compares every packet."""
+    """Runs both and compares every packet."""
     one, other = (lasthop.run(path, set={**further, key: it}, runs=2, events=True) for it in (ours, theirs))
     assert one.to_json() == other.to_json()
     assert one.events.to_dict() == other.events.to_dict()
@@ -17,7 +17,7 @@ def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop
 
 
 class ByLoss(lasthop.AckShape):
-    """miyoshi §2.3: crates/tcp/src/receiver/shape/by_loss.rs, told by the sender, its own buffer counted."""
+    """miyoshi §2.3: crates/tcp/src/receiver/shape/by_loss.rs, with reports of the sender and its own buffer."""
 
     draws = False
 
@@ -165,14 +165,14 @@ def test_a_timing_sees_that_the_window_grows() -> None:
     line = "rate=5Mbit/s,rtt=40ms,queue=20packets,duration=3s"
     lasthop.run(line, set={"window": Growing, "timing": Watches}, runs=1)
     assert seen[True] and max(seen[True]) < 1 <= min(seen[False])
-    # The engine's own says the same of itself.
+    # The engine's own window sets `grows`, too.
     seen[True].clear()
     lasthop.run(line, set={"window": "autotuned", "timing": Watches}, runs=1)
     assert seen[True]
 
 
 class Shaper(lasthop.Queue):
-    """Lets a packet out every 10 ms, although the link is faster."""
+    """Sends a packet every 10 ms, although the link is faster."""
 
     draws = False
 
@@ -198,7 +198,7 @@ class Shaper(lasthop.Queue):
 
 def test_a_queue_that_holds_back_is_asked_again() -> None:
     results = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Shaper}, events=True)
-    # 100 packets a second, whatever waits.
+    # 100 packets a second for any backlog.
     goodput = results.flows["goodput_kbps"][0]
     assert goodput == pytest.approx(100 * 1448 * 8 / 1000, rel=0.03)
 
@@ -206,7 +206,7 @@ def test_a_queue_that_holds_back_is_asked_again() -> None:
         def ready_at(self, now_s: float) -> float | None:
             return None
 
-    # Who is asked at arrivals alone lets fewer out.
+    # Without `ready_at` the queue is asked at arrivals only and sends less.
     silent = lasthop.run("rate=5Mbit/s,rtt=40ms,duration=20s", set={"path.down.queue": Silent})
     assert silent.flows["goodput_kbps"][0] < 0.9 * goodput
 

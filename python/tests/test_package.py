@@ -1,4 +1,4 @@
-"""What was installed: quick to start, the same command, honest types."""
+"""The installed package: quick start, same command, correct types."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def best(command: list[str], times: int = 9) -> float:
-    """The least processor time that a program takes, s: what it takes on a machine that has nothing else to do."""
+    """Minimum processor time of a program, s: its time on an idle machine."""
 
     def once() -> float:
         before = os.times()
@@ -43,7 +43,7 @@ def test_the_command_starts_within_30_ms() -> None:
 def test_the_command_is_cargos() -> None:
     built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "lasthop"
     if not built.is_file():
-        pytest.skip("there is no release build beside the package")
+        pytest.skip("no release build exists beside the package")
     digests = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in (built, _command.path())]
     ours, theirs = (
         subprocess.run(
@@ -61,7 +61,7 @@ def test_the_command_is_cargos() -> None:
 
 def test_the_source_distribution_has_all_that_a_build_needs(tmp_path: Path) -> None:
     if not (ROOT / ".git").exists():
-        pytest.skip("a source distribution is made of what git knows")
+        pytest.skip("a source distribution needs git's list of files")
     build = f"import sys; sys.path.insert(0, 'python/build'); import backend; backend.build_sdist({str(tmp_path)!r})"
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     made = subprocess.run(
@@ -73,14 +73,14 @@ def test_the_source_distribution_has_all_that_a_build_needs(tmp_path: Path) -> N
         there = {name.partition("/")[2] for name in packed.getnames()}
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     known = {name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()}
-    # The whole repository, but what no build reads; and what Python wants to know of it.
+    # The archive has the whole repository except dot files, and Python's metadata.
     assert {name for name in known - there if not name.startswith(".")} == set()
     for name in ("PKG-INFO", "Cargo.lock", "crates/page/lab.html", "papers/huang/study.toml", "python/build/backend.py"):
         assert name in there, name
 
 
 def test_types_hold() -> None:
-    """mypy --strict over the package, its tests and what is generated."""
+    """mypy --strict over the package, its tests and generated files."""
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "python/lasthop", "python/tests"],
         cwd=ROOT,

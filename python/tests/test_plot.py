@@ -1,4 +1,4 @@
-"""Figures have what they should: the data, units on the axes, both formats."""
+"""Figures have the data, units on the axes, and both formats."""
 
 import json
 import subprocess
@@ -41,12 +41,12 @@ def watched() -> lasthop.Results:
 
 
 def ys(line: Line2D) -> list[float]:
-    """What a line shows."""
+    """Values of a line."""
     return list(numpy.asarray(line.get_ydata(), dtype=float))
 
 
 def saved(ax: Axes, folder: Path) -> None:
-    """Both formats, with text as text."""
+    """Saves both formats and checks that text stays text."""
     for name in ("figure.pdf", "figure.svg"):
         figure = ax.get_figure(root=True)
         assert figure is not None
@@ -98,9 +98,9 @@ def test_a_time_sequence_graph_has_every_segment(tmp_path: Path) -> None:
     data = frame[(frame["from"] == "source") & (frame.kind == "sent") & (frame.len_bytes > 0)]
     drawn = {collection.get_label(): len(collection.get_segments()) for collection in ax.collections}  # type: ignore[attr-defined]
     assert drawn["sent"] == (~data.again.astype(bool)).sum()
-    assert drawn["sent again"] == data.again.astype(bool).sum() > 0
+    assert drawn["retransmitted"] == data.again.astype(bool).sum() > 0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "sequence (kB)")
-    # What is acknowledged never falls, whatever the numbers on the wire do.
+    # The acknowledged offset never falls, although numbers on the wire wrap.
     acknowledged = next(line for line in ax.lines if line.get_label() == "acknowledged")
     assert (numpy.diff(numpy.asarray(acknowledged.get_ydata(), dtype=float)) >= 0).all()
     saved(ax, tmp_path)
@@ -114,7 +114,7 @@ def test_distributions(comparison: lasthop.Comparison, tmp_path: Path) -> None:
 
 
 def test_completion_times_count_those_that_were_cut_off(tmp_path: Path) -> None:
-    # Remission under 6-MP, weeks, + cut off (Freireich et al. 1963): 1 - S(t) at 13, 16, 22 and 23 weeks.
+    # Remission under 6-MP, weeks, + censored (Freireich et al. 1963): 1 - S(t) at 13, 16, 22 and 23 weeks.
     weeks = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+"
     steps, cut = plot.product_limit([(float(one.rstrip("+")), "+" not in one) for one in weeks.split()])
     shares = dict(steps)
@@ -182,12 +182,12 @@ except lasthop.Error as error:
 
 
 def contrast(one: str, other: str) -> float:
-    """How far two colours are apart, in CIELAB."""
+    """Distance of two colours in CIELAB."""
 
     def lab(colour: str) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
         linear = numpy.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
         linear = numpy.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)
-        # As a deuteranope sees them (Machado, Oliveira and Fernandes 2009).
+        # Deuteranope vision (Machado, Oliveira and Fernandes 2009).
         seen = (
             numpy.array(
                 [

@@ -1,4 +1,4 @@
-"""The recipes of `examples/recipes` do what they say: real programs behind a path, as root, on an idle machine."""
+"""The recipes of `examples/recipes` work: real programs behind a path, as root, on an idle machine."""
 
 import json
 import os
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.quiet
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a recipe finds: `lasthop` in the search path, and `sudo`."""
+    """Environment of a recipe: `lasthop` in the search path, and `sudo`."""
     if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
         pytest.skip("a path needs root and /dev/net/tun")
     programs = tmp_path_factory.mktemp("programs")
@@ -64,7 +64,7 @@ def test_a_page_takes_longer_on_hspa_than_on_lte(environment: dict[str, str], tm
     lte, hspa = [json.loads(line) for line in lines]
     assert lte["requests"] == hspa["requests"] == 68
     assert 0 < lte["paint_s"] <= lte["load_s"] < hspa["load_s"]
-    # 2.4 MB take 2.4 s at 8 Mbit/s, the ready path's rate.
+    # 2.4 MB take 2.4 s at the ready path's 8 Mbit/s.
     assert hspa["load_s"] > 2.4
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -77,7 +77,7 @@ def test_the_workflow_passes_what_is_quick_enough_and_fails_what_is_not(environm
     assert (RECIPES.parents[1] / re.sub(r".*--path lasthop/", "", build).strip() / "Cargo.toml").exists()
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
-        # As GitHub calls a step's shell.
+        # GitHub's call of a step's shell.
         return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True)
 
     make, download = rest
@@ -98,7 +98,7 @@ def test_compose_names_what_is_there() -> None:
     services = yaml.safe_load((RECIPES / "compose/compose.yaml").read_text())["services"]
     arguments = services["client"]["command"]
     assert arguments[0] == "emulate" and services["client"]["build"] == "."
-    # The scenario and the assertions are taken; what is not there is the address.
+    # Scenario and assertions are valid; only the address is unreachable.
     before = arguments[1:arguments.index("--")]
     done = subprocess.run([_command.path(), "check", before[0]], capture_output=True)
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""What came out is what the command prints, bit for bit, in every form."""
+"""Results equal the command's output, bit for bit, in every form."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ import lasthop
 
 from conftest import Command
 
-# Random losses with ARQ; several flows, one of them of a paper; RLC; finite transfers, some of them cut off.
+# Random losses with ARQ; several flows, one of them from a paper; RLC; finite transfers, some unfinished.
 PATHS = [
     "umts",
     "hasegawa",
@@ -40,7 +40,7 @@ def test_rows_are_the_commands(command: Command, path: str) -> None:
     assert table.column_names == list(rows[0])
     for name in table.column_names:
         parse = str if name == "flow" else lambda text: float(text) if text else None
-        # Rust prints the shortest digits that give the number again.
+        # Rust prints the shortest digits that give the same number.
         assert table[name] == [parse(row[name]) for row in rows], name
 
 
@@ -62,7 +62,7 @@ def test_a_comparison_is_the_commands(command: Command) -> None:
     frame = comparison.to_pandas()
     assert list(frame.columns[:5]) == ["recovery", "counting", "flow", "run", "seed"]
     assert len(frame) == 12
-    # Paired: the same seeds for each.
+    # Paired runs have the same seeds.
     assert set(frame.groupby(["recovery", "counting"]).seed.sum()) == {1 + 2 + 3}
 
 
@@ -109,7 +109,7 @@ def test_tables_are_given_away_without_a_copy() -> None:
     assert addresses(ours) == addresses(again)
     assert ours.schema.field("goodput_kbps").metadata[b"doc"].decode() == table.doc("goodput_kbps")
     assert pyarrow.schema(table) == ours.schema
-    # Nobody's data ends with the table.
+    # Data outlives the table.
     first = ours.column("goodput_kbps").to_pylist()
     del table, again
     assert ours.column("goodput_kbps").to_pylist() == first

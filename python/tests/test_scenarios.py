@@ -1,4 +1,4 @@
-"""Scenarios built in Python, and what is wrong with them: the command's words, with their place."""
+"""Scenarios built in Python, and their errors: the command's messages, with their place."""
 
 import pickle
 from pathlib import Path
@@ -216,7 +216,7 @@ def test_crosscheck_compares_or_says_what_it_lacks() -> None:
     try:
         results = lasthop.crosscheck(built, senders=["lasthop", "cubic"], runs=2, seed=7)
     except lasthop.Error as error:
-        # One sentence of what is missing, and what helps; or the machine is too busy for real time.
+        # One sentence with the missing requirement and its remedy; or the machine is too busy for real time.
         assert any(what in str(error) for what in ("root", "TUN", "`ip`", "in time")), error
         assert error.help
         return
@@ -248,7 +248,7 @@ class Never(lasthop.CongestionControl):
 
 
 def test_crosscheck_takes_no_strategy_in_python() -> None:
-    with pytest.raises(lasthop.Error, match="cannot carry real packets in time"):
+    with pytest.raises(lasthop.Error, match="is too slow for real packets"):
         lasthop.crosscheck("umts", set={"congestion": Never})
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms in Python: what they are given, what becomes of them, and how fast they are."""
+"""Mechanisms in Python: arguments, effects and speed."""
 
 import math
 import time
@@ -9,7 +9,7 @@ import pytest
 
 import lasthop
 
-# Timeouts, fast recoveries, marks, idle times; several ways of counting.
+# Timeouts, fast recoveries, marks, idle times; several byte countings.
 PATHS = [
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
     "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,counting=bytes",
@@ -22,7 +22,7 @@ PATHS = [
 ]
 
 
-# Profiles have other ways of halving.
+# Profiles halve in other ways.
 RENO = {"kind": "reno", "halve": "flight"}
 
 
@@ -146,12 +146,12 @@ def test_a_cause_answers_as_the_engines() -> None:
     results = lasthop.run(LOSSY, set={"cause": Always, "shape": shape}, runs=1, events=True)
     verdicts = {verdict for verdict in results.events["verdict"] if verdict}
     assert verdicts == {"wireless"}
-    # Of the losses on the air all are judged right, of those in the full queue none.
+    # All losses on the air are judged right, none in the full queue.
     assert results.flows["accuracy_wireless"] in ([1.0], [None])
 
 
 class DropFront(lasthop.Queue):
-    """Loses the packet that waits longest."""
+    """Drops the packet that waits longest."""
 
     draws = False
 
@@ -175,10 +175,10 @@ def test_a_queue_loses_what_it_says() -> None:
     lost = by_front.flows["lost_queue_full"][0]
     assert lost > 0
     assert max(by_front.queues["queue_packets"]) <= 20
-    # Nothing is random: the link is as full with the one as with the other.
+    # Nothing is random: both queues keep the link equally busy.
     front, tail = (results.flows["goodput_kbps"][0] for results in (by_front, by_tail))
     assert front == pytest.approx(tail, rel=0.05)
-    # Every packet ends once: sent, less those lost, is what arrived, but for the last ones under way.
+    # Each packet ends once: sent packets are lost, delivered or still in flight.
     sent = lasthop.run(line, set={"path.down.queue": DropFront(20)}, events=True).events
     assert sum(kind == "lost" for kind in sent["kind"]) == lost
 
@@ -249,7 +249,7 @@ def test_pacing_and_rates() -> None:
             self.cwnd, self.pacing_rate_bps = 1e6, 2e6
 
     results = lasthop.run("rate=10Mbit/s,rtt=40ms,duration=10s", set={"congestion": Paced})
-    # It leaves at 2 Mbit/s, but for the initial window.
+    # The pacing rate is 2 Mbit/s, except for the initial window.
     assert results.flows["goodput_kbps"][0] == pytest.approx(2000, rel=0.03)
     assert sorted(Paced.rates)[len(Paced.rates) // 2] == pytest.approx(2e6, rel=0.05)
 
@@ -358,7 +358,7 @@ def test_a_window_that_is_none_is_an_error(value: Any, shown: str) -> None:
             {"on_data": lambda *_: "soon"},
             "on_data() is 'soon': expected a number",
         ),
-        ("shape", lasthop.AckShape, {"shape": lambda *_: 0}, "shape() is 0: expected how many copies"),
+        ("shape", lasthop.AckShape, {"shape": lambda *_: 0}, "shape() is 0: expected a number of copies"),
         ("window", lasthop.AdvertisedWindow, {"window_bytes": lambda *_: math.nan}, "window_bytes() is nan"),
         ("cause", lasthop.LossCause, {"judge": lambda *_: "rain"}, "judge() is 'rain'"),
         ("path.down.queue", lasthop.Admission, {"admit": lambda *_: "perhaps"}, "admit() is 'perhaps'"),
@@ -403,7 +403,7 @@ def test_what_is_no_strategy_or_answers_another_question() -> None:
     for value, words in (
         (Nothing, "`Nothing` is no strategy"),
         (lasthop.CongestionControl, "`CongestionControl` is no strategy"),
-        (Needs, "`Needs` cannot be made without arguments"),
+        (Needs, "`Needs` cannot be constructed without arguments"),
         (Delayed, "`congestion` cannot be `Delayed`"),
     ):
         with pytest.raises(lasthop.Error) as caught:
@@ -415,7 +415,7 @@ def test_given_to_the_run_alone() -> None:
     lasthop.run(LOSSY, set={"congestion": Reno}, runs=1)
     with pytest.raises(lasthop.Error, match="no congestion is called `Delayed`"):
         lasthop.run(LOSSY, set={"congestion": "Delayed"})
-    # `Reno` is how one may spell the engine's own.
+    # `Reno` is also a spelling of the engine's own mechanism.
     assert lasthop.Scenario(LOSSY, set={"congestion": "Reno"}).to_toml().count('kind = "reno"') == 1
 
 

@@ -1,4 +1,4 @@
-"""Sweeps: the rows of the command, by threads and by executors."""
+"""Sweeps: rows equal to the command's, by threads and by executors."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def test_rows_are_those_of_the_command(tmp_path: Path, command: Command) -> None
     theirs = str(tmp_path / "theirs")
     assert command("sweep", PATH, *settings, "--runs", "4", "--store", theirs).returncode == 0
     assert rows(lasthop.read_store(theirs)) == rows(ours)
-    # The command goes on with a store of ours: nothing is left to do.
+    # The command continues with a store of the package: no run is left.
     told = command("sweep", PATH, *settings, "--runs", "4", "--store", str(tmp_path / "ours"))
     assert "24 runs are in the store, 0 remain" in told.stderr
 
@@ -101,7 +101,7 @@ def test_dask_with_a_worker_killed_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 class _Killing:
-    """A client that kills a worker when some tasks are under way."""
+    """A client that kills a worker while tasks are in progress."""
 
     def __init__(self, client: Any, victim: int) -> None:
         self._client, self._victim, self._tasks, self.killed = client, victim, 0, False
@@ -160,7 +160,7 @@ def test_shards_are_merged(tmp_path: Path, command: Command) -> None:
     assert lasthop.merge(ours, parts) == 18
     assert rows(lasthop.read_store(ours)) == rows(whole)
     assert lasthop.merge(ours, parts[0]) == 0, "they are there"
-    for others, words in (([], "nothing to merge"), ([tmp_path / "none"], "there is no store")):
+    for others, words in (([], "`shards` is empty"), ([tmp_path / "none"], "there is no store")):
         with pytest.raises(lasthop.Error, match=words):
             lasthop.merge(tmp_path / "new", others)
         assert not (tmp_path / "new").exists()
@@ -186,7 +186,7 @@ def test_parquet_by_the_command_that_the_error_names(tmp_path: Path, command: Co
     subprocess.run(program, shell=True, cwd=tmp_path, check=True)
     read = pyarrow.parquet.read_table(tmp_path / "runs.parquet")
     assert read.to_pydict() == rows(swept)
-    # The words are kept: units and meanings of the columns.
+    # Units and meanings of the columns are kept.
     assert read.schema.field("goodput_kbps").metadata
     with pytest.raises(lasthop.Error, match="cannot write"):
         swept.to_parquet(tmp_path / "none" / "runs.parquet")

@@ -1,15 +1,15 @@
 /*
- * The agent's data path: windows of this host's connections, rewritten where packets leave (tc, egress).
+ * The agent's data path: rewrites the windows of this host's connections on tc egress.
  *
- * User space writes what it wants into `wishes` and says in `heart` that it is alive. While it does not, for 200 ms or
- * more, nothing is rewritten: the kernel's own windows are told, whatever has become of the daemon.
+ * User space writes requests into `wishes` and heartbeats into `heart`. If the last heartbeat is older than 200 ms, no
+ * packet is rewritten: the kernel's own windows are advertised, whatever the state of the daemon.
  *
- * Whatever is wished: a window is never larger than the kernel's own, never smaller than two segments, and the right
- * edge that the peer has been told, kept here for each connection, never moves left of itself. Only connections whose
- * handshake was seen are touched, and only those of this host's own sockets.
+ * Invariants for any request: a window is never larger than the kernel's own and never smaller than two segments. The
+ * advertised right edge, kept here for each connection, never moves left. Only connections of this host's own sockets
+ * with an observed handshake are changed.
  *
- * What user space has to know of connections for that it is told through `events`: SYNs and ends, and of what passes in
- * between a summary every millisecond at most. Nothing else sees packets.
+ * `events` reports SYNs and ends of connections, and other packets by a summary at most once a millisecond. User space
+ * sees no packet itself.
  *
  * Built by `make bpf` with Debian's clang (14.0), libbpf-dev and linux-libc-dev.
  */
@@ -28,61 +28,60 @@ typedef __u64 u64;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Both ends of a connection; IPv4 addresses are mapped into IPv6's (RFC 4291 section 2.5.5.2), all in the network's order. */
+/* Both ends of a connection in network byte order; IPv4 addresses are mapped into IPv6 (RFC 4291 section 2.5.5.2). */
 struct key {
 	u8 own[16], peer[16];
 	u16 own_port, peer_port;
 };
 
-/* What this program knows of a connection. */
 struct flow {
-	/* The byte behind the last one that the peer was told it may send. */
+	/* Advertised right edge: first byte that the peer may not send. */
 	u32 edge;
-	/* The highest acknowledgement sent. */
+	/* Highest acknowledgement sent. */
 	u32 acked;
-	/* The kernel's own window in the last packet, bytes. */
+	/* Kernel's own window in the last packet, bytes. */
 	u32 kernel;
-	/* A full segment's payload, bytes. */
+	/* Payload of a full segment, bytes. */
 	u32 segment;
-	/* What is known, and the shift of windows. */
+	/* Flags of the enum below, and the shift of windows. */
 	u32 known, shift;
-	/* Own ACKs told and the window in the last one, bytes. */
+	/* Number of pure ACKs, and the window in the last one, bytes. */
 	u32 acks, window;
-	/* The window of the own SYN, and its number. */
+	/* Window of the own SYN, and its sequence number. */
 	u32 syn_window, syn;
-	/* When user space was last told of what leaves and of what arrives, ns. */
+	/* Times of the last events for outgoing and incoming packets, ns. */
 	u64 told_out, told_in;
-	/* The last own time stamp; the last one that the peer echoed, and when it did so first. */
+	/* Last own time stamp; last echo of the peer, and the time of its first arrival. */
 	u32 stamp, echo;
 	u64 echoed;
-	/* Payload that arrived since user space was told, bytes; the last segment that arrived, and when. */
+	/* Payload received since the last event, bytes; sequence number and time of the last segment received. */
 	u32 bytes, seq;
 	u64 seq_at;
 };
 enum { KNOWN = 1, SCALES = 2, STAMPS = 4 };
 
-/* What user space wants of it. */
+/* Request of user space. */
 struct wish {
-	/* The window, bytes. */
+	/* Largest window, bytes. */
 	u64 window;
-	/* ACKs for one (1: as it is), and whether all are the same. */
+	/* Number of ACKs per kernel ACK (1: unchanged), and whether they are copies. */
 	u32 count, is_copies;
 };
 
-/* What user space is told of packets. Numbers in this machine's order, but the key's. */
+/* Packet event for user space. Host byte order, except the key. */
 struct event {
-	/* When the last of them passed, CLOCK_MONOTONIC, ns, and when its echo was first seen. */
+	/* Time of the last packet and first arrival of its echo, CLOCK_MONOTONIC, ns. */
 	u64 at, echoed;
 	struct key key;
-	/* Of the last one. Length: payload of all since the last event, bytes. */
+	/* Of the last packet. Length: payload of all packets since the last event, bytes. */
 	u32 seq, ack, length, stamp, echo;
 	u16 window;
 	u8 flags, is_out;
-	/* Of a SYN: what it offers. Otherwise of `known` only whether it has time stamps. */
+	/* For a SYN its options. For other packets `known` has only STAMPS. */
 	u16 mss;
 	u8 shift, known;
 };
-/* Some 13,000 events: a second of a dozen fast connections. */
+/* Some 13,000 events: 1 s of a dozen fast connections. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
@@ -102,7 +101,7 @@ struct {
 	__uint(max_entries, 16384);
 } wishes SEC(".maps");
 
-/* When user space was last alive, CLOCK_MONOTONIC, ns. */
+/* Time of the last heartbeat, CLOCK_MONOTONIC, ns. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);
@@ -110,7 +109,7 @@ struct {
 	__uint(max_entries, 1);
 } heart SEC(".maps");
 
-/* As lasthop-agent's `program` reads them. */
+/* Order as in lasthop-agent's `program`. */
 struct counts {
 	u64 decided, rewritten, added, left_alone, missed, errors, seen;
 };
@@ -121,15 +120,15 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
-/* User space is told of a connection so often at most, ns. */
+/* Minimum interval of events of a connection and direction, ns. */
 #define EVERY 1000000ull
 #define SILENCE 200000000ull
 #define FLOOR 2
 #define DEFAULT_MSS 536
 #define TIMESTAMP_BYTES 12
-/* As lasthop-agent's `program` has it. */
+/* Same value as in lasthop-agent's `program`. */
 #define MOST_PIECES 16
-/* In tc_index, of packets that have been looked at. */
+/* tc_index of processed packets. */
 #define OURS 0x6c68
 
 enum { FIN = 1, SYN = 2, RST = 4, PUSH = 8, ACK = 16 };
@@ -142,15 +141,15 @@ struct tcp {
 	u16 window, check, urgent;
 };
 
-/* What of a packet matters. */
+/* Connection, TCP header and bounds of a packet. */
 struct cut {
 	struct key key;
 	struct tcp tcp;
-	/* Where the TCP header begins, where its payload does, and where that ends, without padding. */
+	/* Offsets of the TCP header, of the payload, and of its end without padding. */
 	u32 at, data, end;
 };
 
-/* Finds the TCP header of a packet and its connection; false if there is none. */
+/* Parses a packet; returns false if it is not TCP. */
 INLINE int find(struct __sk_buff *packet, u32 l3, int is_out, struct cut *cut)
 {
 	struct key *key = &cut->key;
@@ -164,7 +163,7 @@ INLINE int find(struct __sk_buff *packet, u32 l3, int is_out, struct cut *cut)
 
 		if (bpf_skb_load_bytes(packet, l3, ip, sizeof(ip)) < 0)
 			return 0;
-		/* TCP, and no fragment. */
+		/* TCP, not fragmented. */
 		if (ip[9] != IPPROTO_TCP || (ip[6] & 0x3f) || ip[7])
 			return 0;
 		source[10] = source[11] = destination[10] = destination[11] = 0xff;
@@ -177,7 +176,7 @@ INLINE int find(struct __sk_buff *packet, u32 l3, int is_out, struct cut *cut)
 
 		if (bpf_skb_load_bytes(packet, l3, ip, sizeof(ip)) < 0)
 			return 0;
-		/* Extension headers: left alone. */
+		/* Packets with extension headers are not changed. */
 		if (ip[6] != IPPROTO_TCP)
 			return 0;
 		__builtin_memcpy(source, ip + 8, 16);
@@ -190,7 +189,7 @@ INLINE int find(struct __sk_buff *packet, u32 l3, int is_out, struct cut *cut)
 	}
 	if (bpf_skb_load_bytes(packet, at, tcp, sizeof(*tcp)) < 0)
 		return 0;
-	/* More than 64 KB in one piece say no length. */
+	/* Packets above 64 KB have length 0 in the header. */
 	cut->end = end ? l3 + end : packet->len;
 	cut->at = at;
 	cut->data = at + (tcp->offset >> 4) * 4;
@@ -199,12 +198,12 @@ INLINE int find(struct __sk_buff *packet, u32 l3, int is_out, struct cut *cut)
 	return 1;
 }
 
-/* What a SYN offers. */
+/* Options of a SYN. */
 struct offer {
 	u32 mss, shift, known;
 };
 
-/* At most this many options are looked at: a SYN's 40 bytes hold few. */
+/* Maximum number of options parsed; a SYN has 40 bytes of them. */
 #define OPTIONS 12
 
 INLINE void read_options(struct __sk_buff *packet, u32 at, u32 length, struct offer *offer)
@@ -251,7 +250,7 @@ INLINE u32 segment_of(u32 mss, u32 known)
 	return mss > taken ? mss - taken : 1;
 }
 
-/* Time stamps as RFC 7323 appendix A places them: value and echo. False if there are none. */
+/* Reads time stamps in the layout of RFC 7323 appendix A: value and echo. Returns false if there are none. */
 INLINE int read_stamps(struct __sk_buff *packet, const struct cut *cut, u32 stamps[2])
 {
 	u32 words[3];
@@ -264,8 +263,8 @@ INLINE int read_stamps(struct __sk_buff *packet, const struct cut *cut, u32 stam
 }
 
 /*
- * Tells user space of a packet; `how` says whether that wakes it, which costs more than all the rest. Negative if it
- * has not read for too long.
+ * Sends an event to user space. `how` sets whether user space wakes up, which costs more than all the rest. Negative if
+ * the ring buffer is full.
  */
 INLINE long tell(const struct cut *cut, struct event *event, u64 how)
 {
@@ -276,7 +275,7 @@ INLINE long tell(const struct cut *cut, struct event *event, u64 how)
 	return bpf_ringbuf_output(&events, event, sizeof(*event), how);
 }
 
-/* The same of one that opens or ends a connection. */
+/* Sends an event of a packet that opens or ends a connection, with wake-up. */
 INLINE void tell_at_once(struct __sk_buff *packet, const struct cut *cut, u32 length, u32 is_out)
 {
 	struct event event;
@@ -296,7 +295,7 @@ INLINE void tell_at_once(struct __sk_buff *packet, const struct cut *cut, u32 le
 	tell(cut, &event, BPF_RB_FORCE_WAKEUP);
 }
 
-/* A packet leaves that tells this window: of the first one of a time stamp user space is told, every so often. */
+/* Handles an outgoing packet with this window: an event at most, and only for the first packet of a time stamp. */
 INLINE void note_leaving(struct __sk_buff *packet, struct flow *flow, const struct cut *cut, u32 window)
 {
 	struct event event;
@@ -323,7 +322,6 @@ INLINE void note_leaving(struct __sk_buff *packet, struct flow *flow, const stru
 		flow->told_out = now;
 }
 
-/* Payload arrives. */
 INLINE void note_arriving(struct __sk_buff *packet, struct flow *flow, const struct cut *cut)
 {
 	struct event event;
@@ -331,7 +329,7 @@ INLINE void note_arriving(struct __sk_buff *packet, struct flow *flow, const str
 	u64 now = bpf_ktime_get_ns();
 	int has_stamps;
 
-	/* The same packet again: on the device above (a bridge, a bond, a VLAN). */
+	/* The same packet again, on the device above (a bridge, a bond, a VLAN). */
 	if (seq == flow->seq && now - flow->seq_at < EVERY)
 		return;
 	flow->seq = seq;
@@ -360,8 +358,8 @@ INLINE void note_arriving(struct __sk_buff *packet, struct flow *flow, const str
 }
 
 /*
- * A SYN of this host's: its connection begins. A SYN that answers another offers only what was offered to it, so that
- * it says all (RFC 7323 sections 2.2 and 3.2).
+ * Opens a connection at an own SYN. A SYN-ACK only has options that the peer's SYN has offered, so it gives the options
+ * of both (RFC 7323 sections 2.2 and 3.2).
  */
 INLINE void begin(struct __sk_buff *packet, const struct cut *cut)
 {
@@ -386,18 +384,18 @@ INLINE void begin(struct __sk_buff *packet, const struct cut *cut)
 	bpf_map_update_elem(&flows, &cut->key, &flow, 0);
 }
 
-/* The peer's answer to a SYN of ours. */
+/* Completes a connection at the peer's SYN-ACK. */
 INLINE void answered(struct __sk_buff *packet, struct flow *flow, const struct cut *cut)
 {
 	const struct tcp *tcp = &cut->tcp;
 	struct offer offer;
 
-	/* Data that went with the SYN may be acknowledged, too (RFC 7413). */
+	/* Data in the SYN may be acknowledged, too (RFC 7413). */
 	if (flow->known & KNOWN || bpf_ntohl(tcp->ack) - flow->syn - 1 > 65535)
 		return;
 	read_options(packet, cut->at, cut->data - cut->at, &offer);
 	flow->segment = segment_of(flow->segment, flow->known & offer.known);
-	/* Both must offer scaling, or nobody scales (RFC 7323 section 2.2). */
+	/* Scaling needs the option at both ends (RFC 7323 section 2.2). */
 	if (!(flow->known & offer.known & SCALES))
 		flow->shift = 0;
 	flow->acked = bpf_ntohl(tcp->seq) + 1;
@@ -405,13 +403,13 @@ INLINE void answered(struct __sk_buff *packet, struct flow *flow, const struct c
 	flow->known |= KNOWN;
 }
 
-/* What the header of a packet acknowledges and offers. */
+/* Acknowledgement and window in a header. */
 struct said {
 	u32 ack;
 	u16 window;
 };
 
-/* Writes another window over the one that is there. Negative if that fails. */
+/* Replaces the window in a packet. Negative on failure. */
 INLINE long put_window(struct __sk_buff *packet, u32 at, struct said *said, u16 window)
 {
 	u16 from = bpf_htons(said->window), to = bpf_htons(window);
@@ -421,7 +419,7 @@ INLINE long put_window(struct __sk_buff *packet, u32 at, struct said *said, u16 
 	return failed | bpf_skb_store_bytes(packet, at + 14, &to, 2, 0);
 }
 
-/* The same with another acknowledgement. Without branches: the kernel's verifier follows every way through a loop. */
+/* Replaces acknowledgement and window. Branch-free: the verifier follows every path through a loop. */
 INLINE long put(struct __sk_buff *packet, u32 at, struct said *said, u32 ack, u16 window)
 {
 	u32 from = bpf_htonl(said->ack), to = bpf_htonl(ack);
@@ -432,7 +430,7 @@ INLINE long put(struct __sk_buff *packet, u32 at, struct said *said, u32 ack, u1
 	return failed | bpf_skb_store_bytes(packet, at + 8, &to, 4, 0);
 }
 
-/* As a header says it: rounded up, so that the edge does not move left. */
+/* Window field: rounded up, so that the edge does not move left. */
 INLINE u16 units_of(u32 bytes, u32 shift)
 {
 	u32 units = (bytes + (1u << shift) - 1) >> shift;
@@ -451,7 +449,7 @@ INLINE int leaves(struct __sk_buff *packet, u32 l3)
 	u32 zero = 0, at, ack, shift, told, wanted, bytes, advance, is_pure, n, before;
 	u16 window;
 
-	/* Packets that are forwarded are nobody's here. */
+	/* Forwarded packets have no socket. */
 	if (packet->tc_index == OURS || !packet->sk)
 		return TC_ACT_UNSPEC;
 	if (!find(packet, l3, 1, &cut))
@@ -459,7 +457,7 @@ INLINE int leaves(struct __sk_buff *packet, u32 l3)
 	counts = bpf_map_lookup_elem(&counters, &zero);
 	if (!counts)
 		return TC_ACT_UNSPEC;
-	/* Where it passes a device below (a bridge's, a VLAN's) it has been looked at. */
+	/* Skipped if the packet passes another device below (of a bridge, a VLAN). */
 	packet->tc_index = OURS;
 	counts->seen++;
 	if (cut.tcp.flags & (SYN | FIN | RST))
@@ -516,7 +514,7 @@ INLINE int leaves(struct __sk_buff *packet, u32 l3)
 		u32 count = wish->count, edge = flow->edge, sent = 0;
 		u32 from = wish->is_copies ? ack : before, length = ack - from;
 
-		/* Its copies come by here, too, and pass as ours. */
+		/* The copies pass this hook again and are recognised by tc_index. */
 		if (count > MOST_PIECES)
 			count = MOST_PIECES;
 		for (n = 1; n < MOST_PIECES; n++) {
@@ -555,7 +553,7 @@ INLINE int arrives(struct __sk_buff *packet, u32 l3)
 	length = cut.end > cut.data ? cut.end - cut.data : 0;
 	flow = bpf_map_lookup_elem(&flows, &cut.key);
 	if (cut.tcp.flags & (SYN | FIN | RST)) {
-		/* What is nobody's here is told of only if it may become somebody's. */
+		/* Without a flow, only a SYN may become a connection of this host. */
 		if (flow) {
 			length += flow->bytes;
 			flow->bytes = 0;
@@ -571,7 +569,7 @@ INLINE int arrives(struct __sk_buff *packet, u32 l3)
 	return TC_ACT_UNSPEC;
 }
 
-/* Devices with an Ethernet header, and those without any. */
+/* Entry points for devices with an Ethernet header and for devices without one. */
 SEC("classifier/lasthop_out") int lasthop_out(struct __sk_buff *packet)
 {
 	return leaves(packet, 14);

@@ -1,7 +1,8 @@
-//! All of it together, and that it leaves nothing behind.
+//! The agent's process: threads, locks and cleanup.
 //!
-//! Whatever becomes of this process, connections go on: if it ends, the kernel closes the queue, the rule lets packets
-//! by, and the [`watchdog`](crate::watchdog) removes it; if it hangs, the watchdog does so after a third of a second.
+//! Connections survive any failure of this process. If the process ends, the kernel closes the queue, the rule lets
+//! packets pass, and the [`watchdog`](crate::watchdog) removes the rule. If the process hangs, the watchdog removes the
+//! rule after 0.3 s.
 
 use crate::arrival::Arrivals;
 use crate::counters::{Counters, count};
@@ -30,47 +31,47 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// How the agent runs.
+/// Options of an agent.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What becomes of ACKs.
+    /// Settings for ACKs.
     pub settings: Settings,
-    /// By which way.
+    /// Data path.
     pub path: Path,
-    /// The same in words, for `status`.
+    /// Settings in words, for `status`.
     pub words: String,
-    /// Number of the kernel's queue.
+    /// Number of the NFQUEUE.
     pub queue: u16,
-    /// ACKs that wait for a decision at most; further ones pass.
+    /// Maximum number of queued ACKs; further ones pass unchanged.
     pub length: u32,
-    /// Where the lock and the status socket are.
+    /// Directory of the lock and the status socket.
     pub folder: PathBuf,
-    /// Port of 127.0.0.1 on which counters can be read.
+    /// Port of 127.0.0.1 for the counters (Prometheus).
     pub metrics: Option<u16>,
-    /// Arguments with which this program calls [`watchdog::keep`](crate::watchdog::keep); `--queue N --run-dir DIR`
-    /// follows.
+    /// Arguments with which this program calls [`watchdog::keep`](crate::watchdog::keep); `--queue N --run-dir DIR` is
+    /// appended.
     pub keeper: Vec<String>,
 }
 
-/// Where ACKs are rewritten.
+/// Data path: place where ACKs are rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Path {
-    /// In the kernel where that can be, otherwise here.
+    /// In the kernel if possible, otherwise in user space.
     #[default]
     Auto,
     /// In the kernel, by a BPF program.
     Bpf,
-    /// The same, attached as on a kernel that is older than 6.6.
+    /// In the kernel, attached as on kernels before 6.6.
     Clsact,
-    /// Here: the kernel hands them over.
+    /// In user space: the kernel hands ACKs over.
     Nfqueue,
 }
 
-/// A running agent. Its rules, or its program, go with it.
+/// A running agent. Dropping it removes its rules or its program.
 pub struct Agent {
-    // The rules go first, the lock last.
+    // Drop order: rules first, lock last.
     watchdog: Option<Watchdog>,
-    /// Why it is not the kernel that rewrites, if that was not asked for.
+    /// Reason for the fallback from BPF to NFQUEUE.
     why: Option<String>,
     shared: Arc<Shared>,
     folder: Folder,
@@ -78,7 +79,6 @@ pub struct Agent {
     _lock: Flock<File>,
 }
 
-/// What the threads share.
 pub(crate) struct Shared {
     core: Mutex<Core>,
     /// Taken when the agent ends.
@@ -90,36 +90,33 @@ pub(crate) struct Shared {
 }
 
 pub(crate) struct Core {
-    /// That sees packets where the kernel's program does not tell of them.
+    /// Packet socket; `None` with the kernel program, which reports packets itself.
     tap: Option<Tap>,
     arrivals: Arrivals,
     pub(crate) table: Table,
-    /// That decides in the kernel; without it we do.
+    /// Kernel program; without one this process decides on ACKs.
     pub(crate) program: Option<Program>,
 }
 
-/// Bytes of a packet that are looked at: more than a pure ACK has.
+/// Bytes copied of a packet: more than a pure ACK has.
 const COPIED: u16 = 256;
-/// How often what is over is forgotten.
+/// Interval at which closed connections are removed.
 pub(crate) const TIDYING: Duration = Duration::from_secs(10);
 
 impl Agent {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// If another one runs, or the system refuses something. Nothing is left behind then.
+    /// Starts an agent. Fails if another agent runs or the system refuses a resource; then leaves nothing behind.
     pub fn start(options: Options) -> Result<Agent, SystemError> {
         let lacking = privilege::missing();
         if !lacking.is_empty() {
             return Err(SystemError {
                 message: format!("the agent needs {}", lacking.join(" and ")),
-                help: "run it as root; `lasthop doctor` says what else is needed".to_owned(),
+                help: "run it as root; `lasthop doctor` lists what else is missing".to_owned(),
             });
         }
         let folder = Folder::open(&options.folder)?;
         let lock = lock(&folder)?;
         let (program, why) = kernel::program(&options)?;
-        // Dropped in the other order: the heart, then the watchdog.
+        // Dropped in reverse order: the heartbeat, then the watchdog.
         let (mut watchdog, mut heart) = match program {
             Some(_) => (None, None),
             None => Some(Watchdog::start(&options)?).unzip(),
@@ -141,7 +138,7 @@ impl Agent {
         if program.is_some() {
             table.only_wishes();
         }
-        // Only now: what has a listener is not stale.
+        // Last: rules with a listener are not stale.
         if let (Some(watchdog), Some(heart)) = (&mut watchdog, &mut heart) {
             watchdog.begin(heart)?;
         }
@@ -154,10 +151,10 @@ impl Agent {
             options,
             failure: Mutex::new(None),
         });
-        // From here on the rules go whatever happens.
+        // From here on drop removes the rules.
         let mut agent = Agent { watchdog, why, shared, folder, is_urgent: false, _lock: lock };
         let shared = &agent.shared;
-        // An ACK that waits for a busy machine waits for longer than the path takes.
+        // On a busy machine an ACK would wait for longer than the path takes.
         let priority = RealTimePriority::begin();
         agent.is_urgent = priority.is_granted();
         privilege::drop_rest()?;
@@ -176,27 +173,27 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Whether IPv6 is looked after, too.
+    /// Whether IPv6 is handled, too.
     pub fn has_ipv6(&self) -> bool {
         self.watchdog.as_ref().map_or_else(ends::kernel_has_ipv6, Watchdog::has_ipv6)
     }
 
-    /// Where ACKs are rewritten.
+    /// Data path in use.
     pub fn path(&self) -> Path {
         if self.watchdog.is_some() { Path::Nfqueue } else { Path::Bpf }
     }
 
-    /// Why they are rewritten here and not in the kernel, if that was not asked for.
+    /// Reason for the fallback from BPF to NFQUEUE, if any.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
-    /// Whether ACKs are decided on before everything else that the machine does (SCHED_FIFO).
+    /// Whether decisions run with real-time priority (SCHED_FIFO).
     pub fn is_urgent(&self) -> bool {
         self.is_urgent
     }
 
-    /// What ended one of its parts, if that has happened: connections go on as without it.
+    /// Error that ended a thread, if any; connections then go on as without the agent.
     pub fn failure(&self) -> Option<SystemError> {
         lock_of(&self.shared.failure).clone()
     }
@@ -210,13 +207,10 @@ impl Drop for Agent {
     }
 }
 
-/// The status socket's name.
 pub(crate) const SOCKET: &str = "agent.sock";
-/// The lock's name.
 const LOCK: &str = "agent.lock";
 
 impl Shared {
-    /// A summary of what is known.
     pub(crate) fn summary(&self) -> Summary {
         let core = self.core();
         if let Some(program) = &core.program {
@@ -233,14 +227,14 @@ impl Shared {
         let shared = Arc::clone(self);
         thread::spawn(move || {
             if let Err(error) = part(&shared) {
-                *lock_of(&shared.failure) = Some(failed("the agent cannot go on", &error));
+                *lock_of(&shared.failure) = Some(failed("a thread of the agent failed", &error));
             }
         });
     }
 }
 
 impl Core {
-    /// Looks at what has passed; an ACK is decided on with all that came before it known. Says what time it is.
+    /// Processes packets that have passed, so that decisions know all earlier packets; returns the current time.
     pub(crate) fn catch_up(&mut self, clock: &Clock) -> Time {
         let now = self.arrivals.compare(clock);
         let mut buffer = [0; HEADERS];
@@ -252,14 +246,14 @@ impl Core {
         now
     }
 
-    /// The same of what the kernel's program tells, and whether it told anything.
+    /// Processes events of the kernel program; returns the time and whether events existed.
     pub(crate) fn hear(&mut self, clock: &Clock) -> io::Result<(Time, bool)> {
         let Some(program) = &mut self.program else { return Ok((clock.now(), false)) };
         let mut has_heard = false;
         let (now, since) = (clock.now(), program::monotonic()?);
         let table = &mut self.table;
         program.hear(|event| {
-            // Both clocks are the same one, from another zero.
+            // Both clocks are CLOCK_MONOTONIC with different zeros.
             let time = |at: u64| Time::from_nanos(now.as_nanos().saturating_sub(since.saturating_sub(at)));
             has_heard = true;
             table.note(time(event.at), event.way, event.key, &event.segment, time(event.echoed));
@@ -268,7 +262,6 @@ impl Core {
     }
 }
 
-/// Decides on packets as the kernel hands them over.
 fn decide(shared: &Shared, mut queue: Queue, inject: &Inject) -> io::Result<()> {
     let (mut pieces, mut copy) = (Vec::new(), Vec::new());
     loop {
@@ -309,7 +302,6 @@ fn send(inject: &Inject, packet: &mut [u8], piece: &Piece) -> io::Result<()> {
     inject.send(destination, packet)
 }
 
-/// Where a packet goes that has been found to be one.
 fn destination(packet: &[u8]) -> Option<IpAddr> {
     match packet.first()? >> 4 {
         4 => <[u8; 4]>::try_from(packet.get(16..20)?).ok().map(|bytes| Ipv4Addr::from(bytes).into()),
@@ -317,13 +309,12 @@ fn destination(packet: &[u8]) -> Option<IpAddr> {
     }
 }
 
-/// The window in the header of a packet that has been found to be a TCP packet.
 fn window_of(packet: &[u8]) -> Option<u16> {
     let at = if packet.first()? >> 4 == 4 { usize::from(packet[0] & 0x0f) * 4 } else { 40 };
     Some(u16::from_be_bytes([*packet.get(at + 14)?, *packet.get(at + 15)?]))
 }
 
-/// Looks at packets when no ACK asks for it, and says that this process is alive.
+/// Processes packets between ACKs and sends heartbeats.
 fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
     let (mut tidied, mut looked, mut beaten) = (Time::ZERO, shared.clock.now(), Time::ZERO);
     loop {
@@ -344,14 +335,13 @@ fn watch(shared: &Shared, watcher: &Watcher) -> io::Result<()> {
         looked = now;
         if now.since(beaten) >= LOOK.divided_by(2) {
             beaten = now;
-            // Without a heart the agent is about to end.
+            // No heartbeat: the agent is about to end.
             let Some(heart) = &mut *lock_of(&shared.heart) else { return Ok(()) };
             heart.beat()?;
         }
     }
 }
 
-/// One agent for a folder.
 fn lock(folder: &Folder) -> Result<Flock<File>, SystemError> {
     let mut lock = folder.lock(LOCK, std::time::Duration::ZERO).map_err(|error| {
         error.unwrap_or_else(|| SystemError {
@@ -359,14 +349,14 @@ fn lock(folder: &Folder) -> Result<Flock<File>, SystemError> {
             help: "see `lasthop agent status`".to_owned(),
         })
     })?;
-    // For people; that it is locked does not depend on it.
+    // For people; the lock does not depend on the content.
     let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
     Ok(lock)
 }
 
 fn listen_for_status(folder: &Folder) -> Result<UnixListener, SystemError> {
     let path = folder.inside(SOCKET);
-    // Of an agent that was killed.
+    // Left by a killed agent.
     let _ = fs::remove_file(&path);
     UnixListener::bind(&path)
         .map_err(|error| failed(&format!("cannot make `{}`", folder.shown(SOCKET).display()), &error))
@@ -383,7 +373,7 @@ fn listen(number: u16, length: u32) -> Result<Queue, SystemError> {
     };
     open().map_err(|error| SystemError {
         message: format!("cannot listen to NFQUEUE {number}: {error}"),
-        help: "another program may have it (--queue N), or the kernel has none: see `lasthop doctor`"
+        help: "another program may use this queue (--queue N), or the kernel has no NFQUEUE: see `lasthop doctor`"
             .to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! What this machine lacks for `emulate`, `endpoint` and `agent`, and how to get it.
+//! Checks this machine for the requirements of `emulate`, `endpoint` and `agent`.
 
 use crate::privilege;
 use crate::program as kernels;
@@ -10,27 +10,27 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
-/// What was looked at.
+/// Result of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// What.
+    /// Name of the requirement.
     pub name: &'static str,
-    /// Which commands need it.
+    /// Commands that need it.
     pub needed_for: &'static str,
-    /// Whether it is there; `None` if that could not be found out.
+    /// Whether the requirement is met; `None` if unknown.
     pub is_there: Option<bool>,
-    /// What was found, in words.
+    /// Findings in words.
     pub found: String,
-    /// How to get it, if it is not there.
+    /// Remedy if missing.
     pub help: &'static str,
 }
 
-/// Looks at everything. Rules are tried in a network namespace of their own.
+/// Runs all checks. Firewall rules are tried in a separate network namespace.
 pub fn examine() -> Vec<Finding> {
     let privileges = privileges();
     let may = privileges.is_there == Some(true);
     let bpf = bpf(may);
-    // The agent's other way is not missing where it is not taken.
+    // With BPF, the NFQUEUE path is not required.
     let is_missed = bpf.is_there != Some(true);
     let or_not = |finding: Finding| Finding {
         is_there: finding.is_there.filter(|is_there| *is_there || is_missed),
@@ -83,16 +83,16 @@ fn tun() -> Finding {
     }
 }
 
-/// What `emulate` and `crosscheck` do first, done and taken back.
+/// Tries the first step of `emulate` and `crosscheck` and undoes it.
 fn path(may: bool) -> Finding {
     let made = || {
         Ends::build(1500)
-            .map(|_| "two namespaces with a device each were made".to_owned())
+            .map(|_| "created two namespaces with a device each".to_owned())
             .map_err(|error| error.message)
     };
     attempted(
         Finding {
-            name: "a path's ends",
+            name: "path namespaces",
             needed_for: "emulate, crosscheck",
             is_there: None,
             found: String::new(),
@@ -104,7 +104,7 @@ fn path(may: bool) -> Finding {
     )
 }
 
-/// What `emulate` without `--server` does to the firewall, done in a namespace that disappears.
+/// Tries address translation, as `emulate` without `--server`, in a temporary namespace.
 fn host(may: bool) -> Finding {
     let finding = Finding {
         name: "address translation",
@@ -126,10 +126,10 @@ fn nfqueue(may: bool) -> Finding {
             found: String::new(),
             help: match has_tool {
                 true => {
-                    "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); a \
-                     container's host has to"
+                    "load the modules: modprobe nfnetlink_queue xt_NFQUEUE xt_length (nft_queue without iptables); in \
+                     a container, on its host"
                 }
-                false => "install a firewall's program first: apt-get install iptables",
+                false => "install a firewall tool first: apt-get install iptables",
             },
         },
         may,
@@ -142,21 +142,21 @@ fn nfqueue(may: bool) -> Finding {
     )
 }
 
-/// The agent's better way; it does without, so that nothing is missing.
+/// BPF is optional: `None` instead of false.
 fn bpf(may: bool) -> Finding {
     let finding = Finding {
         name: "BPF",
-        needed_for: "agent (it does without)",
+        needed_for: "agent (optional)",
         is_there: None,
         found: String::new(),
-        help: "Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, and CAP_BPF; until then the agent \
+        help: "Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, and CAP_BPF; without these the agent \
                rewrites ACKs outside the kernel (NFQUEUE)",
     };
     let finding = attempted(finding, may, kernels::trial);
     Finding { is_there: finding.is_there.filter(|is_there| *is_there), ..finding }
 }
 
-/// In a network namespace that disappears with it.
+/// Runs a trial in a temporary network namespace.
 fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String> + Send) -> Finding {
     attempted(finding, may, || {
         let tried = Namespace::nameless().and_then(|namespace| namespace.within(trial));
@@ -166,7 +166,7 @@ fn tried(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, Str
 
 fn attempted(finding: Finding, may: bool, trial: impl FnOnce() -> Result<String, String>) -> Finding {
     if !may {
-        return Finding { found: "cannot be tried without privileges".to_owned(), ..finding };
+        return Finding { found: "not checked: needs privileges".to_owned(), ..finding };
     }
     match trial() {
         Ok(found) => Finding { is_there: Some(true), found, ..finding },
@@ -179,7 +179,6 @@ fn program(name: &'static str, needed_for: &'static str, help: &'static str) -> 
     Finding { name, needed_for, is_there: Some(found.is_ok()), found: found.unwrap_or_else(|why| why), help }
 }
 
-/// One of both is enough.
 fn firewall() -> Finding {
     let found = ["iptables", "nft"].map(|name| (name, version(name)));
     Finding {
@@ -193,7 +192,6 @@ fn firewall() -> Finding {
     }
 }
 
-/// What a program says of itself.
 fn version(name: &str) -> Result<String, String> {
     let option = if name == "ip" { "-V" } else { "--version" };
     let output = Command::new(name).arg(option).stdin(Stdio::null()).output();

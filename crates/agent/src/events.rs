@@ -1,29 +1,28 @@
-//! What the kernel's program tells of packets: `struct event` of `bpf/window.c`.
+//! Packet events of the kernel program: `struct event` of `bpf/window.c`.
 
 use crate::table::{Key, Way};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use std::net::{Ipv6Addr, SocketAddr};
 
-/// Packets of one connection and direction, the last of which is `segment`; its length is the payload of all of them.
+/// Summary of packets of one connection and direction: `segment` is the last one, with the payload length of all.
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// When the last one passed, CLOCK_MONOTONIC, ns.
+    /// Time of the last packet, CLOCK_MONOTONIC, ns.
     pub(crate) at: u64,
-    /// When its echo of a time stamp was first seen.
+    /// Time at which the last echoed time stamp was first seen.
     pub(crate) echoed: u64,
     pub(crate) way: Way,
     pub(crate) key: Key,
     pub(crate) segment: Segment,
 }
 
-/// Its length, bytes.
 const LENGTH: usize = 80;
-/// What is known (`enum` of the program).
+/// Bits of `known` (`enum` of the program).
 const SCALES: u8 = 2;
 const STAMPS: u8 = 4;
 
 impl Event {
-    /// `None` if it is not one of this program's.
+    /// Parses an event; `None` if the size is wrong.
     pub(crate) fn read(bytes: &[u8]) -> Option<Event> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
         let long = |at: usize| bytes[at..].first_chunk().map(|word| u64::from_ne_bytes(*word));
@@ -90,7 +89,7 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(event.segment, expected);
-        // Neither a SYN nor with time stamps.
+        // Not a SYN, no time stamps.
         (bytes[74], bytes[75], bytes[79]) = (0x10, 1, 0);
         let event = Event::read(&bytes).unwrap();
         assert_eq!((event.way, event.segment.mss, event.segment.timestamps), (Way::Out, None, None));

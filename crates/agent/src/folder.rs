@@ -1,9 +1,8 @@
-//! The directory of locks and sockets, the agent's and those of running emulations: nobody else can have put anything into
-//! it.
+//! Directory for locks and sockets of agents and emulations, safe against other users.
 //!
-//! They are made there as root. In a directory that others may write to, one of them could plant a link by which
-//! root's own files are overwritten. Therefore the directory and all above it must be in trusted hands, it is opened
-//! once, and what is in it is opened relative to that, following no link.
+//! Root creates files here. If others could write to the directory, a planted link could make root overwrite its own
+//! files. Therefore the directory and all its parents must have trusted owners. The directory is opened once; files are
+//! opened relative to it and without following links.
 
 use lasthop_os::SystemError;
 use nix::errno::Errno;
@@ -18,29 +17,28 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A directory that is held open.
+/// An open directory.
 pub struct Folder {
     path: PathBuf,
     opened: File,
 }
 
-/// How often a lock that another process has is tried again.
 const AGAIN: Duration = Duration::from_millis(10);
-/// Permission bits: to write, for the group and for others; that only owners may remove (sticky).
+/// Permission bits: group and others may write; only owners may remove (sticky).
 const OTHERS_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
 impl Folder {
-    /// Opens a directory, or makes it, for its owner alone.
+    /// Opens a directory or creates it with access for its owner only.
     ///
     /// # Errors
-    /// If it is no directory, if somebody besides root and us could change what is in it, or if the system refuses.
+    /// If the path is no directory, if users besides root and us could change its content, or if the system refuses.
     pub fn open(path: &Path) -> Result<Folder, SystemError> {
         let path: PathBuf =
             std::path::absolute(path).map_err(|error| refused(path, &error))?.components().collect();
         let own = geteuid().as_raw();
         check_above(&path, own)?;
-        // One that a link leads to is looked at where it really is, too.
+        // Also check the real parent behind a link.
         if let Some(real) = path.parent().and_then(|parent| parent.canonicalize().ok()) {
             check_above(&real.join("it"), own)?;
         }
@@ -63,25 +61,22 @@ impl Folder {
         }
     }
 
-    /// A file in it that nobody else has locked, and whose writer is its owner; waits for a while if somebody has.
-    ///
-    /// # Errors
-    /// `None` if somebody has locked it all the time; otherwise what is wrong.
+    /// Locks a file that only its owner may write; waits up to `patience`. Error `None`: the lock stays taken.
     pub(crate) fn lock(&self, name: &str, patience: Duration) -> Result<Flock<File>, Option<SystemError>> {
         let shown = self.path.join(name);
         let mut file = self.file(name).map_err(|error| {
             Some(match error {
                 Errno::ELOOP => SystemError {
                     message: format!("`{}` is a symbolic link", shown.display()),
-                    help: "the agent made no such link: remove it".to_owned(),
+                    help: "the agent creates no such link: remove it".to_owned(),
                 },
                 other => refused(&shown, &other.into()),
             })
         })?;
         if !file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 1) {
             return Err(Some(SystemError {
-                message: format!("`{}` is no file of the agent's", shown.display()),
-                help: "it is no plain file, or has a second name: remove it".to_owned(),
+                message: format!("`{}` is not a file of the agent", shown.display()),
+                help: "it is not a regular file or has a second link: remove it".to_owned(),
             }));
         }
         let start = Instant::now();
@@ -96,24 +91,24 @@ impl Folder {
         }
     }
 
-    /// As the user knows it.
+    /// Path as the user knows it.
     pub fn shown(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// A path to something in it that holds whatever becomes of the directories above, and is short enough for a socket.
+    /// Path to an entry that stays valid if parents are renamed, and is short enough for a socket.
     pub fn inside(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.opened.as_raw_fd())).join(name)
     }
 
     fn file(&self, name: &str) -> Result<File, Errno> {
-        // A pipe of this name must not make us wait.
+        // O_NONBLOCK: opening a planted pipe must not block.
         let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         openat(&self.opened, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map(File::from)
     }
 }
 
-/// Every directory above, as far as it exists, and every link on the way.
+/// Checks every existing parent directory and every link on the way.
 fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
     for above in path.ancestors().skip(1) {
         let Ok(found) = fs::symlink_metadata(above) else { continue };
@@ -125,12 +120,12 @@ fn check_above(path: &Path, own: u32) -> Result<(), SystemError> {
 }
 
 fn distrust_above(found: &Metadata, own: u32) -> Option<String> {
-    // What a link may be done with says nothing: its directory decides.
+    // A link's mode has no meaning: its directory decides.
     let mode = if found.is_symlink() { 0 } else { found.mode() };
     distrust(found.uid(), mode, own)
 }
 
-/// Why somebody besides root and us could change what is in a directory.
+/// Reason why users besides root and us could change a directory's content.
 fn distrust(owner: u32, mode: u32, own: u32) -> Option<String> {
     if owner != 0 && owner != own {
         return Some(format!("belongs to user {owner}"));
@@ -142,8 +137,8 @@ fn distrust(owner: u32, mode: u32, own: u32) -> Option<String> {
 fn untrusted(path: &Path, why: &str) -> SystemError {
     SystemError {
         message: format!("the directory `{}` cannot be trusted: {why}", path.display()),
-        help: "give one that belongs to root, or to you, and that only its owner may write to, below others of the same \
-               kind: --run-dir DIR"
+        help: "use a directory that belongs to root or you, that only its owner may write to, and whose parents are \
+               safe in the same way: --run-dir DIR"
             .to_owned(),
     }
 }
@@ -160,7 +155,6 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// Why a directory is refused; empty if it is not.
     fn why(path: &Path) -> String {
         Folder::open(path).err().map_or(String::new(), |error| error.message)
     }
@@ -171,7 +165,7 @@ mod tests {
 
     #[test]
     fn owners_and_modes_decide() {
-        // Root's and our own, whoever reads them; in /tmp only owners remove.
+        // Owned by root or us. In /tmp (sticky) only owners may remove.
         for (owner, mode) in [(0, 0o755), (7, 0o700), (7, 0o755), (0, 0o1777)] {
             assert_eq!(distrust(owner, mode, 7), None, "{owner} {mode:o}");
         }
@@ -200,7 +194,7 @@ mod tests {
         fs::create_dir(&real).unwrap();
         symlink(&real, &link).unwrap();
         assert!(why(&link).contains("it is a symbolic link"), "{}", why(&link));
-        // Our own link on the way is our own business.
+        // Our own link in a parent is trusted.
         assert_eq!(why(&link.join("run")), "");
 
         let treasure = above.path().join("treasure");
@@ -208,7 +202,7 @@ mod tests {
         symlink(&treasure, real.join("lock")).unwrap();
         let error = Folder::open(&real).unwrap().lock("lock", Duration::ZERO).unwrap_err().unwrap();
         assert!(error.message.contains("lock` is a symbolic link"), "{}", error.message);
-        // A second name for a file is as good as a link.
+        // A hard link is as dangerous as a symbolic link.
         fs::hard_link(&treasure, real.join("other")).unwrap();
         assert!(Folder::open(&real).unwrap().lock("other", Duration::ZERO).unwrap_err().is_some());
         assert_eq!(fs::read_to_string(&treasure).unwrap(), "gold");
@@ -219,7 +213,7 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         let open = above.path().join("open");
         fs::create_dir(&open).unwrap();
-        // Sticky or not: others could have been here first.
+        // Even a sticky directory is refused: others may have prepared its content.
         for mode in [0o777, 0o1777, 0o770] {
             permit(&open, mode);
             assert!(why(&open).contains("it may be written to by others"), "{}", why(&open));
@@ -227,7 +221,6 @@ mod tests {
         permit(&open, 0o777);
         assert!(why(&open.join("run")).contains("open`, above it, may be written to by others"));
         assert!(!open.join("run").exists());
-        // As in /tmp.
         permit(&open, 0o1777);
         assert_eq!(why(&open.join("run")), "");
         let file = above.path().join("file");

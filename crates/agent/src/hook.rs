@@ -1,7 +1,7 @@
-//! Where the kernel's program is attached to a device: tcx (Linux 6.6), or a filter of the qdisc clsact on older kernels.
+//! Attachment of the kernel program to a device: tcx (Linux 6.6), or a filter of the clsact qdisc on older kernels.
 //!
-//! A link of tcx is a file descriptor, which goes with its process. A filter stays when its process is killed: it then does
-//! nothing, since nobody is alive for it, and the next start removes it.
+//! A tcx link is a file descriptor and ends with its process. A filter survives a killed process; without heartbeats it
+//! does nothing, and the next start removes it.
 
 use aya::programs::tc::{
     NlOptions, SchedClassifierLink, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,
@@ -9,17 +9,17 @@ use aya::programs::tc::{
 use aya::programs::{LinkOrder, ProgramError, SchedClassifier, TcAttachType};
 use aya::util::KernelVersion;
 
-/// How programs are attached.
+/// Kind of attachment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hook {
-    /// By a link of its own.
+    /// tcx link.
     Tcx,
-    /// As a filter.
+    /// Filter of the clsact qdisc.
     Clsact,
 }
 
 impl Hook {
-    /// What this kernel has.
+    /// Attachment that this kernel supports.
     pub fn of_kernel() -> Hook {
         match KernelVersion::current() {
             Ok(version) if version < KernelVersion::new(6, 6, 0) => Hook::Clsact,
@@ -27,7 +27,7 @@ impl Hook {
         }
     }
 
-    /// Attaches a loaded program of this name; it is detached with what is given back.
+    /// Attaches a loaded program; dropping the link detaches it.
     pub(crate) fn attach(
         self,
         program: &mut SchedClassifier,
@@ -38,9 +38,9 @@ impl Hook {
         let options = match self {
             Hook::Tcx => TcAttachOptions::TcxOrder(LinkOrder::default()),
             Hook::Clsact => {
-                // It may be there; if it is not to be had, attaching says so.
+                // May exist already. Any other failure shows when attaching.
                 let _ = qdisc_add_clsact(device);
-                // Of an agent that was killed.
+                // Left by a killed agent.
                 let _ = qdisc_detach_program(device, way, name);
                 TcAttachOptions::Netlink(NlOptions::default())
             }

@@ -1,4 +1,4 @@
-//! What is sent beside the kernel's own ACKs: whole packets, marked so that they are not queued again.
+//! Sends additional ACKs: whole packets with a mark, so that they are not queued again.
 
 use crate::rules::MARK;
 use lasthop_os::SystemError;
@@ -9,18 +9,15 @@ use std::net::{IpAddr, SocketAddr};
 /// Raw sockets of both families.
 pub struct Inject {
     v4: Socket,
-    /// Absent where the kernel has no IPv6.
+    /// `None` if the kernel has no IPv6.
     v6: Option<Socket>,
 }
 
-/// Packets with headers of their own (IPPROTO_RAW).
+/// Packets with their own IP header (IPPROTO_RAW).
 const RAW: i32 = 255;
 
 impl Inject {
-    /// Opens them.
-    ///
-    /// # Errors
-    /// Without CAP_NET_RAW and CAP_NET_ADMIN.
+    /// Opens the sockets. Needs CAP_NET_RAW and CAP_NET_ADMIN.
     pub fn open() -> Result<Inject, SystemError> {
         let open = |domain| -> io::Result<Socket> {
             let socket = Socket::new(domain, Type::RAW, Some(Protocol::from(RAW)))?;
@@ -35,17 +32,14 @@ impl Inject {
         Ok(Inject { v4, v6: open(Domain::IPV6).ok() })
     }
 
-    /// Sends a packet to its destination.
-    ///
-    /// # Errors
-    /// If the system refuses it now.
+    /// Sends a packet to its destination. Fails if the system refuses the packet.
     pub fn send(&self, destination: IpAddr, packet: &[u8]) -> io::Result<()> {
         let socket = match (destination, &self.v6) {
             (IpAddr::V4(_), _) => &self.v4,
             (IpAddr::V6(_), Some(socket)) => socket,
             (IpAddr::V6(_), None) => return Err(io::ErrorKind::Unsupported.into()),
         };
-        // The port must be 0 for IPv6: the headers say where it goes.
+        // The port must be 0 for IPv6: the packet has its own headers.
         socket.send_to(packet, &SockAddr::from(SocketAddr::new(destination, 0))).map(|_| ())
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel decides, by a program of ours: here its wishes are written, and it is told that somebody is there.
+//! User space side of the kernel program: writes requests and heartbeats.
 
 use crate::daemon::{Options, Path, Shared, TIDYING};
 use crate::hook::Hook;
@@ -12,22 +12,22 @@ use std::io;
 use std::os::fd::AsFd;
 use std::thread::sleep;
 
-/// Packets are looked at together that arrive within this time: each wish holds for many ACKs.
+/// Events within this time form a batch.
 const BATCH: std::time::Duration = std::time::Duration::from_millis(1);
-/// How often the program is told that somebody is there; it waits ten times as long.
+/// Interval of heartbeats; the program tolerates ten times as much.
 const BEAT: Duration = Duration::from_millis(BEAT_MILLIS as u64);
 const BEAT_MILLIS: u8 = 20;
-/// When nothing has been heard for so long we wait to be woken; until then we look after each [`BATCH`].
+/// Idle time after which the loop waits for a wake-up instead of polling every [`BATCH`].
 const QUIET: Duration = Duration::from_millis(20);
 
-/// The program, and why there is none if there could be one.
+/// Starts the program; if that fails with [`Path::Auto`], returns the reason instead.
 pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<String>), SystemError> {
     if options.path == Path::Nfqueue {
         return Ok((None, None));
     }
     let begun = match obstacle(&options.settings) {
         Some(message) => {
-            Err(SystemError { message, help: "leave --path away, or use --path nfqueue".to_owned() })
+            Err(SystemError { message, help: "omit the option --path, or use --path nfqueue".to_owned() })
         }
         None => Program::start(match options.path {
             Path::Clsact => Hook::Clsact,
@@ -41,19 +41,18 @@ pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<Stri
     }
 }
 
-/// Why the program cannot do what is wanted.
 fn obstacle(settings: &Settings) -> Option<String> {
     if settings.cause.is_some() {
-        return Some("with a judge each ACK is decided on outside the kernel".to_owned());
+        return Some("loss discrimination (--cause) works outside the kernel only".to_owned());
     }
     match settings.pieces() {
         Some(Pieces { count: 1..=MOST_PIECES, .. }) => None,
-        Some(_) => Some(format!("the kernel's program makes no more than {MOST_PIECES} ACKs of one")),
-        None => Some("the kernel's program makes a fixed number of ACKs of one".to_owned()),
+        Some(_) => Some(format!("the kernel program sends at most {MOST_PIECES} ACKs per kernel ACK")),
+        None => Some("the kernel program needs a fixed number of ACKs per kernel ACK".to_owned()),
     }
 }
 
-/// Looks at packets, writes wishes, and says that somebody is there once all is looked at.
+/// Processes events, writes requests and sends heartbeats, in this order.
 pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
     let Some(files) = shared.core().program.as_ref().map(Program::news).transpose()? else {
         return Ok(());
@@ -61,7 +60,7 @@ pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
     let (mut tidied, mut beaten, mut heard, mut silent_for) = (Time::ZERO, None, Time::ZERO, QUIET);
     loop {
         if silent_for > QUIET {
-            // Until a connection begins or ends, a device comes, or the next beat is due: nothing else wakes us.
+            // Wakes for a new or ended connection, a device change, or the next heartbeat.
             let mut polled = files.each_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN));
             let _ = poll(&mut polled, PollTimeout::from(BEAT_MILLIS));
         }
@@ -74,7 +73,7 @@ pub(crate) fn watch(shared: &Shared) -> io::Result<()> {
             tidied = now;
         }
         let core = &mut *locked;
-        // Without a program the agent is about to end.
+        // No program: the agent is about to end.
         let Some(program) = &mut core.program else { return Ok(()) };
         program.follow();
         for key in core.table.forgotten() {

@@ -1,17 +1,10 @@
-//! Receiver mechanisms on a live, unmodified host: the pure ACKs that its kernel sends are intercepted and rewritten.
+//! Receiver mechanisms on a live, unmodified host: intercepts and rewrites the pure ACKs of its kernel.
 //!
-//! * [`flow`]: what is known of a connection, and what becomes of an ACK of its; a pure state machine.
-//! * [`table`]: all connections, by their addresses.
-//! * [`settings`]: which window, which shape, which judge.
-//! * [`rules`], [`tap`], [`inject`]: the kernel's side: what is queued, what is only seen, what is sent beside.
-//! * [`program`]: the kernel decides, by a program of ours, where it can; here its wishes are written (`kernel`), and what it
-//!   tells of packets is read (`events`); [`hook`]: how it is attached.
-//! * [`daemon`]: all of it together; [`watchdog`]: that it stands in nobody's way and leaves nothing behind.
-//! * [`report`]: what it says of itself: `status`, metrics; [`counters`] are its numbers.
-//! * [`doctor`]: what this machine lacks.
+//! Two data paths: with NFQUEUE this process decides on each ACK ([`rules`], [`tap`], [`inject`]); with BPF a kernel
+//! [`program`] does, by requests of this process. [`flow`] is the state machine of a connection for both.
 //!
-//! What is absent: by NFQUEUE an ACK that travels with data carries the kernel's own window; when ACKs are sent is the
-//! kernel's business; nothing here prints or exits.
+//! Not modelled: by NFQUEUE an ACK that travels with data carries the kernel's own window; the kernel alone decides
+//! when ACKs are sent. Nothing here prints or exits.
 
 pub mod counters;
 pub mod flow;

@@ -1,7 +1,7 @@
-//! The agent's data path in the kernel: a program where packets leave (tc, egress) that makes windows smaller.
+//! The agent's data path in the kernel: a BPF program on tc egress that reduces windows.
 //!
-//! Its source is `bpf/window.c`, which says what it does and what it never does; `make bpf` builds the object that is
-//! part of this program. It is attached as `hook` says.
+//! `bpf/window.c` is its source and describes its guarantees; `make bpf` builds the object that is part of this
+//! program. `hook` attaches the object.
 
 use crate::counters::Counters;
 use crate::events::Event;
@@ -25,32 +25,29 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-/// The object that `make bpf` builds.
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/window.o");
 
-/// ACKs that it makes of one at most.
+/// Largest number of ACKs that the program makes of one ACK.
 pub(crate) const MOST_PIECES: u32 = 16;
 
-/// Both addresses and both ports, as the program has them.
+/// Both addresses and both ports, as in `struct key`.
 type Ends = [u8; 36];
-/// As `struct flow` of the program: u32s.
+/// `struct flow` as u32s.
 type FlowWords = [u32; 22];
-/// As `struct wish`.
 type WishWords = [u64; 2];
-/// As `struct counts`.
 type Counts = [u64; 7];
 
-/// Types of devices (linux/if_arp.h) whose packets begin with an Ethernet header.
+/// Device type (linux/if_arp.h) of packets that begin with an Ethernet header.
 const ETHERNET: u16 = 1;
-/// The same of those whose packets begin with IP's: PPP, raw IP, tunnels, none.
+/// Device types of packets that begin with the IP header: PPP, raw IP, tunnels, none.
 const PLAIN: [u16; 6] = [512, 519, 768, 769, 776, 65534];
-/// Programs of both, for what leaves and what arrives.
+/// Programs for each kind of device: egress, ingress.
 const ETHERNET_PROGRAMS: [&str; 2] = ["lasthop_out", "lasthop_in"];
 const PLAIN_PROGRAMS: [&str; 2] = ["lasthop_raw_out", "lasthop_raw_in"];
-/// Changes of network devices (linux/rtnetlink.h, RTMGRP_LINK).
+/// Netlink group of device changes (linux/rtnetlink.h, RTMGRP_LINK).
 const LINKS: u32 = 1;
 
-/// The program, attached to every device but loopback; it goes with this.
+/// The program, attached to every device but loopback; dropping it detaches it.
 pub struct Program {
     bpf: Ebpf,
     wishes: HashMap<MapData, Ends, WishWords>,
@@ -59,22 +56,20 @@ pub struct Program {
     counters: PerCpuArray<MapData, Counts>,
     events: RingBuf<MapData>,
     attached: Hashed<u32, Vec<SchedClassifierLink>>,
-    /// Devices that came later and do not take it, and why.
+    /// Devices that refused the program, with the reason.
     left_out: BTreeMap<String, String>,
     changes: OwnedFd,
     hook: Hook,
 }
 
 impl Program {
-    /// Loads it and attaches it to all devices of this network namespace.
-    ///
-    /// # Errors
-    /// If the kernel does not take it: without BPF, or no permission (CAP_BPF, CAP_NET_ADMIN).
+    /// Loads the program and attaches it to all devices of this network namespace. Fails without BPF or permission
+    /// (CAP_BPF, CAP_NET_ADMIN).
     pub fn start(hook: Hook) -> Result<Program, SystemError> {
         Program::load(hook).map_err(|error| SystemError {
-            message: format!("the kernel does not take the agent's BPF program: {error}"),
-            help: "it needs Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, CAP_BPF and CAP_NET_ADMIN; \
-                   without: --path nfqueue"
+            message: format!("the kernel refuses the agent's BPF program: {error}"),
+            help: "the program needs Linux 5.8 or later with CONFIG_BPF_SYSCALL and CONFIG_NET_CLS_ACT, CAP_BPF and \
+                   CAP_NET_ADMIN; otherwise use --path nfqueue"
                 .to_owned(),
         })
     }
@@ -105,23 +100,22 @@ impl Program {
         }
     }
 
-    /// What can be waited on: for what is told of packets, and for devices that come or go.
+    /// Files to poll: packet events, and changes of devices.
     pub(crate) fn news(&self) -> io::Result<[OwnedFd; 2]> {
         Ok([self.events.as_fd().try_clone_to_owned()?, self.changes.try_clone()?])
     }
 
-    /// What has been told of packets since the last time.
+    /// Passes the packet events since the last call to `each`.
     pub(crate) fn hear(&mut self, mut each: impl FnMut(Event)) {
         while let Some(bytes) = self.events.next() {
             Event::read(&bytes).into_iter().for_each(&mut each);
         }
     }
 
-    /// Looks after devices that have come since, and forgets those that have gone. One that does not take the program is
-    /// left out.
+    /// Attaches to new devices and drops removed ones. A device that refuses the program is skipped.
     pub(crate) fn follow(&mut self) {
         let mut has_changed = false;
-        // What is lost of it is a change, too.
+        // Lost messages also count as a change.
         while !matches!(
             recv(self.changes.as_raw_fd(), &mut [0; 4096], MsgFlags::MSG_DONTWAIT),
             Err(nix::errno::Errno::EAGAIN)
@@ -133,14 +127,13 @@ impl Program {
         }
     }
 
-    /// Says that user space is alive and has looked at all that has passed: its wishes hold for 200 ms.
+    /// Heartbeat: user space has processed all packets so far; its requests are valid for 200 ms.
     pub(crate) fn beat(&mut self) -> io::Result<()> {
         self.heart.set(0, monotonic()?, 0).map_err(io::Error::other)
     }
 
-    /// What is to become of a connection's ACKs from now on.
     pub(crate) fn wish(&mut self, key: &Key, wish: Wish) -> io::Result<()> {
-        // Both numbers are in one word, in this machine's order.
+        // Both numbers share one word, in host byte order.
         let (count, is_copies) = (wish.count.to_ne_bytes(), u32::from(wish.is_copies).to_ne_bytes());
         let mut shape = [0; 8];
         shape[..4].copy_from_slice(&count);
@@ -148,19 +141,16 @@ impl Program {
         self.wishes.insert(ends(key), [wish.window, u64::from_ne_bytes(shape)], 0).map_err(io::Error::other)
     }
 
-    /// A connection is over.
     pub(crate) fn forget(&mut self, key: &Key) {
-        // One of which nothing was wished is not there.
+        // A connection without a request has no entry.
         let _ = self.wishes.remove(&ends(key));
     }
 
-    /// What the program knows of a connection.
     pub(crate) fn known(&self, key: &Key) -> Option<Told> {
         let [_, _, kernel, _, _, _, acks, window, ..] = self.flows.get(&ends(key), 0).ok()?.map(u64::from);
         Some(Told { kernel, window, acks, min_rtt: None })
     }
 
-    /// Takes over what the program has counted.
     pub(crate) fn count(&self, counters: &Counters) {
         let Ok(each) = self.counters.get(&0, 0) else { return };
         let sum = |at: usize| each.iter().map(|counts| counts[at]).sum::<u64>();
@@ -176,17 +166,15 @@ impl Program {
         to.into_iter().enumerate().for_each(|(at, counter)| counter.store(sum(at), Ordering::Relaxed));
     }
 
-    /// Devices that it is attached to.
     pub(crate) fn devices(&self) -> usize {
         self.attached.len()
     }
 
-    /// Devices that do not take it, and why.
     pub(crate) fn left_out(&self) -> &BTreeMap<String, String> {
         &self.left_out
     }
 
-    /// Those that do not take it, and why.
+    /// Attaches to new devices; returns those that refuse, with the reason.
     fn attach(&mut self) -> io::Result<BTreeMap<String, String>> {
         let devices = devices()?;
         let mut left_out = BTreeMap::new();
@@ -200,7 +188,7 @@ impl Program {
             let links = programs.iter().zip(ways).map(|(program, way)| self.link(program, &name, way));
             match links.collect() {
                 Ok(links) => drop(self.attached.insert(index, links)),
-                // Gone again.
+                // The device has disappeared.
                 Err(_) if if_nametoindex(name.as_str()).is_err() => {}
                 Err(error) => drop(left_out.insert(name, error)),
             }
@@ -216,27 +204,22 @@ impl Program {
     }
 }
 
-/// The clock of [`Event`]s, ns.
+/// CLOCK_MONOTONIC, the clock of [`Event`]s, ns.
 pub(crate) fn monotonic() -> io::Result<u64> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-/// Whether the kernel takes it: loads it in a network namespace that disappears, and says what was found.
-///
-/// # Errors
-/// Why not.
+/// Loads the program in a temporary network namespace; returns a sentence for `lasthop doctor`. Error: the kernel's
+/// reason for a refusal.
 pub fn trial() -> Result<String, String> {
     let namespace = Namespace::nameless().map_err(|error| error.message)?;
     let loaded =
         namespace.within(|| Program::load(Hook::of_kernel()).map(drop)).map_err(|error| error.message)?;
-    loaded.map(|()| "the kernel takes the agent's program".to_owned())
+    loaded.map(|()| "the kernel accepts the agent's program".to_owned())
 }
 
-/// How many programs (tcx) a device of this network namespace has, whoever attached them.
-///
-/// # Errors
-/// If there is no such device, or the kernel does not say.
+/// Number of tcx programs on a device of this network namespace, by any owner. Fails if the device does not exist.
 pub fn on(device: &str) -> io::Result<usize> {
     let query = |way| SchedClassifier::query_tcx(device, way).map(|(_, programs)| programs.len());
     let both = query(TcAttachType::Egress).and_then(|out| Ok(out + query(TcAttachType::Ingress)?));
@@ -249,20 +232,20 @@ struct Device {
     is_ethernet: bool,
 }
 
-/// All devices whose packets can be read, without loopback.
+/// All devices with supported packets, without loopback.
 fn devices() -> io::Result<Vec<Device>> {
-    // The types of those that have an address of their own. Without one there is no Ethernet, either.
+    // Types of devices with a link address. A device without one has no Ethernet header.
     let kinds: Hashed<String, u16> = getifaddrs()?
         .filter_map(|one| Some((one.interface_name, one.address?.as_link_addr()?.hatype())))
         .collect();
-    // Not those of /sys, which may be another network namespace's.
+    // Not from /sys, which may belong to another network namespace.
     let listed = fs::read_to_string("/proc/thread-self/net/dev")?;
     let names = listed.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim());
     let all = names.filter_map(|name| {
         let kind = kinds.get(name).copied();
         let is_ethernet = kind == Some(ETHERNET);
         let is_readable = is_ethernet || kind.is_none_or(|kind| PLAIN.contains(&kind));
-        // One that has gone meanwhile has no index.
+        // A device removed meanwhile has no index.
         let index = if_nametoindex(name).ok()?;
         is_readable.then(|| Device { name: name.to_owned(), index, is_ethernet })
     });
@@ -276,7 +259,6 @@ fn listen_for_changes() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// As `struct key` of the program.
 fn ends(key: &Key) -> Ends {
     let mut bytes = [0; 36];
     let mut put = |at: usize, port_at: usize, end: &SocketAddr| {
@@ -292,7 +274,7 @@ fn ends(key: &Key) -> Ends {
     bytes
 }
 
-/// An error with all that caused it, the last of which says most; without the verifier's log.
+/// Error with its causes, which carry most information; without the verifier's log.
 fn told(error: impl std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();

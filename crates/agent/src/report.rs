@@ -1,4 +1,4 @@
-//! What the agent says of itself.
+//! Status and metrics of the agent.
 
 use crate::daemon::{Core, SOCKET, Shared};
 use crate::flow::Told;
@@ -18,16 +18,15 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is known at a moment.
 pub(crate) struct Summary {
     object: Value,
 }
 
-/// Connections that are told one by one: those with most ACKs.
+/// Maximum number of connections listed: those with most ACKs.
 const SHOWN: usize = 20;
-/// Connections to the port of the counters that have asked nothing yet.
+/// Maximum number of metrics clients that have sent no request yet.
 const MOST_WAITING: usize = 64;
-/// How long an answer may take.
+/// Timeout of requests and answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Summary {
@@ -76,20 +75,17 @@ impl Summary {
     }
 }
 
-/// Answers each who connects with one line of JSON.
+/// Answers each connection with one line of JSON.
 pub(crate) fn answer_status(shared: &Shared, listener: &UnixListener) -> io::Result<()> {
     loop {
         let (mut stream, _) = listener.accept()?;
-        // Who does not listen gets no answer.
+        // A client that does not read gets no answer.
         let _ = stream.set_write_timeout(Some(PATIENCE));
         let _ = writeln!(stream, "{}", shared.summary().object);
     }
 }
 
-/// Asks the agent of a folder.
-///
-/// # Errors
-/// If none runs there, or it does not answer.
+/// Requests the status of the agent of a directory. Fails if no agent runs there or the agent does not answer.
 pub fn status(folder: &Path) -> Result<Value, SystemError> {
     let path = folder.join(SOCKET);
     let ask = || -> io::Result<String> {
@@ -102,25 +98,28 @@ pub fn status(folder: &Path) -> Result<Value, SystemError> {
     let text = ask().map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => SystemError {
             message: "no agent is running".to_owned(),
-            help: format!("nobody answers at `{}`; start one with `lasthop agent run`", path.display()),
+            help: format!(
+                "no agent answers at `{}`; start an agent with `lasthop agent run`",
+                path.display()
+            ),
         },
         ErrorKind::WouldBlock | ErrorKind::TimedOut => SystemError {
             message: "the agent does not answer".to_owned(),
-            help: "it may be stopped (SIGSTOP): connections go on without it".to_owned(),
+            help: "the process may be stopped (SIGSTOP); connections go on without the agent".to_owned(),
         },
         _ => SystemError {
-            message: format!("cannot ask the agent at `{}`: {error}", path.display()),
-            help: "run it as the agent's user, usually root".to_owned(),
+            message: format!("cannot connect to the agent at `{}`: {error}", path.display()),
+            help: "run this command as the agent's user, usually root".to_owned(),
         },
     })?;
     serde_json::from_str(&text).map_err(|error| SystemError {
         message: format!("the agent's answer cannot be read: {error}"),
-        help: "is it of another version?".to_owned(),
+        help: "the agent may be of another version: use the same program for both".to_owned(),
     })
 }
 
-/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Who connects and asks nothing keeps
-/// nobody from an answer: of those that wait, the oldest goes where there are too many.
+/// Answers every HTTP request with the counters in Prometheus's text format 0.0.4. Idle clients block nobody: with too
+/// many of them, the oldest is closed.
 pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let mut waiting: VecDeque<(TcpStream, Instant)> = VecDeque::new();
@@ -133,7 +132,7 @@ pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Res
             waiting.push_back((stream, Instant::now()));
         }
         waiting.retain_mut(|(stream, since)| match stream.read(&mut [0; 4096]) {
-            // What is asked for does not matter: there is one answer.
+            // Every request has the same answer.
             Ok(1..) => {
                 tell(shared, stream);
                 false
@@ -144,7 +143,7 @@ pub(crate) fn answer_metrics(shared: &Shared, listener: &TcpListener) -> io::Res
     }
 }
 
-/// Waits until somebody connects or asks, or the oldest has waited for too long.
+/// Waits for a connection, a request, or the timeout of the oldest client.
 fn wait(listener: &TcpListener, waiting: &VecDeque<(TcpStream, Instant)>) -> io::Result<()> {
     let asked = waiting.iter().map(|(stream, _)| stream.as_fd());
     let mut all: Vec<PollFd<'_>> =
@@ -159,14 +158,12 @@ fn wait(listener: &TcpListener, waiting: &VecDeque<(TcpStream, Instant)>) -> io:
     }
 }
 
-/// Somebody who has connected, if there is one.
 fn accepted(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
     match listener.accept() {
         Ok((stream, address)) => {
             stream.set_nonblocking(true)?;
             Ok(Some((stream, address)))
         }
-        // Gone again, or none.
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted) => {
             Ok(None)
         }
@@ -174,7 +171,7 @@ fn accepted(listener: &TcpListener) -> io::Result<Option<(TcpStream, SocketAddr)
     }
 }
 
-/// The answer is shorter than what a socket holds: nobody has to be waited for.
+/// Sends the metrics; the answer fits the socket buffer, so the write does not block.
 fn tell(shared: &Shared, stream: &mut TcpStream) {
     let body = metrics(shared);
     let _ = write!(
@@ -187,7 +184,6 @@ fn tell(shared: &Shared, stream: &mut TcpStream) {
 fn metrics(shared: &Shared) -> String {
     let mut text = String::new();
     for (name, help, count) in shared.counters.all() {
-        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "# HELP lasthop_agent_{name}_total {help}\n# TYPE lasthop_agent_{name}_total counter\nlasthop_agent_{name}_total {count}\n"
@@ -196,19 +192,19 @@ fn metrics(shared: &Shared) -> String {
     let summary = shared.summary().object;
     let _ = write!(
         text,
-        "# HELP lasthop_agent_connections Connections whose handshake was seen and that are not forgotten.\n\
+        "# HELP lasthop_agent_connections Connections in the table (handshake seen).\n\
          # TYPE lasthop_agent_connections gauge\nlasthop_agent_connections {}\n",
         summary["connections"]
     );
     text
 }
 
-/// Packets that the kernel dropped before the queue; `None` where it does not say.
+/// Packets that the kernel dropped before the queue; `None` if unknown.
 fn dropped(queue: u16) -> Option<u64> {
     let text = fs::read_to_string("/proc/net/netfilter/nfnetlink_queue").ok()?;
     text.lines().find_map(|line| {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        // Number, port, waiting, copy mode and range, dropped by the queue, and on the way to us.
+        // Columns: number, port, waiting, copy mode, copy range, dropped by the queue, dropped on the way to us.
         (numbers.first() == Some(&u64::from(queue)) && numbers.len() > 6).then(|| numbers[5] + numbers[6])
     })
 }

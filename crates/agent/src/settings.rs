@@ -1,19 +1,19 @@
-//! Which window, which shape, which judge: options as mechanisms describe them ([`Live`]).
+//! The agent's window, shape and loss discrimination: options as mechanisms describe them ([`Live`]).
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
 use lasthop_tcp::receiver::shape::Pieces;
 use lasthop_tcp::receiver::{cause, estimate, shape, window};
 
-/// What becomes of ACKs. [`Settings::default`] changes nothing.
+/// Settings for ACKs. [`Settings::default`] changes nothing.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The window to advertise at most; the kernel's own if there is none.
+    /// Maximum window to advertise; `None`: the kernel's own.
     pub window: Option<Choice<window::Build>>,
     /// ACKs sent for each kernel ACK.
     pub shape: Option<Choice<shape::Build>>,
-    /// Who judges losses, for shapes that want to know.
+    /// Loss discrimination, for shapes that depend on it.
     pub cause: Option<Choice<cause::Build>>,
-    /// How the sender's window is estimated, for the same.
+    /// Estimator of the sender's window, for such shapes.
     pub estimate: Choice<estimate::Build>,
 }
 
@@ -24,16 +24,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// `dynamic`, `dynamic=K`, `link-rate=RATE`, `fixed=BYTES`.
-    ///
-    /// # Errors
-    /// One sentence that says what is wrong and what would be right.
+    /// Parses `dynamic`, `dynamic=K`, `link-rate=RATE` or `fixed=BYTES`. The error names the expected form.
     pub fn window(text: &str) -> Result<Choice<window::Build>, String> {
         let expected = "expected dynamic, dynamic=K, link-rate=RATE or fixed=BYTES, like fixed=64KiB";
         option(window::ALL, text).map_or_else(|| Err(expected.to_owned()), |(choice, _)| choice)
     }
 
-    /// The option's words for a window that [`Settings::window`] made: `dynamic=2`.
+    /// Formats a window of [`Settings::window`] as an option: `dynamic=2`.
     pub fn words(window: &Choice<window::Build>) -> String {
         match window.info.live {
             Some(live) => format!("{}={}", live.word, written(window.values.value(live.parameter))),
@@ -41,7 +38,7 @@ impl Settings {
         }
     }
 
-    /// ACKs that go out for one of the kernel's; `None` where their number is not fixed.
+    /// ACKs sent for each kernel ACK; `None` if the number varies.
     pub fn pieces(&self) -> Option<Pieces> {
         match &self.shape {
             Some(shape) => (shape.build)(&shape.values).pieces(),
@@ -49,10 +46,8 @@ impl Settings {
         }
     }
 
-    /// `split`, `split=N`, `copies=N`; with a judge, splitting is for the time after wireless losses only.
-    ///
-    /// # Errors
-    /// One sentence that says what is wrong and what would be right.
+    /// Parses `split`, `split=N` or `copies=N`; with loss discrimination, splitting is limited to the time after
+    /// wireless losses. The error names the expected form.
     pub fn shape(text: &str, is_judged: bool) -> Result<Choice<shape::Build>, String> {
         let Some((choice, live)) = option(shape::ALL, text) else {
             return Err("expected split, split=N or copies=N".to_owned());
@@ -61,7 +56,7 @@ impl Settings {
         if *choice.values.value(live.parameter) == Value::Count(0) {
             let word = live.word;
             return Err(format!(
-                "Eq. 5 needs the uplink's queue, which is not known here: at least {word}=1"
+                "Eq. 5 needs the uplink's queue, which the agent cannot see: choose {word}=1 or more"
             ));
         }
         if let Some((parameter, value)) = live.unjudged
@@ -72,10 +67,7 @@ impl Settings {
         Ok(choice)
     }
 
-    /// `always`, `rtt`, `jtcp`.
-    ///
-    /// # Errors
-    /// One sentence that says what is wrong and what would be right.
+    /// Parses `always`, `rtt` or `jtcp`. The error names the expected form.
     pub fn cause(text: &str) -> Result<Choice<cause::Build>, String> {
         let Some(choice) = find(cause::ALL, text).map(Choice::of) else {
             return Err("expected jtcp, rtt or always".to_owned());
@@ -83,13 +75,13 @@ impl Settings {
         match (choice.build)(&choice.values).needs_reports() {
             false => Ok(choice),
             true => Err(format!(
-                "the {text} judge needs reports from the link layer, which no driver gives: use jtcp or rtt"
+                "the {text} judge needs reports from the link layer, which no driver provides: use jtcp or rtt"
             )),
         }
     }
 }
 
-/// The mechanism that an option asks for, with its value; `None` if no mechanism has such an option.
+/// Parses an option into its mechanism and value; `None` if no mechanism has such an option.
 fn option<B: ?Sized>(list: &'static [Mechanism<B>], text: &str) -> Option<(Result<Choice<B>, String>, Live)> {
     let (word, value) = text.split_once('=').map_or((text, None), |(word, value)| (word, Some(value.trim())));
     let is_meant = |info: &Info| info.live.filter(|live| live.word == word.trim());
@@ -103,7 +95,7 @@ fn set<B: ?Sized>(choice: &mut Choice<B>, name: &str, text: &str) -> Result<(), 
     let known = choice.info.parameters.iter().find(|parameter| parameter.name == name);
     let Some(parameter) = known else { return Err(format!("{} has no {name}", choice.info.name)) };
     let value = match parameter.unit {
-        // Bytes need no unit here.
+        // The unit of bytes may be omitted.
         Unit::Bytes(..) => {
             let bytes = text.parse::<u64>().or_else(|_| quantity::bytes(text))?;
             parameter.unit.parse(&format!("{bytes} bytes"))?
@@ -114,7 +106,6 @@ fn set<B: ?Sized>(choice: &mut Choice<B>, name: &str, text: &str) -> Result<(), 
     Ok(())
 }
 
-/// A value as an option takes it.
 fn written(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),
@@ -143,7 +134,7 @@ mod tests {
         for wrong in ["", "fixed", "fixed=", "link-rate", "link-rate=fast", "dynamic=0", "large"] {
             assert!(Settings::window(wrong).is_err(), "{wrong}");
         }
-        // The words of a window ask for the same window.
+        // Formatting is the inverse of parsing.
         for (text, words) in [
             ("dynamic", "dynamic=2"),
             ("dynamic=2.5", "dynamic=2.5"),

@@ -1,4 +1,4 @@
-//! All connections, by their addresses.
+//! All connections by their addresses.
 
 use crate::counters::{Counters, count};
 use crate::flow::{Flow, Piece, Told, Wish};
@@ -11,30 +11,30 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Connections at most: some 100 MB.
+/// Maximum number of connections: some 100 MB.
 const MOST: usize = 16_384;
-/// How long one that is over is kept for its last ACKs.
+/// Time for which a closed connection is kept for its last ACKs.
 const LINGER: Duration = Duration::from_secs(60);
 
-/// Which way a packet goes.
+/// Direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// To this host.
+    /// Incoming: to this host.
     In,
-    /// From it.
+    /// Outgoing: from this host.
     Out,
 }
 
-/// This host's end of a connection, and the peer's.
+/// Both ends of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Key {
     /// This host's address and port.
     pub own: SocketAddr,
-    /// The peer's.
+    /// The peer's address and port.
     pub peer: SocketAddr,
 }
 
-/// What is known of all connections.
+/// State of all connections.
 pub struct Table {
     settings: Settings,
     flows: HashMap<Key, Flow>,
@@ -43,7 +43,7 @@ pub struct Table {
     wishing: Option<Wishing>,
 }
 
-/// Where the kernel's program decides: connections whose wishes may have changed, and those that are over.
+/// With the kernel program: connections with possibly changed requests, and closed ones.
 #[derive(Default)]
 struct Wishing {
     touched: HashSet<Key>,
@@ -51,20 +51,17 @@ struct Wishing {
 }
 
 impl Table {
-    /// No connections yet.
+    /// Creates an empty table.
     pub fn new(settings: Settings, counters: Arc<Counters>) -> Table {
         Table { settings, flows: HashMap::new(), counters, opened: 0, wishing: None }
     }
 
-    /// Somebody else decides on packets, by what is wished here.
+    /// Collects requests for the kernel program instead of deciding on packets.
     pub fn only_wishes(&mut self) {
         self.wishing = Some(Wishing::default());
     }
 
-    /// Tells what is wished anew since the last time.
-    ///
-    /// # Errors
-    /// The first that `tell` returns.
+    /// Passes the requests that changed since the last call to `tell`. Stops at the first error of `tell`.
     pub fn wishes<E>(&mut self, mut tell: impl FnMut(&Key, Wish) -> Result<(), E>) -> Result<(), E> {
         let Some(wishing) = &mut self.wishing else { return Ok(()) };
         wishing.touched.drain().try_for_each(|key| {
@@ -73,12 +70,12 @@ impl Table {
         })
     }
 
-    /// Connections that are over since the last time.
+    /// Returns the connections closed since the last call.
     pub fn forgotten(&mut self) -> Vec<Key> {
         self.wishing.as_mut().map(|wishing| std::mem::take(&mut wishing.forgotten)).unwrap_or_default()
     }
 
-    /// A packet passes that is not to be decided on; its payload may be cut off.
+    /// Records a packet without decision; the payload may be truncated.
     pub fn see(&mut self, now: Time, way: Way, packet: &[u8]) {
         count(&self.counters.packets_seen);
         if let Some(Cut { key, segment }) = Cut::read(way, packet) {
@@ -86,7 +83,8 @@ impl Table {
         }
     }
 
-    /// Packets have passed, the last of which is this one, with the payload of all; what it echoes was first echoed then.
+    /// Records packets: `segment` is the last one, with the payload length of all. Its echoed time stamp was first seen
+    /// at `echoed`.
     pub fn note(&mut self, now: Time, way: Way, key: Key, segment: &Segment, echoed: Time) {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if opens && self.flows.get(&key).is_none_or(|flow| flow.is_known()) {
@@ -110,12 +108,12 @@ impl Table {
         }
     }
 
-    /// Until now nobody could decide: the kernel has told its own windows.
+    /// Reports a gap in decisions: the kernel has advertised its own windows until now.
     pub fn lapse(&mut self, now: Time) {
         self.flows.values_mut().for_each(|flow| flow.lapse(now));
     }
 
-    /// A packet is to be decided on: true if `pieces` shall go out instead of it.
+    /// Decides on a packet; returns true if `pieces` replace the packet.
     pub fn decide(&mut self, now: Time, packet: &[u8], pieces: &mut Vec<Piece>) -> bool {
         count(&self.counters.acks_queued);
         let Some(Cut { key, segment }) = Cut::read(Way::Out, packet) else {
@@ -130,22 +128,22 @@ impl Table {
         false
     }
 
-    /// How many connections there are.
+    /// Number of connections.
     pub fn len(&self) -> usize {
         self.flows.len()
     }
 
-    /// Whether there are none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty()
     }
 
-    /// Each connection's windows.
+    /// Windows of each connection.
     pub fn told(&self) -> impl Iterator<Item = (&Key, Told)> {
         self.flows.iter().filter(|(_, flow)| flow.is_known()).map(|(key, flow)| (key, flow.told()))
     }
 
-    /// Forgets what is over.
+    /// Removes closed connections.
     pub fn tidy(&mut self, now: Time) {
         self.keep(|flow| !flow.is_over() || now.since(flow.seen()) < LINGER);
     }
@@ -163,7 +161,7 @@ impl Table {
             self.tidy(now);
         }
         if self.flows.len() >= MOST {
-            // The half that has been silent longest goes; its connections go on untouched.
+            // Drops the half that has been idle longest; those connections continue untouched.
             let mut seen: Vec<Time> = self.flows.values().map(Flow::seen).collect();
             let middle = seen.len() / 2;
             let (_, middle, _) = seen.select_nth_unstable(middle);
@@ -176,14 +174,13 @@ impl Table {
     }
 }
 
-/// What of a packet matters here.
 struct Cut {
     key: Key,
     segment: Segment,
 }
 
 impl Cut {
-    /// The headers of a TCP packet whose end may be missing.
+    /// Parses a TCP packet that may be truncated after its headers.
     fn read(way: Way, packet: &[u8]) -> Option<Cut> {
         let mut whole = [0; HEADERS];
         let (total, headers) = lengths(packet)?;
@@ -205,10 +202,10 @@ impl Cut {
     }
 }
 
-/// The longest headers: IPv4 with options, TCP with options.
+/// Maximum length of headers, bytes: IPv4 and TCP, both with options.
 pub const HEADERS: usize = 120;
 
-/// The length of a TCP packet and of its headers, bytes.
+/// Total length and header length of a TCP packet, bytes.
 fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
     let word = |at: usize| Some(usize::from(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?])));
     let (ip, total) = match packet.first()? >> 4 {
@@ -220,7 +217,7 @@ fn lengths(packet: &[u8]) -> Option<(usize, usize)> {
     Some((total, ip + tcp)).filter(|(total, headers)| headers <= total)
 }
 
-/// The headers as a packet of their own.
+/// Copies the headers into a packet without payload.
 fn shorten<'a>(packet: &[u8], headers: usize, whole: &'a mut [u8; HEADERS]) -> Option<&'a [u8]> {
     let short = whole.get_mut(..headers)?;
     short.copy_from_slice(packet.get(..headers)?);

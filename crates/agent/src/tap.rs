@@ -1,4 +1,4 @@
-//! What is only seen: the headers of all TCP packets to and from this host, without holding them.
+//! Packet socket that observes the headers of all TCP packets of this host without holding them.
 
 use crate::table::{HEADERS, Way};
 use lasthop_os::SystemError;
@@ -14,40 +14,35 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 /// A packet socket.
 pub struct Tap {
     socket: Socket,
-    /// Room for a packet's time stamp.
     control: Vec<u8>,
 }
 
-/// A packet that has passed.
+/// An observed packet.
 pub struct Passed<'a> {
-    /// Which way it goes.
+    /// Direction.
     pub way: Way,
-    /// When it passed by the kernel's wall clock, ns since 1970.
+    /// Time by the kernel's wall clock, ns since 1970.
     pub stamp: Option<u64>,
-    /// Its headers.
+    /// Headers.
     pub packet: &'a [u8],
 }
 
-/// All protocols, in the network's byte order (linux/if_ether.h).
+/// ETH_P_ALL in network byte order (linux/if_ether.h).
 const ALL: i32 = (3_u16).to_be() as i32;
-/// Kinds of packets (linux/if_packet.h): to this host, and from it.
+/// Packet types (linux/if_packet.h): PACKET_HOST and PACKET_OUTGOING.
 const TO_US: u8 = 0;
 const FROM_US: u8 = 4;
-/// The type of the loopback device (linux/if_arp.h): the rules leave it alone, too.
+/// Type of the loopback device (linux/if_arp.h), which the rules exclude, too.
 const LOOPBACK: u16 = 772;
-/// Room for packets that wait for us, bytes.
 const BUFFER: usize = 4 << 20;
 
 impl Tap {
-    /// Sees packets from now on.
-    ///
-    /// # Errors
-    /// Without CAP_NET_RAW.
+    /// Opens the socket. Needs CAP_NET_RAW.
     pub fn open() -> Result<Tap, SystemError> {
         let open = || -> io::Result<Socket> {
             let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
             socket.attach_filter(&tcp_headers())?;
-            // More than the system's usual limit.
+            // Above the system's default limit.
             setsockopt(&socket, RcvBufForce, &BUFFER)?;
             setsockopt(&socket, ReceiveTimestampns, &true)?;
             socket.set_nonblocking(true)?;
@@ -60,7 +55,7 @@ impl Tap {
         Ok(Tap { socket, control: cmsg_space!(TimeSpec) })
     }
 
-    /// The next packet; `None` if there is none.
+    /// Returns the next packet, if any.
     pub fn recv<'a>(&mut self, buffer: &'a mut [u8; HEADERS]) -> Option<Passed<'a>> {
         loop {
             let mut parts = [IoSliceMut::new(buffer)];
@@ -85,10 +80,8 @@ impl Tap {
         }
     }
 
-    /// A second descriptor, to wait on while another thread reads.
-    ///
-    /// # Errors
-    /// If there are too many descriptors.
+    /// Duplicates the socket, for a thread that waits while another reads. Fails if the process has too many
+    /// descriptors.
     pub fn watcher(&self) -> io::Result<Watcher> {
         self.socket.try_clone().map(|socket| Watcher { socket })
     }
@@ -100,11 +93,11 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Until a packet is there, or there is something to read elsewhere, 50 ms at most.
+    /// Waits until this socket or `elsewhere` is readable, at most 50 ms.
     pub fn wait(&self, elsewhere: Option<BorrowedFd<'_>>) {
         let files = [Some(self.socket.as_fd()), elsewhere];
         let files = files.map(|file| PollFd::new(file.unwrap_or(self.socket.as_fd()), PollFlags::POLLIN));
-        // Whether it was interrupted or timed out is the same to the caller.
+        // Interruption and timeout are the same for the caller.
         let _ = poll(&mut { files }, PollTimeout::from(50_u8));
     }
 }
@@ -113,14 +106,14 @@ fn nanos(time: &TimeSpec) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Takes the first bytes of IPv4 and IPv6 packets with TCP in them, and nothing else.
+/// BPF filter: passes the first bytes of TCP packets over IPv4 or IPv6.
 fn tcp_headers() -> [SockFilter; 10] {
     const LOAD_BYTE: u16 = 0x30;
     const AND: u16 = 0x54;
     const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
     const TCP: u32 = 6;
-    // Jumps count the instructions that are skipped.
+    // Jump offsets count skipped instructions.
     [
         SockFilter::new(LOAD_BYTE, 0, 0, 0),
         SockFilter::new(AND, 0, 0, 0xf0),
@@ -155,10 +148,9 @@ mod tests {
             .within(|| {
                 let mut tap = Tap::open().unwrap();
                 let (clock, mut arrivals) = (Clock::new(), Arrivals::default());
-                // The kernel begins to stamp packets a moment after somebody asks for it; until then their time is that
-                // of the reading.
+                // Time stamps start shortly after the first socket requests them; until then the reading time is used.
                 std::thread::sleep(Duration::from_millis(300));
-                // A SYN, and the same again a second later; nobody answers.
+                // A SYN and its retransmission after 1 s, without an answer.
                 let peer = SocketAddr::from((SERVER, 9));
                 assert!(TcpStream::connect_timeout(&peer, Duration::from_millis(1500)).is_err());
                 let now = arrivals.compare(&clock);
@@ -169,7 +161,7 @@ mod tests {
                     times.push(arrivals.time(passed.stamp, now));
                 }
                 let [first, second] = times[..] else { panic!("{times:?}") };
-                // RFC 6298 §2: the first timeout is a second.
+                // RFC 6298 §2: the first timeout is 1 s.
                 let apart = second.since(first).as_secs();
                 assert!((0.9..1.2).contains(&apart), "{apart} s apart");
                 assert!(now.since(second) > lasthop_base::Duration::from_millis(20));

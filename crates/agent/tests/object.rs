@@ -1,11 +1,11 @@
-//! The object that is part of this program is its source's.
+//! The embedded object matches its source.
 #![cfg(target_os = "linux")]
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The compiler that the object is built by; another one's code is another.
+/// Compiler version of the object; other versions produce other code.
 const COMPILER: &str = "14.0.6";
 
 #[test]

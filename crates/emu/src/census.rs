@@ -1,7 +1,7 @@
-//! Which congestion control each connection of the kernels has used.
+//! Congestion controls that each kernel connection has used.
 //!
-//! A thread asks the kernels when a connection has begun on the path, for a while after that, and each second. A connection
-//! that is over before the thread has asked is not known.
+//! A thread queries the kernels when a connection begins on the path, for 200 ms after that, and every second.
+//! A connection that ends before the first query is not recorded.
 
 use crate::emulation::End;
 use crate::kernel::{Connection, Control, Kernel};
@@ -12,36 +12,34 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// A connection's congestion controls at both ends, each in the order in which it was seen; none where it was not.
+/// Congestion controls of a connection at both ends, in the order seen; empty if none was seen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Used {
-    /// At the server, at the client.
+    /// Server, client.
     pub controls: [Vec<Control>; 2],
 }
 
-/// Connections by their client's address and port.
+/// Connections by the address and port of the client.
 pub type Seen = BTreeMap<SocketAddr, Used>;
 
-/// The thread.
+/// Thread that queries the kernels.
 pub struct Census {
     begun: Arc<AtomicU32>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<Seen>>,
 }
 
-/// Time between two looks whether a connection has begun.
+/// Interval at which the thread checks for new connections.
 const REST: Duration = Duration::from_millis(5);
-/// Time after a connection's begin in which the kernels are asked each time: programs choose a congestion control then.
+/// Time after a connection's begin with frequent queries: programs choose a congestion control then.
 const NEW: Duration = Duration::from_millis(200);
-/// Time between two questions otherwise.
 const USUAL: Duration = Duration::from_secs(1);
-/// A question takes at most this share of a processor: with many connections the next one waits.
+/// After a query the thread waits this many times the query's duration: at most 2 % of a processor.
 const SHARE: u32 = 50;
-/// Most connections kept.
 const MOST: usize = 10_000;
 
 impl Census {
-    /// Begins it, for the kernels of these ends.
+    /// Starts the thread for the kernels of these ends.
     pub fn begin(mut kernels: Vec<(End, Kernel)>) -> Census {
         let (begun, is_over) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
         let (count, over) = (Arc::clone(&begun), Arc::clone(&is_over));
@@ -72,12 +70,12 @@ impl Census {
         Census { begun, is_over, thread: Some(thread) }
     }
 
-    /// Number of connections that have begun so far.
+    /// Sets the number of connections that have begun so far.
     pub fn tell(&self, begun: u32) {
         self.begun.store(begun, Ordering::Relaxed);
     }
 
-    /// Asks once more, and ends: everything seen.
+    /// Queries once more, stops the thread and returns all connections seen.
     pub fn finish(mut self) -> Seen {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
@@ -92,7 +90,7 @@ impl Drop for Census {
 
 fn note(seen: &mut Seen, end: End, connection: &Connection) {
     let client = if end == End::Client { connection.local } else { connection.remote };
-    // Within one machine: not on the path.
+    // A loopback connection is not on the path.
     if connection.remote.ip().is_loopback() || (seen.len() >= MOST && !seen.contains_key(&client)) {
         return;
     }

@@ -1,4 +1,4 @@
-//! An application on a host: it sends what it reads from somewhere, and writes somewhere what it receives.
+//! An application on a host: sends the bytes of a reader and writes the received bytes to a writer.
 
 use lasthop_host::{Error, Handle, Host};
 use lasthop_os::error::SystemError;
@@ -6,15 +6,15 @@ use lasthop_tcp::State;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-/// One connection's two streams.
+/// The two streams of a connection.
 pub struct Exchange {
     handle: Handle,
     role: Role,
-    /// What is still to be read and sent; `None` once all is read.
+    /// Bytes still to send; `None` after the end of the source.
     source: Option<Box<dyn Read + Send>>,
     sink: Box<dyn Write + Send>,
     chunk: Vec<u8>,
-    /// The part of `chunk` that the host has not taken.
+    /// Part of `chunk` that the host has not accepted yet.
     pending: Range<usize>,
     has_shut: bool,
     heard_end: bool,
@@ -24,29 +24,28 @@ pub struct Exchange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Over once the peer has acknowledged everything.
+    /// Done when the peer has acknowledged everything.
     Sender,
-    /// Over once the peer has finished too.
+    /// Done when the peer has also finished.
     Both,
-    /// Over once the peer has finished.
+    /// Done when the peer has finished.
     Receiver,
 }
 
-/// Bytes read or written at a time.
 const CHUNK: usize = 1 << 16;
 
 impl Exchange {
-    /// Sends what `source` gives, then finishes; over once the peer has acknowledged all of it.
+    /// Sends the bytes of `source`, then shuts down; done when the peer has acknowledged all bytes.
     pub fn sending(handle: Handle, source: Box<dyn Read + Send>) -> Exchange {
         Exchange::new(handle, Role::Sender, Some(source), Box::new(io::sink()))
     }
 
-    /// Sends what `source` gives while what the peer sends goes to `sink`; over once both have finished.
+    /// Sends the bytes of `source` and writes received bytes to `sink`; done when both sides have finished.
     pub fn both_ways(handle: Handle, source: Box<dyn Read + Send>, sink: Box<dyn Write + Send>) -> Exchange {
         Exchange::new(handle, Role::Both, Some(source), sink)
     }
 
-    /// Writes what the peer sends to `sink`; over once the peer has finished.
+    /// Writes received bytes to `sink`; done when the peer has finished.
     pub fn receiving(handle: Handle, sink: Box<dyn Write + Send>) -> Exchange {
         Exchange::new(handle, Role::Receiver, None, sink)
     }
@@ -76,7 +75,7 @@ impl Exchange {
         self.handle
     }
 
-    /// Bytes given to the host so far.
+    /// Bytes passed to the host so far.
     pub fn sent(&self) -> u64 {
         self.sent
     }
@@ -86,11 +85,8 @@ impl Exchange {
         self.received
     }
 
-    /// Does what is possible now: whether it is over. The handle is still open then, for a look at its
-    /// [`lasthop_host::Info`].
-    ///
-    /// # Errors
-    /// If the connection fails, or the source or the sink does.
+    /// Makes all progress that is possible now; returns true when the exchange is done. The handle remains open for
+    /// [`lasthop_host::Info`]. Fails if the connection, the source or the sink fails.
     pub fn advance(&mut self, host: &mut Host) -> Result<bool, SystemError> {
         self.send(host)?;
         self.receive(host)?;
@@ -109,7 +105,7 @@ impl Exchange {
         Ok(over)
     }
 
-    /// What routers say while the connection is being opened: whoever does not want to wait for better times may give up.
+    /// ICMP error received during the handshake. The caller may give up or wait.
     pub fn obstacle(&self, host: &Host) -> Option<SystemError> {
         let error = host.soft_error(self.handle).ok().flatten()?;
         let state = host.info(self.handle).ok()?.state;
@@ -128,13 +124,13 @@ impl Exchange {
             }
         }
         if self.role != Role::Receiver && !self.has_shut {
-            // An error means that the handshake is not over, or came to nothing: receiving tells.
+            // An error means that the handshake is pending or has failed; `receive` reports a failure.
             self.has_shut = host.shutdown(self.handle).is_ok();
         }
         Ok(())
     }
 
-    /// Whether there is something to send.
+    /// Reads the next chunk if the last one is sent; returns whether bytes are pending.
     fn fill(&mut self) -> Result<bool, SystemError> {
         while self.pending.is_empty() {
             let Some(source) = &mut self.source else { return Ok(false) };
@@ -143,8 +139,8 @@ impl Exchange {
                 Ok(len) => self.pending = 0..len,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    let message = format!("cannot read what is to be sent: {error}");
-                    return Err(SystemError::new(message, "is the file still there?"));
+                    let message = format!("cannot read the data to send: {error}");
+                    return Err(SystemError::new(message, "check that the file still exists"));
                 }
             }
         }
@@ -170,17 +166,17 @@ impl Exchange {
 
 fn failed(error: Error) -> SystemError {
     let help = match error {
-        Error::ConnectionRefused => "nobody listens there: check address and port",
+        Error::ConnectionRefused => "no program listens there: check address and port",
         Error::HostUnreachable | Error::NetworkUnreachable => {
-            "a router on the way says so (ICMP): check the address, the route and what filters there are"
+            "a router on the path reported this (ICMP): check the address, the route and packet filters"
         }
         Error::TimedOut => "check that the peer has a route back to this host's address",
-        Error::ConnectionReset => "the peer gave up: see what it says",
+        Error::ConnectionReset => "the peer reset the connection: see the peer's log",
         _ => "see the capture: --pcap FILE",
     };
     SystemError::new(error.to_string(), help)
 }
 
 fn unwritable(error: &io::Error) -> SystemError {
-    SystemError::new(format!("cannot write what was received: {error}"), "is the disk full?")
+    SystemError::new(format!("cannot write the received data: {error}"), "is the disk full?")
 }

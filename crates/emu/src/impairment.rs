@@ -1,50 +1,50 @@
-//! Impairments: what a path does to packets beside carrying them. From a seed, so that it can be repeated.
+//! Impairments of packets on a path, reproducible from a seed.
 
 use lasthop_base::{Duration, Stream, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Impairments of packets in one direction, as netem(8) has them. Probabilities are 0 to 1, all independent.
+/// Impairments of packets in one direction, as in netem(8). Probabilities are 0 to 1 and independent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Impairment {
-    /// Probability that a packet is lost, or that a burst of losses begins with it.
+    /// Probability that a packet is lost or begins a burst of losses.
     pub loss: f64,
-    /// Mean number of packets lost in a row, at least 1 (0 counts as 1).
+    /// Mean number of consecutive losses, at least 1 (0 counts as 1).
     pub burst: f64,
-    /// Probability that a packet comes twice.
+    /// Probability that a packet is duplicated.
     pub duplicate: f64,
-    /// Probability that a packet is late by up to [`Impairment::jitter`], so that others overtake it.
+    /// Probability that a packet is delayed by up to [`Impairment::jitter`] more, so that later packets overtake it.
     pub reorder: f64,
-    /// The largest lateness of those that are late.
+    /// Largest additional delay of a reordered packet.
     pub jitter: Duration,
     /// Probability that one bit of a packet is flipped.
     pub corrupt: f64,
-    /// How long every packet takes.
+    /// Delay of every packet.
     pub delay: Duration,
 }
 
-/// A path that impairs packets: packets in, packets out when they are due.
+/// A path that impairs packets and returns each when its delivery is due.
 #[derive(Debug)]
 pub struct ImpairedPath {
     impairment: Impairment,
     random: Stream,
     in_burst: bool,
-    /// Packets under way, earliest first; those of the same time in their order.
+    /// Packets in flight, earliest first; packets due at the same time keep their order.
     waiting: BinaryHeap<Reverse<(Time, u64, Vec<u8>)>>,
     count: u64,
     lost: u64,
 }
 
 impl ImpairedPath {
-    /// A path with this impairment.
+    /// Creates a path with this impairment.
     pub fn new(impairment: Impairment, random: Stream) -> ImpairedPath {
         ImpairedPath { impairment, random, in_burst: false, waiting: BinaryHeap::new(), count: 0, lost: 0 }
     }
 
-    /// A packet begins its way.
+    /// Sends a packet into the path.
     pub fn send(&mut self, now: Time, packet: &[u8]) {
         let impairment = self.impairment;
-        // The same number of draws for every packet, so that what one suffers does not depend on the others.
+        // Every packet takes the same number of draws, so its fate does not depend on other packets.
         let [loss, duplicate, reorder, corrupt] = std::array::from_fn(|_| self.random.uniform());
         let (late, bit) = (self.random.uniform(), self.random.draw());
         let goes_on = 1.0 - 1.0 / impairment.burst.max(1.0);
@@ -66,7 +66,7 @@ impl ImpairedPath {
         self.push(due + Duration::from_secs_f64(lateness), packet);
     }
 
-    /// The next packet whose time has come.
+    /// Returns the next packet that is due.
     pub fn poll(&mut self, now: Time) -> Option<Vec<u8>> {
         if self.due() > now {
             return None;
@@ -74,7 +74,7 @@ impl ImpairedPath {
         self.waiting.pop().map(|Reverse((_, _, packet))| packet)
     }
 
-    /// When the next packet is due, [`Time::NEVER`] if none is under way.
+    /// Time at which the next packet is due; [`Time::NEVER`] if none is in flight.
     pub fn due(&self) -> Time {
         self.waiting.peek().map_or(Time::NEVER, |Reverse((due, _, _))| *due)
     }
@@ -94,7 +94,6 @@ impl ImpairedPath {
 mod tests {
     use super::*;
 
-    /// The numbers of the packets that arrive, of 20 000 sent a millisecond apart.
     fn arrivals(impairment: Impairment) -> Vec<u32> {
         let mut path = ImpairedPath::new(impairment, Stream::named(1, "test"));
         let mut arrived = Vec::new();
@@ -129,7 +128,7 @@ mod tests {
         let jitter = Duration::from_millis(10);
         let arrived = arrivals(Impairment { reorder: 0.1, jitter, ..Impairment::default() });
         let late = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        // A late one is overtaken unless it is late by less than a millisecond, one in ten; two at once show as one.
+        // A delayed packet is overtaken unless its delay is below 1 ms (one in ten); two at once count as one.
         assert!((1500..2000).contains(&late), "{late}");
     }
 

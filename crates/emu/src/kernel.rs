@@ -1,4 +1,4 @@
-//! What the kernel knows of its TCP connections (sock_diag(7): tcp_info).
+//! TCP connections of the kernel (sock_diag(7): tcp_info).
 
 use crate::emulation::End;
 use lasthop_base::{Duration, Time};
@@ -19,24 +19,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A connection of the kernel's at an instant.
+/// A kernel connection at an instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Connection {
-    /// Its own end.
+    /// Local end.
     pub local: SocketAddr,
-    /// The other one.
+    /// Remote end.
     pub remote: SocketAddr,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
-    /// Slow start threshold, bytes; as large as it gets while there is none.
+    /// Slow start threshold, bytes; the largest value if none is set.
     pub ssthresh_bytes: u64,
     /// Smoothed RTT.
     pub srtt: Duration,
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub retransmissions: u32,
-    /// Expiries of the retransmission timer so far, the handshake's included. Kernels before 6.7 do not tell.
+    /// Expiries of the retransmission timer so far, the handshake's included. `None` before Linux 6.7.
     pub timeouts: Option<u16>,
-    /// Bytes acknowledged by the other end so far.
+    /// Bytes acknowledged by the remote end so far.
     pub acked_bytes: u64,
     /// Congestion control.
     pub control: Control,
@@ -47,10 +47,10 @@ pub struct Connection {
 pub struct Control([u8; Control::LONGEST]);
 
 impl Control {
-    /// Longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, less the zero behind it).
+    /// Longest name, bytes (linux/tcp.h, TCP_CA_NAME_MAX, without the terminating zero).
     const LONGEST: usize = 15;
 
-    /// Empty if the name is too long to be one.
+    /// Returns the empty name if `name` is too long.
     fn new(name: &str) -> Control {
         let mut bytes = [0; Control::LONGEST];
         if let Some(room) = bytes.get_mut(..name.len()) {
@@ -59,7 +59,7 @@ impl Control {
         Control(bytes)
     }
 
-    /// As the kernel spells it; empty if the kernel does not say.
+    /// Kernel's spelling; empty if unknown.
     pub fn name(&self) -> &str {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
         std::str::from_utf8(&self.0[..end]).unwrap_or_default()
@@ -72,19 +72,16 @@ impl fmt::Debug for Control {
     }
 }
 
-/// Asks about the connections of one namespace.
+/// Queries the connections of one namespace.
 pub struct Kernel {
     socket: Socket,
-    /// For each family: connections over IPv4 are in the second one if their program listens for both.
+    /// One request per family: IPv4 connections of a dual-stack listener appear under IPv6.
     requests: [Vec<u8>; 2],
     buffer: Vec<u8>,
 }
 
 impl Kernel {
-    /// About those that exist in a namespace.
-    ///
-    /// # Errors
-    /// If the kernel does not answer such questions.
+    /// Opens a socket for queries about a namespace. Fails if the kernel refuses sock_diag.
     pub fn of(namespace: &Namespace) -> Result<Kernel, SystemError> {
         let socket = namespace.within(|| {
             let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
@@ -93,14 +90,14 @@ impl Kernel {
             Ok(socket)
         })?;
         let socket = socket.map_err(|error| {
-            SystemError::of_system("cannot ask the kernel about its connections", &error, "leave --out away")
+            SystemError::of_system("cannot query the kernel's TCP connections", &error, "run without --out")
         })?;
         let requests = [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())]
             .map(|(family, socket_id)| request(family, socket_id));
         Ok(Kernel { socket, requests, buffer: vec![0; 1 << 16] })
     }
 
-    /// Its connections now. What the kernel does not tell is left out.
+    /// Returns the current connections; those without `tcp_info` are left out.
     pub fn connections(&mut self) -> Vec<Connection> {
         let mut connections = Vec::new();
         let Kernel { socket, requests, buffer } = self;
@@ -113,7 +110,7 @@ impl Kernel {
     }
 }
 
-/// One question: all connections of a family that send or may send.
+/// Builds the request for all connections of a family that send or may send.
 fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -135,7 +132,6 @@ fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
     request
 }
 
-/// The answers to one question, up to the message that says that they are all.
 fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>) {
     while let Ok(size) = socket.recv(&mut &mut buffer[..], 0) {
         let mut rest = &buffer[..size];
@@ -148,7 +144,7 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>
                 NetlinkPayload::Noop => {}
                 _ => return,
             }
-            // Messages begin at multiples of four bytes.
+            // Netlink messages are aligned to four bytes.
             let length = (message.header.length as usize).next_multiple_of(4);
             if length == 0 {
                 return;
@@ -158,14 +154,14 @@ fn receive(socket: &Socket, buffer: &mut [u8], connections: &mut Vec<Connection>
     }
 }
 
-/// Where the attributes of an answer begin: behind netlink's header and `inet_diag_msg`.
+/// Offset of an answer's attributes: after netlink's header and `inet_diag_msg`.
 const ATTRIBUTES: usize = 16 + 72;
-/// The attribute that holds `tcp_info` (`INET_DIAG_INFO`).
+/// Attribute with `tcp_info` (`INET_DIAG_INFO`).
 const INFO: u16 = 2;
-/// Where `tcp_info` has `tcpi_total_rto`, two bytes (linux/tcp.h since 6.7).
+/// Offset of `tcpi_total_rto` in `tcp_info`, two bytes (linux/tcp.h since 6.7).
 const TOTAL_RTO: usize = 240;
 
-/// How often a connection's retransmission timer expired, from an answer's bytes: the crate knows an older `tcp_info`.
+/// Number of timeouts, read from the raw answer: the crate's `tcp_info` lacks this field.
 fn timeouts(message: &[u8]) -> Option<u16> {
     let length = NetlinkBuffer::new_checked(message).ok()?.length() as usize;
     let mut attributes = NlasIterator::new(message.get(ATTRIBUTES..length)?).flatten();
@@ -198,28 +194,26 @@ fn connection(response: &InetResponse, timeouts: Option<u16>) -> Option<Connecti
     })
 }
 
-/// A connection at an instant, at one of the path's ends.
+/// A connection at an instant, seen from one end of the path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sighting {
-    /// When.
+    /// Time of the query.
     pub time: Time,
-    /// At which end.
+    /// End of the path.
     pub end: End,
-    /// What the kernel says there.
+    /// State at that end.
     pub connection: Connection,
 }
 
-/// A thread that looks at connections again and again; it ends with its owner.
+/// A thread that queries connections periodically; stops when dropped.
 pub struct Watch {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Vec<Sighting>>>,
 }
 
 impl Watch {
-    /// Looks at the connections of these ends every `span`, on a clock.
-    ///
-    /// # Errors
-    /// If the kernel does not answer such questions.
+    /// Queries the connections at these ends every `span`, with times of `clock`. Fails if the kernel refuses
+    /// sock_diag.
     pub fn every(span: Duration, clock: Clock, ends: &[(End, &Namespace)]) -> Result<Watch, SystemError> {
         let mut kernels = Vec::new();
         for (end, namespace) in ends {
@@ -242,7 +236,7 @@ impl Watch {
         Ok(Watch { stop, thread: Some(thread) })
     }
 
-    /// Everything seen, by time.
+    /// Stops the thread and returns all sightings by time.
     pub fn finish(mut self) -> Vec<Sighting> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()

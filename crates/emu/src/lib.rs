@@ -1,16 +1,7 @@
-//! Real time: the same engine and the same endpoints on the wall clock, with real packets.
+//! Real time: the simulator's engine and endpoints with the wall clock and real packets.
 //!
-//! * [`station`]: a [`lasthop_host::Host`] on a TUN device, so that our TCP speaks to the kernel's.
-//! * [`exchange`]: an application on such a host: a stream from a file, a stream to a file.
-//! * [`emulation`]: real packets between two TUN devices, over the links of a simulation.
-//! * [`trial`]: streams over an emulation for a given time, carried by the kernel's TCP or by ours.
-//! * [`kernel`]: what the kernel knows of its TCP connections.
-//! * [`census`]: which congestion control each of them has used.
-//! * [`impairment`]: loss, bursts, duplicates, reordering and corruption on the way, from a seed.
-//!
-//! Namespaces, devices, programs and the clock itself are in `lasthop-os`.
-//!
-//! What is absent: nothing here prints or exits; no offloads (each packet is one the wire could carry).
+//! Namespaces, devices, programs and the clock are in `lasthop-os`. Nothing here prints or exits. Offloads are not
+//! modelled: each packet fits the wire.
 
 pub mod exchange;
 pub mod impairment;

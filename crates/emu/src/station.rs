@@ -1,4 +1,4 @@
-//! A host on a TUN device, so that our TCP speaks to the kernel's.
+//! A host on a TUN device: our TCP against the kernel's.
 
 use crate::impairment::{ImpairedPath, Impairment};
 use lasthop_base::{Duration, Stream, Time};
@@ -12,31 +12,30 @@ use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 use std::io::{Sink, Write};
 
-/// A host, its device, and what happens to packets between them.
+/// A host, its device, and the impairment between them.
 pub struct Station<W: Write = Sink> {
     /// The host, for applications.
     pub host: Host,
     clock: Clock,
     tun: Tun,
-    /// Packets to the kernel and from it, if they are impaired.
+    /// Paths to the kernel and from the kernel if packets are impaired.
     impaired: Option<[ImpairedPath; 2]>,
     capture: Option<Capture<W>>,
     watch: Option<Watch>,
     buffer: Vec<u8>,
     refused: u64,
-    /// Packets read before the host may answer.
     batch: usize,
 }
 
-/// Is told every event.
+/// Callback for every event.
 pub type Watch = Box<dyn FnMut(&Traced) + Send>;
 
-/// Packets read, or sent, before the other direction has its turn: enough to spare system calls, few enough to keep
+/// Packets read, or sent, before the other direction gets its turn: many enough to save system calls, few enough for
 /// the host's timers.
 const BATCH: usize = 64;
 
 impl<W: Write> Station<W> {
-    /// A host on a device.
+    /// Attaches a host to a device.
     pub fn new(host: Host, tun: Tun) -> Station<W> {
         let buffer = vec![0; 1 << 16];
         Station {
@@ -52,59 +51,55 @@ impl<W: Write> Station<W> {
         }
     }
 
-    /// From now on the host answers each packet before it sees the next one, as in a simulation: otherwise packets that
-    /// arrive together are acknowledged together.
+    /// Makes the host answer each packet before the next one is read, as in a simulation. Otherwise one ACK may cover
+    /// packets that arrive together.
     pub fn answer_each(&mut self) {
         self.batch = 1;
     }
 
-    /// Harms packets in both directions.
+    /// Impairs packets in both directions.
     pub fn impair(&mut self, impairment: Impairment, seed: u64) {
         let path = |name| ImpairedPath::new(impairment, Stream::named(seed, name));
         self.impaired = Some([path("harm.out"), path("harm.in")]);
     }
 
-    /// Writes the packets that the host sends and receives to a capture (before and after they are impaired), with the
-    /// reason of what is sent again as a comment. The writer is given back by [`Station::finish`].
+    /// Captures the packets that the host sends (before impairment) and receives (after impairment). A comment gives
+    /// the reason of each retransmission. [`Station::finish`] returns the writer.
     pub fn capture(&mut self, capture: Capture<W>) {
         self.host.trace();
         self.capture = Some(capture);
     }
 
-    /// Tells every event of connections opened from now on to `watch`.
+    /// Passes every event of connections opened from now on to `watch`.
     pub fn watch(&mut self, watch: Watch) {
         self.host.trace();
         self.watch = Some(watch);
     }
 
-    /// Packets of the host that were lost because of [`Station::impair`].
+    /// Packets of the host lost by [`Station::impair`].
     pub fn lost_on_the_way_out(&self) -> u64 {
         self.impaired.as_ref().map_or(0, |[out, _]| out.lost())
     }
 
-    /// Ends the capture, if there is one; gives the device and the capture's writer back.
-    ///
-    /// # Errors
-    /// If its last packets cannot be written.
+    /// Ends the capture, if any; returns the device and the capture's writer. Fails if its last packets cannot be
+    /// written.
     pub fn finish(self) -> Result<(Tun, Option<W>), SystemError> {
         let writer = self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))?;
         Ok((self.tun, writer))
     }
 
-    /// Time since the station was made.
+    /// Time since the station's creation.
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Packets that the kernel did not take.
+    /// Packets that the kernel refused.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Lets packets in and out, and does what is due. Waits for something to happen if nothing did, `patience` at most.
-    ///
-    /// # Errors
-    /// If the device is gone or the capture cannot be written.
+    /// Reads and sends packets and handles timers. If nothing happened, waits for an event, at most `patience`.
+    /// Fails if the device is gone or the capture cannot be written.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let arrived = self.let_in()?;
         self.host.handle_timeout(self.clock.now());
@@ -120,7 +115,7 @@ impl<W: Write> Station<W> {
         self.tun.wait(until(now, due))
     }
 
-    /// Tells what happened; the reason if something was sent again.
+    /// Passes events to the callback; returns the reason of the last retransmission.
     fn tell_events(&mut self) -> Option<Reason> {
         let mut why = None;
         while let Some(traced) = self.host.poll_event() {
@@ -175,7 +170,7 @@ impl<W: Write> Station<W> {
                 Some([path, _]) => path.send(now, packet),
                 None => self.refused += u64::from(!self.tun.send(packet)?),
             }
-            // What has arrived meanwhile may matter more than what is left to send.
+            // Arrived packets may matter more than the remaining ones.
             if count >= BATCH {
                 break;
             }
@@ -198,7 +193,7 @@ fn record<W: Write>(
     why: Option<Reason>,
 ) -> Result<(), SystemError> {
     let Some(capture) = capture else { return Ok(()) };
-    let comment = why.map(|reason| format!("sent again: {}", reason.name()));
+    let comment = why.map(|reason| format!("retransmission: {}", reason.name()));
     capture
         .packet(0, now, packet, packet.len() as u32, comment.as_deref())
         .map_err(|error| unwritable(&error))

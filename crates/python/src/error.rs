@@ -1,4 +1,4 @@
-//! What is wrong, as `lasthop.Error`: the sentence, its place and the remedy, drawn as the command draws it.
+//! `lasthop.Error`: message, place and help, rendered as the command renders them.
 
 use lasthop_scenario::{Complaint, Problem};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
@@ -7,19 +7,18 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use std::fmt;
 
-/// `lasthop.Error` of a scenario's mistake.
+/// `lasthop.Error` for a problem of a scenario.
 pub fn of_problem(py: Python<'_>, problem: &Problem) -> PyErr {
     let place = (problem.file(), problem.line(), problem.column(), problem.underlined());
     made(py, problem.message(), problem.advice(), Some(place), &drawn(problem))
 }
 
-/// `lasthop.Error` of something that has no place in a document.
+/// `lasthop.Error` for a problem without a place in a document.
 pub fn bad_input(py: Python<'_>, message: impl Into<String>, help: impl Into<String>) -> PyErr {
     let complaint = Complaint::new(message, help);
     made(py, &complaint.message, Some(&complaint.help), None, &drawn(&complaint))
 }
 
-/// File, line, column and the text to underline.
 type Place<'a> = (&'a str, usize, usize, &'a str);
 
 fn made(py: Python<'_>, message: &str, help: Option<&str>, place: Option<Place<'_>>, drawn: &str) -> PyErr {
@@ -37,7 +36,7 @@ fn made(py: Python<'_>, message: &str, help: Option<&str>, place: Option<Place<'
     }
 }
 
-/// As on a terminal without colours, in whole lines.
+/// Renders a problem as on a terminal without colours.
 fn drawn(problem: &dyn Diagnostic) -> String {
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())

@@ -1,4 +1,4 @@
-//! Every packet and event of a run, as a table with the fields of `lasthop run --trace`.
+//! Table of every packet and event of a run, with the fields of `lasthop run --trace`.
 
 use crate::table::Columns;
 use lasthop_base::Time;
@@ -9,11 +9,11 @@ use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
 use lasthop_wire::{Body, Flags, FlowId, LossReason, Packet};
 
-/// Keeps what it is told, a row each.
+/// Observer that keeps a row for each packet and event.
 #[derive(Default)]
 pub struct Events(Vec<Row>);
 
-/// What a line of a trace has; what does not apply is `None`.
+/// One line of a trace; `None` where a field does not apply.
 #[derive(Default)]
 struct Row {
     time: Time,
@@ -138,7 +138,7 @@ impl Observer for Events {
 }
 
 impl Events {
-    /// The rows as columns, one for each field of a trace.
+    /// Returns one column for each field of a trace.
     pub fn columns(&self, scenario: &Scenario) -> Columns {
         let links: Vec<String> = scenario
             .links
@@ -192,7 +192,7 @@ impl Events {
             "s_queue_packets" => {
                 to.counts(name, doc, rows().map(|row| row.queues.map(|(_, after)| i64::from(after))))
             }
-            // A new field of traces: a test compares the two.
+            // A new field of traces; a test compares the fields.
             _ => to,
         }
     }

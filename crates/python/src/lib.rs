@@ -1,12 +1,5 @@
-//! The extension module behind the Python package `lasthop`. What users call stands in `python/lasthop`; here is what
-//! needs the engine.
-//!
-//! * `scenario`: a scenario with its changes, checked; errors with their place (`error`).
-//! * `work`: repetitions without Python's lock, which Ctrl-C ends.
-//! * `results`: what came out of a scenario's runs, or of several in pairs: numbers, means, what was seen over time.
-//! * `table`: columns in Arrow's form; `events`: every packet and event of a run as such a table.
-//! * `sweep`: a sweep under way, its runs done here or elsewhere.
-//! * `strategy`: mechanisms that are Python objects.
+//! Extension module of the Python package `lasthop`: the parts that need the engine. The public API is in
+//! `python/lasthop`.
 
 mod error;
 mod events;

@@ -1,4 +1,4 @@
-//! What came out of runs: every number of every repetition, the means, and what was seen of the first.
+//! Results of runs: all numbers of all repetitions, means, and observations of the first repetition.
 
 use crate::events::Events;
 use crate::table::{Columns, Table};
@@ -16,31 +16,31 @@ use std::sync::Arc;
 pub struct Runs {
     pub scenario: Arc<Scenario>,
     pub outcomes: Vec<Outcome>,
-    /// Of the first one, if it was to be sampled.
+    /// Samples of the first repetition, if requested.
     pub samples: Option<Samples>,
-    /// Of the first one, if it was to be observed.
+    /// Events of the first repetition, if requested.
     pub events: Option<Events>,
 }
 
 #[pymethods]
 impl Runs {
-    /// How many repetitions there are.
+    /// Number of repetitions.
     #[getter]
     fn runs(&self) -> usize {
         self.outcomes.len()
     }
 
-    /// A row per repetition and flow, with every metric.
+    /// One row per repetition and flow, with every metric.
     fn flows(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| of_flows(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
-    /// A row per repetition and direction of a link, with every metric.
+    /// One row per repetition and link direction, with every metric.
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| of_links(Columns::default(), &numbered(&self.outcomes))).table(py)
     }
 
-    /// What `lasthop run --format json` prints: an object a line.
+    /// Output of `lasthop run --format json`: one object a line.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| {
             let repeats = Repeats::of(std::iter::once(&*self.scenario));
@@ -51,7 +51,7 @@ impl Runs {
         })
     }
 
-    /// The first repetition's flows over time; None if it was not sampled.
+    /// Samples of the first repetition's flows; None if not requested.
     fn samples(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let Some(samples) = &self.samples else { return Ok(None) };
         let columns = py.detach(|| {
@@ -68,7 +68,7 @@ impl Runs {
         columns.table(py).map(Some)
     }
 
-    /// The first repetition's queues over time; None if it was not sampled.
+    /// Samples of the first repetition's queues; None if not requested.
     fn queues(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let Some(samples) = &self.samples else { return Ok(None) };
         let columns = py.detach(|| {
@@ -81,53 +81,53 @@ impl Runs {
             Columns::default()
                 .numbers("time_s", "when, virtual time, s", rows().map(|row| Some(row.time.as_secs())))
                 .words("link", "the direction of a link: wireless.down", rows().map(named))
-                .counts("queue_packets", "packets that wait", rows().map(|row| Some(i64::from(row.packets))))
-                .counts("queue_bytes", "bytes that wait", rows().map(|row| whole(row.bytes)))
+                .counts("queue_packets", "packets waiting", rows().map(|row| Some(i64::from(row.packets))))
+                .counts("queue_bytes", "bytes waiting", rows().map(|row| whole(row.bytes)))
                 .numbers(
                     "queue_average_packets",
-                    "RED's average of what waits, where the queue has one",
+                    "RED's average queue length, packets, if the queue has one",
                     rows().map(|row| row.average),
                 )
                 .counts(
                     "lost_packets",
-                    "packets lost so far in this direction, by any cause",
+                    "packets lost so far in this direction, for any reason",
                     rows().map(|row| whole(row.lost.total())),
                 )
         });
         columns.table(py).map(Some)
     }
 
-    /// Every packet and event of the first repetition; None if it was not observed.
+    /// Every packet and event of the first repetition; None if not requested.
     fn events(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let Some(events) = &self.events else { return Ok(None) };
         py.detach(|| events.columns(&self.scenario)).table(py).map(Some)
     }
 }
 
-/// The same scenario with other values, paired by repetition.
+/// Variants of a scenario, paired by repetition.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Comparison(pub Cases);
 
 #[pymethods]
 impl Comparison {
-    /// The varied keys.
+    /// Varied keys.
     #[getter]
     fn paths(&self) -> Vec<String> {
         self.0.paths.clone()
     }
 
-    /// How many repetitions each case has.
+    /// Number of repetitions of each case.
     #[getter]
     fn runs(&self) -> usize {
         self.0.outcomes.first().map_or(0, Vec::len)
     }
 
-    /// Notes on the scenarios, each once.
+    /// Notes on the scenarios, without duplicates.
     fn notes(&self) -> Vec<String> {
         self.0.scenario_notes()
     }
 
-    /// A row per case, repetition and flow: the varied keys, then every metric.
+    /// One row per case, repetition and flow: the varied keys, then every metric.
     fn flows(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
             let rows = self.rows();
@@ -137,7 +137,7 @@ impl Comparison {
         .table(py)
     }
 
-    /// A row per case, repetition and direction of a link.
+    /// One row per case, repetition and link direction.
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
             let rows = self.rows();
@@ -147,13 +147,13 @@ impl Comparison {
         .table(py)
     }
 
-    /// What `lasthop compare --format json` prints: an object a line.
+    /// Output of `lasthop compare --format json`: one object a line.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| self.0.objects().iter().map(|object| format!("{object}\n")).collect())
     }
 }
 
-/// A case's place, the repetition's number from 1, what came out.
+/// Index of a case, number of the repetition from 1, outcome.
 type Row<'o> = (usize, usize, &'o Outcome);
 
 impl Comparison {
@@ -165,14 +165,14 @@ impl Comparison {
         places.map(|(case, run)| (case, run + 1, &self.0.outcomes[case][run])).collect()
     }
 
-    /// A column for each varied key, each row as often as `times` says.
+    /// One column per varied key, with each row repeated `times`.
     fn varied(&self, rows: &[Row<'_>], times: impl Fn(usize, &Outcome) -> usize) -> Columns {
         self.0.paths.iter().enumerate().fold(Columns::default(), |columns, (key, path)| {
             let values = rows.iter().flat_map(|(case, _, outcome)| {
                 let value = self.0.cases[*case].values[key].as_str();
                 std::iter::repeat_n(value, times(*case, outcome))
             });
-            columns.values(path, "the varied key's value", &values.collect::<Vec<&str>>())
+            columns.values(path, "value of the varied key", &values.collect::<Vec<&str>>())
         })
     }
 }
@@ -190,7 +190,7 @@ fn of_flows(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
         .counts("run", "number of the repetition, from 1", rows().map(|(run, ..)| i64::try_from(run).ok()))
         .seeds(
             "seed",
-            "its seed: the same seed means the same losses",
+            "seed of the repetition: equal seeds give equal losses",
             rows().map(|(_, outcome, _)| outcome.seed),
         );
     METRICS.iter().fold(columns, |columns, metric| {
@@ -214,7 +214,7 @@ fn of_links(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
             rows().map(|(_, _, link, side)| Some(name(link, side))),
         )
         .counts("run", "number of the repetition, from 1", rows().map(|(run, ..)| i64::try_from(run).ok()))
-        .seeds("seed", "its seed", rows().map(|(_, outcome, ..)| outcome.seed));
+        .seeds("seed", "seed of the repetition", rows().map(|(_, outcome, ..)| outcome.seed));
     let columns = LINK_METRICS.iter().fold(columns, |columns, metric| {
         columns.numbers(
             metric.name,
@@ -233,7 +233,7 @@ fn of_links(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
     })
 }
 
-/// The events among what watched a run.
+/// Finds the events among the observers of a run.
 pub fn events_of(observers: Vec<Box<dyn lasthop_engine::Observer>>) -> Option<Events> {
     let mut found =
         observers.into_iter().filter_map(|observer| (observer as Box<dyn Any>).downcast::<Events>().ok());

@@ -1,4 +1,4 @@
-//! A scenario with its changes: what it may name, and what is wrong with it.
+//! Scenarios with changes, and their problems.
 
 use crate::error::{bad_input, of_problem};
 use crate::strategy::{self, Strategy};
@@ -6,20 +6,19 @@ use lasthop_scenario::{Catalogue, Draft};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A scenario, checked.
+/// A checked scenario.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Scenario {
     pub draft: Draft,
     pub checked: Arc<lasthop_scenario::Scenario>,
-    /// Whether something in it is a Python object, so that it runs on one thread.
+    /// Whether a mechanism is a Python object; such scenarios run on one thread.
     pub has_strategies: bool,
 }
 
 #[pymethods]
 impl Scenario {
-    /// A ready path's name, a file or a line; or, with a name for messages, the text of a document. Then changes of single
-    /// values, and the mechanisms that it may name beside the project's own: the seam of each, its name and the object
-    /// that is copied for each use.
+    /// `source` is a ready path's name, a file or a line of text; with `name`, the text of a document. `changes` are
+    /// single values. `strategies` are additional mechanisms: seam, name, and the object that is copied for each use.
     #[new]
     #[pyo3(signature = (source, name=None, changes=Vec::new(), strategies=Vec::new()))]
     fn new(
@@ -46,72 +45,72 @@ impl Scenario {
         Ok(Scenario { draft, checked: Arc::new(checked), has_strategies })
     }
 
-    /// The whole scenario as commented TOML.
+    /// The complete scenario as commented TOML.
     fn show(&self, py: Python<'_>) -> PyResult<String> {
         self.draft.show().map_err(|problem| of_problem(py, &problem))
     }
 
-    /// What its author should know, a sentence each; mostly nothing.
+    /// Notes for the scenario's author, one sentence each; usually empty.
     fn notes(&self) -> Vec<String> {
         self.checked.notes()
     }
 
-    /// One line that says what it is.
+    /// Title, one line.
     #[getter]
     fn title(&self) -> &str {
         &self.checked.title
     }
 
-    /// Length of a run, virtual time, s.
+    /// Duration of a run, virtual time, s.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.checked.duration.as_secs()
     }
 
-    /// Its own number of repetitions.
+    /// Number of repetitions in the scenario.
     #[getter]
     fn runs(&self) -> u32 {
         self.checked.runs
     }
 
-    /// Its own first seed.
+    /// First seed in the scenario.
     #[getter]
     fn seed(&self) -> u64 {
         self.checked.seed
     }
 
-    /// Whether nothing in it is random, so that one run says it all.
+    /// Whether nothing is random, so that one run is enough.
     #[getter]
     fn is_deterministic(&self) -> bool {
         lasthop_sim::is_deterministic(&self.checked)
     }
 
-    /// Whether something in it is a Python object.
+    /// Whether a mechanism is a Python object.
     #[getter]
     fn has_strategies(&self) -> bool {
         self.has_strategies
     }
 
-    /// The flows' names.
+    /// Names of the flows.
     #[getter]
     fn flows(&self) -> Vec<String> {
         self.checked.flows.iter().map(|flow| flow.name.clone()).collect()
     }
 
-    /// The links' names.
+    /// Names of the links.
     #[getter]
     fn links(&self) -> Vec<String> {
         self.checked.links.iter().map(|link| link.name.clone()).collect()
     }
 }
 
-/// The names of the ready paths.
+/// Names of the ready paths.
 #[pyfunction]
 pub fn ready_paths() -> Vec<&'static str> {
     lasthop_scenario::ready_paths()
 }
 
-/// Every mechanism and ready path: kind, name, what it is, where it comes from.
+/// All mechanisms and ready paths: kind, name, summary, source.
 #[pyfunction]
 pub fn mechanisms() -> Vec<(&'static str, &'static str, String, String)> {
     let all = Catalogue::default().list().into_iter();
@@ -124,7 +123,7 @@ pub fn schema() -> String {
     Catalogue::default().schema().to_string()
 }
 
-/// A number of repetitions as the command takes it.
+/// Checks a number of repetitions within the command's range.
 pub fn checked_runs(py: Python<'_>, runs: Option<i64>) -> PyResult<Option<u32>> {
     match runs {
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! A sweep under way: its runs are done by this machine's threads, or given away and taken back.
+//! A sweep in progress: runs are done by threads of this machine or handed out and taken back.
 
 use crate::error::{bad_input, of_problem};
 use crate::scenario::{Scenario, checked_runs};
@@ -19,7 +19,7 @@ use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A sweep under way, the only one who writes to its store; nobody does any more once it is closed.
+/// A sweep in progress and the only writer of its store until closed.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Sweep {
     driver: Mutex<Option<Driver>>,
@@ -29,8 +29,8 @@ pub struct Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Begins, or goes on with, a sweep: every combination of the values of `keys`, `runs` times each or `until` the means
-    /// of `metrics` are so exact, in this store.
+    /// Begins or continues a sweep in this store: every combination of the values of `keys`, each run `runs` times, or
+    /// `until` the means of `metrics` have this precision.
     #[new]
     #[pyo3(signature = (scenario, keys, store, runs=None, until=None, metrics=Vec::new(), seed=None, shard=(1, 1)))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -47,14 +47,14 @@ impl Sweep {
     ) -> PyResult<Sweep> {
         if scenario.has_strategies {
             let message =
-                "a strategy in Python cannot be swept: a store could not tell one version of it from another";
-            return Err(bad_input(py, message, "lasthop.compare runs it"));
+                "a strategy in Python cannot be swept: a store cannot distinguish versions of its code";
+            return Err(bad_input(py, message, "use lasthop.compare"));
         }
         let variations: Vec<Variation> =
             keys.into_iter().map(|(path, values)| Variation { path, values }).collect();
         let grid = Grid::of(&scenario.draft, &variations).map_err(|problem| of_problem(py, &problem))?;
         let Some(first) = grid.points.first().map(|point| &point.scenario) else {
-            return Err(bad_input(py, "there is nothing to sweep", "give each key at least one value"));
+            return Err(bad_input(py, "the sweep has no points", "give each key at least one value"));
         };
         let runs = checked_runs(py, runs)?;
         let mut chosen =
@@ -83,33 +83,33 @@ impl Sweep {
         Ok(Sweep { number: driver.sweep(), driver: Mutex::new(Some(driver)), notes })
     }
 
-    /// Notes on the scenarios, each once.
+    /// Notes on the scenarios, without duplicates.
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// The sweep's number in its store.
+    /// Number of the sweep in its store.
     #[getter]
     fn number(&self) -> i64 {
         self.number
     }
 
-    /// Runs that came back, and those that are still to come, as far as one knows; then those that were there before.
+    /// Numbers of runs: finished, remaining as far as known, and found in the store at the start.
     fn progress(&self) -> (u64, u64, u64) {
         self.driver().as_ref().map_or((0, 0, 0), |it| (it.done(), it.left(), it.found()))
     }
 
-    /// What the runs said that failed.
+    /// Messages of failed runs.
     fn failed(&self) -> Vec<String> {
         self.driver().as_ref().map_or(Vec::new(), |driver| driver.failed().to_vec())
     }
 
-    /// Points that are not as exact as asked for although they were run as often as they may be.
+    /// Number of points that lack the requested precision after the maximum number of runs.
     fn inexact(&self) -> usize {
         self.driver().as_ref().map_or(0, Driver::inexact)
     }
 
-    /// Does all runs on this machine's threads; calls `tell` now and then. Ctrl-C ends it.
+    /// Does all runs on threads of this machine; calls `tell` periodically. Ctrl-C interrupts.
     #[pyo3(signature = (jobs=None, tell=None))]
     fn work(&self, py: Python<'_>, jobs: Option<i64>, tell: Option<Bound<'_, PyAny>>) -> PyResult<()> {
         let most = self.driver().as_ref().map_or(1, |it| it.left().max(1).try_into().unwrap_or(usize::MAX));
@@ -118,7 +118,7 @@ impl Sweep {
             bad_input(
                 py,
                 format!("cannot start a thread: {error}"),
-                "are there too many of them? see ulimit -u",
+                "the limit of processes may be reached: see ulimit -u",
             )
         })?;
         let mut told_of = 0;
@@ -136,7 +136,7 @@ impl Sweep {
         }
     }
 
-    /// Up to so many runs to be done elsewhere: digest, scenario and seed of each. None: nothing to do for now.
+    /// Up to `most` runs to be done elsewhere: digest, scenario and seed of each. Empty if none is available now.
     fn orders(&self, most: usize) -> Vec<(String, String, u64)> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Vec::new() };
@@ -144,23 +144,27 @@ impl Sweep {
         jobs.map(|job| (job.digest, job.text.to_string(), job.seed)).collect()
     }
 
-    /// Takes back what `run_orders` gave; how long the runs took, s.
+    /// Stores the result of `run_orders`; returns the runs' duration, s.
     fn take(&self, py: Python<'_>, packed: &[u8]) -> PyResult<f64> {
         let rows = py.detach(|| parcel::unpack(packed)).ok_or_else(|| {
-            bad_input(py, "this is not what run_orders gave", "an executor gives back what it was given")
+            bad_input(
+                py,
+                "these bytes are no result of run_orders",
+                "the executor must return results unchanged",
+            )
         })?;
         let wall_s = rows.iter().map(|row| row.wall_s).sum();
         py.detach(|| self.take_rows(rows)).map_err(|error| told(py, &error))?;
         Ok(wall_s)
     }
 
-    /// A run that cannot be done, and why.
+    /// Stores the failure of a run that cannot be done.
     fn give_up(&self, py: Python<'_>, digest: String, seed: u64, why: String) -> PyResult<()> {
         let row = Row { digest, seed, wall_s: 0.0, outcome: Err(why) };
         py.detach(|| self.take_rows(vec![row])).map_err(|error| told(py, &error))
     }
 
-    /// Makes safe what came back, and lets go of the store.
+    /// Commits all results and closes the store.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(driver) = self.driver().take() else { return Ok(()) };
         py.detach(|| driver.into_store().map(Store::close)).map_err(|error| told(py, &error))
@@ -179,7 +183,7 @@ impl Sweep {
         }
     }
 
-    /// Some of the work on this machine; whether there is more.
+    /// Works for a short time; returns false if all runs are done.
     fn step(&self, crew: &mut Crew) -> Result<bool, Error> {
         let mut driver = self.driver();
         let Some(driver) = driver.as_mut() else { return Ok(false) };
@@ -204,29 +208,29 @@ impl Sweep {
     }
 }
 
-/// Does runs for a sweep in another process: what `Sweep.take` takes.
+/// Does runs for a sweep in another process; returns the bytes for `Sweep.take`.
 #[pyfunction]
 pub fn run_orders(py: Python<'_>, orders: Vec<(String, String, u64)>) -> PyResult<Bound<'_, PyBytes>> {
     static KNOWN: parcel::Known = parcel::Known::none();
     let packed = py.detach(|| parcel::run(&orders, &KNOWN).map(|rows| parcel::pack(&rows)));
     packed.map(|packed| PyBytes::new(py, &packed)).map_err(|why| {
-        let message = format!("a worker cannot do runs of this sweep: {why}");
+        let message = format!("a worker cannot run this sweep: {why}");
         bad_input(py, message, "install the same lasthop everywhere, with the same recordings")
     })
 }
 
-/// Every run of a sweep in a store: a row for each run and flow. The number may be left out if there is one sweep only.
+/// Table of a sweep in a store: one row for each run and flow. `sweep` may be omitted if the store has only one.
 #[pyfunction]
 #[pyo3(signature = (store, sweep=None))]
 pub fn read_store(py: Python<'_>, store: PathBuf, sweep: Option<i64>) -> PyResult<Table> {
     rows(py, &store, sweep)
 }
 
-/// Adds what other stores have: how many runs are new, and how many were there, of each.
+/// Adds the runs of other stores; returns for each the numbers of new and of known runs.
 #[pyfunction]
 pub fn merge_stores(py: Python<'_>, store: PathBuf, others: Vec<PathBuf>) -> PyResult<Vec<(u64, u64)>> {
     let merged = py.detach(|| {
-        // A mistake in a name shows before anything is made.
+        // Checks all names before the store is created.
         others.iter().try_for_each(|other| Reader::open(other).map(drop))?;
         let mut store = Store::open(&store)?;
         let merged = others.iter().map(|other| store.merge(other).map(|it| (it.new, it.known)));
@@ -247,7 +251,7 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
         return Err(match number {
             None => bad_input(py, format!("`{shown}` has {count} sweeps"), "choose one, like sweep=1"),
             Some(number) => {
-                bad_input(py, format!("`{shown}` has no sweep {number}"), format!("it has {count}"))
+                bad_input(py, format!("`{shown}` has no sweep {number}"), format!("the store has {count}"))
             }
         });
     };
@@ -268,11 +272,11 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
     for (at, path) in sweep.paths.iter().enumerate() {
         let values: Vec<&str> =
             all.iter().map(|(place, ..)| place.x.get(at).map_or("", String::as_str)).collect();
-        columns = columns.values(path, "a key that varies", &values);
+        columns = columns.values(path, "value of the varied key", &values);
     }
     columns = columns.words("flow", "the flow's name", all.iter().map(|(_, _, name, _)| Some(*name))).seeds(
         "seed",
-        "the run's seed: the same seed means the same losses",
+        "seed of the run: equal seeds give equal losses",
         all.iter().map(|it| it.1.seed),
     );
     for quantity in Quantity::all() {

@@ -1,4 +1,4 @@
-//! Columns in Arrow's form, given away without a copy by the Arrow PyCapsule interface.
+//! Arrow tables, exported without a copy by the Arrow PyCapsule interface.
 
 use crate::error::bad_input;
 use arrow_array::builder::{ListBuilder, UInt32Builder};
@@ -17,11 +17,10 @@ use pyo3::types::PyCapsule;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A table of named columns; each column's name has its unit.
+/// A table of named columns; a column's name includes its unit.
 #[pyclass(frozen, module = "lasthop._lasthop")]
 pub struct Table(RecordBatch);
 
-/// Columns one after the other, all of the same length.
 #[derive(Default)]
 pub struct Columns {
     fields: Vec<Field>,
@@ -36,7 +35,7 @@ impl Columns {
         self
     }
 
-    /// A column of words; `doc` says what it is.
+    /// Adds a column of text; `doc` is its meaning.
     pub fn words<S: AsRef<str>>(
         self,
         name: &str,
@@ -46,8 +45,8 @@ impl Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<StringArray>()))
     }
 
-    /// A column of a key's values as they were written: numbers if all of them are bare numbers, whole ones if all are
-    /// whole; else words. A value with a unit is a word.
+    /// Adds a column of a key's values as written: numbers if all values are bare numbers (integers if all are whole),
+    /// otherwise text. A value with a unit is text.
     pub fn values(self, name: &str, doc: &str, values: &[&str]) -> Columns {
         if let Some(whole) = all(values, |value| value.trim().parse::<i64>().ok()) {
             return self.counts(name, doc, whole.into_iter().map(Some));
@@ -59,27 +58,23 @@ impl Columns {
         }
     }
 
-    /// A column of numbers.
     pub fn numbers(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<f64>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<Float64Array>()))
     }
 
-    /// A column of whole numbers.
     pub fn counts(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<i64>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<Int64Array>()))
     }
 
-    /// A column of numbers that may need all of 64 bits.
+    /// Adds a column of 64-bit unsigned integers.
     pub fn seeds(self, name: &str, doc: &str, values: impl IntoIterator<Item = u64>) -> Columns {
         self.add(name, doc, Arc::new(UInt64Array::from_iter_values(values)))
     }
 
-    /// A column of yes and no.
     pub fn flags(self, name: &str, doc: &str, values: impl IntoIterator<Item = Option<bool>>) -> Columns {
         self.add(name, doc, Arc::new(values.into_iter().collect::<BooleanArray>()))
     }
 
-    /// A column of lists of numbers.
     pub fn lists<'v>(
         self,
         name: &str,
@@ -99,12 +94,11 @@ impl Columns {
         self.add(name, doc, Arc::new(lists.finish()))
     }
 
-    /// The table of them.
     pub fn table(self, py: Python<'_>) -> PyResult<Table> {
         let schema = Arc::new(Schema::new(self.fields));
         match RecordBatch::try_new(schema, self.arrays) {
             Ok(batch) => Ok(Table(batch)),
-            Err(error) => Err(bad_input(py, format!("this is no table: {error}"), "")),
+            Err(error) => Err(bad_input(py, format!("invalid table: {error}"), "")),
         }
     }
 }
@@ -117,26 +111,26 @@ impl Table {
         self.0.num_rows()
     }
 
-    /// The columns' names, in order.
+    /// Names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The columns' types, as Arrow calls them: `Float64`, `Utf8`.
+    /// Types of the columns in Arrow's notation: `Float64`, `Utf8`.
     #[getter]
     fn column_types(&self) -> Vec<String> {
         self.0.schema().fields().iter().map(|field| field.data_type().to_string()).collect()
     }
 
-    /// What a column is, one line.
+    /// Meaning of a column, one line.
     fn doc(&self, py: Python<'_>, name: &str) -> PyResult<String> {
         let place = self.place(py, name)?;
         let schema = self.0.schema();
         Ok(schema.field(place).metadata().get("doc").cloned().unwrap_or_default())
     }
 
-    /// A column's values; None where one is undefined.
+    /// Values of a column; None if undefined.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let array = self.0.column(self.place(py, name)?);
         match array.data_type() {
@@ -152,30 +146,30 @@ impl Table {
         }
     }
 
-    /// The table as a stream of one batch (Arrow PyCapsule interface); nothing is copied.
+    /// The table as an Arrow stream of one batch, without a copy (Arrow PyCapsule interface).
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // Whoever asks for another schema may convert: the interface leaves that to the consumer.
+        // The interface leaves conversions to the consumer.
         let _ = requested_schema;
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         Ok(PyCapsule::new_with_value(py, stream, c"arrow_array_stream")?.into_any())
     }
 
-    /// The columns' names and types (Arrow PyCapsule interface).
+    /// Names and types of the columns (Arrow PyCapsule interface).
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match FFI_ArrowSchema::try_from(self.0.schema().as_ref()) {
             Ok(schema) => Ok(PyCapsule::new_with_value(py, schema, c"arrow_schema")?.into_any()),
-            Err(error) => Err(bad_input(py, format!("this is no schema: {error}"), "")),
+            Err(error) => Err(bad_input(py, format!("invalid schema: {error}"), "")),
         }
     }
 }
 
-/// Reads each value; `None` without values, or if one cannot be read.
+/// Parses all values; `None` if there are none or one is invalid.
 fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     if values.is_empty() {
         return None;
@@ -183,7 +177,6 @@ fn all<T>(values: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     values.iter().map(|value| read(value)).collect()
 }
 
-/// Values as Python has them.
 fn objects<'py, T: IntoPyObjectExt<'py>>(
     py: Python<'py>,
     values: impl Iterator<Item = T>,

@@ -1,7 +1,7 @@
-//! Repetitions without Python's lock, which Ctrl-C ends.
+//! Repetitions without Python's lock, interruptible by Ctrl-C.
 //!
-//! Runs without a Python object go on all cores; the calling thread waits without the lock and looks for signals. Runs
-//! that call Python stay on the calling thread, one after the other: signals arrive and other threads run between pieces.
+//! Runs without Python objects use all cores; the calling thread waits without the lock and checks for signals. Runs
+//! that call Python stay on the calling thread; between pieces, signals are handled and other threads may run.
 
 use crate::error::bad_input;
 use crate::events::Events;
@@ -20,18 +20,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the calling thread looks for signals.
+/// Interval of checks for signals.
 pub const SOON: Duration = Duration::from_millis(20);
-/// So many events are carried between two looks: a millisecond or two.
+/// Events per piece of a run: 1 to 2 ms.
 const PIECE: usize = 4096;
-/// The same of runs that call Python, which are slower.
+/// Events per piece of a run that calls Python, which is slower.
 const PIECE_HERE: usize = 512;
 
-/// How often runs that call Python let go of the lock. Who waits for it asks for it after 5 ms in which nobody let go
-/// (`sys.setswitchinterval`), and only who was asked waits until the lock is taken: more often would starve the others.
+/// Interval at which runs that call Python release the lock. A waiting thread requests the lock after 5 ms without a
+/// release (`sys.setswitchinterval`). A release waits for the hand-over only after a request, so a shorter interval
+/// would starve other threads.
 const LETS_GO: Duration = Duration::from_millis(10);
 
-/// What came out of one repetition.
 struct Done {
     outcome: Outcome,
     samples: Samples,
@@ -72,7 +72,7 @@ pub fn run(
     Ok(all)
 }
 
-/// Runs every combination of the values, paired: each meets the same losses.
+/// Runs every combination of the values, paired: all have the same losses.
 #[pyfunction]
 #[pyo3(signature = (scenario, vary, runs=None, seed=None, jobs=None, metrics=Vec::new()))]
 pub fn compare(
@@ -91,7 +91,7 @@ pub fn compare(
         cases(&scenario.draft, &variations).map_err(|problem| crate::error::of_problem(py, &problem))?;
     let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
     let Some(first) = cases.first().map(|case| &case.scenario) else {
-        return Err(bad_input(py, "there is nothing to compare", "give each key at least one value"));
+        return Err(bad_input(py, "there are no values to compare", "give each key at least one value"));
     };
     let runs = checked_runs(py, runs)?.unwrap_or_else(|| repeats.worth_running(first.runs));
     let seed = seed.unwrap_or(first.seed);
@@ -120,7 +120,6 @@ pub fn quantity(py: Python<'_>, name: &str) -> PyResult<Quantity> {
     })
 }
 
-/// One repetition to be done.
 struct Piece {
     scenario: Arc<lasthop_scenario::Scenario>,
     seed: u64,
@@ -135,7 +134,7 @@ impl Piece {
         Watch { observers, probes: self.samples, waits: true }
     }
 
-    /// The outcome, or the reason why the run did not come to its end.
+    /// Returns the outcome, or the error of a run that stands still.
     fn done(running: Running<'_>) -> Result<Done, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {
@@ -144,7 +143,7 @@ impl Piece {
         }
     }
 
-    /// `None` if it was stopped.
+    /// Runs unless stopped; `None` if stopped.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<Done, Stuck>> {
         let mut running = Running::new(&self.scenario, self.seed, self.watch());
         while running.advance(PIECE) {
@@ -155,7 +154,7 @@ impl Piece {
         Some(Piece::done(running))
     }
 
-    /// On this thread, with what Python says in between.
+    /// Runs on this thread; returns the first exception of a hook.
     fn run_here(&self, py: Python<'_>) -> PyResult<Done> {
         strategy::begin();
         let mut running = Running::new(&self.scenario, self.seed, self.watch());
@@ -175,7 +174,6 @@ impl Piece {
     }
 }
 
-/// Does all pieces, and hands over what came out in order.
 fn each(
     py: Python<'_>,
     count: usize,
@@ -198,7 +196,7 @@ fn each(
             bad_input(
                 py,
                 format!("cannot start a thread: {error}"),
-                "are there too many of them? see ulimit -u",
+                "the limit of processes may be reached: see ulimit -u",
             )
         })?;
     loop {
@@ -218,14 +216,14 @@ fn each(
     }
 }
 
-/// A number of threads as the command takes it.
+/// Checks a number of threads within the command's range.
 pub fn threads(py: Python<'_>, jobs: Option<i64>) -> PyResult<Option<usize>> {
     match jobs {
         None => Ok(None),
         Some(jobs @ 1..=1024) => Ok(usize::try_from(jobs).ok()),
         Some(jobs) => {
             let message = format!("jobs = {jobs}: expected a whole number from 1 to 1024");
-            Err(bad_input(py, message, "leave it out for one thread per core"))
+            Err(bad_input(py, message, "omit jobs for one thread per core"))
         }
     }
 }

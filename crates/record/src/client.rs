@@ -1,4 +1,4 @@
-//! The side that asks: it begins each phase, and gets the results.
+//! The client: starts each phase and fetches the results.
 
 use crate::course::Recorded;
 use crate::line::{By, Line};
@@ -13,22 +13,22 @@ use lasthop_os::datagrams::{Datagrams, Leaves};
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
-/// What is recorded.
+/// Parameters of a recording.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Where somebody serves.
+    /// Address of the server.
     pub server: SocketAddr,
-    /// From where packets leave.
+    /// Local end of the measured path.
     pub from: Leaves,
-    /// From where leaves what is said of the packets, if not from there.
+    /// Local end of another path for reports; `None`: the measured path.
     pub feedback: Option<Leaves>,
-    /// Which directions.
+    /// Directions to record.
     pub ways: Ways,
-    /// How long each, ms; [`crate::LONGEST_S`] at most.
+    /// Duration of each phase, ms; at most [`crate::LONGEST_S`].
     pub span_ms: u32,
 }
 
-/// Which directions are recorded.
+/// Directions to record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ways {
     /// To the client.
@@ -37,12 +37,11 @@ pub enum Ways {
     Up,
     /// Down, then up.
     InTurn,
-    /// Both at the same time.
+    /// Both concurrently.
     Together,
 }
 
 impl Ways {
-    /// What each phase has.
     fn phases(self) -> &'static [[bool; 2]] {
         match self {
             Ways::Down => &[[true, false]],
@@ -53,35 +52,31 @@ impl Ways {
     }
 }
 
-/// What is told while it goes on.
+/// Progress of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum News {
-    /// The server is there; round trips without load, the shortest and the middle one.
+    /// The server answers; minimum and median of the RTTs without load.
     Found([Duration; 2]),
-    /// Down and up, or one of them, is recorded from now on, for so long in all.
+    /// A phase begins with these directions (down, up) and this total duration.
     Begins([bool; 2], Duration),
 }
 
-/// An answer comes within this time, or it is asked again, so often.
+/// Timeout of an answer and number of attempts.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(250);
 const ASKED: u32 = 20;
-/// Round trips without load, one each so often, and how long the last one may take.
+/// Number, interval and timeout of the RTT probes without load.
 const PROBES: u32 = 20;
 const PROBE_EVERY: Duration = Duration::from_millis(50);
 const PROBE_LASTS: Duration = Duration::from_secs(1);
-/// A queue is filled for this time at least before it is recorded, ms.
+/// Minimum time for which the queue is filled before recording, ms.
 const WARM_MS: u64 = 2000;
-/// How long a queue has to run empty.
+/// Maximum time for the queue to drain.
 const EMPTIES_WITHIN: Duration = Duration::from_secs(30);
-/// Parts of a result that are asked for at once.
 const PARTS_AT_ONCE: usize = 32;
-/// A result has at most so many parts.
 const MOST_PARTS: u32 = 20_000;
 
-/// Records a path; `Ok(None)` if the user wanted no more.
-///
-/// # Errors
-/// If nobody answers, or no more, or somebody else records.
+/// Records a path; returns `Ok(None)` if the user stops the recording. Fails if the server does not answer, stops
+/// answering, or serves another client.
 pub fn record(
     ask: &Ask,
     is_over: &dyn Fn() -> bool,
@@ -106,7 +101,6 @@ pub fn record(
     }
 }
 
-/// Why it ends early.
 enum Ended {
     Interrupted,
     Failed(SystemError),
@@ -119,13 +113,12 @@ struct Client<'a> {
     is_over: &'a dyn Fn() -> bool,
 }
 
-/// Round trips without load.
 #[derive(Clone, Copy, Debug)]
 struct Probes {
     least: Duration,
     median: Duration,
     came: u32,
-    /// The server's clock less ours, ns.
+    /// Clock of the server minus our clock, ns.
     offset: i128,
 }
 
@@ -169,7 +162,6 @@ impl Client<'_> {
         Ok(recording)
     }
 
-    /// Proves our addresses and begins a session.
     fn begin(&mut self) -> Result<(), Ended> {
         let keys = RandomState::new();
         let nonce = keys.hash_one(self.line.now().as_nanos());
@@ -182,8 +174,8 @@ impl Client<'_> {
             })?;
         self.session = begun.ok_or_else(|| {
             Ended::Failed(SystemError::new(
-                format!("the server at {} is recording for somebody else", self.server),
-                "try again when that is over",
+                format!("the server at {} serves another client", self.server),
+                "try again later",
             ))
         })?;
         if self.line.beside.is_some() {
@@ -201,7 +193,7 @@ impl Client<'_> {
         })
     }
 
-    /// Says something until the answer comes.
+    /// Repeats a message until the answer arrives.
     fn converse<T>(
         &mut self,
         by: By,
@@ -227,13 +219,13 @@ impl Client<'_> {
         let server = self.server;
         Err(Ended::Failed(match refused {
             Some(error) => SystemError::new(
-                format!("nothing can be sent to {server}: {error}"),
-                "is there a route to it? see ip route get",
+                format!("cannot send to {server}: {error}"),
+                "check the route: ip route get ADDRESS",
             ),
             None => SystemError::new(
-                format!("nobody answers at {server} (UDP)"),
-                "does `lasthop emulate record --serve` of the same version run there, and do firewalls let UDP through \
-                 to that port?",
+                format!("no answer from {server} (UDP)"),
+                "run `lasthop emulate record --serve` of the same version there, and let UDP to that port pass the \
+                 firewalls",
             ),
         }))
     }
@@ -242,7 +234,6 @@ impl Client<'_> {
         if (self.is_over)() { Err(Ended::Interrupted) } else { Ok(()) }
     }
 
-    /// Round trips while nothing else is sent.
     fn probe(&mut self) -> Result<Probes, Ended> {
         let session = self.session;
         let mut sent: Vec<Time> = Vec::new();
@@ -278,12 +269,11 @@ impl Client<'_> {
 
     fn silent(&self) -> Ended {
         Ended::Failed(SystemError::new(
-            format!("nothing is heard of the server at {} any more", self.server),
-            "does it still run, and is there still a way to it? nothing was written",
+            format!("the server at {} does not answer any more", self.server),
+            "nothing was written; check that the server still runs and can be reached",
         ))
     }
 
-    /// One phase; what we know of it.
     fn run(&mut self, phase: &Phase) -> Result<Outcome, Ended> {
         let session = self.session;
         let started = Message::Started { session, number: phase.number };
@@ -303,7 +293,7 @@ impl Client<'_> {
                 let Some((message, came)) = self.line.hear() else { break };
                 if came.from == self.server && message.session() == Some(session) {
                     heard = heard.max(came.at);
-                    // What comes another way takes nothing of this one.
+                    // Packets of the other path use no capacity of this one.
                     let bytes = if came.by == By::Path { came.bytes } else { 0 };
                     side.arrived(&message, came.at, bytes);
                 }
@@ -318,11 +308,11 @@ impl Client<'_> {
         }
     }
 
-    /// Waits until the queues are empty: a round trip takes about as long as before.
+    /// Waits until the queues have drained: an RTT close to `usual`.
     fn settle(&mut self, usual: Duration) -> Result<(), Ended> {
         let session = self.session;
         let end = self.line.now() + EMPTIES_WITHIN;
-        // Numbers of their own.
+        // Numbers that no other ping uses.
         let mut number = 1_000_000;
         let mut is_empty = false;
         while self.line.now() < end && !is_empty {
@@ -341,10 +331,9 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// The server's result of a phase.
     fn fetch(&mut self, number: u8) -> Result<Outcome, Ended> {
         let session = self.session;
-        // Until the first comes, one.
+        // One part until the first answer gives the number.
         let mut parts: Vec<Option<Vec<u8>>> = vec![None];
         let mut heard = self.line.now();
         while let Some(first) = parts.iter().position(Option::is_none) {
@@ -373,7 +362,6 @@ impl Client<'_> {
                     }
                 }
                 self.heed_user()?;
-                // All there was to come.
                 if parts.iter().all(Option::is_some) {
                     break;
                 }
@@ -385,13 +373,13 @@ impl Client<'_> {
         let bytes = parts.into_iter().flatten().flatten().collect::<Vec<u8>>();
         Outcome::read(&bytes).ok_or_else(|| {
             Ended::Failed(SystemError::new(
-                format!("what the server at {} has recorded cannot be read", self.server),
-                "is it of the same version? nothing was written",
+                format!("cannot parse the recording of the server at {}", self.server),
+                "nothing was written; use the same version on both sides",
             ))
         })
     }
 
-    /// Tells the server that we are done; it will find out if all of it is lost.
+    /// Closes the session; the server times out if all copies are lost.
     fn part(&mut self) {
         let bye = Message::Bye { session: self.session };
         (0..3).for_each(|_| self.line.say(&bye, By::Beside, self.server));

@@ -1,15 +1,15 @@
-//! Whether somebody can be reached at the address that a datagram seems to come from.
+//! Proof of the source address of a datagram.
 //!
-//! Nothing is kept until that is proven: a cookie is a keyed hash of address and time (SipHash, as Linux' SYN cookies).
+//! The server stores nothing until then: a cookie is a keyed hash of address and time (SipHash, as in Linux's SYN
+//! cookies).
 
 use lasthop_base::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 
-/// A cookie is good until the end of the next such span.
+/// Validity of a cookie: until the end of the next such period.
 const SPAN: Duration = Duration::from_secs(10);
 
-/// Keys that nobody else knows.
 #[derive(Default)]
 pub(crate) struct Cookies {
     keys: RandomState,
@@ -17,18 +17,16 @@ pub(crate) struct Cookies {
 }
 
 impl Cookies {
-    /// The cookie of an address.
     pub(crate) fn of(&self, address: SocketAddr, now: Time) -> u64 {
         self.keys.hash_one(("cookie", address, now.as_nanos() / SPAN.as_nanos()))
     }
 
-    /// Whether this is one that was given to it not long ago.
+    /// Whether the cookie was recently issued for this address.
     pub(crate) fn is_of(&self, cookie: u64, address: SocketAddr, now: Time) -> bool {
         let before = Time::from_nanos(now.as_nanos().saturating_sub(SPAN.as_nanos()));
         cookie == self.of(address, now) || cookie == self.of(address, before)
     }
 
-    /// A number that nobody can guess.
     pub(crate) fn number(&mut self) -> u64 {
         self.count += 1;
         self.keys.hash_one(("number", self.count))

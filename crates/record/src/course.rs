@@ -1,54 +1,52 @@
-//! What comes through, millisecond by millisecond, and whether a queue waited behind it.
+//! Received bytes per millisecond, and the time for which the queue was empty.
 //!
-//! A packet's one-way time less the smallest one is how long it waited: the clocks of the two sides need not agree, only
-//! go equally fast. A packet that was sent, and would have been there without waiting, before the one in front of it
-//! came, has kept the queue from being empty meanwhile; for the rest of the time until it came the queue was empty.
+//! The queueing time of a packet is its one-way time minus the smallest one: the clocks need not agree, only run at the
+//! same speed. The queue was non-empty from the time at which a packet would have arrived without queueing until its
+//! arrival; the rest of the time since the previous arrival the queue was empty.
 
 use crate::message::{Data, Phase};
 use lasthop_base::{Duration, Time};
 
-/// Waits are told apart by this, ms, up to so many; longer ones count as the longest.
+/// Maximum queueing time in the histogram, ms; longer times count as this.
 const LONGEST_WAIT_MS: usize = 20_000;
 
-/// What one side gets of a phase.
 #[derive(Debug)]
 pub(crate) struct Course {
     from: Time,
     until: Time,
-    /// Waits up to this are none.
+    /// Queueing times up to this count as zero.
     jitter: Duration,
-    /// The smallest difference of the two clocks, ns.
+    /// Smallest difference of the clocks, ns.
     base: Option<i128>,
     last: Option<Time>,
     empty: Duration,
-    /// How many packets waited so many ms.
+    /// Histogram of queueing times: packets per ms.
     waits: Vec<u64>,
     bytes: Vec<u32>,
-    /// The lowest and the highest number in time, and how many came.
+    /// Lowest and highest packet number within the recording.
     numbers: Option<[u64; 2]>,
     packets: u64,
     is_over: bool,
 }
 
-/// What has come of a phase.
+/// Receiver's part of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recorded {
-    /// Bytes, IP headers included, in each millisecond.
+    /// Bytes received in each millisecond, IP headers included.
     pub bytes: Vec<u32>,
-    /// Packets that came.
+    /// Packets received.
     pub packets: u64,
-    /// Packets that were sent between the first and the last of these and did not come.
+    /// Packets missing between the lowest and the highest number received.
     pub lost: u64,
-    /// How long nothing waited at the queue, as far as can be told.
+    /// Estimated time with an empty queue.
     pub empty: Duration,
-    /// How long half of the packets waited at least, ms.
+    /// Median queueing time, ms.
     pub wait_ms: u32,
-    /// Datagrams for which the receiving machine had no room.
+    /// Datagrams dropped by the receiver's socket buffer.
     pub dropped: u32,
 }
 
 impl Course {
-    /// Of a phase that began at `zero`.
     pub(crate) fn new(zero: Time, phase: &Phase) -> Course {
         let from = zero + Duration::from_millis(phase.warm_ms.into());
         Course {
@@ -66,7 +64,7 @@ impl Course {
         }
     }
 
-    /// A packet that keeps the queue full has come; how long it waited.
+    /// Records a packet that fills the queue; returns its queueing time.
     pub(crate) fn data(&mut self, at: Time, data: Data, bytes: usize) -> Duration {
         let way = i128::from(at.as_nanos()) - i128::from(data.sent);
         let base = self.base.map_or(way, |base| base.min(way));
@@ -82,7 +80,7 @@ impl Course {
         waited
     }
 
-    /// Something else has come, which took its share of the link as well; whether in time to count.
+    /// Counts the bytes of another packet on the same link; returns whether `at` is within the recording.
     pub(crate) fn other(&mut self, at: Time, bytes: usize) -> bool {
         let is_meant = self.from <= at && at < self.until;
         if is_meant
@@ -93,23 +91,22 @@ impl Course {
         is_meant
     }
 
-    /// How long the queue was empty before a packet that came now and waited so long.
+    /// Adds the time for which the queue was empty before this arrival.
     fn heed(&mut self, at: Time, waited: Duration) {
         let last = self.last.replace(at).unwrap_or(Time::ZERO).max(self.from);
         if at < self.from || self.is_over {
             return;
         }
         let waited = if waited <= self.jitter { Duration::ZERO } else { waited };
-        // From when on it waited, within the time that counts.
+        // Time at which the packet joined the queue, within the recording.
         let joined = Time::from_nanos(at.as_nanos().saturating_sub(waited.as_nanos())).min(self.until);
         self.empty += joined.since(last);
         self.is_over = at >= self.until;
     }
 
-    /// All that will come has come.
     pub(crate) fn finish(mut self, dropped: u32) -> Recorded {
         if !self.is_over {
-            // Nobody knows what waits that never comes.
+            // Packets that never arrive cannot prove a non-empty queue.
             self.empty += self.until.since(self.last.unwrap_or(self.from).max(self.from));
         }
         let expected = self.numbers.map_or(0, |[low, high]| (high - low).saturating_add(1));
@@ -140,8 +137,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    /// The packets' numbers, when each was sent and when it came, ms; the other clock is an hour ahead, and each takes
-    /// 20 ms without waiting.
+    /// Records packets given as number, send time and arrival time, ms. The sender's clock is 1 h ahead; the one-way
+    /// time without queueing is 20 ms.
     fn recorded(packets: &[(u64, u64, u64)]) -> Recorded {
         let mut course = Course::new(Time::ZERO, &PHASE);
         for (packet, sent, at) in packets {
@@ -153,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_always_holds_a_packet_is_never_empty() {
-        // One each 10 ms, each after 200 ms, but for the first.
+        // One packet every 10 ms, each delayed by 200 ms except the first.
         let packets: Vec<_> =
             [(0, 0, 20)].into_iter().chain((1..140).map(|n| (n, n * 10, 200 + n * 10))).collect();
         let recorded = recorded(&packets);
@@ -169,7 +166,7 @@ mod tests {
         assert_eq!(recorded(&packets).empty, Duration::from_millis(1000));
     }
 
-    /// From 500 ms to 800 ms nothing comes. What comes then was sent either before that or 60 ms before it came.
+    /// An outage from 500 ms to 800 ms. The next packet was sent before it, or 60 ms before the arrival.
     #[test]
     fn an_outage_is_the_links_if_something_waited_for_its_end() {
         let gap = |sent: u64| {
@@ -182,9 +179,9 @@ mod tests {
                 .collect();
             recorded(&packets).empty.as_nanos() / 1_000_000
         };
-        // The first packet to count comes at 200 ms, having been there since 20 ms.
+        // The first packet within the recording arrives at 200 ms and joined at 20 ms.
         assert_eq!(gap(310), 0);
-        // It waits from 760 ms on.
+        // The packet joined at 760 ms.
         assert_eq!(gap(740), 260);
     }
 
@@ -193,9 +190,9 @@ mod tests {
         let some: Vec<_> =
             (0..50).filter(|n| n % 5 != 0 || *n == 0).map(|n| (n, n * 10, 300 + n * 10)).collect();
         let recorded = recorded(&[&[(0, 0, 20)], &some[1..]].concat());
-        // Numbers 1 to 49, of which 9 are gone.
+        // Numbers 1 to 49, of which 9 are lost.
         assert_eq!((recorded.packets, recorded.lost), (40, 9));
-        // The last comes at 790 ms.
+        // The last packet arrives at 790 ms.
         assert_eq!(recorded.empty, Duration::from_millis(1100 - 790));
     }
 }

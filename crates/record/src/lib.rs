@@ -1,14 +1,11 @@
-//! What a real path carries: a saturator on each side keeps the queue at the bottleneck full, and what comes through is
-//! the path's rate.
+//! Records the rate of a real path: a saturator on each side keeps the bottleneck queue full, so the throughput is the
+//! path's rate.
 //!
-//! After Winstein's saturatr, which recorded the traces of Sprout (Winstein et al., NSDI 2013) and of Mahimahi.
+//! Follows Winstein's saturatr, which recorded the traces of Sprout (Winstein et al., NSDI 2013) and of Mahimahi.
+//! [`client`] and [`server`] drive the phases with their sockets; `saturation` is one side of a phase, without clock
+//! and socket. [`recording`] is the result with its validity.
 //!
-//! * `message`: what the two sides say to each other, as datagrams; `cookie`: how an address is proven.
-//! * `servo`: how many packets are in flight; `course`: what comes through, and whether a queue waited behind it.
-//! * `saturation`: one phase at one side, without clock and socket; `outcome`: what it knows at the end.
-//! * [`server`], [`client`]: the two sides with their sockets (`line`); [`recording`]: what came out, and whether to trust it.
-//!
-//! What is absent: nothing here prints, exits, or names the files that are written.
+//! Nothing here prints, exits, or names output files.
 #![cfg(target_os = "linux")]
 
 mod cookie;
@@ -29,9 +26,9 @@ pub use outcome::Sent;
 pub use recording::{Recording, Way};
 pub use server::serve;
 
-/// Bytes of a packet that keeps the queue full, without headers: it goes through tunnels (as in saturatr).
+/// Payload of a packet that fills the queue, bytes; small enough for tunnels (as in saturatr).
 const PAYLOAD: usize = 1400;
-/// The longest phase, s.
+/// Maximum duration of a phase, s.
 pub const LONGEST_S: u32 = 3600;
-/// The server's usual port.
+/// Default port of the server.
 pub const PORT: u16 = 9001;

@@ -1,4 +1,4 @@
-//! The sockets of one side, and what both sides do with them.
+//! Sockets of one side.
 
 use crate::PAYLOAD;
 use crate::message::{LARGEST, Message, PART_HEAD};
@@ -9,28 +9,24 @@ use lasthop_os::datagrams::{self, Datagrams};
 use std::io;
 use std::net::SocketAddr;
 
-/// By which socket something goes or has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum By {
-    /// That of the path which is measured.
     Path,
-    /// That of another path for what is said about it; the same socket if there is none.
+    /// Socket of another path for reports; the same socket if there is none.
     Beside,
 }
 
-/// The sockets, and the clock by which they tell time.
 pub(crate) struct Line {
     pub(crate) path: Datagrams,
     pub(crate) beside: Option<Datagrams>,
     pub(crate) clock: Clock,
-    /// What came last, and where what follows its message lies in it.
+    /// Last datagram received, and the range of the bytes behind its message.
     buffer: Vec<u8>,
     behind: std::ops::Range<usize>,
-    /// What goes next.
     out: Vec<u8>,
 }
 
-/// A datagram: who sent it, when it came, and how many bytes it took on the way.
+/// Origin of a datagram; `bytes` includes IP and UDP headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Came {
     pub(crate) by: By,
@@ -48,12 +44,12 @@ impl Line {
         self.clock.now()
     }
 
-    /// Sends it; what the system does not take is lost, as anywhere on the way.
+    /// Sends a message; errors count as packet loss.
     pub(crate) fn say(&mut self, message: &Message, by: By, to: SocketAddr) {
         let _ = self.say_with(message, &[], by, to);
     }
 
-    /// The same with bytes behind it, and what the system says.
+    /// Sends a message with bytes behind it; returns the system's result.
     pub(crate) fn say_with(
         &mut self,
         message: &Message,
@@ -69,7 +65,7 @@ impl Line {
         socket.send(&self.out, to)
     }
 
-    /// What has come, if it says something.
+    /// Returns the next valid message.
     pub(crate) fn hear(&mut self) -> Option<(Message, Came)> {
         let Line { path, beside, clock, buffer, behind, .. } = self;
         loop {
@@ -80,7 +76,7 @@ impl Line {
             };
             let bytes = &buffer[..arrived.len];
             if let Some((message, rest)) = Message::read(bytes) {
-                // Of a part, what follows ends with the datagram or before.
+                // The bytes of a part may be followed by padding.
                 let start = match message {
                     Message::Part { .. } => PART_HEAD,
                     _ => bytes.len() - rest.len(),
@@ -92,12 +88,12 @@ impl Line {
         }
     }
 
-    /// What followed the message that was heard last.
+    /// Bytes behind the last message received.
     pub(crate) fn behind(&self) -> &[u8] {
         &self.buffer[self.behind.clone()]
     }
 
-    /// Sends what a phase has to send: packets to `packets`, reports to `reports`. Whether there is no room for more.
+    /// Sends a phase's packets to `packets` and its reports to `reports`; returns whether the send buffer is full.
     pub(crate) fn flow(&mut self, phase: &mut Saturation, packets: SocketAddr, reports: SocketAddr) -> bool {
         if let Some(report) = phase.poll_report(self.clock.now()) {
             self.say(&report, By::Beside, reports);
@@ -113,7 +109,7 @@ impl Line {
         )
     }
 
-    /// Waits until something comes, or until then; with `for_room` until the path's socket has room.
+    /// Waits until a datagram arrives or until `until`; with `for_room` also until the send buffer has room.
     pub(crate) fn wait(&self, until: Time, for_room: bool) {
         let most =
             until.since(self.now()).max(if for_room { Duration::from_millis(5) } else { Duration::ZERO });
@@ -123,7 +119,6 @@ impl Line {
         }
     }
 
-    /// Datagrams that came and for which the kernel had no room.
     pub(crate) fn dropped(&self) -> u32 {
         self.path.dropped()
     }

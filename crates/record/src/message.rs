@@ -1,92 +1,128 @@
-//! What the two sides say to each other: a datagram each, numbers in network byte order.
+//! Messages of both sides: one per datagram, numbers in network byte order.
 //!
-//! A datagram may be longer than what it says; the rest is padding. Nothing in it is believed before its session is known.
+//! Bytes after a message are padding. Content is ignored until the session is known.
 
-/// First bytes of every datagram: the name, and the version of what follows.
+/// First bytes of every datagram: protocol and version.
 const MAGIC: [u8; 4] = *b"LHr1";
-/// Whoever has not proven an address sends at least so much, and gets less.
+/// Size of a hello, bytes: a client without a proven address sends at least this and gets less.
 pub(crate) const HELLO_BYTES: usize = 64;
-/// Largest datagram that is understood, bytes.
 pub(crate) const LARGEST: usize = 2048;
-/// Bytes of a result in one datagram.
+/// Maximum number of result bytes in one datagram.
 pub(crate) const PART_BYTES: usize = 1200;
-/// Bytes of a part's datagram before what follows.
+/// Header bytes of a part before the result bytes.
 pub(crate) const PART_HEAD: usize = 4 + 1 + 5 * 8;
 
-/// One datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Somebody wants to begin; `nonce` is repeated in the answer.
-    Hello { nonce: u64 },
-    /// Whoever says this again can be reached where it was sent to.
-    Cookie { nonce: u64, cookie: u64 },
-    /// A proven address wants to record.
-    Begin { nonce: u64, cookie: u64 },
-    /// It may.
-    Welcome { nonce: u64, session: u64 },
-    /// Somebody else is recording.
-    Busy { nonce: u64 },
-    /// A second proven address, to which packets are sent.
-    Attach { session: u64, cookie: u64 },
-    /// It is known.
-    Attached { session: u64 },
-    /// A round trip, please.
-    Ping { session: u64, number: u32 },
-    /// The answer, with the answering side's clock, ns.
-    Pong { session: u64, number: u32, clock: u64 },
-    /// A phase begins.
-    Start { session: u64, phase: Phase },
-    /// It has begun.
-    Started { session: u64, number: u8 },
-    /// A packet that keeps the queue full.
-    Data { session: u64, number: u8, data: Data },
-    /// What has come of these.
-    Report { session: u64, number: u8, report: Report },
-    /// A part of a phase's result, please.
-    Fetch { session: u64, number: u8, part: u32 },
-    /// It; so many parts there are, and so many bytes follow.
-    Part { session: u64, number: u8, part: u32, parts: u32, len: u32 },
-    /// The client is done.
-    Bye { session: u64 },
+    /// Request for a cookie; the answer repeats `nonce`.
+    Hello {
+        nonce: u64,
+    },
+    /// Cookie that proves the address.
+    Cookie {
+        nonce: u64,
+        cookie: u64,
+    },
+    /// Request for a session, from a proven address.
+    Begin {
+        nonce: u64,
+        cookie: u64,
+    },
+    Welcome {
+        nonce: u64,
+        session: u64,
+    },
+    /// Session refused: another client is being served.
+    Busy {
+        nonce: u64,
+    },
+    /// Second proven address, for packets.
+    Attach {
+        session: u64,
+        cookie: u64,
+    },
+    Attached {
+        session: u64,
+    },
+    Ping {
+        session: u64,
+        number: u32,
+    },
+    /// Answer with the answering side's clock, ns.
+    Pong {
+        session: u64,
+        number: u32,
+        clock: u64,
+    },
+    Start {
+        session: u64,
+        phase: Phase,
+    },
+    Started {
+        session: u64,
+        number: u8,
+    },
+    /// Packet that fills the queue.
+    Data {
+        session: u64,
+        number: u8,
+        data: Data,
+    },
+    /// Receiver report.
+    Report {
+        session: u64,
+        number: u8,
+        report: Report,
+    },
+    /// Request for a part of a phase's result.
+    Fetch {
+        session: u64,
+        number: u8,
+        part: u32,
+    },
+    /// Part of a result: number of parts and number of bytes that follow.
+    Part {
+        session: u64,
+        number: u8,
+        part: u32,
+        parts: u32,
+        len: u32,
+    },
+    Bye {
+        session: u64,
+    },
 }
 
-/// What is recorded, and how long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Phase {
-    /// From 0.
     pub(crate) number: u8,
-    /// Whether packets go to the client, and to the server.
+    /// Directions of packets: to the client, to the server.
     pub(crate) ways: [bool; 2],
-    /// How long the queue is filled before that, ms.
+    /// Duration of filling the queue before recording, ms.
     pub(crate) warm_ms: u32,
-    /// How long, ms.
+    /// Duration of recording, ms.
     pub(crate) span_ms: u32,
-    /// How much round trips differ without load, us.
+    /// Variation of RTTs without load, us.
     pub(crate) jitter_us: u32,
 }
 
-/// A packet that keeps the queue full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Data {
-    /// Counted from 0.
     pub(crate) packet: u64,
-    /// When it was sent, by the sender's clock, ns.
+    /// Send time by the sender's clock, ns.
     pub(crate) sent: u64,
 }
 
-/// What a receiver has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Report {
-    /// The highest number among the packets.
     pub(crate) highest: u64,
-    /// How many packets.
     pub(crate) received: u64,
-    /// How long the last one had waited at the queue, us.
+    /// Queueing time of the last packet, us.
     pub(crate) waited_us: u32,
 }
 
 impl Message {
-    /// As it is sent, with what follows it; `bytes` is emptied before.
+    /// Encodes the message and the bytes behind it; replaces the content of `bytes`.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>, behind: &[u8]) {
         bytes.clear();
         bytes.extend_from_slice(&MAGIC);
@@ -130,7 +166,6 @@ impl Message {
         }
     }
 
-    /// The session that it names.
     pub(crate) fn session(&self) -> Option<u64> {
         match *self {
             Message::Hello { .. } | Message::Cookie { .. } | Message::Begin { .. } | Message::Busy { .. } => {
@@ -151,7 +186,7 @@ impl Message {
         }
     }
 
-    /// What a datagram says, and what follows; `None` if it says nothing.
+    /// Decodes a datagram into a message and the bytes behind it.
     pub(crate) fn read(bytes: &[u8]) -> Option<(Message, &[u8])> {
         let rest = bytes.strip_prefix(&MAGIC)?;
         let (kind, mut rest) = rest.split_first()?;
@@ -221,7 +256,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// One of each, of these numbers.
     fn all([a, b]: [u64; 2], [c, d]: [u32; 2], number: u8) -> Vec<Message> {
         let ways = [c % 2 == 0, d % 2 == 0];
         let phase = Phase { number, ways, warm_ms: c, span_ms: d, jitter_us: c };
@@ -266,7 +300,6 @@ mod tests {
                 let read = Message::read(&bytes);
                 prop_assert_eq!(read.map(|(message, _)| message), Some(message));
                 prop_assert!(message != with_bytes || read.map(|(_, behind)| behind) == Some(&part[..]));
-                // Half of it says nothing.
                 let cut = cut.index(len);
                 prop_assert_eq!(Message::read(&bytes[..cut]), None, "{} of {} bytes", cut, len);
             }
@@ -279,7 +312,7 @@ mod tests {
         }
     }
 
-    /// Nobody gets more than was sent before an address is proven.
+    /// No amplification before an address is proven.
     #[test]
     fn answers_to_strangers_are_no_longer_than_questions() {
         let len = |message: Message| {
@@ -291,7 +324,6 @@ mod tests {
         let begin = len(Message::Begin { nonce: 0, cookie: 0 });
         assert!(len(Message::Welcome { nonce: 0, session: 0 }) <= begin);
         assert!(len(Message::Busy { nonce: 0 }) <= begin);
-        // A short one gets none.
         let mut bytes = Vec::new();
         Message::Hello { nonce: 7 }.write(&mut bytes, &[]);
         assert_eq!(Message::read(&bytes[..HELLO_BYTES - 1]), None);

@@ -1,29 +1,26 @@
-//! What a side knows at the end of a phase, and how it is sent.
+//! Result of one side of a phase, with its encoding.
 
 use crate::course::Recorded;
 use lasthop_base::Duration;
 
-/// What one side knows of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// What it sent.
     pub(crate) sent: Option<Sent>,
-    /// What it got.
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// What a side has sent.
+/// Sender's part of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sent {
-    /// Packets.
+    /// Packets sent.
     pub packets: u64,
-    /// How long it had leave to send and did not come to it: its processor is the limit then.
+    /// Time in which the window was open but the process did not run: the processor is the limit then.
     pub behind: Duration,
-    /// How long it sent.
+    /// Duration of sending.
     pub span: Duration,
 }
 
-/// A course has at most so many milliseconds: a day.
+/// Maximum duration of a recording: one day, ms.
 const LONGEST_MS: u64 = 86_400_000;
 
 impl Outcome {
@@ -45,7 +42,7 @@ impl Outcome {
         bytes
     }
 
-    /// `None` if that is none.
+    /// Decodes a result; `None` if invalid.
     pub(crate) fn read(bytes: &[u8]) -> Option<Outcome> {
         let mut rest = bytes;
         let mut next = || number(&mut rest);
@@ -63,7 +60,7 @@ impl Outcome {
                 let [packets, lost, empty] = [next()?, next()?, next()?];
                 let [wait_ms, dropped] = [next()?, next()?].map(|it| u32::try_from(it).ok());
                 let count = next().filter(|count| *count <= LONGEST_MS)?;
-                // Each takes a byte at least: what was got bounds what is made of it.
+                // Each number takes at least one byte, so the input bounds the allocation.
                 let bytes: Option<Vec<u32>> = (0..count).map(|_| u32::try_from(next()?).ok()).collect();
                 Some(Recorded {
                     bytes: bytes?,
@@ -79,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// Seven bits a byte, the lowest first; the eighth says that more follow (LEB128).
+/// Appends a number in LEB128.
 fn variable(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);

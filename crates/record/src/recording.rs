@@ -1,64 +1,64 @@
-//! What came out of a recording, and whether to trust it.
+//! Result of a recording and its validity.
 
 use crate::course::Recorded;
 use crate::outcome::Sent;
 use lasthop_base::Duration;
 
-/// A path as it was recorded.
+/// A recorded path.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// Down and up, as far as they were recorded.
+    /// Down and up; `None` if not recorded.
     pub ways: [Option<Way>; 2],
-    /// Round trips without load, before the first phase: the shortest, and half of them no longer than this.
+    /// RTTs without load before the first phase: minimum and median.
     pub rtt: [Duration; 2],
-    /// Of so many of them how many came back.
+    /// RTT probes: sent and answered.
     pub probes: [u32; 2],
-    /// Whether what was said of one direction went with the packets of the other.
+    /// Whether reports of one direction shared the path with packets of the other.
     pub shares_way: bool,
 }
 
 /// One direction.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// What came.
+    /// Receiver's part.
     pub recorded: Recorded,
-    /// What was sent.
+    /// Sender's part.
     pub sent: Sent,
-    /// How far the clocks of both sides went apart meanwhile.
+    /// Drift between the clocks of both sides during the phase.
     pub drift: Duration,
 }
 
-/// The queue may be empty for this share of the time.
+/// Share of time for which the queue may be empty.
 const MOST_EMPTY: f64 = 0.05;
-/// So many packets at least say something.
+/// Minimum number of packets of a valid recording.
 const LEAST_PACKETS: u64 = 100;
-/// Clocks may go apart by so much in any case.
+/// Drift that is always allowed.
 const LEAST_DRIFT: Duration = Duration::from_millis(2);
 
 impl Way {
-    /// Mean of what came, IP headers included, bit/s.
+    /// Mean rate received, IP headers included, bit/s.
     pub fn mean_bps(&self) -> f64 {
         let bytes: f64 = self.recorded.bytes.iter().map(|bytes| f64::from(*bytes)).sum();
         bytes * 8e3 / self.recorded.bytes.len().max(1) as f64
     }
 
-    /// For which share of the time the queue was empty.
+    /// Share of time with an empty queue.
     pub fn empty_share(&self) -> f64 {
         self.recorded.empty.as_millis() / self.recorded.bytes.len().max(1) as f64
     }
 
-    /// Which share of the packets was lost.
+    /// Share of packets lost.
     pub fn lost_share(&self) -> f64 {
         let Recorded { packets, lost, .. } = self.recorded;
         lost as f64 / (lost + packets).max(1) as f64
     }
 
-    /// For which share of the time the sender had leave to send and did not come to it.
+    /// Share of time in which the sender could have sent but its process did not run.
     pub fn behind_share(&self) -> f64 {
         self.sent.behind.as_secs() / self.sent.span.as_secs().max(1e-9)
     }
 
-    /// Why it may not be trusted; empty if it may.
+    /// Reasons to distrust the recording; empty if valid.
     pub fn complaints(&self) -> Vec<String> {
         let mut complaints = Vec::new();
         let Recorded { packets, dropped, wait_ms, .. } = self.recorded;
@@ -68,17 +68,19 @@ impl Way {
         if self.empty_share() > MOST_EMPTY {
             let percent = self.empty_share() * 100.0;
             let why = match self.behind_share() > MOST_EMPTY {
-                true => "the sender's processor was the limit: it came too late to send",
+                true => "the sender's processor was the limit, not the path",
                 false => "the path was not saturated",
             };
             complaints.push(format!("the queue was empty for {percent:.0} % of the time: {why}"));
         }
         if dropped > 0 {
-            complaints.push(format!("the receiving machine was too slow for {dropped} packets"));
+            complaints.push(format!(
+                "the receiving machine was too slow for {dropped} packets (socket buffer full)"
+            ));
         }
         if self.drift > LEAST_DRIFT && self.drift.as_millis() > f64::from(wait_ms) / 4.0 {
             complaints.push(format!(
-                "the clocks of both sides went apart by {:.1} ms: how full the queue was is not known",
+                "the clocks of both sides went apart by {:.1} ms: the filling of the queue is unknown",
                 self.drift.as_millis()
             ));
         }
@@ -90,7 +92,7 @@ impl Way {
 mod tests {
     use super::*;
 
-    /// A second at 8 Mbit/s.
+    /// 1 s at 8 Mbit/s.
     fn way() -> Way {
         let recorded = Recorded {
             bytes: vec![1000; 1000],

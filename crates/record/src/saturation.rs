@@ -1,4 +1,4 @@
-//! One phase at one side: what it sends, what it records, what it says of it. No clock and no socket: the drivers
+//! One side of a phase: its packets, its recording and its reports. Without clock and socket: the drivers
 //! ([`crate::client`], [`crate::server`]) and the tests' link carry what is polled.
 
 use crate::course::Course;
@@ -7,44 +7,41 @@ use crate::outcome::{Outcome, Sent};
 use crate::servo::Servo;
 use lasthop_base::{Duration, Time};
 
-/// A report comes after so many packets,
+/// Number of packets after which a report is sent,
 const REPORT_AFTER: u64 = 16;
-/// or after this time.
+/// and maximum delay of a report.
 const REPORT_WITHIN: Duration = Duration::from_millis(5);
-/// Packets that are sent before somebody looks whether something has come.
+/// Maximum number of packets sent before received datagrams are processed.
 const BURST: u32 = 32;
-/// A sender that does not come to look for longer than that was kept from it.
+/// Longer gaps between calls count as lack of processor time.
 const KEPT_FROM_IT: Duration = Duration::from_millis(20);
 
-/// A side of a phase.
 #[derive(Debug)]
 pub(crate) struct Saturation {
     session: u64,
     number: u8,
     zero: Time,
-    /// Nothing is sent from then on.
     sends_until: Time,
     servo: Option<Servo>,
     course: Option<Course>,
-    /// What is to be reported, how many packets of it are new, and since when.
+    /// Pending report, its number of new packets, and the arrival of the first of them.
     report: Report,
     unsaid: u64,
     since: Time,
-    /// When it was looked after, and whether it might have sent more then.
+    /// Time of the last call of `send`, and whether the window was still open.
     looked: Time,
     was_open: bool,
     behind: Duration,
 }
 
 impl Saturation {
-    /// A phase that begins at `zero`, at the side that sends and records.
     pub(crate) fn new(session: u64, phase: &Phase, zero: Time, sends: bool, records: bool) -> Saturation {
         let [warm, span] = [phase.warm_ms, phase.span_ms].map(|ms| Duration::from_millis(ms.into()));
         Saturation {
             session,
             number: phase.number,
             zero,
-            // The other side's time may be later by a round trip, of which the first part has ten.
+            // Margin: the other side's time may be a round trip later; a warm-up lasts at least ten round trips.
             sends_until: zero + warm + span + warm.divided_by(5),
             servo: sends.then(Servo::new),
             course: records.then(|| Course::new(zero, phase)),
@@ -57,12 +54,12 @@ impl Saturation {
         }
     }
 
-    /// Whether nothing is sent any more.
+    /// Whether sending has ended.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         now >= self.sends_until
     }
 
-    /// Something has come, with so many bytes.
+    /// Handles a received message that took `bytes` on the path.
     pub(crate) fn arrived(&mut self, message: &Message, at: Time, bytes: usize) {
         match message {
             Message::Data { number, data, .. } if *number == self.number => {
@@ -89,7 +86,7 @@ impl Saturation {
         }
     }
 
-    /// What is to be said now of what has come.
+    /// Returns a report if one is due.
     pub(crate) fn poll_report(&mut self, now: Time) -> Option<Message> {
         let is_due = self.unsaid >= REPORT_AFTER || (self.unsaid > 0 && now >= self.since + REPORT_WITHIN);
         is_due.then(|| {
@@ -98,7 +95,7 @@ impl Saturation {
         })
     }
 
-    /// Sends what may be sent now, by a function that says whether there was room; whether there is no more.
+    /// Sends packets as the window allows. `out` returns false if the send buffer is full; `send` then returns true.
     pub(crate) fn send(&mut self, clock: impl Fn() -> Time, mut out: impl FnMut(Message) -> bool) -> bool {
         let now = clock();
         let Some(servo) = self.servo.as_mut().filter(|_| now < self.sends_until) else { return false };
@@ -121,7 +118,7 @@ impl Saturation {
         is_full
     }
 
-    /// When it has something to do, if nothing comes.
+    /// Time of the next action without arrivals.
     pub(crate) fn wakes(&self, now: Time) -> Time {
         let report = (self.unsaid > 0).then(|| self.since + REPORT_WITHIN);
         let sends = self.servo.as_ref().filter(|_| now < self.sends_until);
@@ -129,7 +126,7 @@ impl Saturation {
         [report, send, Some(self.sends_until)].into_iter().flatten().min().unwrap_or(now)
     }
 
-    /// What it knows at the end; for so many datagrams the machine had no room.
+    /// Returns the result; `dropped`: datagrams dropped by the socket buffer.
     pub(crate) fn finish(self, dropped: u32) -> Outcome {
         let span = self.looked.since(self.zero);
         let sent = self.servo.map(|servo| Sent { packets: servo.count(), behind: self.behind, span });
@@ -143,13 +140,13 @@ mod tests {
     use crate::course::Recorded;
     use std::collections::VecDeque;
 
-    /// A link with a rate that changes, a queue of so many packets, and a delay; its feedback takes the delay.
+    /// A link with a varying rate, a queue in packets, and a delay in both directions.
     struct Link {
-        /// Bit/s from a time on, s.
+        /// Start time, s, and rate, bit/s.
         rates: &'static [(u64, u64)],
         queue: usize,
         delay: Duration,
-        /// How often the sender comes to send.
+        /// Interval at which the sender runs.
         every: Duration,
     }
 
@@ -167,7 +164,7 @@ mod tests {
             self.run().0
         }
 
-        /// Records it, in steps of 0.1 ms; what was sent, too.
+        /// Runs a phase in steps of [`STEP`].
         fn run(&self) -> (Recorded, Sent) {
             let phase = Phase {
                 number: 0,
@@ -180,7 +177,7 @@ mod tests {
             let mut receiver = Saturation::new(1, &phase, Time::ZERO, false, true);
             let (mut queue, mut air) = (VecDeque::new(), VecDeque::new());
             let mut back: VecDeque<(Time, Message)> = VecDeque::new();
-            // Bits of the first packet that are through.
+            // Transmitted bits of the first packet.
             let mut bits = 0;
             let mut now = Time::ZERO;
             while now < Time::ZERO + Duration::from_secs(SPAN_S + 6) {
@@ -215,7 +212,6 @@ mod tests {
         }
     }
 
-    /// Bit/s in each second.
     fn seconds(recorded: &Recorded) -> Vec<u64> {
         recorded.bytes.chunks(1000).map(|second| second.iter().map(|it| u64::from(*it) * 8).sum()).collect()
     }
@@ -232,9 +228,8 @@ mod tests {
             for second in seconds(&recorded) {
                 assert!(is_near(second, rate), "{second} of {rate}, queue of {queue}");
             }
-            // Of 20 packets, which take 28 ms, some gaps are seen.
+            // A queue of 20 packets (28 ms) has gaps.
             assert!(recorded.empty < Duration::from_millis(100), "{rate}, {queue}: {}", recorded.empty);
-            // What is sent above the rate is bounded.
             println!("{rate}, {queue}: {} lost, {} empty", recorded.lost, recorded.empty);
             let share = recorded.lost as f64 / (recorded.lost + recorded.packets) as f64;
             assert!(share < 0.3, "{share} lost, queue of {queue}");
@@ -246,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_changes_is_followed() {
-        // By the time of the recording, which begins after 2 s.
+        // The recording begins after 2 s.
         let rates = &[(0, 8_000_000), (7, 2_000_000), (12, 16_000_000), (17, 400_000)];
         for queue in [100, usize::MAX] {
             let recorded = Link { rates, queue, delay: Duration::from_millis(20), every: STEP }.recorded();
@@ -261,7 +256,7 @@ mod tests {
         }
     }
 
-    /// A sender that comes to send ten times a second: 320 packets a second, 3.7 Mbit/s.
+    /// A sender that runs ten times a second: 320 packets a second, 3.7 Mbit/s.
     #[test]
     fn a_sender_that_is_too_slow_is_found_out() {
         let every = Duration::from_millis(100);
@@ -269,7 +264,7 @@ mod tests {
         let (recorded, sent) = Link { rates: &[(0, 8_000_000)], queue: 100, delay, every }.run();
         let way = crate::Way { recorded, sent, drift: Duration::ZERO };
         assert!(way.mean_bps() < 4e6, "{}", way.mean_bps());
-        // Of 100 ms, 32 packets take 46 ms.
+        // 32 packets take 46 ms of 100 ms.
         assert!((0.5..0.6).contains(&way.empty_share()), "{}", way.empty_share());
         let said = way.complaints().join("; ");
         assert!(said.contains("processor was the limit"), "{said}");

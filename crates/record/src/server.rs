@@ -1,7 +1,6 @@
-//! The side that waits for somebody who wants to record.
+//! The server: waits for clients and records with one of them at a time.
 //!
-//! Whoever has not proven an address gets less than was sent. One client at a time; one of whom nothing is heard for half
-//! a minute is gone.
+//! Before an address is proven, answers are no longer than requests. A client that is silent for 30 s has left.
 
 use crate::LONGEST_S;
 use crate::cookie::Cookies;
@@ -12,28 +11,26 @@ use lasthop_base::{Duration, Time};
 use lasthop_os::datagrams::Datagrams;
 use std::net::SocketAddr;
 
-/// Of whom nothing is heard for so long is gone.
+/// Silence after which a client has left.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
-/// A queue is filled for so long at most before it is recorded, ms.
+/// Maximum time for which the queue is filled before recording, ms.
 pub(crate) const LONGEST_WARM_MS: u32 = 60_000;
-/// How soon somebody looks whether the user wants no more.
 const SOON: Duration = Duration::from_millis(100);
-/// Datagrams that are heard before something is sent.
+/// Maximum number of datagrams read before the next send.
 const BATCH: usize = 64;
 
-/// What a server has to tell.
+/// Progress of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum News {
-    /// Somebody begins to record.
+    /// A client opens a session.
     Began(SocketAddr),
-    /// That one is done.
+    /// The client has closed its session.
     Done(SocketAddr),
-    /// That one is gone: nothing was heard for half a minute.
+    /// The client was silent for 30 s.
     Gone(SocketAddr),
 }
 
-/// Serves one client after the other, until none has come for `idle`, or the user wants no more. How many have recorded
-/// something.
+/// Serves clients until `idle` passes without one or the user stops the server. Returns the number of results fetched.
 pub fn serve(
     socket: Datagrams,
     idle: Duration,
@@ -57,21 +54,20 @@ struct Server {
     line: Line,
     cookies: Cookies,
     session: Option<Session>,
-    /// Since when there is none.
+    /// Start of the time without a session.
     quiet_since: Time,
     served: u64,
 }
 
-/// A client.
 struct Session {
     id: u64,
     nonce: u64,
-    /// Where reports and answers go, and packets.
+    /// Addresses for reports and answers, and for packets.
     reports: SocketAddr,
     packets: SocketAddr,
     heard: Time,
     phase: Option<(Saturation, u8, u32)>,
-    /// The number of a phase that is over, and its result.
+    /// Number and result of a finished phase.
     result: Option<(u8, Vec<u8>)>,
 }
 
@@ -108,7 +104,7 @@ impl Server {
         self.quiet_since = self.line.now();
     }
 
-    /// Hears one datagram, and answers; whether there was one.
+    /// Reads and answers one datagram; returns false if there is none.
     fn answer(&mut self, tell: &mut dyn FnMut(News)) -> bool {
         let Server { line, cookies, session, served, .. } = self;
         let Some((message, came)) = line.hear() else { return false };
@@ -120,7 +116,7 @@ impl Server {
             }
             Message::Begin { nonce, cookie } if cookies.is_of(cookie, came.from, came.at) => {
                 answer = Some(match session {
-                    // The answer was lost.
+                    // Repeated request: the answer was lost.
                     Some(known) if known.reports == came.from && known.nonce == nonce => {
                         Message::Welcome { nonce, session: known.id }
                     }
@@ -145,7 +141,7 @@ impl Server {
                 };
                 known.heard = came.at;
                 if let Some((phase, ..)) = &mut known.phase {
-                    // What comes another way takes nothing of this one.
+                    // Packets of the other path use no capacity of this one.
                     let bytes = if came.from == known.packets { came.bytes } else { 0 };
                     phase.arrived(&message, came.at, bytes);
                 }
@@ -199,12 +195,12 @@ impl Session {
         }
     }
 
-    /// Whether that is from this client: it names the session, and comes from an address that is proven.
+    /// Whether a message has the session and a proven address of this client.
     fn has_said(&self, message: &Message, came: &Came) -> bool {
         message.session() == Some(self.id) && (came.from == self.reports || came.from == self.packets)
     }
 
-    /// Begins a phase, if it is not the one that goes on; whether it is one.
+    /// Begins a phase unless it is running; returns false if refused.
     fn starts(&mut self, phase: &Phase, at: Time, dropped: u32) -> bool {
         if self.phase.as_ref().is_some_and(|(_, number, _)| *number == phase.number) {
             return true;
@@ -218,7 +214,7 @@ impl Session {
         true
     }
 
-    /// Makes a phase that is over a result; whether it is one now that was none before.
+    /// Turns a finished phase into a result; returns true the first time.
     fn finish(&mut self, wanted: u8, now: Time, dropped: u32) -> bool {
         let is_over =
             |(phase, number, _): &mut (Saturation, u8, u32)| *number == wanted && phase.is_over(now);
@@ -227,7 +223,7 @@ impl Session {
         true
     }
 
-    /// Copies a part of a result; how many there are.
+    /// Copies a part of a result; returns the number of parts.
     fn part(&self, wanted: u8, part: u32, out: &mut Vec<u8>) -> Option<u32> {
         let (_, bytes) = self.result.as_ref().filter(|(number, _)| *number == wanted)?;
         let mut parts = bytes.chunks(PART_BYTES);
@@ -245,7 +241,6 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    /// Somebody who talks to a server.
     struct Somebody(UdpSocket);
 
     impl Somebody {
@@ -255,7 +250,7 @@ mod tests {
             Somebody(socket)
         }
 
-        /// The answer, if there is one within 0.3 s, and whether it is longer than what was asked.
+        /// Answer within 0.3 s, if any. Without a session it must not be longer than the request.
         fn asks(&self, message: &Message) -> Option<Message> {
             let mut bytes = Vec::new();
             message.write(&mut bytes, &[]);
@@ -287,7 +282,7 @@ mod tests {
         }
     }
 
-    /// Runs a server beside a test; how many it has served.
+    /// Runs a server during a test; returns the number of results fetched and the news.
     fn beside(test: impl FnOnce(SocketAddr)) -> (u64, Vec<News>) {
         let socket = Datagrams::open(&Leaves::Address((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
         let (address, is_over) = (socket.address(), AtomicBool::new(false));
@@ -310,21 +305,20 @@ mod tests {
     fn strangers_get_no_more_than_a_cookie_and_the_second_client_waits() {
         let (served, news) = beside(|server| {
             let (one, other) = (Somebody::of(server), Somebody::of(server));
-            // Not padded; a cookie that nobody gave; a session that is not there; no message at all.
+            // Not padded; an invalid cookie; an unknown session; no message.
             let mut short = Vec::new();
             Message::Hello { nonce: 7 }.write(&mut short, &[]);
             assert_eq!(one.says(&short[..40]), None);
             assert_eq!(one.asks(&Message::Begin { nonce: 7, cookie: 1 }), None);
             assert_eq!(one.asks(&Message::Ping { session: 1, number: 0 }), None);
             assert_eq!(one.says(b"LHr1 what is this?"), None);
-            // A cookie is of one address.
+            // A cookie is valid for one address.
             let cookie = one.cookie();
             assert_eq!(other.asks(&Message::Begin { nonce: 7, cookie }), None);
             let session = one.begins();
-            assert_eq!(one.begins(), session, "the answer may be lost");
+            assert_eq!(one.begins(), session, "a repeated request opens no new session");
             let cookie = other.cookie();
             assert_eq!(other.asks(&Message::Begin { nonce: 7, cookie }), Some(Message::Busy { nonce: 7 }));
-            // Another one's session, from an address that is not its.
             assert_eq!(other.asks(&Message::Ping { session, number: 0 }), None);
             let pong = one.asks(&Message::Ping { session, number: 5 });
             assert!(matches!(pong, Some(Message::Pong { number: 5, .. })), "{pong:?}");

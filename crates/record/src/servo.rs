@@ -1,50 +1,48 @@
-//! How many packets are in flight so that the queue at the bottleneck is never empty.
+//! Window of packets in flight that keeps the bottleneck queue non-empty.
 //!
-//! As in Winstein's saturatr (Sprout, NSDI 2013): more while packets wait for less than 0.75 s there, fewer from 3 s on,
-//! and one now and then whatever comes back. Different from it: what counts is the wait on the way there, not the round
-//! trip, so that acknowledgements may be late; and a queue that overflows is full, too, however short the wait.
+//! As in Winstein's saturatr (Sprout, NSDI 2013): the window grows while the queueing time is below 0.75 s and shrinks
+//! above 3 s; a probe is sent periodically in any case. Different from saturatr: the queueing time in sending direction
+//! counts, not the RTT, so reports may be late; a queue that overflows is full at any queueing time.
 
 use crate::message::Report;
 use lasthop_base::{Duration, Time};
 
-/// Packets wait for at least so long, if the queue has room for it.
+/// Queueing time to reach, if the queue is large enough.
 const LEAST_WAIT: Duration = Duration::from_millis(750);
-/// For so long at most.
+/// Maximum queueing time.
 const MOST_WAIT: Duration = Duration::from_secs(3);
-/// To where it is brought back from there.
+/// Target after the maximum is exceeded, s.
 const MEANT_WAIT: f64 = 1.5;
-/// A window has at least so many packets.
 const LEAST: u64 = 20;
-/// And at most: 94 MB.
+/// Maximum window, packets: 94 MB.
 const MOST: u64 = 1 << 16;
-/// If more than this share is lost the queue is full enough, and more would be waste.
+/// Loss share above which the window shrinks: further packets would be wasted.
 const MOST_LOST: f64 = 0.25;
-/// What is sent then above what comes through.
+/// Window after such losses, relative to the received share.
 const ABOVE: f64 = 1.25;
-/// If more than this share is lost the queue overflows, and the window grows no more by what comes, but by a
-/// sixteenth, until packets wait for less than half as long.
+/// Loss share above which the queue overflows. The window then grows by a sixteenth of the received packets only, until
+/// the queueing time has halved.
 const FEW_LOST: f64 = 0.05;
-/// It shrinks to no less in one go: nothing is sent meanwhile, and the queue must not run empty.
+/// Lower bound of one reduction: no packets are sent meanwhile, and the queue must not drain.
 const LEAST_LEFT: f64 = 0.8;
-/// Something is sent at least so often.
+/// Longest time without a packet.
 const PROBE: Duration = Duration::from_millis(200);
 
-/// A sender's window.
 #[derive(Debug)]
 pub(crate) struct Servo {
     window: u64,
     sent: u64,
-    /// One more than the highest packet that has come.
+    /// Highest packet reported plus one.
     acked: u64,
     received: u64,
-    /// The round ends when this has come: what was sent and received when it began.
+    /// End of the round, and packets acknowledged and received at its begin.
     round: u64,
     since: [u64; 2],
     latest: Option<Time>,
-    /// How long packets waited when the queue overflowed last, and what came since the window grew.
+    /// Queueing time at the last overflow, and received packets that have not yet grown the window.
     full: Duration,
     grown: u64,
-    /// What is lost in this round was sent before the window shrank.
+    /// Losses of this round concern packets sent before the last reduction.
     is_stale: bool,
 }
 
@@ -64,36 +62,33 @@ impl Servo {
         }
     }
 
-    /// How many were sent.
     pub(crate) fn count(&self) -> u64 {
         self.sent
     }
 
-    /// Whether more may be in flight.
+    /// Whether the window allows another packet.
     pub(crate) fn is_open(&self) -> bool {
         self.sent - self.acked < self.window
     }
 
-    /// When the next packet is to be sent whatever comes back.
+    /// Time of the next probe.
     pub(crate) fn probes(&self) -> Time {
         self.latest.map_or(Time::ZERO, |latest| latest + PROBE)
     }
 
-    /// A packet is sent now; its number.
     pub(crate) fn send(&mut self, now: Time) -> u64 {
         self.latest = Some(now);
         self.sent += 1;
         self.sent - 1
     }
 
-    /// The receiver says what has come.
     pub(crate) fn heed(&mut self, report: &Report) {
         let acked = report.highest.saturating_add(1);
-        // Of another time, or of nothing that was sent.
+        // Old report, or invalid number.
         if acked <= self.acked || acked > self.sent {
             return;
         }
-        // The path may copy packets.
+        // The path may duplicate packets.
         let received = report.received.min(acked).max(self.received);
         let came = received - self.received;
         (self.acked, self.received) = (acked, received);
@@ -109,7 +104,7 @@ impl Servo {
         }
     }
 
-    /// Once in a round trip: whether the queue is too full.
+    /// Checks once per round trip whether the queue is too full.
     fn judge(&mut self, waited: Duration) {
         let [acked, received] = self.since;
         let share = (self.received - received) as f64 / (self.acked - acked).max(1) as f64;
@@ -170,10 +165,9 @@ mod tests {
         }
         let (before, sent, received) = (servo.window, servo.count(), servo.received);
         filled(&mut servo);
-        // Half of them came.
         let half = (servo.count() - sent) / 2;
         servo.heed(&report(servo.count() - 1, received + half, 50));
-        // What came is added; four fifths of that are left.
+        // Received packets grow the window, then four fifths remain.
         assert_eq!(servo.window, (before + half) * 4 / 5);
     }
 
@@ -185,7 +179,6 @@ mod tests {
             servo.heed(&odd);
             assert_eq!((servo.window, servo.acked), (LEAST, 0), "{odd:?}");
         }
-        // Each one twice.
         servo.heed(&report(9, 20, 0));
         assert_eq!((servo.window, servo.received), (LEAST + 10, 10));
     }

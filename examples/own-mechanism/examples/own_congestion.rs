@@ -1,8 +1,8 @@
-//! A congestion control from outside: general AIMD, which adds less than Reno and gives less back, so that its window
+//! A congestion control in a separate crate: general AIMD grows more slowly than Reno and reduces less, so its window
 //! varies less.
 //!
-//! At a loss it keeps the share β of its window, and it grows by α segments a round trip. With α = 4 (1 - β²) / 3 its
-//! mean square is Reno's, of which α = 1 and β = 1/2 (Yang and Lam 2000, Eq. 7).
+//! A loss reduces the window to the share β; the window grows by α segments a round trip. With α = 4 (1 - β²) / 3 the
+//! mean square of the window equals Reno's (α = 1, β = 1/2; Yang and Lam 2000, Eq. 7).
 
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 use lasthop_scenario::{Catalogue, Problem};
@@ -11,17 +11,17 @@ use lasthop_tcp::sender::congestion::{
 };
 use lasthop_tcp::sender::counting::AckCounting;
 
-/// What is added to the catalogue.
+/// Entry for the catalogue.
 pub const GAIMD: Mechanism<Build> = Mechanism {
     info: Info {
         name: "gaimd",
-        summary: "general AIMD: a window that varies less than Reno's, of the same mean square",
+        summary: "general AIMD: a window with Reno's mean square and less variation",
         source: "Yang and Lam 2000, Eq. 7",
         parameters: &[Parameter {
             name: "keeps",
             unit: Unit::Number(0.5, 0.99),
             default: Some("0.875"),
-            doc: "share of the window that is left after a loss",
+            doc: "share of the window kept after a loss",
         }],
         ..Info::PLAIN
     },
@@ -46,7 +46,7 @@ impl Gaimd {
         }
     }
 
-    /// Segments by which the window grows in a round trip.
+    /// Growth of the window, segments per round trip.
     fn adds(&self) -> f64 {
         4.0 / 3.0 * (1.0 - self.keeps * self.keeps)
     }
@@ -70,7 +70,7 @@ impl CongestionControl for Gaimd {
         Nature::FIXED
     }
 
-    /// It counts bytes itself, whatever the scenario's `counting` says (RFC 3465).
+    /// Uses its own byte counting (RFC 3465), not the scenario's `counting`.
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
         if ack.held || ack.phase == Phase::Recovery {
             return;
@@ -125,7 +125,7 @@ impl CongestionControl for Gaimd {
 
 impl RateHooks for Gaimd {}
 
-/// Goodput, kbit/s: the mean of five runs of a minute at 0.2 % of random loss.
+/// Mean goodput of five runs of 1 min with 0.2 % random loss, kbit/s.
 pub fn goodput_kbps(congestion: &str) -> Result<f64, Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&GAIMD);

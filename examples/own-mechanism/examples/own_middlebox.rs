@@ -1,22 +1,22 @@
-//! A middlebox from outside: at the base station it lets only every second pure ACK go on, as some routers thin out the
-//! uplink (ACK filtering, RFC 3449 §5.2.1, without looking at queues).
+//! A middlebox in a separate crate: a base station forwards only every second pure ACK, as routers that filter ACKs on
+//! the uplink (RFC 3449 §5.2.1, without regard to queues).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Middlebox, Onward};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_wire::{Flags, LossReason, Packet, Segment};
 
-/// What is added to the catalogue.
+/// Entry for the catalogue.
 pub const THINNED: Mechanism<Build> = Mechanism {
     info: Info {
         name: "thinned",
-        summary: "of so many pure ACKs one goes on",
+        summary: "forwards one of several pure ACKs",
         source: "RFC 3449 §5.2.1, much simplified",
         parameters: &[Parameter {
             name: "one_of",
             unit: Unit::Count(1, 1000),
             default: Some("2"),
-            doc: "so many ACKs come for one that goes on",
+            doc: "ACKs for each one forwarded",
         }],
         ..Info::PLAIN
     },
@@ -32,7 +32,7 @@ impl Middlebox for Thinned {
     fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
         let is_pure = |segment: &Segment| segment.len == 0 && segment.flags == Flags::ACK;
         let is_ack = !packet.forward && packet.segment().is_some_and(is_pure);
-        // The first goes on, the others that belong to it do not.
+        // Forwards the first ACK of each group and drops the others.
         let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
         out.push(match ends {
@@ -52,7 +52,7 @@ impl Middlebox for Thinned {
     }
 }
 
-/// Over the path of a paper: segments that arrived, ACKs that the receiver sent, and ACKs that ended on their way.
+/// Over a paper's path: segments received, ACKs sent by the receiver, and ACKs lost.
 pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.node.middlebox.add(&THINNED);
@@ -63,11 +63,11 @@ pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     Ok((flow.destination.data_received, flow.destination.acks_sent, flow.account.lost_back.total()))
 }
 
-/// Prints one line with it and one without.
+/// Prints one line without the middlebox and one with it.
 pub fn main() -> Result<(), Problem> {
     for middlebox in ["none", "thinned"] {
         let (data, acks, ended) = over(middlebox)?;
-        println!("{middlebox}: {data} segments arrived, {acks} ACKs were sent, {ended} ended on their way");
+        println!("{middlebox}: {data} segments arrived, {acks} ACKs were sent, {ended} were lost");
     }
     Ok(())
 }

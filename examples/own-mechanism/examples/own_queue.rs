@@ -1,5 +1,5 @@
-//! A queue from outside: it drops from the front, so that a sender hears of a full queue a whole queue earlier
-//! (Lakshman, Neidhardt and Ott 1996).
+//! A queue in a separate crate: drops from the front, so that the sender detects a full queue earlier by one queueing
+//! delay (Lakshman, Neidhardt and Ott 1996).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_net::discipline::{Build, Discipline};
@@ -8,17 +8,17 @@ use lasthop_scenario::{Catalogue, Problem};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-/// What is added to the catalogue.
+/// Entry for the catalogue.
 pub const DROP_FRONT: Mechanism<Build> = Mechanism {
     info: Info {
         name: "drop_front",
-        summary: "where a packet finds no room, the one that has waited longest is lost",
+        summary: "a full queue drops the packet that has waited longest",
         source: "Lakshman, Neidhardt and Ott 1996",
         parameters: &[Parameter {
             name: "packets",
             unit: Unit::Count(1, 1_000_000),
             default: Some("100"),
-            doc: "most packets that may wait",
+            doc: "queue limit, packets",
         }],
         ..Info::PLAIN
     },
@@ -57,7 +57,7 @@ impl Queue for DropFront {
     }
 }
 
-/// What became of a flow over the queue: packets lost in it, and bytes delivered in a minute.
+/// Packets lost in the queue, and bytes delivered in 1 min.
 pub fn over(queue: &str) -> Result<(u64, u64), Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.link.queue.add(&DROP_FRONT);

@@ -1,21 +1,21 @@
-//! A receiver's mechanism from outside: it acknowledges every segment at first, when the sender's window is small, and
-//! every second one later (Linux's quick acknowledgements, roughly).
+//! An ACK policy in a separate crate: acknowledges every segment at first, while the sender's window is small, and
+//! every second one later (roughly Linux's quick ACKs).
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_tcp::receiver::timing::{AckTiming, Arrival, Build, When};
 
-/// What is added to the catalogue.
+/// Entry for the catalogue.
 pub const QUICK: Mechanism<Build> = Mechanism {
     info: Info {
         name: "quick",
-        summary: "every segment at once at first, then every second one",
-        source: "Linux tcp_enter_quickack_mode, without its end and its return",
+        summary: "immediate ACKs at first, then one for every second segment",
+        source: "Linux tcp_enter_quickack_mode, without its exit and re-entry",
         parameters: &[Parameter {
             name: "first",
             unit: Unit::Count(0, 1_000_000),
             default: Some("16"),
-            doc: "so many segments are acknowledged at once",
+            doc: "number of segments acknowledged at once",
         }],
         ..Info::PLAIN
     },
@@ -37,7 +37,7 @@ impl AckTiming for Quick {
     }
 }
 
-/// How many segments the receiver sent for a transfer of a hundred.
+/// Number of ACKs that the receiver sends in a transfer of 100 segments.
 pub fn acks(timing: &str) -> Result<u64, Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.timing.add(&QUICK);

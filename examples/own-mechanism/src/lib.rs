@@ -1,12 +1,12 @@
-//! Mechanisms of a crate of one's own: nothing of Lasthop is changed for them.
+//! Mechanisms in a separate crate, without any change in Lasthop.
 //!
-//! Each example is one file: a mechanism, and a program that runs it beside Lasthop's own.
+//! Each example is one file with a mechanism and a program that compares it with Lasthop's own.
 //!
 //! * `cargo run -p own-mechanism --example own_congestion`: a congestion control;
-//! * `cargo run -p own-mechanism --example own_queue`: a queue;
-//! * `cargo run -p own-mechanism --example own_timing`: when a receiver acknowledges;
-//! * `cargo run -p own-mechanism --example own_middlebox`: a box at a base station.
+//! * `cargo run -p own-mechanism --example own_queue`: a queue discipline;
+//! * `cargo run -p own-mechanism --example own_timing`: an ACK policy;
+//! * `cargo run -p own-mechanism --example own_middlebox`: a middlebox at a base station.
 //!
-//! The way is the same for all: implement the seam's trait, describe the mechanism in a `Mechanism`, add that to a
-//! `Catalogue`, load a scenario with it. It is then found by its name in scenarios and settings, with its parameters,
-//! their units, ranges and defaults.
+//! The steps are always the same: implement the seam's trait, describe the mechanism in a `Mechanism`, add that to a
+//! `Catalogue`, load a scenario with the catalogue. Scenarios and settings then find the mechanism by name, with its
+//! parameters, units, ranges and defaults.

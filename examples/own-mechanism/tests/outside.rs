@@ -1,4 +1,4 @@
-//! The examples run, and what they bring is found like what Lasthop has.
+//! The examples run, and scenarios find their mechanisms like Lasthop's own.
 
 #[path = "../examples/own_congestion.rs"]
 mod own_congestion;
@@ -33,9 +33,9 @@ fn the_programs_run() {
     own_timing::main().expect("valid");
 }
 
-/// Each ACK adds α / W and each packet is lost with probability p, so that the mean square of W is 2 α / (p (1 - β²)):
-/// 8 / (3 p) for general AIMD as for Reno. Its root bounds the mean from above, the closer the less W varies: 15 % are
-/// room for that, for slow start and for the spread of five runs.
+/// Each ACK adds α / W, and each packet is lost with probability p. The mean square of W is 2 α / (p (1 - β²)): 8 / (3
+/// p) for both general AIMD and Reno. Its root is an upper bound of the mean, closer if W varies less. The margin of 15
+/// % covers that, slow start and the spread of five runs.
 #[test]
 fn general_aimd_is_as_fast_as_its_rule_says() {
     let segments = (8.0_f64 / (3.0 * 0.002)).sqrt();
@@ -45,7 +45,7 @@ fn general_aimd_is_as_fast_as_its_rule_says() {
     assert!((0.85..1.0).contains(&gaimd) && reno < gaimd, "{gaimd} and {reno} of the bound");
 }
 
-/// Both lose one packet for each one that finds no room.
+/// Both queues lose one packet for each arrival at a full queue.
 #[test]
 fn a_queue_loses_from_its_front() {
     let (lost, delivered) = own_queue::over(r#"{ kind = "drop_front", packets = 20 }"#).expect("valid");
@@ -54,7 +54,7 @@ fn a_queue_loses_from_its_front() {
     assert!(delivered as f64 > 0.9 * by_tail as f64, "{delivered} of {by_tail}");
 }
 
-/// Nothing else is lost on the way back; a FIN or what is under way at the end may be one more.
+/// No other ACK is lost; a FIN or a packet in flight at the end may add one.
 #[test]
 fn a_middlebox_takes_every_second_ack() {
     let (_, acks, ended) = own_middlebox::over("thinned").expect("valid");
@@ -62,7 +62,7 @@ fn a_middlebox_takes_every_second_ack() {
     assert_eq!(own_middlebox::over("none").expect("valid").2, 0);
 }
 
-/// A hundred segments: each is acknowledged, or 16 of them and then every second one.
+/// 100 segments: all acknowledged, or 16 of them and then every second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
     let [all, quick] = ["immediate", "quick"].map(|timing| own_timing::acks(timing).expect("valid"));
@@ -101,7 +101,7 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
     assert!(misspelt.contains("no congestion is called `gamid`; did you mean `gaimd`?"), "{misspelt}");
     let range = refused("rate=10Mbit/s,rtt=20ms,congestion={kind=\"gaimd\",keeps=2}");
     assert!(range.contains("a number from 0.5 to 0.99"), "{range}");
-    // Without the catalogue nobody knows of it.
+    // Without the catalogue the name is unknown.
     assert!(
         Catalogue::default()
             .load("rate=10Mbit/s,rtt=20ms,congestion=gaimd")
@@ -109,7 +109,7 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
     );
 }
 
-/// As from another language: a description and a function made at run time, which keeps what it needs.
+/// Like a mechanism from another language: description and constructor exist only at run time.
 #[test]
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
@@ -125,7 +125,7 @@ fn a_mechanism_may_be_made_at_run_time() {
     let info: &'static Info = Box::leak(Box::new(Info { name, ..Info::PLAIN }));
     let every = 3;
     let build: Arc<timing::Build> = Arc::new(move |_| Box::new(Every(every)));
-    // In a configuration without any catalogue,
+    // In a configuration without catalogue,
     let config = Config { timing: Choice::own(info, Arc::clone(&build)), ..Config::default() };
     assert!(format!("{config:?}").contains("every_3"));
     // and by name in a scenario.
@@ -134,6 +134,6 @@ fn a_mechanism_may_be_made_at_run_time() {
     let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,timing=every_3";
     let scenario = catalogue.load(line).and_then(|draft| draft.check()).expect("valid");
     let sent = lasthop_sim::run(&scenario, 1).flows[0].destination.acks_sent;
-    // 30 for 90 segments; the SYN-ACK and what ends the connection are a few more.
+    // 30 for 90 segments, and a few for the SYN-ACK and the close.
     assert!((30..36).contains(&sent), "{sent}");
 }

@@ -1,10 +1,10 @@
-"""How long a page takes to load in Chromium behind some paths.
+"""Load time of a page in Chromium behind several paths.
 
     sudo python3 page_load.py --runs 5 --picture page-load.png cable lte hspa starlink
 
-Each path's mean, with its 95 % interval: until something is seen (first contentful paint) and until all is there (the
-load event). Each run has a browser of its own (nothing in its cache) and a seed of its own. A run that was not in time
-(exit status 3) is run again. Needs chromium; for the picture, matplotlib.
+For each path, prints the mean with its 95 % interval until first contentful paint and until the load event. Each run
+has a new browser (empty cache) and its own seed. A run that was too late for real time (exit status 3) is repeated.
+Needs chromium; for the picture, matplotlib.
 """
 
 import argparse
@@ -24,7 +24,7 @@ CHROMIUM = os.environ.get("CHROMIUM", "chromium")
 PAGE = "http://{server}:8000/"
 INVALID = 3
 ATTEMPTS = 3
-# Student's t for an interval of 95 %, by runs.
+# Student's t of 95 % intervals, by number of runs.
 T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
 
@@ -76,8 +76,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="*", default=["cable", "lte", "hspa", "starlink"], metavar="PATH")
     parser.add_argument("--runs", type=int, default=5, choices=range(1, 11), metavar="1..10")
-    parser.add_argument("--picture", metavar="FILE", help="draw the table, too")
-    parser.add_argument("--json", action="store_true", help="a line for each run instead of the table")
+    parser.add_argument("--picture", metavar="FILE", help="also draw a picture")
+    parser.add_argument("--json", action="store_true", help="print one line for each run instead of the table")
     options = parser.parse_args()
     results = {}
     if not options.json:

@@ -1,7 +1,7 @@
-"""A page of 68 requests and 2.4 MB on port 8000, about as large as the web's usual one (our own construction, from
-memory of HTTP Archive's medians): HTML of 60 kB, 6 style sheets, 21 scripts, 40 pictures.
+"""Serves a page of 68 requests and 2.4 MB on port 8000: HTML of 60 kB, 6 style sheets, 21 scripts, 40 pictures. The
+size is about the web's median (our own construction, after HTTP Archive).
 
-When it is loaded it writes how long that took into its own root element: milliseconds since the navigation began.
+The loaded page writes its load time into its root element: milliseconds since the navigation began.
 """
 
 import random
@@ -32,7 +32,7 @@ def page():
 
 
 def picture(number):
-    """A picture that does not compress: a bitmap of random pixels."""
+    """An incompressible picture: a bitmap of random pixels."""
     pixels = random.Random(number).randbytes(3 * SIDE * SIDE)
     header = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(pixels), 0, 0, 54, 40, SIDE, SIDE, 1, 24, 0, 0, 0, 0, 0, 0)
     return header + pixels
@@ -63,7 +63,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """A browser that ends closes its connections: no news."""
+        """Ignores connections that the browser closes at its end."""
 
 
 if __name__ == "__main__":

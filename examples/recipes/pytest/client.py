@@ -1,4 +1,4 @@
-"""An application to be tested: it fetches a file and gives up after a time limit.
+"""An application under test: fetches a file with a time limit.
 
     python3 client.py URL SECONDS
 """

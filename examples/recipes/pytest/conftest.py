@@ -8,23 +8,24 @@ from dataclasses import dataclass
 import pytest
 
 LASTHOP = os.environ.get("LASTHOP", "lasthop")
-INVALID = 3  # the path was not in time: the machine was busy
+INVALID = 3  # the machine was too busy for real time
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of a command behind a path."""
+    """Result of a command behind a path."""
 
     status: int
     stdout: str
     stderr: str
-    summary: dict  # as summary.json has it: goodput_kbps, lost, duration_s …
+    summary: dict  # content of summary.json: goodput_kbps, lost, duration_s …
 
 
 @pytest.fixture
 def behind(tmp_path):
-    """`behind(path, command, server=…)` runs the command's words behind a path; `{server}` becomes the server's address."""
+    """`behind(path, command, server=…)` runs a command behind a path; `{server}` is replaced by the server's
+    address."""
     if os.geteuid() != 0:
         pytest.skip("a path needs root: sudo pytest")
 

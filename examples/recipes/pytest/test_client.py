@@ -1,4 +1,4 @@
-"""The client's time limit of 2 s is enough for a megabyte on LTE; on UMTS it is not, and the client says so."""
+"""The client's time limit of 2 s is enough for 1 MB on LTE. On UMTS it is not, and the client reports that."""
 
 import sys
 from pathlib import Path

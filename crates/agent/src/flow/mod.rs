@@ -1,7 +1,7 @@
-//! What is known of a connection, and what becomes of an ACK that its host's kernel sends.
+//! State of a connection, and the decision on each ACK of this host's kernel.
 //!
-//! Offsets are absolute in the peer's stream; its SYN is byte 0. The right edge that the peer has been told never
-//! moves left, and never lies beyond what the kernel itself offers.
+//! Offsets are absolute in the peer's stream; the SYN is byte 0. The advertised right edge never moves left and never
+//! exceeds the kernel's own.
 
 mod stamps;
 
@@ -16,47 +16,46 @@ use lasthop_tcp::receiver::window::{self, AdvertisedWindow, WindowInput};
 use lasthop_wire::{Backlog, Flags, Segment, Seq};
 use stamps::Stamps;
 
-/// The smallest window that is asked for, segments.
+/// Minimum window that is advertised, segments.
 const FLOOR: u64 = 2;
-/// A segment's payload where no MSS option says it, bytes (RFC 9293 §3.7.1).
+/// Payload of a segment without an MSS option, bytes (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u64 = 536;
-/// ACKs that were held while nobody decided are out by then.
+/// Time after a lapse by which held ACKs have left.
 const STALE: Duration = Duration::from_millis(100);
-/// The largest payload of an ACK's option bytes that matters here: timestamps.
+/// Option bytes of a data segment: time stamps.
 const TIMESTAMP_BYTES: u64 = 12;
 
-/// A connection of this host's.
+/// A connection of this host.
 pub struct Flow {
     own: Option<Syn>,
     peer: Option<Syn>,
     window: Option<Box<dyn AdvertisedWindow>>,
     shape: Option<Box<dyn AckShape>>,
     judge: Option<Judge>,
-    /// Estimates for those who judge.
+    /// Path estimates for loss discrimination.
     estimator: WindowEstimator,
     stamps: Stamps,
-    /// The byte behind the last one that the peer was told it may send.
+    /// Advertised right edge: first byte that the peer may not send.
     edge: u64,
     acknowledged: u64,
-    /// Whether the peer may send no more than our window wants: then the round trips are what it makes them.
+    /// Whether our window limits the peer; RTT samples are then free of queues that the kernel's window builds.
     is_ours: bool,
-    /// Since when somebody decides again.
+    /// Time at which decisions resumed after a lapse.
     lapsed: Option<Time>,
     told: Told,
-    /// What was wished last, and what ACKs become.
+    /// Last request, and ACKs per kernel ACK.
     wished: Option<Wish>,
     pieces: Pieces,
-    /// Bytes that arrived: the kernel does not say what was read of them.
+    /// Bytes that arrived; stands for the bytes read, which the kernel does not report.
     arrived: u64,
     fins: u8,
     seen: Time,
 }
 
-/// What a SYN said.
 #[derive(Clone, Copy)]
 struct Syn {
     seq: Seq,
-    /// Not scaled (RFC 7323 §2.2).
+    /// Unscaled (RFC 7323 §2.2).
     window: u16,
     scale: Option<u8>,
     mss: Option<u16>,
@@ -64,48 +63,47 @@ struct Syn {
     at: Time,
 }
 
-/// Judges losses.
 struct Judge {
     cause: Box<dyn LossCause>,
     reassembly: Reassembly,
     random: Stream,
 }
 
-/// An ACK as it goes out.
+/// An outgoing ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
     /// Acknowledgement number.
     pub ack: Seq,
-    /// Window as in the header.
+    /// Window field of the header.
     pub window: u16,
 }
 
-/// What shall become of ACKs from now on, whoever decides on each.
+/// Request for future ACKs, for the kernel program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wish {
-    /// The window to tell at most, bytes.
+    /// Maximum window to advertise, bytes.
     pub window: u64,
-    /// How many ACKs go out for one.
+    /// Number of ACKs per kernel ACK.
     pub count: u32,
-    /// Whether they are all the same; otherwise each acknowledges a part.
+    /// Whether the ACKs are copies; otherwise each acknowledges a part.
     pub is_copies: bool,
 }
 
-/// For people: the connection's windows.
+/// Windows of a connection, for `status`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Told {
-    /// The window that the kernel offered last, bytes.
+    /// Last window that the kernel offered, bytes.
     pub kernel: u64,
-    /// The window that was advertised instead, bytes.
+    /// Window advertised instead, bytes.
     pub window: u64,
-    /// The smallest round trip measured.
+    /// Minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// ACKs that went out for the kernel's, these included.
+    /// ACKs sent for the kernel's, including these.
     pub acks: u64,
 }
 
 impl Flow {
-    /// A connection of which nothing is known yet.
+    /// Creates a connection without observations.
     pub fn new(settings: &Settings, seed: u64) -> Flow {
         let judge = settings.cause.as_ref().map(|cause| Judge {
             cause: (cause.build)(&cause.values),
@@ -133,33 +131,33 @@ impl Flow {
         }
     }
 
-    /// Whether both SYNs have been seen.
+    /// Whether both SYNs were seen.
     pub fn is_known(&self) -> bool {
         self.own.is_some() && self.peer.is_some()
     }
 
-    /// Whether both sides have finished, or one has reset.
+    /// Whether both sides have closed, or either has reset.
     pub fn is_over(&self) -> bool {
         self.fins >= 3
     }
 
-    /// When a packet of its was last seen.
+    /// Time of the last packet.
     pub fn seen(&self) -> Time {
         self.seen
     }
 
-    /// Its windows.
+    /// Windows of the connection.
     pub fn told(&self) -> Told {
         self.told
     }
 
-    /// A packet of the peer's arrived: how the loss was judged that it shows, if it shows one.
+    /// Handles an arriving packet; returns the judged cause of a loss that it reveals.
     pub fn handle_incoming(&mut self, now: Time, segment: &Segment) -> Option<Cause> {
         self.handle_several(now, segment, now)
     }
 
-    /// The same of several packets, the last of which arrives now: its length is that of all, and what it echoes was first
-    /// echoed then.
+    /// Handles several packets: `segment` is the last one, with the length of all. Its echoed time stamp was first seen
+    /// at `echoed`.
     pub fn handle_several(&mut self, now: Time, segment: &Segment, echoed: Time) -> Option<Cause> {
         self.seen = now;
         self.note_end(segment, 1);
@@ -176,7 +174,7 @@ impl Flow {
             return None;
         }
         let rtt = segment.timestamps.and_then(|stamps| self.stamps.round_trip(echoed, stamps.echo));
-        // A queue that the kernel's window lets grow does not show that the path has become longer.
+        // A queue built by the kernel's window is no longer path: only smaller samples count then.
         let believed = rtt.filter(|rtt| self.is_ours || self.told.min_rtt.is_none_or(|least| *rtt < least));
         self.measure(now, u64::from(segment.len), believed);
         let start = peer.seq.offset_of(segment.seq, self.acknowledged)?;
@@ -186,13 +184,12 @@ impl Flow {
         self.consider(now, range, sent, rtt)
     }
 
-    /// A packet of this host's left: it has been decided on, or carries the kernel's window. True if it is a pure ACK
-    /// that told more than was decided.
+    /// Handles a packet that leaves. Returns true if it is a pure ACK that advertised more than the decision.
     pub fn handle_outgoing(&mut self, now: Time, segment: &Segment) -> bool {
         self.seen = now;
         self.note_end(segment, 2);
         if segment.flags.has(Flags::SYN) {
-            // Repeated, it is measured from the first one: too long does no harm to a minimum.
+            // A retransmitted SYN counts from the first one: too long a sample does not change a minimum.
             let first = self.own.filter(|syn| syn.seq == segment.seq).map_or(now, |syn| syn.at);
             self.own = Some(Syn::of(segment, first));
             self.tell_first();
@@ -206,21 +203,21 @@ impl Flow {
         told_more && segment.is_pure_ack() && !segment.flags.has(Flags::PSH)
     }
 
-    /// Both SYNs are known: ours has told the peer a window.
+    /// Sets the edge once both SYNs are known, by the window of our SYN.
     fn tell_first(&mut self) {
         if let (Some(own), Some(_)) = (self.own, self.peer) {
             self.edge = self.edge.max(1 + u64::from(own.window));
         }
     }
 
-    /// Until now nobody could decide. What the kernel told meanwhile may not have been seen: what it tells next, once
-    /// the ACKs that were held are out, lies no further left.
+    /// Reports a gap in decisions. Windows that the kernel advertised meanwhile may be unknown, so the edge follows the
+    /// kernel's windows until held ACKs have left (100 ms).
     pub fn lapse(&mut self, now: Time) {
         self.lapsed = Some(now);
     }
 
-    /// The kernel sends a pure ACK: what goes out instead, in this order; the last one is the kernel's own packet.
-    /// False if it goes out as it is.
+    /// Decides on a pure ACK of the kernel. `pieces` replace it, in order; the last piece is the kernel's own packet.
+    /// Returns false if the ACK leaves unchanged.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, pieces: &mut Vec<Piece>) -> bool {
         pieces.clear();
         self.seen = now;
@@ -228,7 +225,7 @@ impl Flow {
         let Some((ack, kernel)) = self.offered(segment) else { return false };
         let advance = Range { start: self.acknowledged.min(ack), end: ack };
         if let Some(judge) = &mut self.judge {
-            // What was not seen has arrived all the same.
+            // The kernel acknowledges bytes that were not observed.
             let next = judge.reassembly.next();
             if next < ack {
                 judge.reassembly.insert(Range { start: next, end: ack });
@@ -258,9 +255,9 @@ impl Flow {
             };
             let units = (edge.saturating_sub(part) + (1 << shift) - 1) >> shift;
             let Some(number) = self.peer.map(|peer| peer.seq.at(part)) else { return false };
-            // A slice has no window larger than a header can say: its edge then lies further left, once.
+            // A slice's window may exceed the header field; its own edge is then further left.
             if part == ack {
-                // What rounding up adds has been told, too.
+                // Rounding up adds to the advertised edge.
                 self.edge = ack + (units << shift);
             }
             pieces.push(Piece { ack: number, window: u16::try_from(units).unwrap_or(u16::MAX) });
@@ -269,7 +266,7 @@ impl Flow {
         true
     }
 
-    /// What is wished, if that is news: where the kernel's program decides.
+    /// Returns the request for the kernel program if it has changed.
     pub fn wish(&mut self) -> Option<Wish> {
         let (segment, Pieces { count, are_copies: is_copies }) = (self.segment(), self.pieces);
         let window = self.window.as_mut().map_or(u64::MAX, |window| {
@@ -283,7 +280,7 @@ impl Flow {
         wish.filter(|_| is_news)
     }
 
-    /// What the kernel acknowledges and how many bytes it offers behind that.
+    /// Acknowledged offset and offered bytes of a kernel ACK.
     fn offered(&self, segment: &Segment) -> Option<(u64, u64)> {
         let (_, peer) = (self.own?, self.peer?);
         if !segment.flags.has(Flags::ACK) {
@@ -293,7 +290,7 @@ impl Flow {
         Some((ack, u64::from(segment.window) << self.shift()))
     }
 
-    /// Both must offer scaling, or nobody scales (RFC 7323 §2.2).
+    /// Window shift; 0 unless both ends offer scaling (RFC 7323 §2.2).
     fn shift(&self) -> u8 {
         match (self.own.and_then(|syn| syn.scale), self.peer.and_then(|syn| syn.scale)) {
             (Some(own), Some(_)) => own,
@@ -301,18 +298,18 @@ impl Flow {
         }
     }
 
-    /// The new right edge: as far as the mechanism wants, at least two segments, no further than the kernel offers,
-    /// never left of the old one.
+    /// New right edge: the mechanism's window, at least two segments, at most the kernel's offer, never left of the old
+    /// edge.
     fn edge_for(&mut self, ack: u64, kernel: u64) -> u64 {
         let segment = self.segment();
         let Some(window) = &mut self.window else { return ack + kernel };
         let wanted = window.bytes(&WindowInput { unread: 0, segment }).max(FLOOR * segment);
-        // A segment more is what rounding and a small change of the estimates make.
+        // One segment of tolerance for rounding and small changes of the estimate.
         self.is_ours = self.edge <= ack + wanted + segment;
         self.edge.max(ack + wanted).min(ack + kernel)
     }
 
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     fn segment(&self) -> u64 {
         let mss = self.own.and_then(|syn| syn.mss).map_or(DEFAULT_MSS, u64::from);
         let has_stamps = [self.own, self.peer].iter().all(|syn| syn.is_some_and(|syn| syn.timestamps));

@@ -1,16 +1,15 @@
-//! When each of this host's timestamps was first sent, so that its echo measures a round trip.
+//! Send times of this host's time stamps, for RTT samples from their echoes.
 
 use lasthop_base::{Duration, Time};
 
-/// How many are remembered, and how far apart they are at least: together, round trips of a second.
+/// Number of stamps kept and minimum distance between them: together RTTs up to 1 s.
 const KEPT: usize = 256;
 const APART: Duration = Duration::from_millis(4);
 
-/// The last timestamps, in the order in which they were sent.
 pub(super) struct Stamps {
     kept: [(u32, Time); KEPT],
     count: usize,
-    /// The last one that was not remembered.
+    /// Last stamp that was not kept.
     skipped: u32,
 }
 
@@ -21,17 +20,17 @@ impl Default for Stamps {
 }
 
 impl Stamps {
-    /// A packet with this timestamp leaves.
+    /// Records a time stamp of a packet that leaves.
     pub(super) fn remember(&mut self, now: Time, value: u32) {
         if self.count > 0 {
             let (last, at) = self.kept[(self.count - 1) % KEPT];
             if last == value || now.since(at) < APART {
-                // A tick of which another packet has been sent already tells nothing.
+                // Only the first packet of a tick gives a valid send time.
                 self.skipped = value;
                 return;
             }
         }
-        // Its first packet was not remembered: the round trip would be too short.
+        // The first packet of this tick was skipped: the sample would be too short.
         if value == self.skipped && self.count > 0 {
             return;
         }
@@ -39,8 +38,8 @@ impl Stamps {
         self.count += 1;
     }
 
-    /// How long ago a timestamp was first sent; `None` if it is not remembered. Packets of the same tick are measured
-    /// from the first of them, so that a round trip may be too long by a tick, but never too short.
+    /// RTT of an echoed time stamp; `None` if unknown. Measured from the first packet of the tick: at most one tick too
+    /// long, never too short.
     pub(super) fn round_trip(&self, now: Time, echo: u32) -> Option<Duration> {
         let newest = self.count.checked_sub(1)?;
         let oldest = self.count.saturating_sub(KEPT);

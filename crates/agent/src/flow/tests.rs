@@ -4,7 +4,6 @@ use lasthop_wire::Timestamps;
 
 const OWN: Seq = Seq(1000);
 const PEER: Seq = Seq(u32::MAX - 5000);
-/// MSS 1460 with timestamps.
 const SEGMENT: u64 = 1448;
 
 fn at(millis: u64) -> Time {
@@ -16,7 +15,6 @@ fn syn(seq: Seq, flags: Flags, scale: Option<u8>) -> Segment {
     Segment { seq, flags, mss: Some(1460), window_scale: scale, timestamps, ..Segment::default() }
 }
 
-/// The handshake of a connection that this host opens; the scale is its own.
 fn opened(settings: &Settings, scale: Option<u8>) -> Flow {
     let mut flow = Flow::new(settings, 1);
     flow.handle_outgoing(at(0), &syn(OWN, Flags::SYN, scale));
@@ -32,7 +30,7 @@ fn fixed(bytes: u64) -> Settings {
     Settings { window: Some(Settings::window(&format!("fixed={bytes}")).unwrap()), ..Settings::default() }
 }
 
-/// The only ACK that goes out, as the byte acknowledged and the right edge.
+/// Returns the only outgoing ACK: acknowledged offset and right edge.
 fn decided(flow: &mut Flow, offset: u64, window: u16, shift: u8) -> (u64, u64) {
     let mut pieces = Vec::new();
     assert!(flow.handle_ack(at(30), &ack(offset, window), &mut pieces));
@@ -43,17 +41,17 @@ fn decided(flow: &mut Flow, offset: u64, window: u16, shift: u8) -> (u64, u64) {
 
 #[test]
 fn the_window_is_in_units_of_the_scale_that_both_agreed_on() {
-    // 20 000 bytes in units of 128: rounded up to 157.
+    // 20 000 bytes in units of 128 round up to 157.
     let mut flow = opened(&fixed(20_000), Some(7));
     assert_eq!(decided(&mut flow, 1, 500, 7), (1, 1 + 157 * 128));
-    // Who offers no scale has none.
+    // An end that offers no scale uses none.
     let mut flow = opened(&fixed(20_000), None);
     assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 20_001));
 }
 
 #[test]
 fn what_the_own_syn_told_holds() {
-    // Opened by the peer, and by this host: the window of a SYN is not scaled.
+    // Both directions of opening: the window of a SYN is not scaled.
     for is_passive in [true, false] {
         let mut flow = Flow::new(&fixed(10_000), 1);
         let own = |flags| Segment { window: 64_000, ..syn(OWN, flags, Some(7)) };
@@ -73,7 +71,7 @@ fn what_the_own_syn_told_holds() {
     }
 }
 
-/// Of packets that are told together the round trip is that of the first one that echoed.
+/// For a batch of packets, the RTT is that of the first echo.
 #[test]
 fn several_packets_are_measured_by_the_first_echo() {
     let settings = Settings { window: Some(Settings::window("dynamic").unwrap()), ..Settings::default() };
@@ -88,7 +86,7 @@ fn several_packets_are_measured_by_the_first_echo() {
 #[test]
 fn the_right_edge_never_moves_left() {
     let mut flow = opened(&fixed(10_000), Some(7));
-    // A packet with data has told the kernel's window: 64 000 bytes.
+    // A packet with data advertised the kernel's window: 64 000 bytes.
     flow.handle_outgoing(at(25), &Segment { len: 100, ..ack(1, 500) });
     for offset in [1, 5000, 30_000, 60_000] {
         let (_, edge) = decided(&mut flow, offset, 500, 7);
@@ -108,7 +106,7 @@ fn never_below_two_segments_but_never_beyond_the_kernel() {
     let mut flow = opened(&fixed(100), Some(0));
     assert_eq!(decided(&mut flow, 1, 60_000, 0), (1, 1 + 2 * SEGMENT));
     assert_eq!(decided(&mut flow, 2000, 1500, 0), (2000, 3500));
-    // The kernel has no room: neither have we.
+    // The kernel's window is zero, so ours is.
     assert_eq!(decided(&mut flow, 3500, 0, 0), (3500, 3500));
 }
 
@@ -117,7 +115,7 @@ fn without_a_handshake_nothing_is_touched() {
     let mut flow = Flow::new(&fixed(100), 1);
     flow.handle_incoming(at(0), &Segment { seq: PEER.at(1), len: 1000, ..Segment::default() });
     assert!(!flow.handle_ack(at(1), &ack(1001, 500), &mut Vec::new()));
-    // One half of it is not enough.
+    // Half of the space is not enough.
     flow.handle_outgoing(at(2), &syn(OWN, Flags::SYN, Some(7)));
     assert!(!flow.is_known() && !flow.handle_ack(at(3), &ack(1001, 500), &mut Vec::new()));
 }
@@ -160,7 +158,6 @@ fn the_handshake_and_echoed_timestamps_measure_round_trips() {
     assert_eq!(flow.told().min_rtt, Some(Duration::from_millis(15)));
 }
 
-/// The only ACK that goes out at a time, as its window.
 fn told(flow: &mut Flow, millis: u64, offset: u64, window: u16) -> u64 {
     let mut pieces = Vec::new();
     assert!(flow.handle_ack(at(millis), &ack(offset, window), &mut pieces));
@@ -172,7 +169,7 @@ fn after_a_lapse_the_kernels_edge_holds_until_the_peer_has_used_it() {
     let mut flow = opened(&fixed(10_000), Some(7));
     assert_eq!(told(&mut flow, 30, 1, 500), 79 * 128);
     flow.lapse(at(1000));
-    // One that was held has an old number; what the kernel told later, 64 000 bytes each time, was not seen.
+    // The held ACK has an old number. The kernel advertised 64 000 bytes later, unobserved.
     assert_eq!(told(&mut flow, 1001, 5000, 500), 64_000);
     assert_eq!(told(&mut flow, 1200, 100_000, 500), 64_000);
     assert_eq!(told(&mut flow, 1210, 110_000, 500), 54_016);
@@ -188,7 +185,7 @@ fn an_ack_that_told_more_than_was_decided_is_one_that_was_missed() {
     assert!(!flow.handle_outgoing(at(32), &Segment { len: 10, ..ack(1, 600) }), "data is never queued");
 }
 
-/// Every 5 ms 6000 bytes arrive, 1.2 MB/s, and are acknowledged; echoed is what was sent so long ago.
+/// 6000 bytes arrive every 5 ms (1.2 MB/s) and are acknowledged; the echo is `sent` old.
 fn transfer(flow: &mut Flow, from: u64, to: u64, offset: &mut u64, rtt: u64) {
     for millis in (from..to).step_by(5) {
         let timestamps = Some(Timestamps { value: 1, echo: (millis - rtt) as u32 });
@@ -210,8 +207,8 @@ fn a_queue_that_the_kernels_window_filled_during_a_lapse_is_not_taken_for_a_long
     transfer(&mut flow, 100, 1100, &mut offset, 20);
     // 2 x 1.2 MB/s x 20 ms.
     assert!((47_000..50_000).contains(&flow.told().window), "{:?}", flow.told());
-    // Longer than the smallest round trip is believed without a sample; meanwhile a queue of 600 ms has grown, which
-    // stays as long as the peer sends what the kernel permits.
+    // RTTs above the minimum count only while our window limits the peer. A queue of 600 ms has grown meanwhile and
+    // stays as long as the peer uses the kernel's window.
     flow.lapse(at(13_000));
     transfer(&mut flow, 13_000, 16_900, &mut offset, 600);
     assert!(flow.told().window < 50_000, "{:?}", flow.told());

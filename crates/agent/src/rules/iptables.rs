@@ -1,4 +1,4 @@
-//! By iptables and ip6tables: a chain of our own in the tables `mangle`.
+//! Rules of iptables and ip6tables: a separate chain in the `mangle` tables.
 
 use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, said};
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 const V4: &str = "iptables";
 const V6: &str = "ip6tables";
 
-/// Makes the chains; whether IPv6 has one.
+/// Creates the chains; returns whether IPv6 has one.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     add_one(V4, queue, LENGTHS_V4)?;
     let has_ipv6 = add_one(V6, queue, LENGTHS_V6).is_ok();
@@ -32,7 +32,7 @@ fn add_one(program: &str, queue: u16, [least, most]: [u16; 2]) -> Result<(), Str
 }
 
 fn remove_one(program: &str) {
-    // Two, if something went very wrong.
+    // Repeats: a failed run may have left two.
     while call(program, &["-D", "OUTPUT", "!", "-o", "lo", "-j", NAME]).is_ok() {}
     let _ = call(program, &["-F", NAME]);
     let _ = call(program, &["-X", NAME]);

@@ -1,29 +1,27 @@
-//! What is queued: pure ACKs of this host's, by rules of our own.
+//! Firewall rules that queue this host's pure ACKs.
 //!
-//! * `iptables`: a chain in the tables `mangle`.
-//! * `nft`: a table, where iptables cannot do it and the kernel knows nft's `queue`.
+//! `iptables` makes a chain in the `mangle` tables. `nft` makes a table, if iptables fails and the kernel supports
+//! nft's `queue`.
 
 mod iptables;
 mod nft;
 
 use lasthop_os::SystemError;
 
-/// What our chain or table is called.
 const NAME: &str = "lasthop-agent";
-/// The mark of what we send ourselves: it is not queued again.
+/// Mark of packets that the agent sends: they are not queued again.
 pub const MARK: u32 = 0x6c68_6167;
 
-/// The lengths of a pure ACK, bytes: headers alone, with options of 40 bytes at most.
+/// Lengths of a pure ACK, bytes: headers with at most 40 bytes of options.
 const LENGTHS_V4: [u16; 2] = [40, 80];
 const LENGTHS_V6: [u16; 2] = [60, 100];
 
-/// Rules of one or both families; they go with this.
+/// Rules of one or both families; dropping removes them.
 pub struct Rules {
     tool: Tool,
     has_ipv6: bool,
 }
 
-/// Who makes rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tool {
     Iptables,
@@ -31,10 +29,8 @@ pub(crate) enum Tool {
 }
 
 impl Tool {
-    /// In the order in which they are tried.
     const ALL: [Tool; 2] = [Tool::Iptables, Tool::Nft];
 
-    /// The program.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tool::Iptables => "iptables",
@@ -42,7 +38,7 @@ impl Tool {
         }
     }
 
-    /// Makes the rules; whether IPv6 has some, too. If it cannot, it leaves nothing.
+    /// Adds the rules; returns whether IPv6 has some. A failure leaves nothing behind.
     fn add(self, queue: u16) -> Result<bool, String> {
         let added = match self {
             Tool::Iptables => iptables::add(queue),
@@ -51,7 +47,6 @@ impl Tool {
         added.inspect_err(|_| self.remove())
     }
 
-    /// What is not there needs no removing.
     fn remove(self) {
         match self {
             Tool::Iptables => iptables::remove(),
@@ -61,15 +56,13 @@ impl Tool {
 }
 
 impl Rules {
-    /// Removes what an earlier agent may have left.
+    /// Removes rules left by an earlier agent.
     pub fn remove_stale() {
         Tool::ALL.into_iter().for_each(Tool::remove);
     }
 
-    /// Has pure ACKs queued; if nobody listens to the queue, they pass.
-    ///
-    /// # Errors
-    /// If no tool can make IPv4's rules. Without IPv6 there are none for it.
+    /// Queues pure ACKs; without a listener on the queue they pass. Fails if no tool can add rules for IPv4; IPv6 is
+    /// optional.
     pub fn add(queue: u16) -> Result<Rules, SystemError> {
         let (tool, has_ipv6) = first_able(|tool| tool.add(queue)).map_err(|why| SystemError {
             message: format!("cannot make the firewall's rules: {why}"),
@@ -78,7 +71,7 @@ impl Rules {
         Ok(Rules { tool, has_ipv6 })
     }
 
-    /// Whether IPv6 has its rules.
+    /// Whether IPv6 has rules.
     pub fn has_ipv6(&self) -> bool {
         self.has_ipv6
     }
@@ -90,7 +83,7 @@ impl Drop for Rules {
     }
 }
 
-/// The first tool that can, and what it gave; otherwise what each says.
+/// Returns the first tool that succeeds with its result; otherwise the errors of all tools.
 fn first_able<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(Tool, T), String> {
     let mut said = Vec::new();
     for tool in Tool::ALL {
@@ -102,10 +95,7 @@ fn first_able<T>(mut attempt: impl FnMut(Tool) -> Result<T, String>) -> Result<(
     Err(said.join("; "))
 }
 
-/// Has each tool make its rules, and says who could, in words; whoever calls is in a namespace that will disappear.
-///
-/// # Errors
-/// If none could.
+/// Tries each tool in the caller's temporary namespace and reports the results in words; fails if all tools fail.
 pub(crate) fn trial() -> Result<String, String> {
     let tried = Tool::ALL.map(|tool| (tool, tool.add(0).map(|_| ())));
     let words = verdicts(&tried);
@@ -120,14 +110,14 @@ fn verdicts(tried: &[(Tool, Result<(), String>)]) -> String {
     words.collect::<Vec<String>>().join("; ")
 }
 
-/// What a program says that could not do what it should, in one line.
+/// First error line of a program that failed.
 fn said(name: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
     let output = output.map_err(|error| format!("cannot run `{name}`: {error}"))?;
     match output.status.success() {
         true => Ok(()),
         false => {
             let text = String::from_utf8_lossy(&output.stderr);
-            Err(text.lines().next().unwrap_or("it failed without a word").trim().to_owned())
+            Err(text.lines().next().unwrap_or("it failed without a message").trim().to_owned())
         }
     }
 }

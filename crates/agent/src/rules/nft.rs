@@ -1,4 +1,4 @@
-//! By nft: a table of our own for both families.
+//! Rules of nft: a separate table for both families.
 
 use super::{LENGTHS_V4, LENGTHS_V6, MARK, NAME, said};
 use lasthop_os::ends;
@@ -7,12 +7,12 @@ use std::process::{Command, Output, Stdio};
 
 const PROGRAM: &str = "nft";
 
-/// Makes the table; whether there is IPv6. All of it or nothing: nft commits a file as one.
+/// Creates the table atomically; returns whether the kernel has IPv6.
 pub(super) fn add(queue: u16) -> Result<bool, String> {
     said(PROGRAM, fed(&text(queue))).map_err(|why| {
-        // Where in our text it is does not help.
+        // Drops the position in our text.
         let why = why.split_once("Error: ").map_or(why.as_str(), |(_, why)| why);
-        format!("{why} (has the kernel nft_queue?)")
+        format!("{why} (the kernel may lack nft_queue)")
     })?;
     Ok(ends::kernel_has_ipv6())
 }
@@ -22,7 +22,7 @@ pub(super) fn remove() {
     let _ = Command::new(PROGRAM).args(arguments).stdin(Stdio::null()).output();
 }
 
-/// The same as iptables' chain.
+/// Same rules as the iptables chain.
 fn text(queue: u16) -> String {
     let pure = "tcp flags & (syn | fin | rst | psh | ack) == ack meta length";
     let rule = |family: &str, [least, most]: [u16; 2]| {
@@ -38,13 +38,12 @@ fn text(queue: u16) -> String {
     )
 }
 
-/// Reads a text.
 fn fed(text: &str) -> io::Result<Output> {
     let mut command = Command::new(PROGRAM);
     command.args(["-f", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not read it says why.
+        // If nft does not read the text, its exit status reports that.
         let _ = stdin.write_all(text.as_bytes());
     }
     child.wait_with_output()
@@ -71,7 +70,7 @@ table inet lasthop-agent {
         assert_eq!(text(6868), expected);
     }
 
-    /// The kernel may know no `queue`; all the rest of the table it must take.
+    /// The kernel may lack `queue`, but must accept the rest of the table.
     #[test]
     fn nft_and_the_kernel_understand_the_table() {
         let Ok(namespace) = Namespace::nameless() else { return println!("skipped: no namespaces here") };

@@ -1,4 +1,4 @@
-//! The process that has the rules.
+//! The process that owns the rules.
 
 use super::{LOOK_MS, Pulse, Turn, word};
 use crate::folder::Folder;
@@ -15,12 +15,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::Duration;
 
-/// The lock of whoever has the rules.
 const LOCK: &str = "rules.lock";
-/// How long the keeper of an agent that was killed has for removing its rules.
+/// Time limit for the keeper of a killed agent to remove its rules.
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// What is heard of the agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Heard {
     Alive,
@@ -28,14 +26,14 @@ enum Heard {
     Over,
 }
 
-/// Keeps the rules for an agent that says on standard input that it is alive, from its first word until that is closed;
-/// says on standard output when it has made them, or why it cannot. Signals are the caller's to ignore: it ends with its agent.
+/// Keeps the rules while heartbeats arrive on standard input, until that is closed. Reports on standard output that the
+/// rules exist, or the error. The caller must ignore signals: the keeper ends with its agent.
 ///
 /// # Errors
-/// If the rules cannot be made again after the agent was silent. That they cannot be made at all is told to the agent.
+/// If the rules cannot be added again after a silence. A failure at the start is reported to the agent.
 pub fn keep(queue: u16, folder: &Path) -> Result<(), SystemError> {
-    // What stops the agent's terminal or its group does not stop us. A leader of a group, which only one started by
-    // hand can be, stays where it is.
+    // Detaches from the agent's terminal and process group. Fails for a group leader, which only a keeper started by
+    // hand can be.
     let _ = setsid();
     let stdin = io::stdin();
     loop {
@@ -47,7 +45,7 @@ pub fn keep(queue: u16, folder: &Path) -> Result<(), SystemError> {
     }
     let begun = begin(queue, folder);
     let said = word(begun.as_ref().map(|begun| begun.rules.has_ipv6()));
-    // Who has gone already shows below.
+    // If the agent has ended, the loop below notices.
     let _ = io::stdout().write_all(said.as_bytes()).and_then(|()| io::stdout().flush());
     let Ok(Begun { rules, _lock }) = begun else { return Ok(()) };
     let (mut rules, mut pulse) = (Some(rules), Pulse::default());
@@ -64,7 +62,7 @@ pub fn keep(queue: u16, folder: &Path) -> Result<(), SystemError> {
     }
 }
 
-/// Rules, and the lock that goes after them.
+/// Rules with their lock, which drops last.
 struct Begun {
     rules: Rules,
     _lock: Flock<File>,
@@ -87,15 +85,14 @@ fn begin(queue: u16, folder: &Path) -> Result<Begun, SystemError> {
     Ok(Begun { rules: Rules::add(queue)?, _lock: lock })
 }
 
-/// Waits for a word of the agent's, as long as a look takes.
 fn listen(agent: BorrowedFd<'_>) -> Result<Heard, SystemError> {
     let failed = |error: Errno| SystemError {
-        message: format!("the agent's watchdog cannot hear the agent: {error}"),
-        help: "`lasthop agent run` starts it: it is not run by hand".to_owned(),
+        message: format!("the agent's watchdog cannot read heartbeats: {error}"),
+        help: "do not start the watchdog by hand: `lasthop agent run` does".to_owned(),
     };
     let mut polled = [PollFd::new(agent, PollFlags::POLLIN)];
     match poll(&mut polled, PollTimeout::from(LOOK_MS)) {
-        // An interruption is no silence.
+        // An interruption is not silence.
         Err(Errno::EINTR) => return Ok(Heard::Alive),
         Err(error) => return Err(failed(error)),
         Ok(0) => return Ok(Heard::Nothing),

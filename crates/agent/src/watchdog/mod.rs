@@ -1,12 +1,9 @@
-//! Who takes the rules away when the agent does not answer: a process of its own.
+//! Watchdog: a separate process that removes the rules if the agent does not answer.
 //!
-//! A stopped process (SIGSTOP, a debugger) does not close its queue, so the kernel goes on holding ACKs for it. Few of
-//! them are enough to stop a connection with few segments in flight. Therefore the rules belong to a second process,
-//! which the agent tells ten times a second that it is alive. While it does not hear that, there are no rules; when the
-//! agent ends, however it ends, the rules are removed and the second process ends, too.
-//!
-//! * `keeper`: that process.
-//! * here: the agent's side, and how long is too long.
+//! A stopped process (SIGSTOP, a debugger) does not close its queue: the kernel goes on holding ACKs for it, which
+//! stops connections with few segments in flight. Therefore a second process, the `keeper`, owns the rules. The agent
+//! sends it a heartbeat; without heartbeats the rules are removed until the next one. When the agent ends in any way,
+//! the keeper removes the rules and ends.
 
 mod keeper;
 
@@ -24,25 +21,23 @@ use std::time::Instant;
 
 pub use keeper::keep;
 
-/// How often the agent is looked after; it says that it is alive twice as often.
+/// Interval of the keeper's checks; heartbeats are twice as frequent.
 const LOOK_MS: u8 = 100;
 pub(crate) const LOOK: Duration = Duration::from_millis(LOOK_MS as u64);
-/// After so many looks without a word of it its rules are taken away. Looks are counted, not time: a machine that
-/// stands still as a whole does not make the agent silent.
+/// Number of checks without a heartbeat after which the rules are removed. Counts checks, not time: a suspended machine
+/// must not look like a silent agent.
 const MISSED: u8 = 3;
-/// The same as time.
+/// [`MISSED`] as time.
 pub(crate) const SILENCE: Duration = Duration::from_millis(LOOK_MS as u64 * MISSED as u64);
-/// How long the keeper has for removing the rules; others may be changing theirs.
+/// Time limit for removing the rules; other programs may hold the firewall's lock.
 const ENDS_WITHIN: std::time::Duration = std::time::Duration::from_secs(12);
 
-/// Whether the agent answers.
 #[derive(Debug, Default)]
 struct Pulse {
     missed: u8,
     is_silent: bool,
 }
 
-/// A change of that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Turn {
     FellSilent,
@@ -50,7 +45,7 @@ enum Turn {
 }
 
 impl Pulse {
-    /// A look: whether something was heard since the last one.
+    /// Records a check; returns a change of state.
     fn look(&mut self, is_heard: bool) -> Option<Turn> {
         self.missed = if is_heard { 0 } else { self.missed.saturating_add(1) };
         let was_silent = std::mem::replace(&mut self.is_silent, self.missed >= MISSED);
@@ -62,50 +57,51 @@ impl Pulse {
     }
 }
 
-/// The process that keeps the rules, as its agent has it. They are gone after this, and its heart must be before.
+/// Agent's handle of the keeper. Drops last; the heartbeat stops first.
 pub(crate) struct Watchdog {
     child: Child,
     has_ipv6: bool,
 }
 
-/// By which the agent says that it is alive; the rules go with it.
+/// Heartbeat of the agent; the rules are removed when it closes.
 pub(crate) struct Heart(ChildStdin);
 
 impl Watchdog {
-    /// Starts it. It must not inherit the queue, which the kernel closes only when nobody has it open any more:
-    /// therefore this comes first.
+    /// Starts the keeper. It must not inherit the queue, which the kernel closes only with its last descriptor: start
+    /// it first.
     pub(crate) fn start(options: &Options) -> Result<(Watchdog, Heart), SystemError> {
         let refused = |error: io::Error| SystemError {
             message: format!("cannot start the agent's watchdog: {error}"),
-            help: "it is this program once more, by /proc/self/exe: may it be run?".to_owned(),
+            help:
+                "the watchdog is this program, started by /proc/self/exe: check that the file may be executed"
+                    .to_owned(),
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg0("lasthop").args(&options.keeper);
         command.arg("--queue").arg(options.queue.to_string()).arg("--run-dir").arg(&options.folder);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(refused)?;
         let pipe = child.stdin.take();
-        // It goes with its pipe if this fails.
+        // If the rest fails, dropping the pipe ends the keeper.
         let watchdog = Watchdog { child, has_ipv6: false };
         let pipe = pipe.ok_or_else(|| refused(ErrorKind::BrokenPipe.into()))?;
-        // Who does not read must not stop us.
+        // A keeper that does not read must not block the agent.
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(|error| refused(error.into()))?;
         Ok((watchdog, Heart(pipe)))
     }
 
-    /// Has it make the rules, at the heart's first beat, and waits for them.
+    /// Makes the keeper add the rules, at the first heartbeat, and waits for them.
     pub(crate) fn begin(&mut self, heart: &mut Heart) -> Result<(), SystemError> {
-        // That it has ended already shows in what it says.
+        // If the keeper has ended, its message says so.
         let _ = heart.beat();
         self.has_ipv6 = hear(&mut self.child)?;
         Ok(())
     }
 
-    /// Whether IPv6 has its rules.
     pub(crate) fn has_ipv6(&self) -> bool {
         self.has_ipv6
     }
 
-    /// Waits until the rules are gone, once the heart is.
+    /// Waits for the keeper's end, after the heartbeat has closed; returns whether the rules are removed.
     fn end(&mut self) -> bool {
         let start = Instant::now();
         loop {
@@ -131,27 +127,24 @@ impl Drop for Watchdog {
 }
 
 impl Heart {
-    /// Says that the agent is alive.
-    ///
-    /// # Errors
-    /// If nobody can hear it any more.
+    /// Sends a heartbeat; fails if the keeper has ended.
     pub(crate) fn beat(&mut self) -> io::Result<()> {
         match self.0.write(b".") {
-            // One that is stopped itself hears it later.
+            // A stopped keeper reads it later.
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                Err(io::Error::new(ErrorKind::BrokenPipe, "its watchdog has ended"))
+                Err(io::Error::new(ErrorKind::BrokenPipe, "the watchdog has ended"))
             }
             outcome => outcome.map(|_| ()),
         }
     }
 }
 
-/// What the keeper says when it has made the rules: whether there are some for IPv6.
+/// Reads the keeper's first message: whether IPv6 has rules.
 fn hear(child: &mut Child) -> Result<bool, SystemError> {
     let mut line = String::new();
     if let Some(said) = child.stdout.take() {
-        // What cannot be read is no word.
+        // Unreadable output counts as no message.
         let _ = BufReader::new(said).read_line(&mut line);
     }
     let word: Value = serde_json::from_str(&line).unwrap_or_default();
@@ -160,14 +153,13 @@ fn hear(child: &mut Child) -> Result<bool, SystemError> {
         None => Err(SystemError {
             message: word["message"]
                 .as_str()
-                .unwrap_or("the agent's watchdog ended without a word")
+                .unwrap_or("the agent's watchdog ended without a message")
                 .to_owned(),
             help: word["help"].as_str().unwrap_or("see `lasthop doctor`").to_owned(),
         }),
     }
 }
 
-/// The keeper's first word.
 fn word(begun: Result<bool, &SystemError>) -> String {
     let object = match begun {
         Ok(has_ipv6) => json!({ "has_ipv6": has_ipv6 }),

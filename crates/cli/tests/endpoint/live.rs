@@ -157,7 +157,10 @@ fn a_router_that_refuses_is_heard() {
             let output = start(folder, &["fetch", &format!("{to}:80")]).wait_with_output().unwrap();
             assert_eq!(output.status.code(), Some(1));
             let said = stderr_of(&output);
-            assert!(said.contains(message) && said.contains("a router on the way says so (ICMP)"), "{said}");
+            assert!(
+                said.contains(message) && said.contains("a router on the path reported this (ICMP)"),
+                "{said}"
+            );
             assert!(begin.elapsed() < Duration::from_secs(30), "the endpoint waited too long");
         }
     });

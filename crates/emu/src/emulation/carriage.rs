@@ -1,20 +1,20 @@
-//! What the engine is told of a real packet, and what is written into it on the way.
+//! Translation of real packets for the engine, and changes of packets on the way.
 
 use lasthop_base::random::derive;
 use lasthop_engine::Entering;
 use lasthop_wire::bytes::{Checksums, Content, Ends, Header, parse};
 use lasthop_wire::{Body, Ecn, Priority};
 
-/// What links charge per packet.
+/// Size that links charge per packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Charge {
-    /// Its IP length.
+    /// IP length.
     Real,
-    /// Its payload and this many bytes.
+    /// Payload plus this many bytes.
     Payload(u32),
 }
 
-/// What the engine needs to know of a packet, and where it comes from and goes to if it is TCP or UDP.
+/// Returns the engine's view of a packet and, for TCP and UDP, the addresses and ports.
 pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (Entering, Option<Ends>) {
     let whole = bytes.len() as u32;
     let (ecn, dscp) = traffic_class(bytes);
@@ -37,7 +37,7 @@ pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (Entering, Optio
     (Entering { wire_bytes, forward, ecn, priority, body }, ends)
 }
 
-/// ECN field and code point of any IP packet.
+/// ECN field and DSCP of any IP packet.
 fn traffic_class(bytes: &[u8]) -> (Ecn, u8) {
     let class = match bytes {
         [first, second, ..] if first >> 4 == 4 => *second,
@@ -47,7 +47,7 @@ fn traffic_class(bytes: &[u8]) -> (Ecn, u8) {
     (Ecn::of_bits(class), class >> 2)
 }
 
-/// Writes "congestion experienced" into the IP header (RFC 3168 §5), and the checksum that goes with it (RFC 1624 §3).
+/// Sets "congestion experienced" in the IP header (RFC 3168 §5) and updates the checksum (RFC 1624 §3).
 pub fn mark(bytes: &mut [u8]) {
     match bytes {
         [first, class, ..] if *first >> 4 == 4 => {
@@ -67,8 +67,8 @@ pub fn mark(bytes: &mut [u8]) {
     }
 }
 
-/// Turns one bit over, anywhere in the IP packet, headers included, each as likely as the others (netem's `corrupt`, which
-/// may hit the link's header, too). Which one depends on the packet's number alone.
+/// Flips one bit of the IP packet, headers included (netem's `corrupt`, which may also hit the link header). The bit is
+/// uniformly distributed and depends on the packet's number alone.
 pub fn damage(bytes: &mut [u8], number: u64) {
     let bit = derive(number, 1) % (8 * bytes.len() as u64).max(1);
     if let Some(byte) = bytes.get_mut((bit / 8) as usize) {
@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    /// Whatever bit it is, one of the checksums finds it, but for 32 bits of IPv6's header that none covers: class, label and
-    /// hop limit. 1040 bytes hit 1000 times: headers are 40 of them.
+    /// A checksum detects each flipped bit of IPv4. In IPv6 none covers traffic class, flow label and hop limit.
+    /// 40 of the 1040 bytes are headers.
     #[test]
     fn damage_turns_one_bit_over_anywhere() {
         let sound = packet(Ecn::Ect0, 0, false);

@@ -1,4 +1,4 @@
-//! Packets as they come in: from both devices, in the order in which the kernel handed them over.
+//! Merges the packets of both devices in the order in which the kernel handed them over.
 
 use super::End;
 use lasthop_base::Time;
@@ -7,10 +7,9 @@ use lasthop_os::error::SystemError;
 use lasthop_os::port::{Entered, Port};
 use std::collections::VecDeque;
 
-/// What has been read of each device and has not joined the path yet.
 pub(super) struct Entrance {
     waiting: [VecDeque<Entered>; 2],
-    /// Devices that had nothing when they were asked, and when that was.
+    /// Time at which a device was found empty.
     dry: [Option<Time>; 2],
 }
 
@@ -19,15 +18,11 @@ impl Entrance {
         Entrance { waiting: [VecDeque::new(), VecDeque::new()], dry: [None; 2] }
     }
 
-    /// Devices are asked again.
     pub(super) fn begin(&mut self) {
         self.dry = [None; 2];
     }
 
-    /// The next packet, and at which end; its bytes are in a buffer of `spare`'s.
-    ///
-    /// # Errors
-    /// If a device is gone.
+    /// Returns the next packet and its end; the bytes are in a buffer from `spare`.
     pub(super) fn next(
         &mut self,
         ports: &mut [Port; 2],
@@ -49,7 +44,7 @@ impl Entrance {
         Ok(self.waiting[end as usize].pop_front().map(|packet| (end, packet)))
     }
 
-    /// Until when it is known what came in; `None` if some of it has not been read.
+    /// Time up to which all entries are known; `None` if packets remain unread.
     pub(super) fn known(&self) -> Option<Time> {
         let [server, client] = self.dry;
         self.waiting.iter().all(VecDeque::is_empty).then_some(server?.min(client?))

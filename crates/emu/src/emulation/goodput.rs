@@ -1,11 +1,11 @@
-//! Which flow a packet belongs to, and how much of each stream the receivers have acknowledged.
+//! Assigns packets to flows and measures the acknowledged part of each stream.
 //!
-//! An acknowledgement counts where it covers payload that the path has delivered: never more bytes than were delivered to
-//! the acknowledging end since the connection began, and no number above the highest one delivered. A SYN with another
-//! initial sequence number, and a RST, begin a new connection between the same ports.
+//! An acknowledgement counts only for payload that the path has delivered to the acknowledging end in this connection.
+//! Numbers above the highest delivered one do not count. A SYN with another initial sequence number, or a RST, begins a
+//! new connection between the same ports.
 //!
-//! # What is not counted
-//! TCP in IP fragments or behind IPv6 extension headers: its payload is not read, so its acknowledgements cover nothing.
+//! Not counted: TCP in IP fragments or behind IPv6 extension headers. Such payload is not parsed, so its
+//! acknowledgements cover nothing.
 
 use super::End;
 use super::measured::Measured;
@@ -15,56 +15,53 @@ use lasthop_wire::{Body, Flags, Segment};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-/// Connections seen so far, by the addresses and ports of their ends.
+/// Connections seen so far, by addresses and ports.
 #[derive(Debug)]
 pub struct Connections {
     lanes: u32,
     known: HashMap<(bool, SocketAddr, SocketAddr), u32>,
     connections: Vec<Connection>,
-    /// Number of times that the table was emptied.
+    /// Number of times the table was cleared.
     emptied: u32,
     count: u32,
 }
 
-/// Two streams between two ports.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     lane: u32,
-    /// Number of connections that these ports had before.
+    /// Number of earlier connections between these ports.
     incarnation: u32,
-    /// The stream to the server, the stream to the client.
     streams: [Stream; 2],
 }
 
-/// One direction of a connection, as its receiver's end sees it. Numbers are TCP's, which wrap.
+/// One direction of a connection at the receiving end, in sequence numbers of TCP (which wrap).
 #[derive(Clone, Copy, Debug, Default)]
 struct Stream {
-    /// Initial sequence number, once its SYN has passed.
+    /// Initial sequence number; `None` before the SYN.
     first: Option<u32>,
-    /// Behind the highest payload byte delivered.
+    /// Highest delivered payload byte plus one.
     delivered: Option<u32>,
-    /// The last acknowledgement that counted.
+    /// Last acknowledgement that counted.
     acked: Option<u32>,
-    /// Payload delivered and not yet acknowledged, bytes; repeats included.
+    /// Bytes of payload delivered and not yet acknowledged, repetitions included.
     unacked_bytes: u64,
 }
 
-/// The payload of a packet under way: a part of a connection's stream.
+/// Payload of a packet in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     connection: u32,
     emptied: u32,
     incarnation: u32,
-    /// Behind its last byte.
+    /// Sequence number after the last byte.
     end: u32,
     bytes: u32,
 }
 
-/// Largest number of connections kept at a time.
 const MOST: usize = 1 << 16;
 
 impl Connections {
-    /// None so far; `lanes` of them can be told apart on the links.
+    /// Creates an empty table; connections share `lanes` external flows of the engine.
     pub fn new(lanes: u32) -> Connections {
         let known = HashMap::new();
         Connections { lanes: lanes.max(1), known, connections: Vec::new(), emptied: 0, count: 0 }
@@ -75,7 +72,7 @@ impl Connections {
         self.count
     }
 
-    /// A packet joins the path: returns its lane, and its payload for [`Connections::deliver`] if it is TCP with payload.
+    /// Records a packet that joins the path. Returns its lane and, if TCP, its payload for [`Connections::deliver`].
     /// An acknowledgement counts as goodput at its sender.
     pub fn enter(
         &mut self,
@@ -127,7 +124,7 @@ impl Connections {
         (connection.lane, part)
     }
 
-    /// A packet with this payload was delivered at an end. The end may acknowledge the payload from now on.
+    /// Records the delivery of payload at an end, which may acknowledge the payload from now on.
     pub fn deliver(&mut self, part: Part, at: End) {
         if part.emptied == self.emptied
             && let Some(connection) = self.connections.get_mut(part.connection as usize)
@@ -139,7 +136,7 @@ impl Connections {
 }
 
 impl Connection {
-    /// A segment on its way to an end: whether a SYN begins a further connection between these ports.
+    /// Handles the flags of a segment; returns true if a SYN begins a further connection between these ports.
     fn begin(&mut self, segment: &Segment, to: End) -> bool {
         if segment.flags.has(Flags::RST) {
             self.renew();
@@ -147,12 +144,12 @@ impl Connection {
         }
         let number = segment.seq.0;
         let is_syn = segment.flags.has(Flags::SYN);
-        // A repeated SYN has the same number (RFC 9293 §3.10.7.4).
+        // A retransmitted SYN has the same number (RFC 9293 §3.10.7.4).
         if !is_syn || self.streams[to as usize].first == Some(number) {
             return false;
         }
         if segment.flags.has(Flags::ACK) {
-            // A listener that keeps no state may answer a repeated SYN with another number (RFC 4987 §3.6).
+            // A stateless listener may answer a repeated SYN with another number (RFC 4987 §3.6).
             self.streams[to as usize] = Stream::from(number);
             return false;
         }
@@ -169,7 +166,7 @@ impl Connection {
 }
 
 impl Stream {
-    /// A stream whose SYN has this number; the SYN itself takes one (RFC 9293 §3.4).
+    /// Stream with this number in its SYN; the SYN takes one number (RFC 9293 §3.4).
     fn from(number: u32) -> Stream {
         let begin = number.wrapping_add(1);
         Stream { first: Some(number), delivered: Some(begin), acked: Some(begin), unacked_bytes: 0 }
@@ -182,10 +179,9 @@ impl Stream {
         }
     }
 
-    /// Bytes that an acknowledgement adds.
     fn acknowledge(&mut self, ack: u32) -> u64 {
         let (Some(acked), Some(delivered)) = (self.acked, self.delivered) else {
-            // The path began within the connection: the first acknowledgement is where counting begins.
+            // The path began within the connection: counting starts at the first acknowledgement.
             self.acked.get_or_insert(ack);
             return 0;
         };
@@ -202,7 +198,7 @@ impl Stream {
     }
 }
 
-/// Distance from a sequence number to another, negative if that is behind.
+/// Signed distance from `number` to `of`.
 fn ahead(number: u32, of: u32) -> i32 {
     of.wrapping_sub(number) as i32
 }
@@ -216,7 +212,6 @@ mod tests {
     const UP: bool = false;
     const SYN: Flags = Flags::SYN;
 
-    /// A path that delivers at once what joins it.
     struct Path {
         connections: Connections,
         measured: Measured,
@@ -227,7 +222,7 @@ mod tests {
             Path { connections: Connections::new(4), measured: Measured::default() }
         }
 
-        /// A segment between port 1 of the server and a client's port joins the path; its payload, to be delivered.
+        /// Sends a segment between port 1 of the server and a client's port; returns its payload, not yet delivered.
         fn send(&mut self, forward: bool, client: u16, segment: Segment) -> Option<Part> {
             let entering = Entering {
                 wire_bytes: 40 + segment.len,
@@ -248,7 +243,6 @@ mod tests {
             part.into_iter().for_each(|part| self.connections.deliver(part, at));
         }
 
-        /// The client connects with one number and the server answers with another.
         fn connect(&mut self, client: u16, [from_client, from_server]: [u32; 2]) {
             self.deliver(UP, client, segment(SYN, from_client, 0, 0));
             self.deliver(
@@ -283,12 +277,12 @@ mod tests {
     #[test]
     fn only_new_bytes_that_a_receiver_acknowledges_count() {
         let mut path = Path::new();
-        // Payload over the wrap of the sequence numbers.
+        // The payload wraps the sequence numbers.
         path.connect(2, [7, u32::MAX - 100]);
         for at in 0..2 {
             path.deliver(DOWN, 2, data((u32::MAX - 99).wrapping_add(1000 * at), 1000));
         }
-        // One repeated, one from the past.
+        // With one repeated and one old acknowledgement.
         for number in [u32::MAX - 99, 900, 900, 400, 1900] {
             path.deliver(UP, 2, ack(number));
         }
@@ -296,7 +290,7 @@ mod tests {
         assert_eq!(path.measured.tallies[End::Server as usize].acknowledged_bytes, 0);
     }
 
-    /// Three transfers of 100,000 bytes from one port: their initial sequence numbers are 10^9 apart.
+    /// Three transfers of 100,000 bytes from one port with initial sequence numbers 10^9 apart.
     #[test]
     fn a_port_that_is_used_again_begins_a_new_stream() {
         for is_reset in [false, true] {
@@ -323,20 +317,20 @@ mod tests {
         path.connect(2, [7, 0]);
         path.deliver(UP, 2, ack(1 << 30));
         assert_eq!(path.goodput_bytes(), 0);
-        // Lost on the path: not delivered.
+        // Lost on the path.
         path.send(DOWN, 2, data(1, 1000));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 0);
         path.deliver(DOWN, 2, data(1, 1000));
         path.deliver(UP, 2, ack(1001));
         assert_eq!(path.goodput_bytes(), 1000);
-        // A packet whose number is far ahead carries no more than its payload.
+        // A packet with a number far ahead counts only for its payload.
         path.deliver(DOWN, 2, data(1 << 30, 500));
         path.deliver(UP, 2, ack((1 << 30) + 500));
         assert_eq!(path.goodput_bytes(), 1500);
     }
 
-    /// Payload of the old connection that arrives behind the new one's SYN is not the new one's.
+    /// Payload of an old connection that arrives after the new SYN does not count for the new connection.
     #[test]
     fn late_payload_of_an_old_connection_covers_nothing() {
         let mut path = Path::new();

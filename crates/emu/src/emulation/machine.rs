@@ -1,8 +1,8 @@
-//! How busy the machine was: the kernel's account of all processors (proc(5), /proc/stat).
+//! Load of the machine: the kernel's account of all processors (proc(5), /proc/stat).
 
 use std::fs;
 
-/// Processor time since the machine's start, in the kernel's ticks.
+/// Processor time since boot, in kernel ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ticks {
     total: u64,
@@ -13,27 +13,27 @@ pub struct Ticks {
 /// Shares of processor time, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Load {
-    /// Nobody wanted it (or waited for a disk).
+    /// Idle, or waiting for a disk.
     pub idle: f64,
-    /// A hypervisor gave it to other machines.
+    /// Given to other machines by the hypervisor.
     pub stolen: f64,
 }
 
 impl Ticks {
-    /// Those until now; `None` where the kernel does not tell.
+    /// Current counts; `None` if /proc/stat is unreadable.
     pub fn now() -> Option<Ticks> {
         Ticks::read(&fs::read_to_string("/proc/stat").ok()?)
     }
 
     fn read(text: &str) -> Option<Ticks> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-        // user nice system idle iowait irq softirq steal; the guests' are in the user's.
+        // Columns: user nice system idle iowait irq softirq steal; guest time is part of user.
         let ticks: Vec<u64> = line.split_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
         let [.., _, idle, waiting, _, _, stolen] = ticks[..] else { return None };
         Some(Ticks { total: ticks.iter().sum(), idle: idle + waiting, stolen })
     }
 
-    /// What the processors did since then.
+    /// Load between this count and a later one.
     pub fn until(&self, later: &Ticks) -> Option<Load> {
         let total = later.total.checked_sub(self.total).filter(|total| *total > 0)? as f64;
         let share = |before: u64, after: u64| after.saturating_sub(before) as f64 / total;

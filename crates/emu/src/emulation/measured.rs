@@ -1,47 +1,46 @@
-//! How late packets were, what was lost, and whether that may be trusted.
+//! Lateness and losses of packets, and the validity of the measurement.
 
 use super::End;
 use hdrhistogram::Histogram;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{LossReason, PerReason};
 
-/// What has arrived at one end.
+/// Counters of one receiving end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Packets on their way to this end, whatever became of them.
+    /// Packets sent towards this end, whatever their fate.
     pub offered: u64,
-    /// Packets that arrived.
+    /// Packets delivered.
     pub delivered: u64,
-    /// Their bytes, headers included.
+    /// Bytes delivered, headers included.
     pub delivered_bytes: u64,
-    /// Bytes of streams that this end has acknowledged.
+    /// Stream bytes acknowledged by this end.
     pub acknowledged_bytes: u64,
-    /// TCP packets with payload on their way to this end, whatever became of them.
+    /// TCP packets with payload sent towards this end, whatever their fate.
     pub stream_packets: u64,
-    /// Packets lost on the way to this end.
+    /// Packets lost on the way to this end, by reason.
     pub lost: PerReason<u64>,
-    /// Packets that the kernel did not take at this end.
+    /// Packets that the kernel refused at this end.
     pub refused: u64,
-    /// Copies that links made of packets on their way to this end; not among `offered`.
+    /// Copies that links made of packets to this end; not part of `offered`.
     pub copied: u64,
-    /// Packets that were given to this end with a bit turned over; among `delivered`, too.
+    /// Packets delivered with a flipped bit; also part of `delivered`.
     pub damaged: u64,
 }
 
-/// What was measured.
+/// Measurements of an emulation.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// At the server, at the client.
+    /// Server, client.
     pub tallies: [Tally; 2],
-    /// The first and the last packet to enter.
+    /// Entry times of the first and the last packet.
     pub active: Option<[Time; 2]>,
-    /// Of each packet, how long after it was due we had delivered it, that it joined too late included, ns.
+    /// Delay of each delivery after its due time, late entry included, ns.
     lateness: Histogram<u64>,
-    /// Of each packet, how long after the kernel had handed it over it joined the path, ns.
+    /// Delay of each packet's entry after the kernel's hand-over, ns.
     entry: Histogram<u64>,
-    /// Packets that are later than this are late.
     bound: Duration,
-    /// Until when late packets have been late, and for how long in all: packets that wait together count once.
+    /// End of the last late period, and total of late periods: packets that wait together count once.
     late_until: Time,
     late_for: Duration,
 }
@@ -49,11 +48,11 @@ pub struct Measured {
 /// Percentiles of the lateness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lateness {
-    /// Half of all packets were no later.
+    /// Median.
     pub p50: Duration,
-    /// 99 of 100 packets were no later.
+    /// 99th percentile.
     pub p99: Duration,
-    /// The latest.
+    /// Maximum.
     pub max: Duration,
 }
 
@@ -64,23 +63,23 @@ impl Lateness {
     }
 }
 
-/// Within these a run is valid.
+/// Bounds within which a run is valid.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
-    /// A packet that is later than this is late.
+    /// Threshold above which a packet is late.
     pub late: Duration,
-    /// So many percent of the packets may be late …
+    /// Percentage of packets that may be late.
     pub share_pct: f64,
-    /// … and so few always: less is no share.
+    /// Number of packets that may always be late.
     pub few: u64,
-    /// So many percent of the time from the first packet to the last may pass while packets are late.
+    /// Percentage of the time from first to last packet during which packets may be late.
     pub time_pct: f64,
-    /// Of the largest lateness.
+    /// Bound of the largest lateness.
     pub max: Duration,
 }
 
 impl Bounds {
-    /// A millisecond for 99 of 100 packets, or for all but two; 5 % of the time; 50 ms for all; no packet lost in a device.
+    /// 1 ms for 99 % of packets or for all but two; 5 % of the time; 50 ms for all; no packet lost in a device.
     pub const USUAL: Bounds = Bounds {
         late: Duration::from_millis(1),
         share_pct: 1.0,
@@ -90,7 +89,7 @@ impl Bounds {
     };
 }
 
-/// The largest lateness that is told apart: a minute.
+/// Largest lateness recorded: one minute.
 const LONGEST_NANOS: u64 = 60_000_000_000;
 
 impl Default for Measured {
@@ -100,9 +99,9 @@ impl Default for Measured {
 }
 
 impl Measured {
-    /// Nothing yet; to be judged by these bounds.
+    /// Creates empty measurements with these bounds.
     pub fn judged_by(bounds: &Bounds) -> Measured {
-        // Two digits; the bounds are constants that the histogram accepts.
+        // Two significant digits. The histogram accepts these constant bounds.
         let histogram = Histogram::new_with_bounds(1, LONGEST_NANOS, 2).or_else(|_| Histogram::new(2));
         let Ok(lateness) = histogram else { unreachable!("two significant digits are allowed") };
         Measured {
@@ -116,7 +115,7 @@ impl Measured {
         }
     }
 
-    /// A packet joined `late` after the kernel had handed it over.
+    /// Records a packet that joined `late` after the kernel's hand-over.
     pub(crate) fn enter(&mut self, now: Time, from: End, late: Duration) {
         self.entry.saturating_record(late.as_nanos().max(1));
         let to = if from == End::Server { End::Client } else { End::Server };
@@ -125,7 +124,7 @@ impl Measured {
         self.active = Some([first, now]);
     }
 
-    /// A packet was delivered that was due then.
+    /// Records the delivery of a packet that was due at `due`; `taken`: the kernel accepted the packet.
     pub(crate) fn deliver(&mut self, due: Time, now: Time, at: End, bytes: usize, taken: bool) {
         let tally = &mut self.tallies[at as usize];
         match taken {
@@ -161,36 +160,35 @@ impl Measured {
         self.tallies[at as usize].acknowledged_bytes += bytes;
     }
 
-    /// A TCP packet with payload is on its way to an end.
     pub(crate) fn offer_stream(&mut self, to: End) {
         self.tallies[to as usize].stream_packets += 1;
     }
 
-    /// How late packets were delivered, that they joined too late included.
+    /// Lateness of deliveries, late entry included.
     pub fn lateness(&self) -> Lateness {
         Lateness::of(&self.lateness)
     }
 
-    /// How late they joined after the kernel had handed them over.
+    /// Delay of entries after the kernel's hand-over.
     pub fn entry(&self) -> Lateness {
         Lateness::of(&self.entry)
     }
 
-    /// From the first packet to the last one.
+    /// Time from the first packet to the last.
     pub fn active(&self) -> Duration {
         self.active.map_or(Duration::ZERO, |[first, last]| last.since(first))
     }
 
-    /// Bytes of streams acknowledged by this end, over [`Measured::active`]; kbit/s. `None` if no TCP payload was sent to
-    /// this end: datagrams are not acknowledged in a way that the path could read.
+    /// Stream bytes acknowledged by this end, per [`Measured::active`]; kbit/s. `None` without TCP payload to this end:
+    /// acknowledgements of datagrams cannot be read.
     pub fn goodput_kbps(&self, to: End) -> Option<f64> {
         let (seconds, tally) = (self.active().as_secs(), &self.tallies[to as usize]);
         let bits = tally.acknowledged_bytes as f64 * 8.0;
         (tally.stream_packets > 0).then(|| if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 })
     }
 
-    /// Why the run may not be trusted; empty if it may. `lost_in_devices`: packets that the kernel could not put into
-    /// the devices' rings.
+    /// Returns reasons to distrust the run; empty if valid. `lost_in_devices`: packets that found the devices' rings
+    /// full.
     pub fn complaints(&self, bounds: &Bounds, lost_in_devices: u64) -> Vec<String> {
         let lateness = self.lateness();
         let micros = |span: Duration| span.as_nanos() / 1000;
@@ -255,13 +253,13 @@ mod tests {
         assert!(late.complaints(&Bounds::USUAL, 0)[0].starts_with("3 of 100 packets"));
         let stalled = measured(&[[100; 999].as_slice(), &[60_000]].concat());
         assert!(stalled.complaints(&Bounds::USUAL, 0)[0].contains("60"));
-        // One of four packets of a short command is no share; by time it counts.
+        // One late packet of four is within `few`, but may exceed the share of time.
         let mut short = measured(&[100, 100, 100, 1300]);
         short.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(short.complaints(&Bounds::USUAL, 0), Vec::<String>::new());
         short.active = Some([Time::ZERO, Time::from_nanos(20_000_000)]);
         assert!(short.complaints(&Bounds::USUAL, 0)[0].contains("6.5 % of the time"));
-        // Packets that wait for each other are late together: 30 for 2 ms, of 100 ms.
+        // Packets that wait for each other are late together: 30 packets for 2 ms of 100 ms.
         let mut together = measured(&[[100; 5000].as_slice(), &[2000; 30]].concat());
         together.active = Some([Time::ZERO, Time::from_nanos(100_000_000)]);
         assert_eq!(together.complaints(&Bounds::USUAL, 0), Vec::<String>::new());

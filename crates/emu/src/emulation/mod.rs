@@ -1,15 +1,7 @@
 //! Real packets between two TUN devices, over the links of a simulation, in real time.
 //!
-//! * `entrance`: which packet comes in next, and when the kernel handed it over.
-//! * [`carriage`]: what the engine is told of a real packet, and what is written into it on the way.
-//! * [`goodput`]: which flow a packet belongs to, and what the receivers have acknowledged.
-//! * [`measured`]: how late packets were, what was lost, and whether that may be trusted.
-//! * [`machine`]: how busy the machine was.
-//! * [`now`]: the path while it runs, and what of it may be set.
-//!
-//! A packet joins its first link when the kernel handed it to the device, however late it is read, unless the links have
-//! been computed beyond that already; everything after that is computed by the links, each departure from the one before.
-//! That we are late in delivering one packet makes no other one late.
+//! A packet joins its first link at the kernel's hand-over time, however late the read, unless the engine has already
+//! passed that time. The links compute each departure from the previous one. A late delivery delays no other packet.
 
 pub mod carriage;
 mod entrance;
@@ -36,7 +28,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::thread;
 
-/// Which end of the path.
+/// An end of the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// The flow's source: the server.
@@ -50,85 +42,77 @@ impl End {
     pub const BOTH: [End; 2] = [End::Server, End::Client];
 }
 
-/// What is to be emulated, and how.
+/// Description of an emulation.
 pub struct Plan {
-    /// Links, and whatever is simulated beside the real traffic. Flows 0 to `lanes` - 1 are external.
+    /// Links and simulated cross traffic. Flows 0 to `lanes` - 1 are external.
     pub engine: Engine,
-    /// Flows that are external, at least 1.
+    /// Number of external flows, at least 1.
     pub lanes: u32,
-    /// What links charge.
+    /// Size that links charge.
     pub charge: Charge,
-    /// How long before a packet is due we stop sleeping.
+    /// Busy-waiting time before a packet is due.
     pub spin: Duration,
-    /// Time between samples; `None`: none are taken.
+    /// Interval of samples; `None`: no samples.
     pub sample: Option<Duration>,
     /// Names of the pipes, for captures: `wireless down`.
     pub pipes: Vec<String>,
 }
 
-/// The path at an instant.
+/// State of the path at an instant.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
-    /// What waits at each pipe.
+    /// Backlog of each pipe.
     pub backlogs: Vec<Backlog>,
     /// Bytes delivered so far, headers included: to the server, to the client.
     pub delivered_bytes: [u64; 2],
-    /// Packets lost so far, both directions together, by reason.
+    /// Packets lost so far in both directions, by reason.
     pub lost: PerReason<u64>,
 }
 
-/// A path under real programs.
+/// An emulated path between real programs.
 pub struct Emulation<W: Write> {
     plan: Plan,
-    /// The server's, then the client's.
+    /// Devices of server and client.
     ports: [Port; 2],
     clock: Clock,
     entrance: Entrance,
-    /// Packets on their way, by number.
     under_way: HashMap<u64, UnderWay>,
-    /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     left: Vec<Left>,
     copies: Vec<Copied>,
     connections: Connections,
     measured: Measured,
     capture: Option<Capture<W>>,
-    /// Why the capture ends early, if it does.
     unwritten: Option<SystemError>,
     samples: Vec<Sample>,
     next_sample: Time,
     recent: now::Recent,
-    /// The time of the latest packet in the capture.
+    /// Time of the latest packet in the capture.
     recorded: Time,
 }
 
-/// A packet on its way.
 struct UnderWay {
     bytes: Vec<u8>,
-    /// How much later it joined than the kernel had handed it over.
+    /// Delay of its entry after the kernel's hand-over.
     late: Duration,
-    /// On its way to the client.
     forward: bool,
-    /// Its payload, if it is TCP.
     part: Option<Part>,
 }
 
-/// Packets read from both devices before what is due is delivered.
 const BATCH: usize = 128;
-/// While packets pass we look only so often: what becomes due meanwhile is later by that at most.
+/// Interval of checks while packets pass; packets due meanwhile are late by at most this.
 const REST: Duration = Duration::from_micros(50);
-/// However much there is to do we sleep for so long then: the kernel takes a processor away from a thread that runs before all
-/// others for more than 95 % of the time (sched(7), sched_rt_runtime_us), for 50 ms.
+/// Shortest sleep, even under load. The kernel throttles a real-time thread that runs for more than 95 % of the time,
+/// by 50 ms (sched(7), sched_rt_runtime_us).
 const LEAST_REST: Duration = Duration::from_micros(10);
-/// Buffers kept for use again.
 const MOST_SPARE: usize = 4096;
 
 impl<W: Write> Emulation<W> {
-    /// A path between the server's and the client's device; its time begins now.
+    /// Creates a path between the two devices; its time begins now.
     pub fn new(mut plan: Plan, server: Port, client: Port) -> Emulation<W> {
-        // Every hop by itself: what waits is true whenever it is looked at.
+        // Hops stay separate, so that backlogs are right at any time.
         plan.engine.unfuse();
         let connections = Connections::new(plan.lanes);
         Emulation {
@@ -151,28 +135,28 @@ impl<W: Write> Emulation<W> {
         }
     }
 
-    /// The names of a capture's interfaces: both ends, then each pipe for what is lost on it.
+    /// Names of a capture's interfaces: both ends, then each pipe for the packets lost there.
     pub fn interfaces(pipes: &[String]) -> Vec<String> {
         let ends = ["server", "client"].map(str::to_owned);
         ends.into_iter().chain(pipes.iter().map(|pipe| format!("{pipe} (dropped)"))).collect()
     }
 
-    /// Writes what passes both ends, and what is lost, to a capture with [`Emulation::interfaces`].
+    /// Captures the packets at both ends and the lost packets, with [`Emulation::interfaces`].
     pub fn capture(&mut self, capture: Capture<W>) {
         self.capture = Some(capture);
     }
 
-    /// The clock of everything that is measured here.
+    /// Clock of all measurements.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// What has been measured so far.
+    /// Measurements so far.
     pub fn measured(&self) -> &Measured {
         &self.measured
     }
 
-    /// Packets on their way: to the server, to the client.
+    /// Packets in flight: to the server, to the client.
     pub fn under_way(&self) -> [u64; 2] {
         End::BOTH.map(|end| {
             let is_there = |packet: &&UnderWay| packet.forward == (end == End::Client);
@@ -190,10 +174,8 @@ impl<W: Write> Emulation<W> {
         &self.samples
     }
 
-    /// Ends: closes the devices, and gives back the capture's writer.
-    ///
-    /// # Errors
-    /// If the capture could not be written to its end. Packets have passed all the same.
+    /// Closes the devices and returns the capture's writer. Fails if the capture is incomplete; the emulation itself is
+    /// not affected.
     pub fn finish(self) -> Result<Option<W>, SystemError> {
         if let Some(error) = self.unwritten {
             return Err(error);
@@ -201,15 +183,13 @@ impl<W: Write> Emulation<W> {
         self.capture.map(Capture::finish).transpose().map_err(|error| unwritable(&error))
     }
 
-    /// Lets packets in and out, and waits until it is time to do that again, `patience` at most: while packets pass, for a
-    /// fixed time in which nothing wakes us; otherwise until something is due or comes in.
-    ///
-    /// # Errors
-    /// If a device is gone.
+    /// Moves packets in and out, then waits at most `patience`. While packets pass, the wait is a fixed sleep;
+    /// otherwise the next due or incoming packet ends the wait. Fails if a device is gone or the path's time stands
+    /// still.
     pub fn turn(&mut self, patience: Duration) -> Result<(), SystemError> {
         let began = self.clock.now();
         let entered = self.let_in()?;
-        // Not beyond what is known: what has been handed over since then would join too late.
+        // Not beyond `known`: packets handed over since then would join too late.
         let known = self.entrance.known();
         self.plan.engine.run_until(known.unwrap_or(Time::ZERO).max(self.plan.engine.now()));
         if let Some(stuck) = self.plan.engine.stuck() {
@@ -234,7 +214,7 @@ impl<W: Write> Emulation<W> {
         Ok(())
     }
 
-    /// Whether it is seen when the kernel hands packets over: if not, they join when they are read.
+    /// Whether hand-over times are observed; if not, packets join when they are read.
     pub fn sees_entries(&self) -> bool {
         self.ports.iter().all(Port::is_watched)
     }
@@ -259,7 +239,7 @@ impl<W: Write> Emulation<W> {
         Ok(BATCH)
     }
 
-    /// What links have made two of gets bytes of its own, before either leaves.
+    /// Copies the bytes of packets that links have duplicated, before either packet leaves.
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
         for Copied { number, of, forward } in self.copies.drain(..) {
@@ -274,7 +254,7 @@ impl<W: Write> Emulation<W> {
         }
     }
 
-    /// Delivers what has arrived, forgets what is lost: how many they were.
+    /// Delivers arrived packets and discards lost ones; returns their number.
     fn let_out(&mut self) -> Result<usize, SystemError> {
         self.copy();
         self.plan.engine.take_left(&mut self.left);
@@ -302,13 +282,13 @@ impl<W: Write> Emulation<W> {
                         carriage::damage(&mut bytes, one.number);
                         self.measured.damage(end);
                     }
-                    // The kernel may see at once that it is damaged: in its version.
+                    // The kernel may reject a damaged packet at once, for its version field.
                     let taken = self.ports[end as usize].send(&bytes)? || one.damaged;
                     if let Some(part) = part.filter(|_| taken) {
                         self.connections.deliver(part, end);
                     }
                     let now = self.clock.now();
-                    // When it would have been, had it joined in time.
+                    // Time of delivery without the late entry.
                     let due = Time::from_nanos(one.at.as_nanos().saturating_sub(late.as_nanos()));
                     self.measured.deliver(due, now, end, bytes.len(), taken);
                     self.recent.deliver(now.since(due));
@@ -323,10 +303,10 @@ impl<W: Write> Emulation<W> {
         Ok(count)
     }
 
-    /// Writes a packet to the capture; after a mistake, nothing more.
+    /// Writes a packet to the capture; the first error ends the capture.
     fn record(&mut self, interface: usize, now: Time, packet: &[u8], comment: Option<&str>) {
         let Some(capture) = &mut self.capture else { return };
-        // In the order of time: a packet may have been handed over before we delivered another one, and be read after it.
+        // Capture times must not decrease: a packet may be read after the delivery of a later one.
         let now = now.max(self.recorded);
         self.recorded = now;
         if let Err(error) = capture.packet(interface, now, packet, packet.len() as u32, comment) {
@@ -352,12 +332,11 @@ impl<W: Write> Emulation<W> {
     }
 }
 
-/// The path's time does not pass ([`Engine::stuck`]).
 fn stands_still(stuck: &Stuck) -> SystemError {
     let at = stuck.at.since(Time::ZERO);
     SystemError::new(
-        format!("the path stands still at {at}: a timer in it is due again and again at that time"),
-        "raise those times of its middlebox, queue and link layer that are 0 s; `lasthop run` with the same path names \
+        format!("the path stands still at {at}: one of its timers expires again and again at that time"),
+        "raise the times of middleboxes, queues and link layers that are 0 s; `lasthop run` with the same path names \
          the timer",
     )
 }

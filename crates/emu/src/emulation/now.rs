@@ -1,4 +1,4 @@
-//! The path while it runs: what is seen of it at a moment, and what of it may be set.
+//! State of the running path, and changes of its settings.
 
 use super::{Emulation, End, Tally};
 use hdrhistogram::Histogram;
@@ -6,31 +6,31 @@ use lasthop_base::{Duration, Time};
 use lasthop_engine::{Change, Fixed, PipeId, Setting};
 use std::io::Write;
 
-/// The path at a moment.
+/// State of the path at an instant.
 #[derive(Clone, Debug)]
 pub struct Now {
-    /// When.
+    /// Time of the observation.
     pub time: Time,
-    /// The way to the server, and the way to the client.
+    /// Directions to the server and to the client.
     pub ways: [Way; 2],
-    /// How late packets were since somebody looked last; of none if there were none: 99 of 100 packets, and the latest.
+    /// Lateness since the last observation: 99th percentile and maximum; `None` without packets.
     pub late: Option<[Duration; 2]>,
 }
 
-/// One direction at a moment.
+/// One direction at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Way {
-    /// What has arrived and what was lost so far.
+    /// Counters so far.
     pub tally: Tally,
-    /// Packets that wait at its links.
+    /// Packets that wait at the links.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes that wait at the links.
     pub bytes: u64,
-    /// How long a packet that joins now would wait at all its links, as far as they can say.
+    /// Waiting time of a packet that joins now, over all links; `None` if a link cannot estimate it.
     pub wait: Option<Duration>,
 }
 
-/// Lateness of the packets since somebody looked last, ns; two digits.
+/// Lateness since the last observation, ns; two significant digits.
 #[derive(Debug)]
 pub(super) struct Recent(Option<Histogram<u64>>);
 
@@ -56,7 +56,7 @@ impl Recent {
 }
 
 impl<W: Write> Emulation<W> {
-    /// What is seen now of the ways to the server and to the client, which are these pipes.
+    /// Returns the state of both directions, which consist of these pipes.
     pub fn look(&mut self, ways: [&[PipeId]; 2]) -> Now {
         let time = self.clock.now();
         self.plan.engine.run_until(time);
@@ -75,15 +75,13 @@ impl<W: Write> Emulation<W> {
         Now { time, ways, late: self.recent.take() }
     }
 
-    /// What holds on a pipe; `None` if that cannot be said in a few numbers.
+    /// Current setting of a pipe; `None` if a few numbers cannot express it.
     pub fn setting(&self, pipe: PipeId) -> Option<Setting> {
         self.plan.engine.setting(pipe)
     }
 
-    /// Changes pipes from now on, all of them or none; when.
-    ///
-    /// # Errors
-    /// The first pipe that refuses, and why.
+    /// Changes all of these pipes or none; returns the time of the change. Error: the first pipe that refuses, with the
+    /// reason.
     pub fn set(&mut self, changes: &[(PipeId, Change)]) -> Result<Time, (PipeId, Fixed)> {
         let engine = &mut self.plan.engine;
         let refusal = |(pipe, change): &(PipeId, Change)| Some((*pipe, engine.refuses(*pipe, change)?));

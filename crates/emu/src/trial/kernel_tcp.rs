@@ -14,20 +14,16 @@ use std::net::{Shutdown, SocketAddr};
 use std::thread::{Scope, sleep};
 use std::time::Duration;
 
-/// How long a call waits before its thread looks whether all is over.
+/// Timeout of a blocking call, after which the thread checks for the end of the trial.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How often the kernel is asked about its connections.
 const LOOK: Span = Span::from_millis(20);
-/// Bytes written or read at once.
 const CHUNK: usize = 1 << 16;
 
-/// A receiver that listens.
 pub(super) struct Receiver {
     number: usize,
     listener: Socket,
 }
 
-/// A sender that waits for its time.
 pub(super) struct Sender {
     number: usize,
     socket: Socket,
@@ -35,12 +31,10 @@ pub(super) struct Sender {
     stream: Stream,
 }
 
-/// Where a stream's kernel receiver listens.
 pub(super) fn address_of(number: usize, stream: &Stream) -> SocketAddr {
     SocketAddr::from((Ends::address(stream.to()), port_of(number)))
 }
 
-/// Makes the receivers.
 pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>, SystemError> {
     let one = |(number, stream): (usize, &Stream)| {
         let address = address_of(number, stream);
@@ -50,7 +44,7 @@ pub(super) fn receivers(ends: &Ends, streams: &[Stream]) -> Result<Vec<Receiver>
     streams.iter().enumerate().map(one).collect()
 }
 
-/// Whether the kernel has these congestion controls; loads their modules.
+/// Checks that the kernel has these congestion controls; loads their modules.
 pub(super) fn check(ends: &Ends, congestion: &[String]) -> Result<(), SystemError> {
     let socket =
         ends.namespace(0).within(|| Socket::new(Domain::IPV4, Type::STREAM, None))?.map_err(refused)?;
@@ -62,7 +56,6 @@ fn choose(socket: &Socket, congestion: &str) -> Result<(), SystemError> {
     chosen.map_err(|error| unknown_congestion(congestion, &error.to_string()))
 }
 
-/// Makes the senders, each with a congestion control.
 pub(super) fn senders(
     ends: &Ends,
     streams: &[Stream],
@@ -78,7 +71,7 @@ pub(super) fn senders(
 }
 
 fn refused(error: io::Error) -> SystemError {
-    SystemError::of_system("cannot make a socket in a namespace", &error, "see what the system says")
+    SystemError::of_system("cannot make a socket in a namespace", &error, "see the system's log")
 }
 
 fn listening(address: SocketAddr) -> io::Result<Socket> {
@@ -89,13 +82,11 @@ fn listening(address: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Has the kernel's senders looked at.
 pub(super) fn watch(ends: &Ends, clock: Clock) -> Result<Watch, SystemError> {
     Watch::every(LOOK, clock, &[(End::Server, ends.namespace(0)), (End::Client, ends.namespace(1))])
 }
 
 impl Receiver {
-    /// Begins its thread.
     pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, run: Run<'all>) {
         scope.spawn(move || {
             let done = receive(&self.listener, self.number, run);
@@ -105,7 +96,6 @@ impl Receiver {
 }
 
 impl Sender {
-    /// Begins its thread.
     pub(super) fn begin<'scope, 'all>(self, scope: &'scope Scope<'scope, 'all>, run: Run<'all>) {
         scope.spawn(move || {
             if run.reaches(self.stream.start) {
@@ -118,8 +108,8 @@ impl Sender {
 
 fn failed(number: usize, what: &str, error: &io::Error) -> SystemError {
     SystemError::new(
-        format!("stream {} of the kernel's failed: cannot {what}: {error}", number + 1),
-        "is the path so bad that nothing gets through?",
+        format!("stream {} of the kernel's TCP failed: cannot {what}: {error}", number + 1),
+        "check that the path delivers packets",
     )
 }
 
@@ -139,7 +129,7 @@ fn receive(listener: &Socket, number: usize, run: Run<'_>) -> io::Result<()> {
         received += count as u64;
         run.tally.receive(number, received);
     }
-    // The sender's end is looked at until the end of the trial.
+    // The socket stays open: the sender's end is queried until the end of the trial.
     while !run.is_over() {
         sleep(PATIENCE);
     }
@@ -150,7 +140,7 @@ fn send(mut socket: Socket, to: SocketAddr, stream: &Stream, run: Run<'_>) -> io
     let left = run.end.since(run.clock.now());
     match socket.connect_timeout(&to.into(), Duration::from_nanos(left.as_nanos().max(1))) {
         Ok(()) => {}
-        // Its handshake took longer than the trial.
+        // The handshake took longer than the trial.
         Err(error) if error.kind() == ErrorKind::TimedOut => return Ok(()),
         Err(error) => return Err(error),
     }
@@ -169,7 +159,7 @@ fn send(mut socket: Socket, to: SocketAddr, stream: &Stream, run: Run<'_>) -> io
     Ok(())
 }
 
-/// Calls again until the call is done, or all is over: `None`.
+/// Repeats a call that times out; returns `None` at the end of the trial.
 fn patiently<T>(run: Run<'_>, mut call: impl FnMut() -> io::Result<T>) -> io::Result<Option<T>> {
     loop {
         if run.is_over() {

@@ -1,9 +1,4 @@
-//! Streams of bytes over an emulated path, for a given time: what `lasthop crosscheck` compares with a simulation.
-//!
-//! * [`settings`]: what the kernel is told, so that its TCP is as near as can be to one of ours.
-//! * `kernel_tcp`: streams between the kernel's sockets.
-//! * `own_tcp`: streams between our endpoints, each on a TUN device behind one of the kernels, which forward.
-//! * `tally`: what has become of each stream.
+//! Streams over an emulated path for a given time; `lasthop crosscheck` compares the results with a simulation.
 
 mod kernel_tcp;
 mod own_tcp;
@@ -29,82 +24,76 @@ use tally::Tally;
 /// A stream from one end to the other.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Where it is sent.
+    /// Sending end.
     pub sender: End,
-    /// When its sender connects.
+    /// Time at which the sender connects.
     pub start: Time,
-    /// How many bytes, then it ends; `None`: until the trial does.
+    /// Number of bytes; `None`: the stream lasts until the end of the trial.
     pub bytes: Option<u64>,
 }
 
 impl Stream {
-    /// The end that sends, as a place in arrays.
     fn from(&self) -> usize {
         self.sender as usize
     }
 
-    /// The other one.
     fn to(&self) -> usize {
         1 - self.from()
     }
 }
 
-/// Whose TCP carries the streams.
+/// TCP implementation that carries the streams.
 #[derive(Clone, Debug)]
 pub enum Tcp {
-    /// The kernel's, at both ends.
+    /// The kernel's at both ends.
     Kernel {
         /// Names of the streams' congestion controls: `cubic`.
         congestion: Vec<String>,
-        /// What else it is told.
+        /// Further kernel settings.
         settings: Settings,
     },
-    /// Ours, at both ends: for each stream the sender's configuration and the receiver's.
+    /// Ours at both ends: for each stream the configurations of sender and receiver.
     Own(Vec<[Config; 2]>),
-    /// Ours at the end that sends, the kernel's at the other.
+    /// Ours at the sending end, the kernel's at the other.
     OwnToKernel {
-        /// For each stream the sender's configuration; the receiver's is not used.
+        /// For each stream the sender's configuration; the receiver's is unused.
         configs: Vec<[Config; 2]>,
-        /// What the kernels are told.
+        /// Kernel settings.
         settings: Settings,
     },
 }
 
-/// One repetition.
+/// One repetition of a crosscheck.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Whose TCP.
+    /// TCP implementation.
     pub tcp: Tcp,
-    /// What is sent.
+    /// Streams to carry.
     pub streams: Vec<Stream>,
-    /// How long, in real time.
+    /// Duration in real time.
     pub duration: Duration,
-    /// Largest packet of the devices, bytes.
+    /// MTU of the devices, bytes.
     pub mtu: u16,
 }
 
-/// What came out.
+/// Result of a trial.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// In the order of the streams.
+    /// Results in the order of the streams.
     pub streams: Vec<Progress>,
-    /// Why it may not be trusted; empty if it may.
+    /// Reasons to distrust the result; empty if valid.
     pub complaints: Vec<String>,
-    /// How late packets were delivered.
+    /// Lateness of packet deliveries.
     pub lateness: Lateness,
-    /// How busy the machine was.
+    /// Load of the machine.
     pub load: Option<Load>,
 }
 
-/// How long the loop waits at most before it looks at the time.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 impl Trial {
-    /// Runs it. `prepare` may do something at the ends before the streams begin, and keep something until they end;
-    /// `is_over` is asked whether the user wants no more.
-    ///
-    /// # Errors
-    /// If the system refuses what is needed, or a stream cannot be carried.
+    /// Runs the trial. `prepare` may set up the ends before the streams begin; its result lives until they end.
+    /// `is_over` returns true if the user wants to stop. Fails if the system refuses a resource or a stream fails.
     pub fn run<P: FnOnce(&Ends) -> Result<Box<dyn Any>, SystemError>>(
         &self,
         plan: Plan,
@@ -122,7 +111,7 @@ impl Trial {
         let ticks = Ticks::now();
         let done = std::thread::scope(|scope| {
             let watch = ready.begin(scope, &ends, run)?;
-            // Threads that begin later would inherit the urgency.
+            // Only afterwards: threads started later would inherit the priority.
             let priority = RealTimePriority::begin();
             let done = carry(&mut emulation, run, is_over);
             drop(priority);
@@ -146,7 +135,6 @@ impl Trial {
         })
     }
 
-    /// Everything that the streams need, in place.
     fn open(&self, ends: &Ends) -> Result<Ready, SystemError> {
         let streams = &self.streams;
         let mut ready = Ready::default();
@@ -168,12 +156,10 @@ impl Trial {
     }
 }
 
-/// What every thread of a trial knows.
 #[derive(Clone, Copy)]
 struct Run<'a> {
     clock: Clock,
     end: Time,
-    /// Whether everybody is to stop.
     over: &'a AtomicBool,
     tally: &'a Tally,
 }
@@ -183,7 +169,7 @@ impl Run<'_> {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Waits until this time or the end; whether it is not over then.
+    /// Sleeps until this time or the end of the trial; returns false at the end.
     fn reaches(&self, time: Time) -> bool {
         while !self.is_over() {
             let left = time.since(self.clock.now());
@@ -196,7 +182,6 @@ impl Run<'_> {
     }
 }
 
-/// Streams that wait for their time.
 #[derive(Default)]
 struct Ready {
     receivers: Vec<kernel_tcp::Receiver>,
@@ -205,7 +190,6 @@ struct Ready {
 }
 
 impl Ready {
-    /// Begins their threads; the kernel's senders are watched.
     fn begin<'scope, 'all>(
         self,
         scope: &'scope std::thread::Scope<'scope, 'all>,
@@ -217,7 +201,7 @@ impl Ready {
         self.senders.into_iter().for_each(|sender| sender.begin(scope, run));
         for side in self.sides {
             scope.spawn(move || {
-                // Whoever answers late sends in bursts, which a queue would not forgive.
+                // An endpoint that answers late sends bursts, which overflow queues.
                 let _hurry = RealTimePriority::begin();
                 run.tally.heed(side.serve(run));
             });
@@ -226,7 +210,7 @@ impl Ready {
     }
 }
 
-/// Lets packets through until the end. What has been received by then is what counts.
+/// Carries packets until the end; later deliveries do not count.
 fn carry(
     emulation: &mut Emulation<std::io::Sink>,
     run: Run<'_>,

@@ -1,4 +1,4 @@
-//! Streams between our endpoints: a host on a TUN device at each end, behind the kernel there, which forwards.
+//! Streams between our endpoints: a host on a TUN device at each end, behind a forwarding kernel.
 
 use super::kernel_tcp::address_of;
 use super::tally::port_of;
@@ -15,16 +15,12 @@ use std::fs;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// The device between our endpoint and the kernel before it.
 const DEVICE: &str = "lasthop1";
-/// How long a host waits before it looks whether all is over.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How often senders are looked at.
 const LOOK: Duration = Duration::from_millis(20);
-/// More than any window: the application is never what limits a stream.
+/// Larger than any window: the application never limits a stream.
 const SEND_BUFFER: usize = 1 << 25;
 
-/// One end's host, with what it sends and receives.
 pub(super) struct Side {
     station: Station,
     senders: Vec<Sender>,
@@ -47,12 +43,12 @@ struct Receiver {
     is_done: bool,
 }
 
-/// Addresses at an end: the kernel's, ours (RFC 2544's network again).
+/// Addresses at an end: the kernel's, ours (network of RFC 2544).
 fn addresses(end: usize) -> [Ipv4Addr; 2] {
     [1, 2].map(|host| Ipv4Addr::new(198, 19, end as u8, host))
 }
 
-/// Makes the hosts that send, and those that receive unless the kernels do; the receivers listen.
+/// Creates the sending hosts, and the receiving ones unless the kernels receive. Receivers listen.
 pub(super) fn open(
     ends: &Ends,
     streams: &[Stream],
@@ -85,7 +81,7 @@ fn side(
         let addresses = vec![(IpAddr::V4(kernels), 24)];
         Tun::open(&Interface { name: DEVICE.to_owned(), addresses, mtu })
     })??;
-    // Nobody is there who would guess sequence numbers.
+    // A fixed key is enough: the namespace has no attacker.
     let mut host = Host::new(&[IpAddr::V4(ours)], mtu, [end as u8; 16]);
     let (mut senders, mut receivers) = (Vec::new(), Vec::new());
     for (number, (stream, [source, destination])) in streams.iter().zip(configs).enumerate() {
@@ -110,7 +106,6 @@ fn side(
 }
 
 impl Side {
-    /// Carries this side's streams until all is over.
     pub(super) fn serve(mut self, run: Run<'_>) -> Result<(), SystemError> {
         while !run.is_over() {
             let now = run.clock.now();
@@ -191,8 +186,5 @@ impl Receiver {
 }
 
 fn failed(error: Error) -> SystemError {
-    SystemError::new(
-        format!("a stream of our endpoint's failed: {error}"),
-        "is the path so bad that nothing gets through?",
-    )
+    SystemError::new(format!("a stream of our TCP failed: {error}"), "check that the path delivers packets")
 }

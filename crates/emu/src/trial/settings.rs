@@ -1,4 +1,4 @@
-//! What the kernel is told, so that its TCP is as near as can be to one of ours.
+//! Kernel settings that make the kernel's TCP as similar as possible to ours.
 
 use lasthop_base::{Choice, Duration, Need, Value};
 use lasthop_os::ends::{DEVICE, Ends};
@@ -9,32 +9,32 @@ use lasthop_tcp::receiver::timing::at_once;
 use lasthop_tcp::receiver::window::WindowInput;
 use std::fs;
 
-/// What a namespace's kernel is told.
+/// Settings of a namespace's kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
-    /// Names below `net.ipv4` (ip-sysctl) and their values; a later one of the same name holds.
+    /// Names below `net.ipv4` (ip-sysctl) with values; the last value of a name wins.
     pub sysctls: Vec<(String, String)>,
-    /// Words about the route to the other end, for `ip route` (ip-route(8)).
+    /// Attributes of the routes, for `ip route` (ip-route(8)).
     pub route: Vec<String>,
 }
 
-/// What a kernel has no setting for.
+/// Configured behaviour that the kernel has no setting for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Untold {
-    /// Of the sender.
+    /// Sender's part.
     pub of_sender: Vec<String>,
-    /// Of the receiver.
+    /// Receiver's part.
     pub of_receiver: Vec<String>,
 }
 
-/// The kernel's timeout before it has measured a round trip (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
+/// Kernel's timeout before the first RTT sample (TCP_TIMEOUT_INIT; RFC 6298 §2.1).
 const KERNELS_INITIAL_RTO: Duration = Duration::from_secs(1);
-/// What becomes of Accurate ECN (RFC 9768). Linux 6.18 knows its options, and does not agree on it.
+/// Note on Accurate ECN (RFC 9768): Linux 6.18 has its options but does not negotiate it.
 const ACCURATE: &str =
-    "the kernel is told ECN by RFC 3168; where it can do more, --kernel tcp_ecn=3 tells it";
+    "the kernel uses ECN by RFC 3168; if the kernel supports Accurate ECN, set --kernel tcp_ecn=3";
 
 impl Settings {
-    /// Those that make a kernel behave as this sender and this receiver, as far as it can be told; and what it cannot.
+    /// Returns the settings that approximate this sender and this receiver, and the behaviour that cannot be set.
     pub fn like(source: &Config, destination: &Config) -> (Settings, Untold) {
         let has_sack = source.recovery.info.needs.contains(&Need::Sack) && source.sack && destination.sack;
         let window = window_of(destination);
@@ -65,8 +65,8 @@ impl Settings {
         (Settings { sysctls, route }, untold)
     }
 
-    /// The same with the streams' congestion control as an attribute of the routes, if it is one for all: connections that
-    /// are accepted have it from the first packet on, too (ip-route(8), `congctl`).
+    /// Adds the congestion control to the routes if all streams share it: accepted connections then use it from the
+    /// first packet (ip-route(8), `congctl`).
     pub(super) fn with_congestion(&self, congestion: &[String]) -> Settings {
         let mut settings = self.clone();
         if let Some(first) = congestion.first()
@@ -77,25 +77,20 @@ impl Settings {
         settings
     }
 
-    /// Tells both kernels.
-    ///
-    /// # Errors
-    /// If one of them refuses.
     pub(super) fn apply(&self, ends: &Ends) -> Result<(), SystemError> {
         for end in [0, 1] {
             ends.namespace(end).within(|| {
                 for (name, value) in &self.sysctls {
                     fs::write(format!("/proc/sys/net/ipv4/{name}"), value).map_err(|error| {
-                        let message =
-                            format!("the kernel does not take net.ipv4.{name} = `{value}`: {error}");
-                        SystemError::new(message, "see `sysctl net.ipv4` for what it has")
+                        let message = format!("the kernel refuses net.ipv4.{name} = `{value}`: {error}");
+                        SystemError::new(message, "`sysctl net.ipv4` lists the names that the kernel has")
                     })?;
                 }
                 let tell = |to: &str| {
                     let words = ["route", "replace", to, "dev", DEVICE].into_iter();
                     namespace::ip(&words.chain(self.route.iter().map(String::as_str)).collect::<Vec<_>>())
                 };
-                // The other kernel, and whoever is behind it.
+                // Routes to the other kernel and to the hosts behind it.
                 tell(&Ends::address(1 - end).to_string())?;
                 tell("default")
             })??;
@@ -104,13 +99,12 @@ impl Settings {
     }
 }
 
-/// The buffer in which a kernel has such a window: it takes half of it for what packets cost beside their payload, until it
-/// knows better.
+/// Buffer for a window: the kernel initially reserves half of the buffer for per-packet overhead.
 fn buffer_of(window: u64) -> u64 {
     (2 * window).clamp(1 << 13, 1 << 30)
 }
 
-/// The initial window, bytes, of a receiver whose window grows as the kernel's does.
+/// Initial window, bytes, of a receiver with a window that grows as the kernel's; `None` for other receivers.
 fn tuned_from(destination: &Config) -> Option<u64> {
     let mut window = (destination.window.build)(&destination.window.values);
     let is_tuned = destination.window.info.as_linux && window.buffer().is_none();
@@ -118,7 +112,7 @@ fn tuned_from(destination: &Config) -> Option<u64> {
     is_tuned.then(|| window.bytes(&WindowInput { unread: 0, segment }))
 }
 
-/// The largest window that the receiver would advertise, bytes.
+/// Largest window that the receiver advertises, bytes.
 fn window_of(destination: &Config) -> u64 {
     (destination.window.build)(&destination.window.values).largest()
 }
@@ -129,7 +123,7 @@ fn untold_sender(source: &Config) -> Vec<String> {
     unless([
         (
             recovery.info.as_linux,
-            format!("recovery = {}: without SACK the kernel recovers as NewReno does", recovery.info.name),
+            format!("recovery = {}: without SACK the kernel recovers like NewReno", recovery.info.name),
         ),
         (
             counting.info.as_linux,
@@ -137,12 +131,12 @@ fn untold_sender(source: &Config) -> Vec<String> {
         ),
         (
             is_limited,
-            "limited_transmit = false: the kernel sends new data at the first two duplicates".to_owned(),
+            "limited_transmit = false: the kernel sends new data for the first two duplicate ACKs".to_owned(),
         ),
-        (source.initial_ssthresh.is_none(), "initial_ssthresh: the kernel's is unlimited".to_owned()),
+        (source.initial_ssthresh.is_none(), "initial_ssthresh: unlimited in the kernel".to_owned()),
         (
             source.rto.initial == KERNELS_INITIAL_RTO,
-            format!("initial_rto = {}: the kernel's is 1 s", source.rto.initial),
+            format!("initial_rto = {}: 1 s in the kernel", source.rto.initial),
         ),
         (source.judge.info.as_linux, format!("judge = {}", source.judge.info.name)),
         (!source.accecn, format!("ecn_feedback = accurate: {ACCURATE}")),
@@ -157,13 +151,10 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
     unless([
         (
             window_of(destination) >= window_of(&Config::default()),
-            "window.size exactly: it forgets the limit and takes what its buffer holds, up to half as much more"
+            "window.size exactly: the kernel advertises up to half as much more, as its buffer allows"
                 .to_owned(),
         ),
-        (
-            first || second,
-            "timing.every: the kernel acknowledges every second segment".to_owned(),
-        ),
+        (first || second, "timing.every: the kernel acknowledges every second segment".to_owned()),
         usual(&destination.shape),
         usual(&destination.echo),
         usual(&destination.window),
@@ -172,7 +163,7 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
     ])
 }
 
-/// What is not told.
+/// Texts of the false entries: behaviour that cannot be set.
 fn unless<const N: usize>(told: [(bool, String); N]) -> Vec<String> {
     told.into_iter().filter(|(is_told, _)| !is_told).map(|(_, what)| what).collect()
 }
@@ -202,7 +193,7 @@ mod tests {
         assert_eq!(value(&Settings::like(&without, &destination).0, "tcp_sack"), "0");
     }
 
-    /// A flow between Linux hosts asks for what a kernel does by itself, and there is nothing that it cannot be told.
+    /// A simulated Linux host needs no settings: a kernel shows its own behaviour.
     #[test]
     fn a_kernel_is_left_to_itself_where_a_kernel_is_simulated() {
         let source = Config {

@@ -1,4 +1,4 @@
-//! What has become of each stream.
+//! Results of each stream.
 
 use super::Stream;
 use crate::kernel::Sighting;
@@ -7,28 +7,27 @@ use lasthop_os::error::SystemError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What has become of a stream.
+/// Result of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Progress {
-    /// Bytes that its receiver's application got, in order.
+    /// Bytes delivered in order to the receiver's application.
     pub received: u64,
-    /// From its start to its end, or the trial's.
+    /// Time from the stream's start to its end or the trial's.
     pub active: Duration,
-    /// Whether all of it arrived.
+    /// Whether all bytes arrived.
     pub is_complete: bool,
-    /// Segments that its sender sent again.
+    /// Segments retransmitted by the sender.
     pub retransmissions: u64,
-    /// Expiries of its retransmission timer. Kernels before 6.7 do not tell.
+    /// Expiries of the sender's retransmission timer; `None` before Linux 6.7.
     pub timeouts: Option<u64>,
-    /// The sender's smoothed RTT by time, ms, since the first was measured.
+    /// Sender's smoothed RTT by time, ms, from the first RTT sample on.
     pub srtts_ms: Vec<(Time, f64)>,
 }
 
-/// All streams', written by the threads that carry them.
 pub(super) struct Tally {
     streams: Vec<Marks>,
     is_frozen: AtomicBool,
-    /// How late one of our endpoints woke up at the worst, ns.
+    /// Longest delay of a wake-up of our endpoints, ns.
     overslept: AtomicU64,
     error: Mutex<Option<SystemError>>,
 }
@@ -36,12 +35,11 @@ pub(super) struct Tally {
 #[derive(Default)]
 struct Marks {
     received: AtomicU64,
-    /// When its receiver saw its end, ns; 0: not yet.
+    /// Time at which the receiver saw the end, ns; 0: not yet.
     completed: AtomicU64,
     sender: Mutex<Sender>,
 }
 
-/// What the sender's side was seen to do.
 #[derive(Clone, Default)]
 struct Sender {
     retransmissions: u64,
@@ -59,21 +57,18 @@ impl Tally {
         }
     }
 
-    /// A receiver has got so many bytes in all.
     pub(super) fn receive(&self, stream: usize, bytes: u64) {
         if !self.is_frozen.load(Ordering::Relaxed) {
             self.streams[stream].received.store(bytes, Ordering::Relaxed);
         }
     }
 
-    /// A receiver has got everything.
     pub(super) fn complete(&self, stream: usize, now: Time) {
         if !self.is_frozen.load(Ordering::Relaxed) {
             self.streams[stream].completed.store(now.as_nanos().max(1), Ordering::Relaxed);
         }
     }
 
-    /// A sender was looked at: what it sent again, its timeouts, its smoothed RTT.
     pub(super) fn sight(
         &self,
         stream: usize,
@@ -85,13 +80,12 @@ impl Tally {
         let mut sender = self.streams[stream].sender.lock().unwrap_or_else(PoisonError::into_inner);
         sender.retransmissions = retransmissions;
         sender.timeouts = timeouts;
-        // None was measured so far.
+        // Zero: no RTT sample yet.
         if srtt > Duration::ZERO {
             sender.srtts_ms.push((now, srtt.as_millis()));
         }
     }
 
-    /// Senders of the kernel's were looked at.
     pub(super) fn take(&self, sightings: &[Sighting]) {
         for Sighting { time, connection, .. } in sightings {
             if let Some(stream) = stream_of(connection.remote.port()).filter(|it| *it < self.streams.len()) {
@@ -101,29 +95,26 @@ impl Tally {
         }
     }
 
-    /// One of our endpoints has woken up so long after it wanted to.
     pub(super) fn wake(&self, late: Duration) {
         self.overslept.fetch_max(late.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Why our endpoints were no fair senders, if they were not.
+    /// Complaint if our endpoints woke up too late to be fair senders.
     pub(super) fn complaint(&self) -> Option<String> {
         let late = Duration::from_nanos(self.overslept.load(Ordering::Relaxed));
-        (late > LATEST).then(|| format!("one of our endpoints woke up {:.0} ms late", late.as_millis()))
+        (late > LATEST).then(|| format!("an endpoint of our TCP woke up {:.0} ms late", late.as_millis()))
     }
 
-    /// From now on nothing counts.
     pub(super) fn freeze(&self) {
         self.is_frozen.store(true, Ordering::Relaxed);
     }
 
-    /// Whether every stream has come to its end.
+    /// Returns whether all streams are complete or one has failed.
     pub(super) fn is_done(&self) -> bool {
         let is_done = |marks: &Marks| marks.completed.load(Ordering::Relaxed) > 0;
         self.streams.iter().all(is_done) || self.guarded().is_some()
     }
 
-    /// Remembers why a stream could not be carried, the first time.
     pub(super) fn heed(&self, done: Result<(), SystemError>) {
         if let Err(error) = done {
             self.guarded().get_or_insert(error);
@@ -138,7 +129,6 @@ impl Tally {
         self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What has become of these streams when the trial ended.
     pub(super) fn progress(&self, streams: &[Stream], end: Time) -> Vec<Progress> {
         let one = |(marks, stream): (&Marks, &Stream)| {
             let completed = marks.completed.load(Ordering::Relaxed);
@@ -158,13 +148,11 @@ impl Tally {
     }
 }
 
-/// An endpoint that wakes up later than this answers in bursts that its scenario does not have.
+/// Bound of late wake-ups: a later endpoint answers in bursts that its scenario does not have.
 const LATEST: Duration = Duration::from_millis(20);
 
-/// Receivers' ports begin here.
 const FIRST_PORT: u16 = 5001;
 
-/// The port at which a stream's receiver listens.
 pub(super) fn port_of(stream: usize) -> u16 {
     FIRST_PORT + stream as u16
 }

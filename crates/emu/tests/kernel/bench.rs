@@ -1,4 +1,4 @@
-//! How fast one core is on a clean path: a figure, and a bound far below it.
+//! Throughput of one core on a clean path.
 
 use crate::{KERNEL, OURS, in_namespace};
 use lasthop_base::Duration;

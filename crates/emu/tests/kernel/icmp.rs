@@ -1,4 +1,4 @@
-//! The kernel as a router that says what it did not pass on: ICMP errors as Linux writes them.
+//! The kernel as a router that sends ICMP errors, in Linux's format.
 
 use crate::peer::{Hashing, hash};
 use crate::{OURS, OURS6, in_namespace};
@@ -17,14 +17,12 @@ fn station(tun: Tun) -> Station {
     Station::new(Host::new(&addresses, 1500, [5; 16]), tun)
 }
 
-/// The namespace passes packets on.
 fn forward() {
     for which in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
         fs::write(format!("/proc/sys/net/{which}"), "1").expect("sysctl of the namespace");
     }
 }
 
-/// Turns until `done`, five seconds at most.
 fn turn_until(station: &mut Station, mut done: impl FnMut(&mut Station) -> bool) {
     let end = station.now() + Duration::from_secs(5);
     while !done(station) {
@@ -38,13 +36,13 @@ fn connect(station: &mut Station, to: &str) -> Handle {
     station.host.connect(station.now(), None, end, &Options::default()).expect("it begins")
 }
 
-/// Routes that refuse: hard errors end the attempt, soft ones are told. Linux sends code 1 of `unreachable`, 13 (IPv6: 1)
-/// of `prohibit`, and 0 where it has no route.
+/// Hard errors end the attempt, soft errors are reported. Linux sends code 1 for `unreachable` routes, 13 (IPv6: 1) for
+/// `prohibit`, and 0 without a route.
 #[test]
 fn what_a_router_refuses_is_heard() {
     in_namespace(|tun| {
         forward();
-        // Of errors about the same destination Linux sends one a second.
+        // Linux sends one error a second per destination by default.
         fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "0").expect("sysctl of the namespace");
         fs::write("/proc/sys/net/ipv6/icmp/ratelimit", "0").expect("sysctl of the namespace");
         for route in
@@ -80,7 +78,7 @@ fn what_a_router_refuses_is_heard() {
     });
 }
 
-/// A link of 1280 bytes behind the kernel: it says so, and no timer is needed to learn it.
+/// The kernel reports a link of 1280 bytes behind it; no timer is needed.
 #[test]
 fn a_narrow_link_behind_the_kernel_is_found() {
     in_namespace(|tun| {
@@ -96,7 +94,7 @@ fn a_narrow_link_behind_the_kernel_is_found() {
         };
         let far6: Ipv6Addr = "fd78::2".parse().expect("an address");
         let far = [IpAddr::from([10, 78, 0, 2]), IpAddr::V6(far6)];
-        // It does not know how narrow its link is: it offers an MSS for 1500.
+        // The server's own MTU is 1500: the server offers the MSS for that.
         let mut server: Station = Station::new(Host::new(&far, 1500, [6; 16]), narrow);
         let mut client = station(tun);
         for (address, headers) in [(far[0], 40), (far[1], 60)] {

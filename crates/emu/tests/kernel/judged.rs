@@ -1,5 +1,5 @@
-//! Other people's tools read a capture of our side: as many retransmissions as there were losses, nothing out of order,
-//! every checksum right.
+//! Independent tools read a capture of our side: they find one retransmission for each loss, no reordering and no bad
+//! checksum.
 
 use crate::peer::{self, hash};
 use crate::{KERNEL, OURS, in_namespace};
@@ -33,7 +33,7 @@ fn tshark_and_tcptrace_find_as_many_retransmissions_as_losses() {
                 return;
             }
         }
-        // A loss at the very end, or of a segment sent again, is repaired by a timeout: one run in four or so.
+        // A timeout repairs a loss at the very end or of a retransmission: one run in four or so.
         panic!("the comparison with the losses needs runs without timeouts");
     });
 }
@@ -42,7 +42,7 @@ fn host() -> Host {
     Host::new(&[IpAddr::V4(Ipv4Addr::from(OURS))], 1500, [9; 16])
 }
 
-/// One transfer to the kernel; whether it had no timeout.
+/// Makes one transfer to the kernel; returns whether the transfer had no timeout.
 fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ours.pcapng");
@@ -65,15 +65,14 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     let (tun, _) = station.finish().expect("the capture is written");
     assert!(peer.join().expect("no panic").expect("it works") == hash(&text));
 
-    // Everything in a capture at the sender is in the order of sending: what tshark calls out of order there is a hole
-    // repaired within the handshake's round trip.
+    // A capture at the sender has sending order: tshark's "out of order" is a hole repaired within the handshake's RTT.
     let again =
         "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || tcp.analysis.out_of_order";
     let ours = format!("ip.src == {} && tcp.len > 0 && ({again})", Ipv4Addr::from(OURS));
     let seen = frames(&path, &ours);
-    assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions that tshark sees, and that were sent");
-    assert_eq!(frames(&path, "frame.comment contains \"sent again\""), seen, "each one says why");
-    // Of ours: tshark calls a sum of 0xffff bad, which the kernel writes for 0x0000 once in 65536 packets (RFC 1624 §3).
+    assert_eq!(seen, info.total_retrans, "seed {seed}: retransmissions seen by tshark and sent");
+    assert_eq!(frames(&path, "frame.comment contains \"retransmission\""), seen, "each has its reason");
+    // Our packets only: the kernel writes 0xffff for a sum of 0x0000 (RFC 1624 §3), which tshark calls bad.
     let bad = format!(
         "ip.src == {} && (tcp.checksum.status == 0 || ip.checksum.status == 0)",
         Ipv4Addr::from(OURS)
@@ -84,9 +83,9 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
         println!("seed {seed}: {lost} losses, {} timeouts: not compared", info.timeouts);
         return (false, tun);
     }
-    // Where a recovery ran out of data because this process was not woken in time, the last segment goes out again
-    // (RFC 6675 §4, NextSeg rule 4): that one was not lost, and its comment says what it is.
-    let rescues = frames(&path, "frame.comment contains \"sent again: rescue\"");
+    // A recovery that runs out of data because this process woke up late retransmits the last segment (RFC 6675 §4,
+    // NextSeg rule 4). That segment was not lost; its comment says "rescue".
+    let rescues = frames(&path, "frame.comment contains \"retransmission: rescue\"");
     assert!(
         lost <= seen && seen <= lost + rescues,
         "seed {seed}: {seen} retransmissions, {lost} losses, {rescues} rescues"
@@ -95,7 +94,6 @@ fn examine(tun: Tun, seed: u64) -> (bool, Tun) {
     (true, tun)
 }
 
-/// How many frames a display filter selects.
 fn frames(capture: &Path, filter: &str) -> u64 {
     let output = Command::new("tshark")
         .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-r"])
@@ -108,7 +106,7 @@ fn frames(capture: &Path, filter: &str) -> u64 {
 }
 
 fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
-    // tcptrace reads the older format.
+    // tcptrace reads only the older format.
     let plain = capture.with_extension("pcap");
     let converted =
         Command::new("tshark").arg("-r").arg(capture).args(["-F", "pcap", "-w"]).arg(&plain).status();
@@ -116,6 +114,6 @@ fn retransmitted_by_tcptrace(capture: &Path) -> u64 {
     let output = Command::new("tcptrace").arg("-l").arg(&plain).output().expect("tcptrace runs");
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = report.lines().find(|line| line.contains("rexmt data pkts:")).expect("tcptrace counts");
-    // Ours, then the kernel's.
+    // Our count; the kernel's follows.
     line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).next().expect("a number")
 }

@@ -1,7 +1,7 @@
-//! Our TCP and the kernel's move the same bytes, whatever happens to packets between them.
+//! Our TCP and the kernel's transfer the same bytes, whatever the path does to packets.
 //!
-//! Each test has a network namespace of its own: no address outside it is used. Where the machine lets us make none, the
-//! tests say so and do nothing.
+//! Each test has its own network namespace and uses no address outside it. Without the right to create namespaces, the
+//! tests print a note and pass.
 #![cfg(target_os = "linux")]
 
 mod bench;
@@ -15,20 +15,20 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::time::Instant;
 
-/// The kernel's address in the namespace, and ours.
+/// Address of the kernel in the namespace; ours follows.
 pub(crate) const KERNEL: [u8; 4] = [10, 77, 0, 1];
 pub(crate) const OURS: [u8; 4] = [10, 77, 0, 2];
 pub(crate) const KERNEL6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
 pub(crate) const OURS6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
 
-/// Runs a test on a TUN device in a new namespace; threads that it starts are in there too.
+/// Runs a test on a TUN device in a new namespace, which its threads inherit.
 pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
     let namespace = match Namespace::nameless() {
         Ok(namespace) => namespace,
         Err(error) => return eprintln!("skipped: {error}"),
     };
     let run = || {
-        // Ask for ECN and grant it; a new namespace has its own value.
+        // Request and grant ECN; a new namespace has its default.
         fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").expect("sysctl of the namespace");
         let interface = Interface {
             name: "lasthop-test".to_owned(),
@@ -43,15 +43,15 @@ pub(crate) fn in_namespace(test: impl FnOnce(Tun) + Send) {
             Err(error) => eprintln!("skipped: {error}"),
         }
     };
-    namespace.within(run).expect("it was just made");
+    namespace.within(run).expect("the namespace exists");
 }
 
-/// An IPv6 address can be used only once the kernel is sure that nobody else has it.
+/// Waits until the addresses are usable: the kernel first checks IPv6 addresses for duplicates.
 fn wait_for_addresses() {
     let start = Instant::now();
     while TcpListener::bind((KERNEL6, 0)).is_err() || TcpListener::bind((Ipv4Addr::from(KERNEL), 0)).is_err()
     {
-        assert!(start.elapsed().as_secs() < 10, "the kernel does not get its addresses");
+        assert!(start.elapsed().as_secs() < 10, "the kernel's addresses are not usable after 10 s");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long the kernel's end waits for anything before the test fails.
+/// Timeout of the kernel's end, after which the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a peer received: its hash, or what went wrong.
+/// Hash of the received bytes, or the error.
 pub type Received = JoinHandle<io::Result<[u8; 32]>>;
 
-/// Listens on a free port; sends `text` to who connects, and hashes what comes.
+/// Listens on a free port, sends `text` to the first client and hashes the received bytes.
 pub fn listening(at: SocketAddr, text: Vec<u8>) -> (SocketAddr, Received) {
     let listener = TcpListener::bind(at).expect("a free port");
     let end = listener.local_addr().expect("an address");
     (end, thread::spawn(move || exchange(listener.accept()?.0, text)))
 }
 
-/// Connects; sends `text`, and hashes what comes.
+/// Connects, sends `text` and hashes the received bytes.
 pub fn connecting(to: SocketAddr, text: Vec<u8>) -> Received {
     thread::spawn(move || exchange(TcpStream::connect_timeout(&to, PATIENCE)?, text))
 }
@@ -48,7 +48,7 @@ pub fn hash(text: &[u8]) -> [u8; 32] {
     Sha256::digest(text).into()
 }
 
-/// A sink that hashes, and a handle to its result.
+/// A writer that hashes; clones share the hash.
 #[derive(Clone, Default)]
 pub struct Hashing(Arc<Mutex<Sha256>>);
 

@@ -1,4 +1,5 @@
-//! More than 500 transfers: every recovery, congestion control and counting, either side first, every kind of impairment.
+//! More than 500 transfers: all recoveries, congestion controls and byte countings, opened by either side, with all
+//! kinds of impairment.
 
 use crate::peer::{self, Hashing, Received, hash};
 use crate::{KERNEL, KERNEL6, OURS, OURS6, in_namespace};
@@ -12,15 +13,15 @@ use lasthop_tcp::sender::{congestion, counting, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// With each kind of impairment at least this many, or as many as there are strategies.
+/// Minimum number of transfers for each kind of impairment (more if there are more strategies).
 const TRANSFERS: usize = 84;
-/// Payloads that meet every edge: nothing, a byte, around one segment and one window, and more.
+/// Edge cases: nothing, one byte, around one segment and one window, and more.
 const SIZES: [usize; 12] =
     [0, 1, 1447, 1448, 1449, 14_480, 30_000, 65_535, 100_000, 250_000, 500_000, 1_000_000];
-/// Two of each kind of impairment carry this much.
+/// Size of two transfers for each kind of impairment.
 const LARGEST: usize = 20_000_000;
 
-/// What happens to packets, with the number of the seed.
+/// Impairments by name; the position is part of the seed.
 fn impairments() -> [(&'static str, Impairment); 6] {
     let (none, delay) = (Impairment::default(), millis(2));
     let everything = Impairment {
@@ -42,7 +43,7 @@ fn impairments() -> [(&'static str, Impairment); 6] {
     ]
 }
 
-/// They wait more than they work, so that all kinds of impairment run at once.
+/// All kinds of impairment run concurrently: transfers wait more than they compute.
 #[test]
 fn every_byte_arrives_whatever_happens_to_packets() {
     let tests = impairments().into_iter().enumerate().map(|(seed, (name, impairment))| {
@@ -58,7 +59,6 @@ fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// One transfer in each direction over one connection.
 struct Transfer {
     name: String,
     up: Vec<u8>,
@@ -80,7 +80,7 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for (number, options) in strategies.iter().cycle().take(TRANSFERS.max(strategies.len())).enumerate() {
         let size = |random: &mut Stream| SIZES[random.draw() as usize % SIZES.len()];
         let (mut up, mut down) = (size(&mut random), size(&mut random));
-        // With SACK, the last recovery: the others would take minutes where losses come in bursts.
+        // The last recovery has SACK. Others would take minutes with bursts of losses.
         if number == last - 1 {
             up = LARGEST;
         }
@@ -136,9 +136,9 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
                 Err(error) => panic!("{}: {error}", transfer.name),
             }
         }
-        assert!(station.now().as_secs() < 120.0, "it hangs: {}", names(&transfers));
+        assert!(station.now().as_secs() < 120.0, "transfers hang: {}", names(&transfers));
     }
-    // The last FINs and their acknowledgements; TIME-WAIT is over soon (see `strategies`).
+    // Time for the last FINs, their ACKs and the short TIME-WAIT (see `strategies`).
     let end = station.now() + Duration::from_secs(20);
     while station.host.sockets() > 0 && station.now() < end {
         station.turn(millis(100)).expect("the device stays");
@@ -147,12 +147,13 @@ fn transfer_all(tun: Tun, what: &str, impairment: Impairment, seed: u64) {
     for transfer in transfers {
         assert!(
             transfer.received.result() == hash(&transfer.down),
-            "{}: we received otherwise",
+            "{}: our side received other bytes",
             transfer.name
         );
         let peer = transfer.peer.expect("it was started").join().expect("no panic");
-        let peer = peer.unwrap_or_else(|error| panic!("{}: the kernel says {error}", transfer.name));
-        assert!(peer == hash(&transfer.up), "{}: the kernel received otherwise", transfer.name);
+        let peer =
+            peer.unwrap_or_else(|error| panic!("{}: error of the kernel's side: {error}", transfer.name));
+        assert!(peer == hash(&transfer.up), "{}: the kernel received other bytes", transfer.name);
     }
     let took = station.now().as_secs();
     println!("{what}: {count} connections, {took:.1} s, {:?}", station.host.counters());
@@ -165,7 +166,6 @@ impl Transfer {
     }
 }
 
-/// Every recovery with every congestion control and counting.
 fn strategies() -> Vec<Options> {
     let mut all = Vec::new();
     for recovery in recovery::ALL {
@@ -182,8 +182,8 @@ fn strategies() -> Vec<Options> {
                         nagle: number % 4 != 0,
                         timestamps: number % 7 != 0,
                         time_wait: Duration::from_secs(2),
-                        // A burst counts packets, not time: it may take every repetition of a segment while nothing else
-                        // is sent. Each waits twice as long as the one before, nine of them for 100 s.
+                        // A burst counts packets, not time: without other traffic it may take all retransmissions of a
+                        // segment. With doubling timeouts nine of them take 100 s.
                         rto: RtoLimits { largest: Duration::from_secs(4), ..Options::default().tcp.rto },
                         ..Options::default().tcp
                     },

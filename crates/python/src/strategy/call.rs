@@ -1,4 +1,4 @@
-//! A copy of a strategy's object, and how its hooks are called.
+//! Copies of a strategy's object, and calls of its hooks.
 
 use super::{Strategy, fail};
 use crate::error::bad_input;
@@ -9,12 +9,12 @@ use pyo3::types::{PyString, PyTuple};
 /// An object whose hooks are called until one of them raises.
 pub struct Object {
     name: String,
-    /// `None` once a hook has raised.
+    /// `None` after an exception.
     object: Option<Py<PyAny>>,
 }
 
 impl Object {
-    /// A copy of a strategy's object.
+    /// Makes a deep copy of a strategy's object.
     pub fn new(strategy: &Strategy) -> Object {
         Python::attach(|py| match strategy.copied(py) {
             Ok(object) => Object { name: strategy.name.clone(), object: Some(object) },
@@ -25,7 +25,7 @@ impl Object {
         })
     }
 
-    /// Does something with the object; `None` from the first exception on.
+    /// Calls `work` with the object; `None` after an exception.
     #[inline]
     pub fn attempt<T>(&mut self, work: impl FnOnce(&Hooks<'_, '_>) -> PyResult<T>) -> Option<T> {
         let object = self.object.as_ref()?;
@@ -40,18 +40,18 @@ impl Object {
         }
     }
 
-    /// A flag of its class.
+    /// Value of a flag.
     pub fn flag(&mut self, name: &str) -> bool {
         self.attempt(|hooks| hooks.flag(name)).unwrap_or(false)
     }
 
-    /// Whether it has a hook of its own, or only what its base has.
+    /// Whether the class overrides a hook of its base.
     pub fn overrides(&mut self, base: &str, hook: &str) -> bool {
         self.attempt(|hooks| overrides(hooks, base, hook)).unwrap_or(false)
     }
 }
 
-/// The object, while Python's lock is held.
+/// The object while Python's lock is held.
 pub struct Hooks<'a, 'py> {
     name: &'a str,
     pub object: &'a Bound<'py, PyAny>,
@@ -62,7 +62,6 @@ impl<'py> Hooks<'_, 'py> {
         self.object.py()
     }
 
-    /// Calls a hook.
     pub fn call(
         &self,
         name: &Bound<'py, PyString>,
@@ -72,7 +71,7 @@ impl<'py> Hooks<'_, 'py> {
         self.object.call_method1(name, arguments)
     }
 
-    /// A number among its attributes, from `least` on.
+    /// Reads a numeric attribute of at least `least`.
     #[inline]
     pub fn number(&self, name: &Bound<'py, PyString>, least: f64) -> PyResult<f64> {
         let value = self.object.getattr(name)?;
@@ -82,7 +81,7 @@ impl<'py> Hooks<'_, 'py> {
         }
     }
 
-    /// What a hook answered, as a number from `least` on.
+    /// Checks a hook's numeric result of at least `least`.
     pub fn answer(&self, hook: &str, value: &Bound<'py, PyAny>, least: f64) -> PyResult<f64> {
         match value.extract::<f64>() {
             Ok(number) if number >= least => Ok(number),
@@ -94,7 +93,7 @@ impl<'py> Hooks<'_, 'py> {
         self.object.getattr(name)?.is_truthy()
     }
 
-    /// `Aimd.cwnd is nan: expected …`.
+    /// Error like `Aimd.cwnd is nan: expected …`.
     pub fn wrong(&self, what: &str, value: &Bound<'py, PyAny>, expected: &str) -> PyErr {
         let shown = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
         let short: String = shown.chars().take(60).collect();
@@ -106,7 +105,7 @@ impl<'py> Hooks<'_, 'py> {
     }
 }
 
-/// Whether the object has a hook of its own, or only what its base has.
+/// Whether the class overrides a hook of its base.
 pub fn overrides(hooks: &Hooks<'_, '_>, base: &str, hook: &str) -> PyResult<bool> {
     let py = hooks.py();
     let base = py.import(intern!(py, "lasthop.strategy"))?.getattr(base)?.getattr(hook)?;

@@ -1,6 +1,4 @@
-//! A congestion control that is a Python object.
-//!
-//! The object keeps `cwnd`, `ssthresh` and `mss` in bytes as attributes; after each hook they are read.
+//! A congestion control in Python. Its attributes `cwnd`, `ssthresh` and `mss`, in bytes, are read after each hook.
 
 use super::Strategy;
 use super::call::{Hooks, Object, overrides};
@@ -14,119 +12,118 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// What the window's rules start from.
+/// Initial state of a congestion control.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Start {
     /// Initial window, bytes.
     window_bytes: u64,
     /// Initial slow start threshold, bytes.
     ssthresh_bytes: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     mss_bytes: u64,
-    /// For random.Random: another number for each flow and repetition.
+    /// Seed for random.Random, different for each flow and repetition.
     seed: u64,
 }
 
 /// One acknowledgement, new or duplicate.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Ack {
-    /// When it came, virtual time, s.
+    /// Arrival time, virtual time, s.
     now_s: f64,
-    /// "open", "recovery" (fast recovery, the ACK that ends it included) or "restart" (after a timeout).
+    /// "open", "recovery" (fast recovery, including the ACK that ends it) or "restart" (after a timeout).
     phase: &'static str,
-    /// First byte that is not acknowledged after it.
+    /// First byte not acknowledged after this ACK.
     una: u64,
-    /// First byte that was not sent before it.
+    /// First byte not sent before this ACK.
     nxt: u64,
     /// Bytes newly and cumulatively acknowledged; 0 for a duplicate.
     acked_bytes: u64,
-    /// Segments completed by it.
+    /// Number of segments completely acknowledged by this ACK.
     segments: u32,
-    /// Bytes that it reports for the first time, SACK included.
+    /// Bytes that this ACK reports as delivered for the first time, SACK included.
     delivered_bytes: u64,
-    /// Of these, bytes that SACK reports beyond it.
+    /// Part of `delivered_bytes` that SACK reports above the cumulative ACK.
     reported_bytes: u64,
-    /// Bytes that it says arrived with a congestion mark and were not known to (AccECN, RFC 9768).
+    /// Bytes newly reported as received with a congestion mark (AccECN, RFC 9768).
     marked_bytes: u64,
-    /// The round-trip time it measured, s; None if it did not.
+    /// RTT sample of this ACK, s; None if there is none.
     rtt_s: Option<f64>,
-    /// The smoothed round-trip time after it, s.
+    /// Smoothed RTT after this ACK, s.
     srtt_s: Option<f64>,
-    /// Bytes in the network after it.
+    /// Bytes in flight after this ACK.
     in_flight_bytes: u64,
-    /// Bytes found lost since the last one.
+    /// Bytes declared lost since the previous ACK.
     lost_bytes: u64,
-    /// No reason to grow: it echoes a congestion mark, or the window was not used.
+    /// Whether the window must not grow: the ACK echoes a congestion mark, or the window was not fully used.
     held: bool,
-    /// What it is worth by the scenario's `counting`, bytes; 0 where there is no reason to grow: duplicates, in recovery,
-    /// held.
+    /// Credit by the scenario's byte counting, bytes; 0 if the window must not grow: duplicate ACK, recovery, held.
     credit_bytes: u64,
-    /// Whether the counting wants credit to be collected until it makes a segment (RFC 3465 §2.1).
+    /// Whether credit accumulates until it reaches a segment (RFC 3465 §2.1).
     collects: bool,
-    /// The rate at which the path delivers, bit/s; only for classes with `rate_samples = True`.
+    /// Delivery rate of the path, bit/s; only with `rate_samples = True`.
     rate_bps: Option<f64>,
-    /// The application had too little to send: the path may be faster.
+    /// Whether the application limits the rate sample: the path may be faster.
     app_limited: bool,
 }
 
-/// What went wrong.
+/// A congestion event: loss, timeout or mark.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Loss {
-    /// When, virtual time, s.
+    /// Time, virtual time, s.
     now_s: f64,
-    /// First byte that is not acknowledged.
+    /// First byte not acknowledged.
     una: u64,
-    /// First byte that was not sent yet.
+    /// First byte not sent yet.
     nxt: u64,
     /// FlightSize: bytes outstanding (RFC 5681 §3.1 Eq. 4).
     flight_bytes: u64,
     /// min(cwnd, advertised window), bytes.
     window_bytes: u64,
-    /// The duplicate ACK that told it echoes a congestion mark.
+    /// Whether the duplicate ACK that reports the loss echoes a congestion mark.
     marked: bool,
 }
 
-/// A segment that is found lost.
+/// A segment declared lost.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct LostSegment {
-    /// When it is found lost, virtual time, s.
+    /// Time of the declaration, virtual time, s.
     now_s: f64,
-    /// Its first byte.
+    /// First byte.
     start: u64,
-    /// The byte behind its last.
+    /// Last byte plus one.
     end: u64,
-    /// Bytes in the network when it was sent, itself included.
+    /// Bytes in flight when the segment was sent, including the segment.
     in_flight_bytes: u64,
-    /// Bytes found lost since then, itself included.
+    /// Bytes declared lost since then, including the segment.
     lost_bytes: u64,
-    /// All bytes delivered so far.
+    /// Total bytes delivered.
     delivered_bytes: u64,
-    /// The application had too little to send then.
+    /// Whether the application limited the sender at that time.
     app_limited: bool,
 }
 
-/// What becomes of the reduction with which a recovery began.
+/// Outcome of the window reduction at the end of a recovery.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Recovered {
-    /// "kept": it was right. "revised": it is taken back. "probed": two segments are to find out (RFC 5682).
+    /// "kept": the reduction stands. "revised": the reduction is undone. "probed": two segments test it (RFC 5682).
     kind: &'static str,
-    /// cwnd to go on with, bytes; None if it was kept.
+    /// New cwnd, bytes; None if kept.
     window_bytes: Option<u64>,
-    /// ssthresh to go on with, bytes; only if it is taken back.
+    /// New ssthresh, bytes; only if revised.
     ssthresh_bytes: Option<u64>,
 }
 
-/// How the strategy's object is built for a flow.
+/// Returns the constructor of a flow's control.
 pub fn build(strategy: Strategy) -> Arc<Build> {
     Arc::new(move |_: &Values, start: congestion::Start| Box::new(Control::new(&strategy, start)))
 }
 
-/// The largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3): none grows beyond.
+/// Largest window that a scaled 16-bit field can advertise (RFC 7323 §2.3).
 const FULL: f64 = (1u64 << 30) as f64;
 
 struct Control {
     object: Object,
-    /// Bytes, as read after the last hook.
+    /// In bytes, as read after the last hook.
     cwnd: f64,
     ssthresh: u64,
     mss: u64,
@@ -137,7 +134,6 @@ struct Control {
     is_told_of_lost: bool,
 }
 
-/// How often it reacts to marks, by the words of the class.
 const PACES: [(&str, MarkPace); 3] =
     [("window", MarkPace::Window), ("rtt", MarkPace::Rtt), ("every", MarkPace::Every)];
 
@@ -197,7 +193,6 @@ impl Control {
         control
     }
 
-    /// Calls a hook, and reads what it made of the window.
     #[inline]
     fn after(&mut self, hook: impl for<'py> FnOnce(&Hooks<'_, 'py>) -> PyResult<Bound<'py, PyAny>>) {
         let samples = self.nature.samples;
@@ -228,7 +223,7 @@ impl Control {
         self.after(|hooks| hooks.object.call_method1(name, (loss,)));
     }
 
-    /// What an ACK is worth: asked where Reno would.
+    /// Credit of an ACK, under the same conditions as in Reno.
     fn credit(&self, ack: &AckEvent, counting: &mut dyn AckCounting) -> u64 {
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.cwnd >= FULL {
             return 0;

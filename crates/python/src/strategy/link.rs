@@ -1,4 +1,4 @@
-//! A router's strategies that are Python objects: may a packet join, and which one leaves next.
+//! Queue admissions and queue disciplines in Python.
 
 use super::Strategy;
 use super::call::{Hooks, Object};
@@ -12,26 +12,26 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A packet on its way.
+/// A packet in the network.
 #[pyclass(frozen, module = "lasthop")]
 #[derive(Clone)]
 pub struct Packet(lasthop_wire::Packet);
 
 #[pymethods]
 impl Packet {
-    /// Its number in the run.
+    /// Number of the packet in the run.
     #[getter]
     fn number(&self) -> u64 {
         self.0.number
     }
 
-    /// Which flow it belongs to, by its place in the scenario.
+    /// Index of the packet's flow in the scenario.
     #[getter]
     fn flow(&self) -> u32 {
         self.0.flow.0
     }
 
-    /// What links charge for it, bytes.
+    /// Size that links charge, bytes.
     #[getter]
     fn wire_bytes(&self) -> u32 {
         self.0.wire_bytes
@@ -43,19 +43,19 @@ impl Packet {
         self.0.segment().map_or(self.0.wire_bytes, |segment| segment.len)
     }
 
-    /// Whether it travels from the flow's source to its destination.
+    /// Whether the packet travels from the flow's source to its destination.
     #[getter]
     fn forward(&self) -> bool {
         self.0.forward
     }
 
-    /// Whether a mark reaches its endpoints (ECN, RFC 3168).
+    /// Whether the endpoints handle marks on this packet (ECN, RFC 3168).
     #[getter]
     fn can_be_marked(&self) -> bool {
         self.0.ecn != Ecn::NotEct
     }
 
-    /// Whether its sender gave it low priority.
+    /// Whether the sender gave the packet low priority.
     #[getter]
     fn low_priority(&self) -> bool {
         self.0.priority == lasthop_wire::Priority::Low
@@ -66,25 +66,25 @@ impl Packet {
     }
 }
 
-/// A queue when a packet arrives.
+/// State of a queue at the arrival of a packet.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct QueueState {
-    /// Packets that wait, the one in transmission not counted.
+    /// Packets waiting, without the one in transmission.
     packets: u32,
-    /// Bytes that wait.
+    /// Bytes waiting.
     bytes: u64,
     /// Whether a packet is in transmission.
     in_service: bool,
-    /// How long the transmitter has had nothing to send, s; 0 while it sends.
+    /// Time for which the transmitter has been idle, s; 0 during a transmission.
     idle_s: f64,
 }
 
-/// What waits in a host's own uplink interface.
+/// Backlog of a host's own uplink interface.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Backlog {
-    /// Packets that wait, the one in transmission not counted.
+    /// Packets waiting, without the one in transmission.
     packets: u32,
-    /// Bytes that wait.
+    /// Bytes waiting.
     bytes: u64,
     /// Whether a packet is in transmission.
     in_service: bool,
@@ -174,24 +174,23 @@ pub fn queue(strategy: Strategy) -> Arc<Build> {
     })
 }
 
-/// Beyond it nothing is asked again, s.
+/// Times from here on count as never, s.
 const FAR_S: f64 = 1e9;
 
 struct Line {
     object: Object,
     draws: bool,
     marks: bool,
-    /// It may give no packet although some wait, and says when to ask again.
+    /// Whether the class overrides `ready_at`: `dequeue` may return None although packets wait.
     holds_back: bool,
-    /// What joined and has neither left nor been dropped, by number.
     waiting: BTreeMap<u64, lasthop_wire::Packet>,
     bytes: u64,
-    /// When to ask again.
+    /// Time of the next call of `dequeue`.
     ready: Time,
 }
 
 impl Line {
-    /// What the object has dropped or marked since it was asked last.
+    /// Applies the object's drops and marks since the last call.
     fn tell(&mut self, dropped: &mut Dropped) {
         if self.marks {
             for number in self.told("marked", "mark()") {
@@ -208,7 +207,6 @@ impl Line {
         }
     }
 
-    /// The packets in one of the object's lists, which is empty then.
     fn told(&mut self, list: &str, hook: &str) -> Vec<u64> {
         let told = self.object.attempt(|hooks| {
             let list = hooks.object.getattr(list)?;
@@ -222,7 +220,6 @@ impl Line {
         told.unwrap_or_default()
     }
 
-    /// When the object wants to be asked again.
     fn asks_at(&mut self, now: Time) -> Time {
         let at_s = self.object.attempt(|hooks| {
             let answer = hooks.call(intern!(hooks.py(), "ready_at"), (now.as_secs(),))?;
@@ -231,7 +228,7 @@ impl Line {
                 false => hooks.answer("ready_at", &answer, 0.0).map(Some),
             }
         });
-        // Later than now: who asks at once and gets nothing would ask for ever.
+        // Strictly later than now: an immediate repetition would loop for ever.
         let later =
             |at_s: f64| (Time::ZERO + Duration::from_secs_f64(at_s)).max(now + Duration::from_nanos(1));
         at_s.flatten().filter(|at_s| *at_s < FAR_S).map_or(Time::NEVER, later)
@@ -244,7 +241,7 @@ impl Line {
     }
 }
 
-/// The number of a packet that waits.
+/// Number of a packet that waits in the queue.
 fn taken(
     hooks: &Hooks<'_, '_>,
     hook: &str,
@@ -253,7 +250,7 @@ fn taken(
 ) -> PyResult<u64> {
     match packet.cast::<Packet>() {
         Ok(packet) if waiting.contains_key(&packet.get().0.number) => Ok(packet.get().0.number),
-        _ => Err(hooks.wrong(hook, packet, "a packet that waits in this queue, each once")),
+        _ => Err(hooks.wrong(hook, packet, "a packet that waits in this queue, at most once")),
     }
 }
 
@@ -274,7 +271,7 @@ impl Queue for Line {
                 false => taken(hooks, "dequeue()", &answer, &self.waiting).map(Some),
             }
         });
-        // A mark on the packet that leaves is one, too.
+        // The packet that leaves may be marked, too.
         if self.marks {
             self.tell(dropped);
         }

@@ -1,7 +1,7 @@
-//! Mechanisms that are Python objects: each seam has one adapter, which calls the object's hooks.
+//! Mechanisms in Python: one adapter for each seam calls the hooks of the object.
 //!
-//! A hook that raises ends its mechanism: no hook of it is called again, and the exception is kept for the run, which
-//! ends before its next piece. Runs with such mechanisms stay on one thread, so that the place is a thread's own.
+//! If a hook raises, no further hook of that object is called; the exception ends the run before its next piece. Such
+//! runs stay on one thread, so the exception is stored per thread.
 
 mod call;
 mod congestion;
@@ -24,12 +24,12 @@ thread_local! {
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Forgets what an earlier run left.
+/// Clears the exception of an earlier run.
 pub fn begin() {
     FAILURE.take();
 }
 
-/// The first exception of a hook since [`begin`].
+/// Returns the first exception of a hook since [`begin`].
 pub fn failure() -> PyResult<()> {
     FAILURE.take().map_or(Ok(()), Err)
 }
@@ -40,7 +40,7 @@ fn fail(error: PyErr) {
     });
 }
 
-/// A Python object under the name that scenarios call it.
+/// A Python object with its name in scenarios.
 pub struct Strategy {
     name: String,
     object: Py<PyAny>,
@@ -51,8 +51,7 @@ impl Strategy {
         Strategy { name: name.to_owned(), object }
     }
 
-    /// Its description, for the length of the program, as descriptions are: one for each name; whether it answers each
-    /// congestion mark in proportion is a part of it.
+    /// Description, leaked like all descriptions; one for each name and scalability.
     fn info(&self, scalable: bool) -> &'static Info {
         static KNOWN: Mutex<BTreeMap<(String, bool), &'static Info>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,21 +60,21 @@ impl Strategy {
             Box::leak(Box::new(Info {
                 name,
                 summary: "a Python object",
-                source: "given to the run",
+                source: "user's code",
                 scalable,
                 ..Info::PLAIN
             }))
         })
     }
 
-    /// A copy of the object, for one use.
+    /// Deep copy of the object, for one use.
     fn copied(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let copy = py.import("copy")?.getattr("deepcopy")?;
         Ok(copy.call1((self.object.bind(py),))?.unbind())
     }
 }
 
-/// Adds a strategy to the seam of this name.
+/// Adds a strategy to the seam with this name.
 pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Strategy) -> PyResult<()> {
     let is_scalable = seam == "congestion" && strategy.object.getattr(py, "is_scalable")?.is_truthy(py)?;
     let (info, tcp) = (strategy.info(is_scalable), &mut catalogue.tcp);
@@ -87,7 +86,7 @@ pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Stra
         "cause" => tcp.cause.add_own(info, receiver::cause(strategy)),
         "admission" => catalogue.link.queue.add_own(info, link::admission(strategy)),
         "queue" => catalogue.link.queue.add_own(info, link::queue(strategy)),
-        other => return Err(bad_input(py, format!("no strategy answers `{other}`"), "")),
+        other => return Err(bad_input(py, format!("there is no seam `{other}`"), "")),
     }
     Ok(())
 }

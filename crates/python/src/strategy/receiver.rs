@@ -1,4 +1,4 @@
-//! A receiver's strategies that are Python objects: when, in which form, with which window it answers, and why it lost.
+//! Receiver mechanisms in Python: ACK policy, ACK splitting, advertised window, loss discrimination.
 
 use super::Strategy;
 use super::call::Object;
@@ -15,79 +15,80 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A data segment that arrived.
+/// An arrived data segment.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Arrival {
-    /// When, virtual time, s.
+    /// Arrival time, virtual time, s.
     now_s: f64,
     /// Bytes by which the cumulative ACK can advance since the last ACK sent.
     unacknowledged_bytes: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     segment_bytes: u64,
-    /// It opened a gap, filled one, repeated something or carried a mark: told at once (RFC 5681 §4.2).
+    /// Whether an ACK is due at once: the segment opened or filled a gap, was a duplicate, or carried a mark (RFC 5681
+    /// §4.2).
     urgent: bool,
-    /// All of it had arrived before.
+    /// Whether all of the segment had arrived before.
     repeated: bool,
-    /// The advertised window opens further with it.
+    /// Whether the advertised window grows with this segment.
     grows: bool,
 }
 
-/// An acknowledgement that is due.
+/// An ACK that is due.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Due {
-    /// First byte that it acknowledges for the first time.
+    /// First byte newly acknowledged.
     start: u64,
-    /// The byte behind the last; equal to `start` for a duplicate.
+    /// Last byte newly acknowledged plus one; equal to `start` for a duplicate.
     end: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     segment_bytes: u64,
-    /// Packets that wait in this host's uplink queue; only for classes with `needs_uplink = True`.
+    /// Packets waiting in this host's uplink queue; only with `needs_uplink = True`.
     uplink_packets: u32,
 }
 
-/// What the sender has counted since the start, as an option could carry it to the receiver (miyoshi §2.3).
+/// Counters of the sender since the start, as an option could carry them to the receiver (miyoshi §2.3).
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct SenderCounts {
-    /// Segments with data sent, retransmissions included.
+    /// Data segments sent, retransmissions included.
     sent: u64,
-    /// Of these, those sent again, for whatever reason.
+    /// Segments retransmitted, for any reason.
     sent_again: u64,
-    /// Losses that duplicate ACKs told.
+    /// Losses detected by duplicate ACKs.
     told_by_duplicates: u64,
 }
 
-/// What the receiver's own uplink interface has counted since the start.
+/// Counters of the receiver's own uplink interface since the start.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct UplinkCounts {
-    /// Packets that joined its queue or tried to.
+    /// Packets offered to the queue.
     offered: u64,
-    /// Of these, those that the queue dropped.
+    /// Packets dropped by the queue.
     dropped: u64,
 }
 
-/// The path as the receiver estimates it.
+/// The receiver's estimate of the path.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct PathEstimate {
     /// Smoothed RTT, s; 0 before the first sample.
     srtt_s: f64,
-    /// Smallest RTT, s.
+    /// Minimum RTT, s.
     min_rtt_s: f64,
-    /// Largest RTT, s.
+    /// Maximum RTT, s.
     max_rtt_s: f64,
-    /// The latest RTT, s.
+    /// Latest RTT, s.
     latest_rtt_s: f64,
-    /// The sender's window as the receiver sees it, segments.
+    /// Estimate of the sender's window, segments.
     cwnd_r_segments: f64,
 }
 
-/// A gap that has just opened in the sequence space.
+/// A new gap in the sequence space.
 #[pyclass(frozen, get_all, module = "lasthop")]
 pub struct Gap {
     /// First missing byte.
     start: u64,
-    /// The byte behind the last.
+    /// Last missing byte plus one.
     end: u64,
-    /// A full segment's payload, bytes.
+    /// Payload of a full segment, bytes.
     segment_bytes: u64,
 }
 
@@ -174,7 +175,7 @@ impl AckShape for Form {
                 _ => Err(hooks.wrong(
                     "shape()",
                     &answer,
-                    "how many copies, 1 to 1000, or lasthop.Slices(pieces, start) with start before due.end",
+                    "a number of copies, 1 to 1000, or lasthop.Slices(pieces, start) with start before due.end",
                 )),
             }
         });
@@ -211,7 +212,7 @@ impl AckShape for Form {
             match answer.extract::<u32>() {
                 Ok(length) => Ok(length),
                 Err(_) => {
-                    Err(hooks.wrong("on_sent()", &answer, "a number of packets, after.packets for instance"))
+                    Err(hooks.wrong("on_sent()", &answer, "a number of packets, for instance after.packets"))
                 }
             }
         });
@@ -231,14 +232,14 @@ fn word(cause: Cause) -> &'static str {
 }
 
 pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>> {
-    // The scale is chosen for it before anything runs: what is wrong with it is said now.
+    // The window scale depends on this value before the run: check it now.
     let largest = strategy.copied(py)?.getattr(py, "largest_bytes")?;
     if !largest.extract::<f64>(py).is_ok_and(|bytes| (1.0..=LARGEST).contains(&bytes)) {
         let shown = largest.bind(py).repr()?.to_string();
         return Err(crate::error::bad_input(
             py,
             format!("{}.largest_bytes is {shown}: expected a number from 1 to {LARGEST}", strategy.name),
-            "the window scale is chosen for it (RFC 7323 §2.2)",
+            "the window scale depends on largest_bytes (RFC 7323 §2.2)",
         ));
     }
     Ok(Arc::new(move |_: &Values| {
@@ -255,7 +256,7 @@ pub fn window(py: Python<'_>, strategy: Strategy) -> PyResult<Arc<window::Build>
     }))
 }
 
-/// The largest window that there is (RFC 7323 §2.3), bytes.
+/// Largest possible window (RFC 7323 §2.3), bytes.
 const LARGEST: f64 = (1u64 << 30) as f64;
 
 struct Window {
@@ -263,7 +264,7 @@ struct Window {
     largest: u64,
     shrinks: bool,
     is_told: bool,
-    /// As it was read after the latest arrival.
+    /// Value of `is_growing` after the last arrival.
     is_growing: bool,
     is_told_of_rate: bool,
 }
@@ -325,7 +326,7 @@ struct Judge {
     draws: bool,
     needs_estimate: bool,
     observes: bool,
-    /// What the link layer reports.
+    /// Whether the class overrides `on_report`.
     is_told: bool,
 }
 
