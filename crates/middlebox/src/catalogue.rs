@@ -12,7 +12,7 @@ pub struct Catalogue {
 
 impl Default for Catalogue {
     fn default() -> Catalogue {
-        let question = "what stands between its links and sees both directions?";
+        let question = "middlebox between the node's links";
         Catalogue { middlebox: Seam::new("node", "middlebox", question, &DEFAULT, ALL) }
     }
 }

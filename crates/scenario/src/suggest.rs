@@ -1,6 +1,6 @@
 //! "Did you mean …?"
 
-/// Other tools' words, and the words here that they mean.
+/// Words of other tools, and their equivalents here.
 const MEANT: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("bbr2", "bbr3"),
@@ -15,11 +15,11 @@ const MEANT: &[(&str, &str)] = &[
     ("mss", "segment"),
 ];
 
-/// The candidate nearest to what was written, if one is near enough to be meant.
+/// The candidate nearest to the written word, if it is near enough.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Comparing costs the product of the lengths; nothing longer than this is a misspelt name.
+    // Comparison costs the product of the lengths; longer texts are not misspelt names.
     const LONGEST: usize = 64;
-    /// A shorter word begins too many others.
+    /// A shorter word is a prefix of too many names.
     const SHORTEST: usize = 3;
     if written.len() > LONGEST {
         return None;
@@ -37,7 +37,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
             _ if is_part => similarity.min(1),
             _ => similarity,
         };
-        // Among equally near names: the one that goes on as written, then the one with fewer changes.
+        // Ties: a name that continues the written word, then the name with fewer changes.
         ((distance, !is_begun, similarity), name)
     });
     let ((distance, ..), name) = scored.min_by_key(|(score, _)| *score)?;
@@ -45,7 +45,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     (distance <= most).then_some(name)
 }
 
-/// A help line: the nearest candidate, and all of them.
+/// A help line: the nearest candidate, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
         return format!("there are no {what}");

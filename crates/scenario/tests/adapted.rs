@@ -104,7 +104,7 @@ fn residual_losses_are_checked() {
     let key = |name: &str| format!("{link}.{name}");
     let (loss, burst) = (key("residual_loss"), key("residual_burst"));
     assert!(refused(&[(&burst, "5")]).contains("needs `residual_loss`"));
-    assert!(refused(&[(&loss, "1"), (&burst, "5")]).contains("no room between bursts"));
+    assert!(refused(&[(&loss, "1"), (&burst, "5")]).contains("no gap between bursts"));
     assert!(refused(&[(&loss, "101 %")]).contains(&loss));
     let empty = Draft::load("lte").expect("a path").set("loss", "").expect_err("nothing to take away");
     assert!(empty.advice().is_some_and(|help| help.contains("loss=0")), "{empty}");

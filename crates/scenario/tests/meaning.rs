@@ -325,12 +325,12 @@ fn light_traces_stand_beside_heavy_ones() {
         let problem = Draft::load(&line).and_then(|draft| draft.check()).expect_err(&line);
         assert!(problem.to_string().contains(told), "{problem}");
     };
-    refused(format!("rate=5Mbit/s,light={light}"), "light is without `trace`");
-    refused(format!("trace={heavy},up=1Mbit/s,path.down.light_timer=3ms"), "light_timer is without `light`");
+    refused(format!("rate=5Mbit/s,light={light}"), "light needs `trace`");
+    refused(format!("trace={heavy},up=1Mbit/s,path.down.light_timer=3ms"), "light_timer needs `light`");
     refused(format!("trace={heavy},up=1Mbit/s,light={heavy}"), "line 1: not a time, a base delay and one");
     refused(format!("trace={light},up=1Mbit/s,light={light}"), "line 1: `0 20 0 2` is not a whole number");
     refused(format!("trace={heavy},up=1Mbit/s,light={sizes}"), "line 1: not a time");
-    refused(format!("trace={heavy},up=1Mbit/s,light={light},arq=\"wifi\""), "decides by itself");
+    refused(format!("trace={heavy},up=1Mbit/s,light={light},arq=\"wifi\""), "schedules its own transmissions");
     for (text, told) in [
         ("0 20 0\n", "fewer than two lines"),
         ("0 20 0\n0 20 0\n", "the last time is 0 ms"),

@@ -119,29 +119,29 @@ seams! {
     /// ```
     pub struct Catalogue {
         /// Loss recovery.
-        "sender" recovery: recovery::Build = recovery, "what was lost, and what goes out again?";
+        "sender" recovery: recovery::Build = recovery, "loss recovery";
         /// Window reduction while a loss is repaired.
-        "sender" reduction: reduction::Build = reduction, "how does the window come down?";
+        "sender" reduction: reduction::Build = reduction, "window reduction in recovery";
         /// End of slow start, beside a loss.
-        "sender" slow_start: slow_start::Build = slow_start, "what ends slow start, beside a loss?";
+        "sender" slow_start: slow_start::Build = slow_start, "slow start exit";
         /// Congestion control.
-        "sender" congestion: congestion::Build = congestion, "how large is the congestion window?";
+        "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Credit for an ACK.
-        "sender" counting: counting::Build = counting, "what is an acknowledgement worth?";
+        "sender" counting: counting::Build = counting, "window credit per ACK";
         /// Sender's judgement of a loss once it is repaired.
-        "sender" judge: judge::Build = judge, "was it congestion, after all?";
+        "sender" judge: judge::Build = judge, "loss discrimination by the sender";
         /// Time at which data is acknowledged.
-        "receiver" timing: timing::Build = timing, "when is data acknowledged?";
+        "receiver" timing: timing::Build = timing, "ACK policy";
         /// Number and form of the ACKs for each one that is due.
-        "receiver" shape: shape::Build = shape, "in how many acknowledgements?";
+        "receiver" shape: shape::Build = shape, "ACK splitting";
         /// Echo of congestion marks.
-        "receiver" echo: echo::Build = echo, "how is a congestion mark echoed?";
+        "receiver" echo: echo::Build = echo, "ECN echo";
         /// Advertised window.
-        "receiver" window: window::Build = window, "how much may come?", at first buffer(4 << 20);
+        "receiver" window: window::Build = window, "advertised window", at first buffer(4 << 20);
         /// Receiver's judgement of a loss.
-        "receiver" cause: cause::Build = cause, "why was it lost?";
+        "receiver" cause: cause::Build = cause, "loss discrimination by the receiver";
         /// Receiver's estimate of the sender's window.
-        "receiver" estimate: estimate::Build = estimate, "how large is the sender's window?";
+        "receiver" estimate: estimate::Build = estimate, "estimate of the sender's window";
     }
 }
 

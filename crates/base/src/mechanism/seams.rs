@@ -30,7 +30,7 @@
 ///     /// Its seams.
 ///     pub struct Catalogue {
 ///         /// Form of acknowledgements.
-///         "receiver" shape: shape::Build = shape, "in how many acknowledgements?";
+///         "receiver" shape: shape::Build = shape, "ACK splitting";
 ///     }
 /// }
 ///

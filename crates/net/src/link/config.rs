@@ -41,13 +41,13 @@ seams! {
     /// a caller adds others to their seams.
     pub struct Catalogue {
         /// Queue before the link.
-        "link" queue: discipline::Build = admission + queue, "may a packet join the queue, and which one leaves it next?";
+        "link" queue: discipline::Build = admission + queue, "queue discipline";
         /// Losses on the air.
-        "link" channel: channel::Build = channel, "does a transmission arrive intact?";
+        "link" channel: channel::Build = channel, "channel error model";
         /// Link layer's answer to losses.
-        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "what does the link layer do if not?";
+        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer error control";
         /// Delay that is added to `delay` at random.
-        "link" jitter: jitter::Build = jitter, "by how much is a packet later than the propagation delay says?";
+        "link" jitter: jitter::Build = jitter, "delay variation";
     }
 }
 

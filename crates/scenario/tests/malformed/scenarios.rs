@@ -6,7 +6,7 @@ use super::Case;
 #[rustfmt::skip]
 pub(crate) const SCENARIOS: &[Case] = &[
     // Not TOML.
-    ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "stand in quotes"),
+    ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),
     ("duration = \"10 s\"", "duration =", 2, "duration =", "not TOML", "key = value"),
     ("title = \"a test\"", "title = \"a test", 1, "title = \"a test", "not TOML", "key = value"),
     ("seed = 1", "seed = 1\nseed = 2", 4, "seed", "duplicate", "key = value"),
@@ -27,9 +27,9 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
     // Applications.
-    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it says nothing without `response`", "set `response`, too"),
-    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it says nothing without `off`", "set `off`, too"),
-    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it says nothing without `response`", "leave `exchanges` out"),
+    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it has no effect without `response`", "set `response`, too"),
+    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it has no effect without `off`", "set `off`, too"),
+    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it has no effect without `response`", "leave `exchanges` out"),
     ("segment = ", "period = \"pareto\"\nsegment = ", 30, "\"pareto\"", "without `on` or `think`", "leave `period` out"),
     ("segment = ", "on = \"1 s\"\noff = \"1 s\"\nperiod = \"web\"\nsegment = ", 32, "\"web\"", "not one of fixed, exponential, pareto", "one of fixed"),
     ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nthink = \"1 s\"\nevery = \"1 s\"\nsegment = ", 33, "\"1 s\"", "`think` says already", "leave `every` or `think` out"),
@@ -93,7 +93,7 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("after = \"40 ms\"", "after = \"2 s\"", 37, "\"2 s\"", "too long: at most 499 ms", "a time from"),
     ("queue = \"50 packets\"", "queue = 50", 20, "50", "50 has no unit", "\"50 packets\", \"64 KB\", \"1 bdp\""),
     ("queue = \"50 packets\"", "queue = \"50\"", 20, "\"50\"", "`50` has no unit", "\"50 packets\", \"64 KB\", \"1 bdp\""),
-    ("queue = \"50 packets\"", "queue = \"0 packets\"", 20, "\"0 packets\"", "would lose", "\"unlimited\""),
+    ("queue = \"50 packets\"", "queue = \"0 packets\"", 20, "\"0 packets\"", "would discard", "\"unlimited\""),
     ("queue = \"50 packets\"", "queue = \"-5 packets\"", 20, "\"-5 packets\"", "too small", "\"unlimited\""),
     ("queue = \"50 packets\"", "queue = \"50 pakets\"", 20, "\"50 pakets\"", "`pakets` is not a unit", "\"50 packets\", \"64 KB\", \"1 bdp\""),
     ("queue = \"50 packets\"", "queue = \"endless\"", 20, "\"endless\"", "no queue is called `endless`", "\"unlimited\""),
@@ -110,10 +110,10 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("from = \"server\"\nto = \"client\"\nsegment", "from = \"client\"\nto = \"client\"\nsegment", 29, "\"client\"", "crosses no link", "another node"),
     ("from = \"bs\"\nto = \"client\"\n", "from = \"bss\"\nto = \"client\"\n", 49, "\"bs\"", "no links lead from `bs` to `client`", "add a link"),
     ("packet = \"200 bytes\"\n", "", 39, "voice", "[flow.voice] needs the key `packet`", "1000 bytes"),
-    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"10 s\"", 45, "\"10 s\"", "when the run is over", "ends at 10 s"),
+    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"10 s\"", 45, "\"10 s\"", "after the run's end", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstagger = \"6 s\"\ncount = 3", 45, "\"6 s\"", "begin at 12 s", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"4 s\"\nstart_spread = \"6 s\"", 46, "\"6 s\"", "begin at 10 s", "ends at 10 s"),
-    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"2 s\"\nstop = \"2 s\"", 46, "\"2 s\"", "ends before it begins", "not a length"),
+    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"2 s\"\nstop = \"2 s\"", 46, "\"2 s\"", "ends before its start", "not a length"),
     ("segment = \"1000 bytes\"", "count = 100001", 30, "100001", "too large", "whole number"),
     // Routes.
     ("server.client = \"bs\"", "server.cleint = \"bs\"", 49, "cleint", "no link has a node `cleint`", "did you mean `client`"),

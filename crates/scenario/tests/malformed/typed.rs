@@ -9,13 +9,13 @@ pub(crate) const TRACES: &[Case] = &[
     ("1\n2\n2.5\n4\n", "", 3, "2.5", "`2.5` is not a whole number", "whole milliseconds"),
     ("-1\n2\n", "", 1, "-1", "`-1` is not a whole number", "whole milliseconds"),
     ("1\n\n2\n", "", 2, "", "not a whole number", "whole milliseconds"),
-    ("1\n5\n4\n", "", 3, "4", "4 ms comes after 5 ms", "not before the line above"),
+    ("1\n5\n4\n", "", 3, "4", "4 ms comes after 5 ms", "not less than the line above"),
     ("0\n0\n", "", 2, "0", "the last time is 0 ms", "above 0"),
     ("1\n99999999999999999999\n", "", 2, "99999999999999999999", "not a whole number", "whole milliseconds"),
     ("1\n9999999999999999\n", "", 2, "9999999999999999", "too late", "whole milliseconds"),
     ("1 2 3\n", "", 1, "1 2 3", "`1 2 3` is not a whole number", "whole milliseconds"),
-    ("", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds a line"),
-    ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds a line"),
+    ("", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
+    ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
 ];
 
 /// Inline scenarios: nothing, the line, then as above.
@@ -71,7 +71,7 @@ pub(crate) const SETS: &[Case] = &[
     ("seed", "abc", 1, "abc", "does not begin with a number", "whole number"),
     ("link.wired.to", "server", 1, "server", "to itself", "another node"),
     ("flow.bulk.to", "clinet", 1, "clinet", "no link has a node `clinet`", "did you mean `client`"),
-    ("route.bs.client", "server", 1, "server", "round in circles", "shortest path"),
+    ("route.bs.client", "server", 1, "server", "` loop: ", "shortest path"),
     ("flow.bulk", "5", 1, "5", "flow.bulk is a table, not a number", "[flow.bulk]"),
     ("link.wireless.down.trace", "x.down", 1, "x.down", "cannot read `x.down`", "Mahimahi"),
     ("", "1", 1, "=1", "`` is not a key", "full path"),
