@@ -207,7 +207,9 @@ mod tests {
         };
         let split = one("rate=10Mbit/s,shape=split,count=3");
         assert!(split.starts_with("flow.bulk.1 and 2 more: shape = \"split\" changes nothing"), "{split}");
-        assert!(one("rate=10Mbit/s,cause=rtt").contains("cause = \"rtt\" judges losses and changes nothing"));
+        assert!(
+            one("rate=10Mbit/s,cause=rtt").contains("cause = \"rtt\" classifies losses and changes nothing")
+        );
         for sound in [
             "shape=split,cause=mac",
             "shape={kind=\"split\",when=\"always\"}",

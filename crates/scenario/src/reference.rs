@@ -24,6 +24,7 @@ pub struct Section {
     pub keys: Vec<Described>,
 }
 
+/// A key, described.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
     /// Name within the section: `queue`, `limited_transmit`.

@@ -46,7 +46,7 @@ impl Scenario {
 pub enum Headers {
     /// True length of the packet's headers, options included.
     Real,
-    /// Nothing.
+    /// No header bytes.
     None,
     /// This many bytes.
     Nominal(u32),
@@ -55,6 +55,7 @@ pub enum Headers {
 /// A link between two nodes.
 #[derive(Clone, Hash, Debug)]
 pub struct Link {
+    /// Its name.
     pub name: String,
     /// Node at its upper end: an index into [`Scenario::nodes`].
     pub from: usize,

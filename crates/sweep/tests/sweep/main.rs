@@ -1,4 +1,4 @@
-//! Sweeps and their stores, without a process around them.
+//! Sweeps and their stores, in one process.
 
 mod file;
 mod merged;
@@ -34,7 +34,7 @@ fn goodput() -> Vec<Quantity> {
     vec![Quantity::named("goodput_kbps").unwrap()]
 }
 
-/// A driver of a store, its seeds from 1.
+/// A driver of a store; seeds from 1.
 fn driver(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> Driver {
     Driver::begin(Store::open(store).unwrap(), grid, count.clone(), 1, shard).unwrap()
 }
@@ -43,7 +43,7 @@ fn done(job: &Job) -> Row {
     row::run(&job.scenario, &job.digest, job.seed)
 }
 
-/// Does at most so many runs, a few at a time, those that began last coming back first. How many were done.
+/// Does at most `most` runs, in small batches returned in reverse order; returns their number.
 fn work(driver: &mut Driver, most: usize) -> usize {
     let mut finished = 0;
     while finished < most {
@@ -59,7 +59,7 @@ fn work(driver: &mut Driver, most: usize) -> usize {
     finished
 }
 
-/// A sweep from its beginning or its middle to its end; how many runs were done.
+/// Completes a sweep; returns the number of runs done.
 fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);
