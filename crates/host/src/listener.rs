@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 
 /// A socket that listens.
 pub(crate) struct Listener {
-    /// Its address may be unspecified: any of the host's.
+    /// Local end; an unspecified address means any of the host's.
     pub(crate) local: SocketAddr,
     pub(crate) options: Options,
     backlog: usize,
-    /// Connections whose handshake is under way.
+    /// Connections in their handshake.
     opening: usize,
     /// Connections to accept, oldest first.
     ready: VecDeque<Handle>,
@@ -22,8 +22,7 @@ impl Listener {
         Listener { local, options, backlog: backlog.max(1), opening: 0, ready: VecDeque::new() }
     }
 
-    /// Whether another SYN may open a connection: half-open ones count, so that a flood of SYNs costs no more than
-    /// the backlog.
+    /// Whether another SYN may open a connection. Half-open connections count, which bounds the cost of a SYN flood.
     pub(crate) fn has_room(&self) -> bool {
         self.opening + self.ready.len() < self.backlog
     }
@@ -32,7 +31,7 @@ impl Listener {
         self.opening += 1;
     }
 
-    /// A handshake came to nothing.
+    /// Counts a failed handshake.
     pub(crate) fn fails(&mut self) {
         self.opening = self.opening.saturating_sub(1);
     }
