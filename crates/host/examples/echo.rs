@@ -45,12 +45,10 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
         while let Some(packet) = server.poll_packet(now) {
             client.handle_packet(now, packet);
         }
-        // The server's application.
         while let Ok((socket, _)) = server.accept(listener) {
             serving.push(socket);
         }
         serving.retain(|socket| echo(&mut server, now, *socket).is_ok() && server.info(*socket).is_ok());
-        // The client's application.
         if client.readiness(asking)?.writable && sent < text.len() {
             sent += client.send(asking, &text[sent..])?;
             if sent == text.len() {

@@ -15,7 +15,6 @@ use lasthop_wire::{Body, Ecn, Priority, Segment};
 /// Time that a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
 const ORPHAN_WAIT: Duration = Duration::from_secs(60);
 
-/// An endpoint with its bytes.
 pub(crate) struct Connection {
     pub(crate) ends: Ends,
     pub(crate) endpoint: Endpoint,
@@ -34,7 +33,6 @@ pub(crate) struct Connection {
     pub(crate) is_orphan: bool,
     /// Time at which an orphan stops waiting for the peer's FIN.
     orphan_until: Time,
-    /// Whether the error that ended the connection was reported.
     told: bool,
     /// Scratch space for an outgoing segment.
     segment: Segment,
@@ -60,7 +58,6 @@ impl Connection {
         }
     }
 
-    /// Handles an arriving segment with its payload.
     pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], ecn: Ecn) {
         let (before, was_open) = (self.endpoint.delivered(), self.is_open());
         if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
@@ -85,7 +82,6 @@ impl Connection {
         self.endpoint.hold_unread(self.unread());
     }
 
-    /// Handles deadlines that may have passed.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         if now < self.orphan_until {
@@ -118,7 +114,6 @@ impl Connection {
         Ok(taken)
     }
 
-    /// Reads bytes; 0 at the end of the peer's stream.
     pub(crate) fn recv(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         let len = self.incoming.read(out, self.next());
         if len > 0 || out.is_empty() {
@@ -136,13 +131,11 @@ impl Connection {
         }
     }
 
-    /// Result of a read without bytes.
     fn end_of_reading(&mut self) -> Result<usize, Error> {
         self.check_end()?;
         if self.has_no_more_to_read() { Ok(0) } else { Err(Error::WouldBlock) }
     }
 
-    /// Shuts down sending.
     pub(crate) fn shutdown(&mut self) -> Result<(), Error> {
         if !self.is_open() {
             return Err(Error::NotConnected);
@@ -170,7 +163,6 @@ impl Connection {
         self.reads_to != u64::MAX
     }
 
-    /// Closes the application's handle.
     pub(crate) fn close(&mut self, now: Time) {
         self.is_orphan = true;
         self.orphan_until = now + ORPHAN_WAIT;
@@ -227,17 +219,14 @@ impl Connection {
             || (self.is_open() && !self.shut && self.may_write() && self.outgoing.free() > 0)
     }
 
-    /// Whether both directions are finished.
     pub(crate) fn is_over(&self) -> bool {
         self.endpoint.ended().is_some() || self.endpoint.state() == State::TimeWait
     }
 
-    /// Whether the handshake is complete.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.endpoint.state(), State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
 
-    /// Time of the next timeout.
     pub(crate) fn timeout(&self) -> Time {
         self.endpoint.poll_timeout().min(self.orphan_until)
     }

@@ -25,7 +25,6 @@ impl Incoming {
         next.saturating_sub(self.start)
     }
 
-    /// Bytes that the application has read.
     pub(crate) fn read_so_far(&self) -> u64 {
         self.start - 1
     }
@@ -65,7 +64,6 @@ impl Incoming {
         len
     }
 
-    /// Discards bytes from `offset` on.
     pub(crate) fn cut(&mut self, offset: u64) {
         self.bytes.truncate(self.readable(offset) as usize);
     }

@@ -5,13 +5,11 @@ use crate::options::Options;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// A socket that listens.
 pub(crate) struct Listener {
     /// Local end; an unspecified address means any of the host's.
     pub(crate) local: SocketAddr,
     pub(crate) options: Options,
     backlog: usize,
-    /// Connections in their handshake.
     opening: usize,
     /// Connections to accept, oldest first.
     ready: VecDeque<Handle>,
@@ -31,7 +29,6 @@ impl Listener {
         self.opening += 1;
     }
 
-    /// Counts a failed handshake.
     pub(crate) fn fails(&mut self) {
         self.opening = self.opening.saturating_sub(1);
     }

@@ -13,7 +13,6 @@ const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 /// Distance of a new connection's numbers from an old connection's, if the clock has not advanced that far.
 const BEHIND: u64 = 64_000;
 
-/// Initial sequence numbers and ports, derived from a secret.
 pub(crate) struct Numbers {
     secret: [u8; 16],
     opened: u16,
@@ -41,7 +40,6 @@ impl Numbers {
         }
     }
 
-    /// Seed of a connection's random stream.
     pub(crate) fn seed(&self, local: SocketAddr, remote: SocketAddr) -> u64 {
         self.hash(b's', Some(local), remote)
     }

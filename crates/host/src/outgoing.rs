@@ -16,12 +16,10 @@ impl Outgoing {
         Outgoing { start: 1, bytes: VecDeque::new(), capacity }
     }
 
-    /// Unacknowledged bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Free space, bytes.
     pub(crate) fn free(&self) -> usize {
         self.capacity.saturating_sub(self.bytes.len())
     }

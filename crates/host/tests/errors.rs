@@ -24,7 +24,6 @@ fn nobody_listens_connection_refused() {
         Ok(Readiness { readable: true, writable: true, hung_up: true })
     );
     assert_eq!(world.client.recv(local, &mut [0; 1]), Err(Error::ConnectionRefused));
-    // Errors are reported once.
     assert_eq!(world.client.recv(local, &mut [0; 1]), Ok(0));
     assert_eq!(world.client.send(local, b"x"), Err(Error::BrokenPipe));
     assert_eq!(world.client.close(world.now, local), Ok(()));

@@ -100,7 +100,6 @@ fn a_soft_error_is_told_and_no_more() {
         let now = world.now;
         world.client.handle_packet(now, &bytes);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
-        // SO_ERROR reports the error too, once.
         assert_eq!(world.client.take_error(other), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(None));
         // After three minutes of SYNs the error is the reason for the failure.
@@ -108,7 +107,6 @@ fn a_soft_error_is_told_and_no_more() {
         assert_eq!(world.client.take_error(local), Ok(Some(error)));
         assert_eq!(world.client.take_error(local), Ok(None));
 
-        // A SYN that gets through clears the error.
         let local = connect(&mut world);
         world.run_for(ROUND_TRIP);
         world.middle = None;

@@ -10,7 +10,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use world::{At, CLEAN, World, text};
 
-/// Acknowledgement number and window of each pure ACK.
 type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
 
 /// Removes the window scale from SYNs if `strips`, and records the server's pure ACKs.
@@ -58,7 +57,6 @@ fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
     acks.take()
 }
 
-/// Number of ACKs equal to the preceding ACK.
 fn repeated(acks: &[(u32, u16)]) -> usize {
     acks.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }

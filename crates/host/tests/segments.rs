@@ -23,7 +23,6 @@ fn host(mtu: u16) -> Host {
     Host::new(&ours(), mtu, [3; 16])
 }
 
-/// A packet with this segment.
 fn packet(from: SocketAddr, to: SocketAddr, segment: Segment, bytes: &[u8]) -> Vec<u8> {
     let header = Header { source: from, destination: to, ecn: Ecn::NotEct, dscp: 0, id: 0, ttl: Header::TTL };
     let segment = Segment { len: bytes.len() as u32, ..segment };
@@ -32,7 +31,6 @@ fn packet(from: SocketAddr, to: SocketAddr, segment: Segment, bytes: &[u8]) -> V
     out
 }
 
-/// The next packet sent.
 fn sent(host: &mut Host) -> Option<(Header, Segment)> {
     let parsed = parse(host.poll_packet(NOW)?, Checksums::Verify).expect("a packet");
     let Content::Tcp(segment) = parsed.content else { panic!("TCP") };

@@ -41,7 +41,6 @@ fn what_is_peeked_at_stays() {
     assert_eq!(world.server.peek(listener, &mut bytes), Err(Error::Invalid));
 }
 
-/// A peek leaves the window unchanged.
 #[test]
 fn a_peek_opens_no_window() {
     let mut world = World::new(2, CLEAN);
@@ -126,7 +125,6 @@ fn the_reading_half_is_closed_alone() {
     world.server.send(remote, b"after").unwrap();
     world.run_for(ROUND_TRIP);
     assert_eq!(read(&mut world.client, local), b"after");
-    // Both sides close in order.
     world.client.shutdown(local).unwrap();
     world.run_for(ROUND_TRIP);
     world.server.close(world.now, remote).unwrap();

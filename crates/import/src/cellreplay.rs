@@ -38,7 +38,6 @@ pub(crate) fn read(
     Ok(whole)
 }
 
-/// Reads the traces of one direction.
 fn direction(
     folder: &Path,
     side: &str,
@@ -141,7 +140,6 @@ fn light_trace(file: Opened) -> Result<Trains, Refusal> {
     Ok(Trains { light: Light { text, sizes: None }, said })
 }
 
-/// Copies the delays by size.
 fn sizes_of(file: Opened) -> Result<String, Refusal> {
     let mut lines = Lines::new(file);
     let mut text = String::new();

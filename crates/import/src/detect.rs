@@ -42,7 +42,6 @@ impl Format {
     }
 }
 
-/// Bytes examined.
 const LOOKED_AT: u64 = 1 << 16;
 
 /// First bytes of pcapng (section header), and pcap's four magic numbers.
@@ -54,7 +53,6 @@ const CAPTURES: [[u8; 4]; 5] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-/// Detects a file's format.
 pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal> {
     let mut head = Vec::new();
     file.take(LOOKED_AT).read_to_end(&mut head).map_err(|error| Refusal::io("cannot be read", &error))?;

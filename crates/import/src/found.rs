@@ -79,7 +79,6 @@ pub struct Found {
     pub fit: Vec<String>,
 }
 
-/// Default rate.
 const USUAL_RATE: &str = "10 Mbit/s";
 /// Default round-trip time, ms.
 const USUAL_RTT_MS: f64 = 50.0;
@@ -179,7 +178,6 @@ impl Found {
     }
 }
 
-/// A service, or a rate as written by the user.
 enum Way {
     Known(Service),
     Written(String),
@@ -232,7 +230,6 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// A basic string of TOML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -7,7 +7,6 @@ use crate::{Ask, Refusal};
 use serde_json::Value;
 use std::io::Read;
 
-/// Largest JSON read, bytes.
 const LARGEST: u64 = 64 << 20;
 /// Largest jump of sequence numbers that counts as losses; a larger jump is a new measurement.
 const MOST_MISSING: u64 = 100_000;
@@ -25,7 +24,6 @@ pub(crate) fn read(mut file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
     seen.found(ask)
 }
 
-/// Round trips and losses in order.
 #[derive(Default)]
 struct Seen {
     record: Record,

@@ -104,7 +104,6 @@ fn capture(seed: u32) -> Vec<u8> {
     bytes
 }
 
-/// The same packets as pcapng.
 fn capture_ng(seed: u32) -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = 12 + body.len() as u32;

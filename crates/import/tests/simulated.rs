@@ -15,7 +15,6 @@ use std::io::sink;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Place of the capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Sender,
@@ -55,7 +54,6 @@ fn scenario(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, s
     Scenario::parse(&text, "test").expect("a scenario")
 }
 
-/// Text of the scenario.
 fn text(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> String {
     format!(
         r#"
@@ -88,7 +86,6 @@ segment = "{segment} bytes"
     )
 }
 
-/// Runs a scenario and imports its capture.
 fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Found, lasthop_sim::Outcome) {
     let (path, outcome) = captured(scenario, place, folder, |packet| vec![packet]);
     let found =

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 /// Columns by name.
 pub type Named = Vec<(String, Vec<f64>)>;
 
-/// Columns being written.
 #[derive(Default)]
 pub(crate) struct Columns {
     index: Vec<Value>,
@@ -31,7 +30,6 @@ impl Columns {
     }
 }
 
-/// Header and columns in one buffer.
 pub(crate) fn packed(mut header: Value, columns: Columns) -> Vec<u8> {
     header["columns"] = Value::Array(columns.index);
     let text = header.to_string();

@@ -9,7 +9,6 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::Samples;
 use serde_json::{Value, json};
 
-/// Names of variants.
 const NAMES: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
 /// Goodput, window, round trips, queue and bytes in flight of the pictured flow, for all variants.

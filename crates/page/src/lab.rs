@@ -22,7 +22,6 @@ pub struct Lab {
     running: Option<Run>,
     /// By variant, then by repetition.
     kept: Vec<Vec<Outcome>>,
-    /// By variant.
     sampled: Vec<Option<(Scenario, Samples)>>,
 }
 

@@ -3,9 +3,7 @@
 use lasthop_scenario::Problem;
 use serde_json::{Value, json};
 
-/// An error instead of an answer.
 pub(crate) enum Refusal {
-    /// An error in a scenario.
     Scenario(Problem),
     /// An error in the request itself, one sentence.
     Request(String),

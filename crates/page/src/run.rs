@@ -10,7 +10,6 @@ use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
-/// The current run, and its options.
 pub(crate) struct Run {
     running: Running<'static>,
     scenario: Scenario,
@@ -36,7 +35,6 @@ impl Run {
         self.running.advance(events)
     }
 
-    /// Virtual time, s.
     pub(crate) fn now_s(&self) -> f64 {
         self.running.now().as_secs()
     }
@@ -78,7 +76,6 @@ fn push_segments(seen: &Segments, columns: &mut Columns) {
     columns.push_all("event", &Segments::EVENTS, &seen.events);
 }
 
-/// Metrics of each flow.
 fn flows(outcome: &Outcome) -> Vec<Value> {
     let of = |flow| {
         let numbers = METRICS.iter().map(|metric| (metric.name.to_owned(), json!((metric.of)(flow))));

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Most lines of a history.
 const MOST: usize = 400;
 
 /// History of the segment with the byte at `offset` of the pictured flow: lines with a time (s) and an event. A byte
@@ -158,7 +157,6 @@ impl Observer for Teller {
             return;
         }
         match event {
-            // The SYN is byte 0.
             Event::Retransmitted { range, reason }
                 if (range.start..range.end).contains(&(self.wanted + 1)) =>
             {

@@ -8,7 +8,6 @@ use crate::reader::{Head, Reader};
 use crate::scenario::{Exchanges, Pauses, Transfer};
 use lasthop_base::{Duration, Spread, Unit, Value};
 
-/// Largest request or response, bytes.
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
 /// No key has a default: without them a flow is a plain transfer.
@@ -74,7 +73,6 @@ pub(crate) fn keys() -> Vec<Key> {
     ]
 }
 
-/// The flow's application; `None` if the scenario sets none of the keys.
 pub(crate) fn read(
     reader: &Reader<'_>,
     head: Head<'_>,

@@ -6,14 +6,11 @@ use crate::reader::Reader;
 use crate::source::{Source, Span};
 use lasthop_base::Duration;
 
-/// Largest file read, bytes.
 const LARGEST: u64 = 16 << 20;
-/// Largest transfer, bytes.
 const MOST_BYTES: u64 = 1_000_000_000_000_000;
 /// Latest arrival, s.
 const LATEST: f64 = 1e9;
 
-/// Start of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrival {
     /// Time after the flow's `start`.

@@ -52,7 +52,6 @@ struct Crossing {
     rate: Rate,
     /// Longest round trip of a crossing flow, without queueing.
     rtt: Duration,
-    /// Largest packet, bytes.
     packet: u64,
 }
 
@@ -67,7 +66,6 @@ impl Crossing {
         }
     }
 
-    /// Bandwidth-delay product, bytes.
     fn product(&self) -> f64 {
         self.rate.bps() as f64 * self.rtt.as_secs() / 8.0
     }

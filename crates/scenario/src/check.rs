@@ -98,7 +98,6 @@ fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> R
     Ok(keys)
 }
 
-/// The tables under `link` or `flow`, at least one.
 fn named_tables<'t>(
     reader: &Reader<'_>,
     document: &'t Table,

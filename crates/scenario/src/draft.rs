@@ -35,7 +35,6 @@ fn given_within(node: &Node, is_own: &dyn Fn(&&Entry) -> bool, entry: &Entry) ->
     }
 }
 
-/// Largest scenario file, bytes.
 const LARGEST: u64 = 4 << 20;
 
 /// A scenario's document with its changes, not yet checked.

@@ -20,7 +20,6 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// An empty list with capacity `count`.
     pub(crate) fn with_room(count: usize) -> Fields {
         Fields { list: Vec::with_capacity(count) }
     }

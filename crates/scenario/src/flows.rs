@@ -19,7 +19,6 @@ use lasthop_tcp::Config;
 use lasthop_tcp::config::Patience;
 use lasthop_tcp::profile::{self, Profile};
 
-/// A flow, and the place of its `to`.
 pub(crate) struct Placed {
     pub(crate) flow: Flow,
     pub(crate) place: Span,
@@ -95,7 +94,6 @@ fn flow(
     Ok(())
 }
 
-/// The transfers of a file that begin before the run ends.
 fn arriving(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -338,7 +336,6 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
     match ordered.into_iter().find(|(_, span)| *span > limits.largest) {
         None => Ok(()),
         Some((key, span)) => {
-            // Underlines the key that was written.
             let Some(place) = fields.place(key) else { return Ok(()) };
             Err(reader
                 .problem(place, format!("{path}.{key}: {span} is longer than max_rto, {}", limits.largest))

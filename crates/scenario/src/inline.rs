@@ -73,7 +73,6 @@ const ALIKE: [[&str; 3]; 3] = [
     ["light", "up_light", "light"],
 ];
 
-/// Default profile of both ends.
 const USUAL_PROFILE: &str = "linux";
 
 fn names() -> Vec<&'static str> {
@@ -111,12 +110,10 @@ fn others(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// `key=value`.
 #[derive(Clone, Debug)]
 struct Item {
     key: String,
     value: String,
-    /// Place of the key.
     place: Span,
     node: Node,
 }
@@ -183,7 +180,6 @@ fn find<'i>(items: &'i [Item], key: &str) -> Option<&'i Item> {
     items.iter().find(|item| item.key == key)
 }
 
-/// The item of one of two keys with the same meaning.
 fn either<'i>(
     sources: &[Source],
     items: &'i [Item],
@@ -199,7 +195,6 @@ fn either<'i>(
     }
 }
 
-/// An error at a place of one of these texts.
 fn problem(sources: &[Source], place: Span, message: impl Into<String>) -> Problem {
     Problem::new(&sources[place.source], place.start..place.end, message)
 }
@@ -284,12 +279,10 @@ fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, P
     })
 }
 
-/// The channel up, from `up_loss` with or without `up_burst`.
 fn up_channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
     losses(sources, items, "up_loss", "up_burst")
 }
 
-/// The channel for a share of losses with or without a mean burst length, and its place.
 fn losses(
     sources: &[Source],
     items: &[Item],

@@ -4,13 +4,11 @@ use lasthop_base::{Info, Parameter, Question, Unit};
 use lasthop_tcp::profile::Preset;
 use std::borrow::Cow;
 
-/// A key of one of the language's tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) form: Form,
     pub(crate) presence: Presence,
-    /// Meaning, one line.
     pub(crate) doc: &'static str,
     /// For a mechanism: parameters whose default a profile replaces.
     pub(crate) presets: Vec<Preset>,
@@ -31,7 +29,6 @@ pub(crate) enum Form {
     Table,
 }
 
-/// Whether a key is required.
 #[derive(Clone, Debug)]
 pub(crate) enum Presence {
     Required,

@@ -29,7 +29,6 @@ pub(crate) const TRAFFIC: &[&str] = &["tcp", "cbr", "on_off"];
 pub(crate) const TIME: Unit = Unit::Duration(Duration::ZERO, LONGEST);
 pub(crate) const SPAN: Unit = Unit::Duration(SHORTEST, LONGEST);
 
-/// The document's own keys; `title` is the default title.
 pub(crate) fn document(title: &str) -> Vec<Key> {
     let mut keys = Vec::with_capacity(1 + DOCUMENT.len());
     keys.push(Key::default("title", Form::Text, title.to_owned(), "title, one line"));
@@ -41,7 +40,6 @@ pub(crate) fn tops() -> impl Iterator<Item = &'static str> {
     std::iter::once("title").chain(DOCUMENT.iter().map(|key| key.name))
 }
 
-/// The document's keys besides its title.
 static DOCUMENT: LazyLock<Vec<Key>> = LazyLock::new(|| {
     vec![
         Key::optional("source", Form::Text, "RFC 2488, section 2", "origin of the scenario's numbers"),
@@ -116,7 +114,6 @@ pub(crate) fn is_key_of(catalogue: &Catalogue, top: &str, name: &str) -> bool {
     }
 }
 
-/// The tables that have a key of this name.
 pub(crate) fn homes(catalogue: &Catalogue, name: &str) -> Vec<String> {
     let mut tables = vec![
         ("the document, above all tables".to_owned(), document("")),

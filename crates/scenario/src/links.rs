@@ -23,7 +23,6 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// Index of the node of this name.
     pub(crate) fn node(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node == name)
     }

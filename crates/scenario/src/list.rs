@@ -104,7 +104,6 @@ mod tests {
         assert!(found("queue").iter().all(|line| line.starts_with("queue ")), "{:?}", found("queue"));
         assert_eq!(found("queues"), found("queue"));
         assert!(found("queue").contains(&"queue red".to_owned()));
-        // Part of a name matches too.
         assert_eq!(found("SACK"), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
         assert_eq!(found("new-reno"), ["recovery new_reno"]);
         assert!(found("Jakes").contains(&"channel fading".to_owned()));

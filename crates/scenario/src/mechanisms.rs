@@ -11,10 +11,8 @@ use lasthop_base::{Answer, Info, Is, Limit, OnlyIf, Question, Value, Values, qua
 
 /// Forms of a queue limit.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
-/// Default limit of a queue.
 pub(crate) const USUAL_LIMIT: &str = "1 bdp";
 
-/// Reads the mechanism of a seam.
 pub(crate) fn read(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -183,7 +181,6 @@ fn idle(
     reader.problem(entry.place, message).label("no effect").help(help)
 }
 
-/// A value as written in a scenario.
 fn toml(value: &Value) -> String {
     let mut text = String::new();
     crate::text::push_toml(value, &mut text);

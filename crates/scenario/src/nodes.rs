@@ -24,7 +24,6 @@ pub(crate) fn inner(document: &Table) -> Vec<String> {
     linked(document).into_iter().filter(|node| !hosts.contains(node)).collect()
 }
 
-/// The nodes named as `from` and `to` in the tables under `top`.
 fn ends(document: &Table, top: &str) -> Vec<String> {
     let tables = document.table(top).map(|tables| &tables.entries[..]).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();

@@ -12,7 +12,6 @@ impl Scenario {
         all.into_iter().flatten().chain(self.unmarked()).collect()
     }
 
-    /// Directions with losses after a link layer that retransmits.
     fn residual(&self) -> Vec<String> {
         let lossy =
             |(.., config): &(&Link, &str, &Config)| config.residual_loss > 0.0 && config.retransmits();
@@ -95,7 +94,6 @@ impl Scenario {
             .collect()
     }
 
-    /// Each TCP flow with its receiving end.
     fn receivers(&self) -> impl Iterator<Item = (&Flow, &lasthop_tcp::Config)> {
         self.flows.iter().filter_map(|flow| match &flow.traffic {
             Traffic::Tcp { destination, .. } => Some((flow, &**destination)),

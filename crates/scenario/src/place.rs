@@ -16,7 +16,6 @@ use lasthop_base::Question;
 
 pub(crate) type Path = Vec<String>;
 
-/// A place of a document.
 #[derive(Clone)]
 pub(crate) struct Place<'c> {
     /// Full path: `link`, `wireless`, `down`, `queue`, `bytes`.
@@ -30,14 +29,12 @@ pub(crate) struct Place<'c> {
 #[derive(Clone, Copy)]
 pub(crate) enum Level<'c> {
     Document,
-    /// `link`, `node` or `flow`.
     Named(&'static str),
     Link,
     Direction,
     Node,
     /// A flow, with the keys of its kind.
     Flow(&'static [Key]),
-    /// `sender` or `receiver`.
     End(&'static str),
     /// A mechanism. Its parameters follow; they depend on its kind, which is checked later.
     Mechanism(&'c Question),
@@ -106,7 +103,6 @@ impl<'c> Place<'c> {
         Ok(places)
     }
 
-    /// The place of a seam's key below this place.
     fn answered(&self, question: &'c Question) -> Place<'c> {
         let mut path = self.path.clone();
         path.push(question.name.to_owned());
@@ -355,7 +351,6 @@ fn part_of(place: Span, target: &[String], depth: usize, written: &str) -> Span 
     Span { start, end: start + target[depth].len(), ..place }
 }
 
-/// An error at a place of the draft.
 pub(crate) fn problem(draft: &Draft, place: Span, message: String) -> Problem {
     Problem::new(&draft.sources[place.source], place.start..place.end, message)
 }

@@ -23,7 +23,6 @@ pub(crate) fn unit(
     }
 }
 
-/// Reads a value of a unit from a text at a place.
 pub(crate) fn of_text(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -113,12 +112,10 @@ fn wrong_kind(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Pr
     reader.problem(node.place, message).help(expected(&key.form))
 }
 
-/// The expected values of a key, for help lines.
 pub(crate) fn expected(form: &Form) -> String {
     format!("expected: {}", takes(form))
 }
 
-/// The values that a key accepts.
 pub(crate) fn takes(form: &Form) -> String {
     match form {
         Form::Unit(unit) => describe(unit),
@@ -151,7 +148,6 @@ fn describe(unit: &Unit) -> String {
     }
 }
 
-/// An example value of a key, as TOML.
 pub(crate) fn example(form: &Form) -> String {
     match form {
         Form::Unit(unit) | Form::WordOr(_, unit) => match unit {

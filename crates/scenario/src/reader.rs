@@ -18,7 +18,6 @@ pub(crate) struct Reader<'a> {
     pub(crate) resolved: Resolved,
 }
 
-/// Name of a table, and the name's place.
 #[derive(Clone, Copy)]
 pub(crate) struct Head<'a> {
     /// `link.wired`; empty for the document.
@@ -34,7 +33,6 @@ pub(crate) struct Given<'a> {
 }
 
 impl Head<'_> {
-    /// Full name of one of its keys.
     pub(crate) fn key(&self, name: &str) -> String {
         match self.path {
             "" => name.to_owned(),
@@ -42,7 +40,6 @@ impl Head<'_> {
         }
     }
 
-    /// The table's name in brackets, for messages.
     pub(crate) fn bracketed(&self) -> String {
         match self.path {
             "" => "a scenario".to_owned(),
@@ -52,7 +49,6 @@ impl Head<'_> {
 }
 
 impl Reader<'_> {
-    /// An error at a place.
     pub(crate) fn problem(&self, place: Span, message: impl Into<String>) -> Problem {
         Problem::new(&self.sources[place.source], place.start..place.end, message)
     }
@@ -127,7 +123,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a key's default.
     fn assumed(&self, head: Head<'_>, key: &Key, text: &str) -> Result<Setting, Problem> {
         match &key.form {
             Form::Unit(unit) => {

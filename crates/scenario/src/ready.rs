@@ -1,6 +1,5 @@
 //! Ready paths and ready traces: the files in `scenarios/`, compiled into the program.
 
-/// Name and text of each ready path.
 pub(crate) const ALL: &[(&str, &str)] = &[
     ("hasegawa", include_str!("../../../scenarios/hasegawa.toml")),
     ("umts", include_str!("../../../scenarios/umts.toml")),
@@ -68,7 +67,6 @@ const TRACES: &[(&str, &str)] = &[
     ("lte-fading.up", include_str!("../../../scenarios/traces/lte-fading.up")),
 ];
 
-/// Text of a ready trace, by name without the prefix.
 pub(crate) fn trace(name: &str) -> Option<&'static str> {
     TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

@@ -182,7 +182,6 @@ fn described(table: &str, key: &Key) -> Described {
     }
 }
 
-/// Path of a seam's key.
 fn place(question: &Question) -> String {
     match question.side {
         "link" => format!("link.NAME.down.{}", question.name),
@@ -191,7 +190,6 @@ fn place(question: &Question) -> String {
     }
 }
 
-/// A section for each mechanism of a seam, with its parameters.
 fn mechanisms(question: &Question) -> Vec<Section> {
     question.mechanisms.iter().map(|info| mechanism(question, info)).collect()
 }
@@ -256,7 +254,6 @@ mod tests {
         for path in ["link.down.queue", "link.queue", "wireless.down.queue", "wireless.queue", "down.queue"] {
             assert_eq!(titles(path), full, "{path}");
         }
-        // The one-line key too.
         assert_eq!(titles("queue")[0], "In one line");
         assert_eq!(titles("flow.bulk.sender.judge"), titles("judge"));
         assert_eq!(titles("flow.segment"), ["[flow.NAME] with kind = \"tcp\""]);

@@ -11,7 +11,6 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Wanted {
     Nothing,
-    /// Keys in effect, with their values.
     Values,
     /// Also each key's meaning, and keys that are not set.
     Everything,
@@ -40,7 +39,6 @@ pub(crate) struct KeyValue {
     pub(crate) doc: String,
 }
 
-/// A value to print.
 #[derive(Clone, Debug)]
 pub(crate) enum Shown {
     Value(Value),
@@ -50,7 +48,6 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Appends the value as TOML.
     pub(crate) fn push(&self, text: &mut String) {
         match self {
             Shown::Value(value) => text::push_toml(value, text),
@@ -149,12 +146,10 @@ fn doc(key: &Key) -> String {
     }
 }
 
-/// Summary and source of a mechanism, and the alternatives.
 fn origin(info: &Info, form: &Form) -> String {
     format!("{} ({}){}", info.summary, info.source, others(form, info))
 }
 
-/// The alternatives to a mechanism.
 fn others(form: &Form, chosen: &Info) -> String {
     let Form::Mechanism(question) = form else { return String::new() };
     let mut names = question.names();

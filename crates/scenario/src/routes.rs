@@ -57,7 +57,6 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
     Ok(overrides)
 }
 
-/// Index of a node by its name.
 pub(crate) fn known(
     reader: &Reader<'_>,
     net: &Net,
@@ -74,7 +73,6 @@ pub(crate) fn known(
     })
 }
 
-/// Value of a rule: a neighbour of the node.
 fn next_node(
     reader: &Reader<'_>,
     net: &Net,
@@ -104,7 +102,6 @@ fn next_node(
     }
 }
 
-/// The first link between two neighbours.
 fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
     net.links.iter().enumerate().find_map(|(link, l)| match (l.from, l.to) {
         ends if ends == (from, to) => Some(Hop { link, is_down: true }),
@@ -113,7 +110,6 @@ fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
     })
 }
 
-/// The route of each flow, in both directions.
 pub(crate) fn find(
     reader: &Reader<'_>,
     net: &Net,

@@ -147,7 +147,6 @@ fn property(key: &Key) -> Value {
     schema
 }
 
-/// A default as a JSON value.
 fn default(form: &Form, text: &str) -> Value {
     match form {
         Form::Unit(Unit::Number(..) | Unit::Probability(..) | Unit::Count(..) | Unit::Flag) => {
@@ -182,7 +181,6 @@ fn unit(unit: &Unit) -> Value {
     }
 }
 
-/// A number, or a number written as text.
 fn number(kind: &str, low: Value, high: Value, suffix: &str) -> Value {
     let pattern = format!(r"^\s*[0-9.+_-][0-9._eE+-]*{suffix}\s*$");
     json!({ "anyOf": [

@@ -59,7 +59,6 @@ fn lines(section: &Section, text: &mut String) {
     }
 }
 
-/// Writes comment lines.
 fn comment(doc: &str, text: &mut String) {
     let mut width = 0;
     for word in doc.split_whitespace() {

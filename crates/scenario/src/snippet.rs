@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Longest line drawn, bytes.
 const LONGEST: usize = 240;
 
 /// The text with long lines cut, and the span's range in it.

@@ -13,7 +13,6 @@ pub(crate) struct Source {
     pub(crate) directory: PathBuf,
 }
 
-/// Name of typed text in messages.
 pub(crate) const TYPED: &str = "command line";
 
 impl Source {
@@ -32,7 +31,6 @@ impl Source {
 /// A byte range of one of a draft's sources.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// Index of the source.
     pub(crate) source: usize,
     pub(crate) start: usize,
     pub(crate) end: usize,

@@ -45,7 +45,6 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     (distance <= most).then_some(name)
 }
 
-/// A help line: the nearest candidate, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
         return format!("there are no {what}");

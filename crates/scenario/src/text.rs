@@ -10,7 +10,6 @@ pub(crate) fn plain(value: &Value) -> String {
     text
 }
 
-/// Appends the value as TOML.
 pub(crate) fn push_toml(value: &Value, text: &mut String) {
     match value {
         Value::Number(_) | Value::Count(_) | Value::Flag(_) => push(value, text),
@@ -23,7 +22,6 @@ pub(crate) fn push_toml(value: &Value, text: &mut String) {
     }
 }
 
-/// Appends the text of [`plain`].
 fn push(value: &Value, text: &mut String) {
     // Writing to a string cannot fail.
     let _ = match value {
@@ -51,7 +49,6 @@ fn push(value: &Value, text: &mut String) {
     };
 }
 
-/// Appends any text as a TOML string.
 pub(crate) fn push_quoted(text: &str, to: &mut String) {
     to.push('"');
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';

@@ -9,13 +9,11 @@ use lasthop_base::Duration;
 use lasthop_net::service::{Light, LightTrace, SizeDelays, Trace, TraceError};
 use std::sync::Arc;
 
-/// Largest trace read, bytes.
 const LARGEST: u64 = 256 << 20;
 
 /// Keys that need a `trace`: recorded trains.
 pub(crate) const BESIDE_TRACE: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
-/// Reads the trace that `key` names at `place`.
 pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Arc<Trace>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
@@ -40,7 +38,6 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
 
 const LINES: &str =
     "each line is a time in whole milliseconds, not less than the line above; the last time is above 0";
-/// Format of a light trace.
 const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a base delay one way and the opportunities of a \
  train, `0 21 0 2 4`, in whole milliseconds; the last time is above 0";
 const SIZES: &str =
@@ -52,7 +49,6 @@ fn text(reader: &Reader<'_>, name: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("`{name}` is not a text file"))
 }
 
-/// The recorded trains of a direction.
 pub(crate) fn light(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Option<Light>, Problem> {
     let Some((name, place)) = fields.text("light").zip(fields.place("light")) else {
         let beside = BESIDE_TRACE.into_iter().find_map(|key| Some((key, fields.place(key)?)));
@@ -92,7 +88,6 @@ fn table<T>(
     })
 }
 
-/// The error in one line of a trace.
 fn faulty(name: &str, text: &str, error: &TraceError, key: &str, help: &str) -> Problem {
     let mut start = 0;
     let mut span = 0..0;

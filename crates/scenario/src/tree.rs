@@ -7,22 +7,18 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A table: its entries in the order of the document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// A key with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Place of the key.
     pub(crate) place: Span,
     pub(crate) node: Node,
 }
 
-/// A value.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Span,
@@ -50,7 +46,6 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
 
-    /// The keys, in order.
     pub(crate) fn keys(&self) -> Vec<&str> {
         self.entries.iter().map(|entry| entry.key.as_str()).collect()
     }
@@ -63,7 +58,6 @@ impl Table {
         }
     }
 
-    /// The table under this key.
     pub(crate) fn table(&self, key: &str) -> Option<&Table> {
         self.find(key).and_then(|entry| entry.node.table())
     }
@@ -91,7 +85,6 @@ impl Node {
         }
     }
 
-    /// Type of the value, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.content {
             Content::Text(_) => "a text",
@@ -103,7 +96,6 @@ impl Node {
     }
 }
 
-/// Reads a whole document; `number` is the source's number among the draft's.
 pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
     refuse_deep_keys(source)?;
     match DeTable::parse(&source.text) {
@@ -148,7 +140,6 @@ fn relocate(node: &mut Node, place: Span) {
     }
 }
 
-/// Deepest nesting of a scenario.
 const DEEPEST: usize = 32;
 
 /// Refuses keys of very many parts (`a.a.a.a…`): each part is a nested table, and the stack is limited.

@@ -71,7 +71,6 @@ fn loss_means_the_same_wherever_it_is_said() {
             assert_eq!(alone, shown(&format!("{name},seed=1"), keys), "{name}{line}");
         }
     }
-    // Values set earlier count; the last setting wins.
     let arq = ("wireless.down.arq", "none");
     assert_eq!(shown("lte", &[arq, ("loss", "1%")]), shown("lte", &[arq, ("wireless.down.channel", "iid")]));
     assert_eq!(shown("lte", &[("loss", "1%"), ("loss", "3%")]), shown("lte", &[("loss", "3%")]));
@@ -79,7 +78,6 @@ fn loss_means_the_same_wherever_it_is_said() {
     assert_eq!(shown("umts", &both), shown("umts", &[("ber", "1e-5")]));
 }
 
-/// A note reports on which side of the ARQ the losses are.
 #[test]
 fn losses_behind_an_arq_are_noted() {
     let [note] = &load("lte,loss=10%").notes()[..] else { panic!("one note") };

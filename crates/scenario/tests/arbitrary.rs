@@ -24,7 +24,6 @@ fn whatever_comes(result: Result<Draft, Problem>) {
     }
 }
 
-/// Words of the language.
 fn piece() -> impl Strategy<Value = String> {
     const WORDS: &[&str] = &[
         "link",

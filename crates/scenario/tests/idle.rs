@@ -62,7 +62,6 @@ fn other_value(unit: &Unit, default: Option<&str>) -> Option<Value> {
     some.into_iter().find(|value| Some(value) != default.as_ref())
 }
 
-/// A value as scenario text.
 fn written(value: &Value) -> String {
     match value {
         Value::Duration(span) => format!("{span}"),

@@ -174,13 +174,11 @@ fn options_set_words_tables_and_parameters() {
 
     let rate = set(&[("link.wireless.down.channel.rate", "3e-5")]);
     assert_eq!(wireless(&rate).down.channel.values.number("rate"), 3e-5);
-    // A short form; a percentage; a text in quotes.
     for (path, value) in
         [("channel.rate", "3e-5"), ("wireless.down.channel.rate", "0.003 %"), ("channel.rate", "\"3e-5\"")]
     {
         assert_eq!(wireless(&set(&[(path, value)])).down.channel.values.number("rate"), 3e-5, "{path}");
     }
-    // A word replaces a table, and a table a word.
     let word = set(&[("link.wireless.down.channel", "none"), ("link.wireless.down.arq", "none")]);
     assert_eq!(
         (wireless(&word).down.channel.info.name, wireless(&word).down.arq.info.name),
@@ -192,7 +190,6 @@ fn options_set_words_tables_and_parameters() {
     assert_eq!(destination.shape.values.word("covers"), "last_segment");
     let inline = set(&[("flow.bulk.receiver.shape", "{ kind = \"copies\", count = 4 }")]);
     assert_eq!(tcp(&inline, 0).2.shape.values.count("count"), 4);
-    // A parameter of an absent mechanism, and of a short form.
     let absent = set(&[("link.wireless.up.arq", "repeat"), ("link.wireless.up.arq.transmissions", "2")]);
     assert_eq!(wireless(&absent).up.arq.values.count("transmissions"), 2);
     let queue = set(&[("link.wireless.down.queue.bytes", "10 KB")]);
@@ -251,7 +248,6 @@ fn a_path_changes_all_of_its_flows_or_none() {
     )
     .expect("valid");
     let before = draft.show().expect("valid");
-    // Datagrams have no SACK.
     assert!(draft.set("flow.sack", "false").is_err());
     assert_eq!(draft.show().expect("valid"), before);
     draft.set("recovery", "new_reno").expect("a recovery that needs no SACK");
@@ -345,7 +341,6 @@ fn light_traces_stand_beside_heavy_ones() {
     }
 }
 
-/// The documented example is complete.
 #[test]
 fn the_example_of_light_traces_is_read() {
     let scenario = load(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cellreplay/path.toml"));

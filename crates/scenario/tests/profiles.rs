@@ -14,7 +14,6 @@ fn ends(line: &str) -> [Config; 2] {
 
 const PATH: &str = "rate=10Mbit/s,rtt=40ms";
 
-/// A one-line scenario uses the linux profile.
 #[test]
 fn a_line_means_two_linux_hosts() {
     let [source, destination] = ends(PATH);
@@ -27,7 +26,6 @@ fn a_line_means_two_linux_hosts() {
     assert_eq!((destination.timing.info.name, destination.window.info.name), ("linux", "autotuned"));
 }
 
-/// A flow's key overrides the profile for that key alone.
 #[test]
 fn a_single_key_overrides_it() {
     let [source, destination] = ends(&format!("{PATH},recovery=sack,timing=immediate,min_rto=1s"));

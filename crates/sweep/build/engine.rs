@@ -35,7 +35,6 @@ pub fn hashed(folders: &[PathBuf]) -> String {
     format!("{:016x}", hash.0)
 }
 
-/// All files below a folder, sorted by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -50,7 +50,6 @@ impl Crew {
 
     /// Queues a job.
     pub fn begin(&mut self, job: Job) {
-        // The threads receive until the pool is dropped.
         if self.jobs.send(job).is_ok() {
             self.out += 1;
         }
@@ -68,7 +67,6 @@ impl Crew {
     }
 }
 
-/// Main loop of a thread, until the pool is dropped.
 fn work(jobs: &Mutex<Receiver<Job>>, rows: &Sender<Row>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();

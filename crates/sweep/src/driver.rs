@@ -30,7 +30,6 @@ pub enum Count {
 }
 
 impl Count {
-    /// Most runs of a point.
     fn most(&self, scenario: &Scenario) -> u32 {
         match self {
             Count::Runs(runs) => *runs,
@@ -45,7 +44,6 @@ impl Count {
         }
     }
 
-    /// The quantities of a run that the rule evaluates.
     fn looked_at(&self, run: &Run) -> Vec<Option<f64>> {
         self.quantities().unwrap_or_default().iter().map(|quantity| run.of_all(*quantity)).collect()
     }
@@ -64,7 +62,6 @@ impl Shard {
     /// The whole sweep.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
-    /// Whether the shard contains this index.
     fn has(self, place: u64) -> bool {
         place % u64::from(self.of) == u64::from(self.number - 1)
     }
@@ -104,7 +101,6 @@ pub struct Driver {
     count: Count,
     shard: Shard,
     points: Vec<Under>,
-    /// Number of points.
     of: u64,
     places: BTreeMap<String, usize>,
     /// Next run of each point that may need more: run number, then point.

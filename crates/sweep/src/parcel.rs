@@ -18,7 +18,6 @@ pub type Order = (String, String, u64);
 #[derive(Default)]
 pub struct Known(Mutex<BTreeMap<String, Arc<Scenario>>>);
 
-/// Most scenarios in the cache.
 const MOST_KNOWN: usize = 10_000;
 
 impl Known {
@@ -99,7 +98,6 @@ fn is_alike(one: &[Part], other: &[Part]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(has_same_numbers)
 }
 
-/// Names of a part's numbers.
 fn form(part: &Part) -> Value {
     let (kind, name) = match &part.subject {
         Subject::Flow(name) => ("flow", name.as_str()),

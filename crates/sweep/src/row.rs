@@ -57,7 +57,6 @@ pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
     Row { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
 }
 
-/// [`parts`] of a finished run.
 fn numbers(outcome: &Outcome) -> Result<Vec<Part>, String> {
     match &outcome.stuck {
         None => Ok(parts(outcome)),
@@ -95,7 +94,6 @@ fn part(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f6
     Part { subject, numbers: defined.collect() }
 }
 
-/// Message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -8,7 +8,6 @@ use lasthop_sweep::digest::ENGINE;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Name of a crate's folder.
 type Layout = fn(&str) -> String;
 
 /// Makes packages with one source file each; returns the path of lasthop-sweep.

@@ -40,7 +40,6 @@ impl Connection {
         self.endpoint.handle_too_long(now, message.seq, mtu - headers)
     }
 
-    /// The last ICMP error, unless something has got through since.
     pub(crate) fn complaint(&self) -> Option<Error> {
         self.complaint.filter(|_| self.endpoint.ended().is_none())
     }

@@ -34,15 +34,11 @@ pub struct Host {
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
     /// Listeners by local end; an unspecified address means all addresses of its family.
     listeners: BTreeMap<SocketAddr, Handle>,
-    /// Next timeout of each connection.
     timers: BTreeSet<(Time, Handle)>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
-    /// Resets for segments without a connection.
     strays: VecDeque<(Ends, Segment)>,
-    /// The packet returned last.
     packet: Vec<u8>,
-    /// Events of traced connections.
     events: VecDeque<Traced>,
     is_tracing: bool,
     counters: HostCounters,
@@ -93,9 +89,7 @@ pub struct Readiness {
 
 struct Socket {
     kind: Kind,
-    /// Key in `timers`.
     timer: Time,
-    /// Whether the socket is in `busy`.
     is_busy: bool,
 }
 
@@ -108,7 +102,6 @@ enum Kind {
     },
 }
 
-/// Most queued resets.
 const MOST_STRAYS: usize = 64;
 
 impl Host {

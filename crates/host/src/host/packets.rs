@@ -11,7 +11,6 @@ use lasthop_wire::bytes::{
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Protocol numbers of ICMP (IANA).
 const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 

@@ -128,7 +128,6 @@ pub(super) fn tell(connection: &mut Connection, is_tracing: bool, events: &mut V
     }
 }
 
-/// Moves a connection's timer.
 fn schedule(timers: &mut BTreeSet<(Time, Handle)>, handle: Handle, timer: &mut Time, due: Time) {
     if due == *timer {
         return;

@@ -9,15 +9,11 @@ use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 #[derive(Clone, Default)]
 pub struct Said {
     pub header: Option<Header>,
-    /// Sequence number of the SYN.
     first: u32,
     /// First and last value of the timestamp clock.
     stamps: Option<(u32, Timestamps)>,
-    /// Sequence number after the highest byte sent.
     end: u32,
-    /// Highest number acknowledged.
     acked: u32,
-    /// Highest number allowed by the window.
     edge: u32,
     shift: u8,
 }

@@ -19,10 +19,8 @@ use std::net::{IpAddr, SocketAddr};
 const MOST_LOSSES: u32 = 5;
 /// Memory of two hosts besides buffers and packets in flight, bytes.
 const BASE: usize = 100_000;
-/// One-way delay.
 const DELAY: Duration = Duration::from_millis(10);
 
-/// A host with its application.
 struct Side {
     host: Host,
     handle: Option<Handle>,
@@ -31,11 +29,9 @@ struct Side {
     text: Vec<u8>,
     sent: usize,
     shut: bool,
-    /// Bytes read.
     read: usize,
     is_over: bool,
     has_failed: bool,
-    /// Buffer sizes.
     send_buffer: usize,
     receive_buffer: u64,
     counting: &'static str,
@@ -52,10 +48,8 @@ fn is_plain(config: &Config) -> bool {
 
 struct Play<'a> {
     now: Time,
-    /// Client and server.
     sides: [Side; 2],
     listener: Handle,
-    /// Packets in flight by arrival, with their destination.
     flying: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
     flown: u64,
     deeds: VecDeque<Deed>,
@@ -159,7 +153,6 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Handles the next event; false if none is left.
     fn step(&mut self) -> bool {
         let arrival = self.flying.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
         let timers = self.sides[0].host.poll_timeout().min(self.sides[1].host.poll_timeout());
@@ -204,7 +197,6 @@ impl<'a> Play<'a> {
         side.handle.and_then(|handle| side.host.info(handle).ok())
     }
 
-    /// Sends everything; returns packets without data, and bytes of data.
     fn send_all(&mut self, from: usize) -> (usize, usize) {
         let (mut acks, mut bytes) = (0, 0);
         let now = self.now;
@@ -241,7 +233,6 @@ impl<'a> Play<'a> {
         self.forge(&deed, from, &packet);
     }
 
-    /// Sends a deed's forgery.
     fn forge(&mut self, deed: &Deed, from: usize, last: &[u8]) {
         let to = 1 - from;
         // Before both are open, and once one has ended, other rules hold.
@@ -281,7 +272,6 @@ impl<'a> Play<'a> {
         self.flying.insert((self.now + DELAY + late, self.flown), (to, packet));
     }
 
-    /// Runs both applications.
     fn attend(&mut self, side: usize) {
         if self.sides[side].handle.is_none()
             && let Ok((handle, _)) = self.sides[side].host.accept(self.listener)
@@ -340,7 +330,6 @@ impl Side {
         Ok(())
     }
 
-    /// Checks the growth of cwnd after a packet.
     fn check_window(&self, before: &Info, after: &Info) {
         let acked = after.bytes_acked.saturating_sub(before.bytes_acked);
         let mss = after.snd_mss;

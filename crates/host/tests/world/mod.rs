@@ -41,7 +41,6 @@ pub struct World {
     pub each: Duration,
     busy_until: [Time; 2],
     random: Stream,
-    /// Packets in flight, by arrival.
     flying: BTreeMap<(Time, u64), (At, Vec<u8>)>,
     sent: u64,
     /// Whether the path drops everything.

@@ -6,7 +6,6 @@ use super::segment::Segment;
 use crate::ping::Trips;
 use std::collections::VecDeque;
 
-/// Measurements of a connection, updated with each packet.
 #[derive(Debug)]
 pub(crate) struct Connection {
     begun: Option<u64>,
@@ -38,7 +37,6 @@ struct Handshake {
     syn: Option<f64>,
     syn_ack: Option<f64>,
     ack: Option<f64>,
-    /// Whether the third packet carries data.
     is_full: bool,
     is_repeated: bool,
 }
@@ -88,7 +86,6 @@ impl Connection {
         }
     }
 
-    /// A sequence number as an unwrapped offset.
     fn offset(&mut self, number: u32, is_data: bool) -> u64 {
         let reference = *self.reference.get_or_insert((1 << 40) + u64::from(number));
         let offset = reference.wrapping_add_signed(i64::from(number.wrapping_sub(reference as u32) as i32));
@@ -142,7 +139,6 @@ impl Connection {
         }
     }
 
-    /// The latest round trip, s.
     fn rtt(&self) -> Option<f64> {
         let there = if self.is_at_sender() { Some(0.0) } else { self.latest[1] };
         match (self.latest[0], there) {
@@ -170,7 +166,6 @@ impl Connection {
         self.handshake.half(to_sender).map(|half| half * 1000.0)
     }
 
-    /// Whether the handshake's third packet carries data.
     pub(crate) fn begins_with_data(&self) -> bool {
         self.handshake.is_full
     }

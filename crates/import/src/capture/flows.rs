@@ -15,13 +15,11 @@ pub(crate) type Key = (Ports, u32);
 /// Most connections that are counted separately.
 const MOST: usize = 200_000;
 
-/// Traffic of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
     /// Payload bytes from the first address, and from the second.
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: u64,
-    /// Largest payload in each direction.
     pub(crate) largest: [u32; 2],
     /// Smallest MSS option of the SYNs.
     pub(crate) mss: Option<u16>,
@@ -43,7 +41,6 @@ pub(crate) struct Incarnations {
 
 #[derive(Debug, Default)]
 struct Incarnation {
-    /// Number of earlier connections.
     before: u32,
     /// Initial sequence numbers of both sides, if known.
     first: [Option<u32>; 2],

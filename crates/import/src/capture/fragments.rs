@@ -15,7 +15,6 @@ pub(super) struct Fragment<'f> {
     /// Offset of its data in the packet, bytes.
     pub(super) offset: u32,
     pub(super) length: u32,
-    /// Whether more fragments follow.
     pub(super) more: bool,
     /// Length of the fragment's own IP packet, bytes.
     pub(super) on_wire: u32,
@@ -27,7 +26,6 @@ pub(super) struct Fragment<'f> {
 #[derive(Default)]
 pub(super) struct Fragments {
     pending: VecDeque<Pending>,
-    /// TCP fragments.
     pub(super) seen: u64,
     /// Reassembled packets, and packets begun.
     pub(super) whole: u64,
@@ -36,7 +34,6 @@ pub(super) struct Fragments {
 
 struct Pending {
     key: (u32, IpAddr, IpAddr, u32),
-    /// Offsets and lengths.
     parts: Vec<(u32, u32)>,
     /// Length of the packet, if its last fragment was seen.
     total: Option<u32>,
@@ -58,7 +55,6 @@ impl Fragments {
         }
     }
 
-    /// Packets that stayed incomplete.
     pub(super) fn incomplete(&self) -> u64 {
         self.begun - self.whole
     }

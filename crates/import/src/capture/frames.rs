@@ -6,11 +6,9 @@ use pcap_file::pcapng::PcapNgReader;
 use pcap_file::{Endianness, PcapError, TsResolution};
 use std::io::{BufReader, Read};
 
-/// A captured IP packet.
 pub(crate) struct Frame<'f> {
     /// Time, ns, since 1970 or the capture's own epoch.
     pub(crate) nanos: u64,
-    /// Index of the interface.
     pub(crate) interface: u32,
     /// Captured bytes from the IP header on.
     pub(crate) ip: &'f [u8],
@@ -20,7 +18,6 @@ pub(crate) struct Frame<'f> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Others {
     pub(crate) frames: u64,
-    /// Packets without IP.
     pub(crate) not_ip: u64,
     /// A link type that is not supported.
     pub(crate) unknown_link: Option<u32>,
@@ -28,7 +25,6 @@ pub(crate) struct Others {
     pub(crate) broken: Option<String>,
 }
 
-/// Clock and link type of an interface.
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,

@@ -20,7 +20,6 @@ use std::io::{Read, Write};
 
 /// Fewest data packets of a transfer.
 const FEWEST: u64 = 20;
-/// Shortest transfer, s.
 const SHORTEST_SECONDS: f64 = 1e-4;
 /// Limits of a scenario's values: rates, bit/s, round trips, ms, queues, bytes.
 const RATES: [f64; 2] = [1e3, 1e12];
@@ -202,7 +201,6 @@ fn tell(connection: &Connection, found: &mut Found, ask: &Ask, down: &mut dyn Wr
     Ok(())
 }
 
-/// Header bytes of a packet.
 fn header_bytes(connection: &Connection) -> f64 {
     let packets = connection.data_packets.max(1) as f64;
     let beside = (connection.ip_bytes - connection.payload) as f64 / packets;

@@ -14,13 +14,11 @@ const NEAR: usize = 3;
 const SHARE: f64 = 0.05;
 const BUSY: f64 = 0.5;
 
-/// Bytes that passed a point, and their rates.
 #[derive(Debug)]
 pub(crate) struct Passed {
     bytes: f64,
     long: Trains,
     short: Trains,
-    /// Bytes in each tenth of a second.
     tenths: Vec<f32>,
 }
 
@@ -47,7 +45,6 @@ impl Passed {
         Passed { bytes: 0.0, long: trains(LONG), short: trains(SHORT), tenths: Vec::new() }
     }
 
-    /// Adds bytes that passed at a time, s.
     pub(crate) fn push(&mut self, at: f64, bytes: f64) {
         if bytes <= 0.0 {
             return;
@@ -104,7 +101,6 @@ impl Trains {
         }
     }
 
-    /// Share of bytes at this rate or above.
     fn share_from(&self, rate: f64) -> f64 {
         let total: f64 = self.classes.iter().sum();
         let above: f64 = self.classes.iter().skip(class_of(rate)).sum();

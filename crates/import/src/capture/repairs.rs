@@ -6,7 +6,6 @@
 use crate::losses::Record;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// An unacknowledged piece of the stream.
 #[derive(Debug)]
 struct Piece {
     end: u64,
@@ -17,7 +16,6 @@ struct Piece {
     is_sacked: bool,
 }
 
-/// A missing piece of the stream.
 #[derive(Debug)]
 struct Hole {
     end: u64,
@@ -35,16 +33,13 @@ const MOST_REPEATS: usize = 4096;
 const HOLES_PER_PACKET: u64 = 8;
 const HOLES_ALWAYS: u64 = 4096;
 
-/// Result of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Told {
-    /// Bytes newly acknowledged.
     pub(crate) bytes: u64,
     /// Time since the newest acknowledged packet, s, if it was sent once.
     pub(crate) since: Option<f64>,
 }
 
-/// The stream in one direction.
 #[derive(Debug)]
 pub(crate) struct Repairs {
     segment: u64,
@@ -210,7 +205,6 @@ impl Repairs {
         }
     }
 
-    /// Fills a hole; returns whether one was filled.
     fn fill(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let first = self
             .holes

@@ -4,7 +4,6 @@ use super::fragments::Fragment;
 use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use std::net::{IpAddr, SocketAddr};
 
-/// Fields of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) from: SocketAddr,
@@ -14,7 +13,6 @@ pub(crate) struct Segment {
     pub(crate) syn: bool,
     /// Payload according to the IP header, bytes.
     pub(crate) payload: u32,
-    /// Length of the IP packet, bytes.
     pub(crate) length: u32,
     /// TSval and TSecr.
     pub(crate) stamps: Option<(u32, u32)>,
@@ -86,7 +84,6 @@ pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<Segment> {
     Some(segment)
 }
 
-/// Parses a fragment of a TCP packet.
 pub(super) fn fragment(ip: &[u8]) -> Option<Fragment<'_>> {
     match ip.first()? >> 4 {
         4 => {

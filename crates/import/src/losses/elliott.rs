@@ -6,9 +6,7 @@ use super::search::highest;
 /// The four probabilities, as in `netem loss gemodel` and the channel `two_state`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Elliott {
-    /// From good to bad.
     pub(crate) p: f64,
-    /// From bad to good.
     pub(crate) r: f64,
     /// Loss in the bad state (1 - h).
     pub(crate) bad: f64,

@@ -209,7 +209,6 @@ impl Fit {
         format!("tc qdisc add dev DEVICE root netem loss {kind} {}", values.join(" "))
     }
 
-    /// Report sentences.
     pub(crate) fn says(&self) -> Vec<String> {
         if self.models[0].values[0].value == 0.0 {
             return vec![format!(

@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, Read};
 
 /// Most stored runs: 400 MB.
 const MOST_RUNS: usize = 100_000_000;
-/// Longest number, digits.
 const LONGEST: usize = 18;
 
 pub(crate) fn read(file: impl Read, ask: &Ask) -> Result<Found, Refusal> {

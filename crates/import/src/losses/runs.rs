@@ -53,7 +53,6 @@ pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) ->
     })
 }
 
-/// Name of a class.
 pub(crate) fn class(at: usize, is_lost: bool) -> String {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let from = if at == 0 { 1 } else { bounds[at - 1] + 1 };

@@ -1,6 +1,5 @@
 //! Times in tables: numbers of some unit, or dates.
 
-/// Format of a column of times.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Clock {
     /// Numbers; seconds per unit.
@@ -24,7 +23,6 @@ const UNITS: [(&str, f64); 11] = [
     ("seconds", 1.0),
 ];
 
-/// Unit by name, s.
 pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, seconds)| *seconds)
 }
@@ -52,7 +50,6 @@ pub(crate) fn guess(first: &str) -> Option<Clock> {
 }
 
 impl Clock {
-    /// Time in a cell, s.
     pub(crate) fn read(self, cell: &str) -> Option<f64> {
         match self {
             Clock::Number(unit) => {

@@ -39,7 +39,6 @@ const UNITS: [(&str, f64); 32] = [
     ("GB/s", 8e9),
 ];
 
-/// Unit by name, bit/s.
 pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits)
 }
@@ -55,7 +54,6 @@ fn unit_in(name: &str) -> Option<(&'static str, f64)> {
     words().find_map(|word| exact(word).or_else(|| loose(word))).map(|(name, bits)| (*name, *bits))
 }
 
-/// Layout of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) kind: &'static str,
@@ -63,13 +61,11 @@ pub(crate) struct Plan {
     pub(crate) rate: Rate,
     /// Rows count only if this column has this word.
     pub(crate) only: Option<(usize, &'static str)>,
-    /// Whether the first row has names.
     pub(crate) has_names: bool,
     /// Assumptions, as sentences.
     pub(crate) says: Vec<String>,
 }
 
-/// Source of a row's time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Time {
     Column(usize, Clock),
@@ -79,14 +75,12 @@ pub(crate) enum Time {
     Length(usize),
 }
 
-/// Source of a row's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rate {
     /// A column; bit/s per unit.
     Column(usize, f64),
     /// Column with the bytes since the row before, with [`Time::Length`].
     Bytes(usize),
-    /// Columns of number and unit.
     Both(usize, usize),
 }
 
@@ -141,7 +135,6 @@ pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
     Ok(plan)
 }
 
-/// Name of other tables.
 const ANY: &str = "a table of rates";
 
 fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<Plan, Refusal> {

@@ -9,7 +9,6 @@ const LOOKED_AT: usize = 512;
 /// Smallest gap, in usual steps.
 const GAP: f64 = 3.5;
 
-/// A time series of rates, converted to a trace.
 pub(crate) struct Course<'w> {
     out: Opportunities<'w>,
     /// Samples before the usual step is known: time, s, and rate, bit/s.
@@ -17,12 +16,10 @@ pub(crate) struct Course<'w> {
     step: Option<f64>,
     /// The current sample: start, sum of rates at that time, and their number.
     open: Option<(f64, f64, u32)>,
-    /// Start of missing data.
     missing_since: Option<f64>,
     counts: Counts,
 }
 
-/// Counts for the report.
 #[derive(Default)]
 struct Counts {
     samples: u64,

@@ -11,7 +11,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 
 /// Rows examined to find the columns.
 const LOOKED_AT: usize = 128;
-/// Largest rate, bit/s.
 const LARGEST: f64 = 1e13;
 /// Unreadable rows at the start before the table is refused.
 const PATIENCE: u64 = 1000;

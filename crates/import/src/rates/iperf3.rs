@@ -7,7 +7,6 @@ use crate::found::{Found, Said, shown};
 use serde_json::Value;
 use std::io::{Read, Write};
 
-/// Largest report read, bytes.
 const LARGEST: u64 = 64 << 20;
 
 /// Reads a report; with `--bidir`, both directions.

@@ -28,7 +28,6 @@ pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
     /// Bytes collected for the next opportunity.
     carried: f64,
-    /// Time of the trace, ms.
     now: f64,
     last: Option<u64>,
     pub(crate) count: u64,
@@ -40,7 +39,6 @@ impl<'w> Opportunities<'w> {
         Opportunities { out, carried: 0.0, now: 0.0, last: None, count: 0, is_full: false }
     }
 
-    /// Time of the trace, s.
     pub(crate) fn seconds(&self) -> f64 {
         self.now / 1000.0
     }

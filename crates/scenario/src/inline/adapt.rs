@@ -30,7 +30,6 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     Ok(draft)
 }
 
-/// Sets rates and traces of the last hop.
 pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     let trace = either(&draft.sources, items, "trace", "down_trace")?;
     let down = either(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
@@ -44,7 +43,6 @@ pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(
     Ok(())
 }
 
-/// Sets queues of the last hop.
 pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     for (key, direction) in [("queue", &way.last_down), ("up_queue", &way.last_up)] {
         if let Some(item) = find(items, key) {
@@ -101,7 +99,6 @@ fn on_air(draft: &mut Draft, direction: &str, place: Span, channel: Node) -> Res
     set::apply(draft, &format!("link.{direction}.channel"), place, channel)
 }
 
-/// Sets the jitter of the last hop down.
 pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     match find(items, "jitter") {
         Some(item) => put(draft, &format!("link.{}.jitter", way.last_down), item, jitter(item)),
@@ -171,7 +168,6 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The route over the only link of a line that stands alone.
     pub(super) fn alone() -> Way {
         let [down, up] = ["path.down", "path.up"].map(str::to_owned);
         Way {
@@ -187,7 +183,6 @@ impl Way {
         }
     }
 
-    /// The last hop's direction up.
     pub(super) fn last_up(&self) -> &str {
         &self.last_up
     }

@@ -13,12 +13,10 @@ use crate::set;
 use crate::source::Span;
 use crate::tree::Node;
 
-/// Whether the key sets losses of every path.
 pub(crate) fn is_of_losses(key: &str) -> bool {
     LOSSES.contains(&key)
 }
 
-/// The state of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     items: Vec<Item>,
@@ -26,7 +24,6 @@ pub(crate) struct Line {
     words: Words,
 }
 
-/// Which keys the line accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Words {
     /// All keys; the line stands alone. Its `rate` and `queue` apply up too, unless `up` and `up_queue` are set.
@@ -37,16 +34,13 @@ enum Words {
     Losses,
 }
 
-/// Keys that set losses of every path.
 const LOSSES: [&str; 3] = ["loss", "up_loss", "ber"];
 
 impl Line {
-    /// A line that stands alone.
     pub(super) fn whole(items: Vec<Item>) -> Line {
         Line { items, way: Way::alone(), words: Words::Whole }
     }
 
-    /// A line after a ready path or a file.
     pub(super) fn behind(way: Way, items: Vec<Item>) -> Line {
         Line { items, way, words: Words::Behind }
     }
@@ -75,7 +69,6 @@ impl Line {
         }
     }
 
-    /// The items of some keys.
     fn of(&self, keys: &[&str]) -> Vec<Item> {
         self.items.iter().filter(|item| keys.contains(&item.key.as_str())).cloned().collect()
     }
@@ -175,7 +168,6 @@ mod tests {
         told(&draft)
     }
 
-    /// A key set later equals the key in the line.
     #[test]
     fn a_key_means_what_it_means_in_the_line() {
         let values = [

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 /// Largest payload of a packet, bytes: with the longest headers it fits IP's limit of 65,535 bytes.
 const LARGEST_PAYLOAD: u64 = 65_000;
 
-/// Keys of every flow.
 pub(crate) fn any_flow() -> Vec<Key> {
     vec![
         Key::required("from", Form::Node, "node that sends"),
@@ -85,7 +84,6 @@ fn listed_flow(kind: &str) -> Vec<Key> {
     keys
 }
 
-/// Keys that both ends of a TCP flow share.
 fn tcp() -> Vec<Key> {
     let config = Config::default();
     let flag =

@@ -11,7 +11,6 @@ use lasthop_net::Config;
 use lasthop_net::steps::{Planned, Steps};
 use std::sync::LazyLock;
 
-/// Keys of a link that concern both directions.
 pub(crate) fn link_ends() -> &'static [Key] {
     static KEYS: LazyLock<Vec<Key>> = LazyLock::new(listed_link_ends);
     &KEYS
@@ -32,7 +31,6 @@ fn listed_link_ends() -> Vec<Key> {
     ]
 }
 
-/// Stores a key's value in the configuration of its direction.
 type Put = fn(&Given<'_>, &mut Config) -> Result<(), Problem>;
 
 /// Keys of one direction of a link; a link's own table may hold them for both.
@@ -45,7 +43,6 @@ pub(super) fn direction_names() -> impl Iterator<Item = &'static str> {
     DIRECTION.iter().map(|(key, _)| key.name)
 }
 
-/// Stores the values of these keys in a direction's configuration.
 pub(crate) fn put_direction(given: &Given<'_>, config: &mut Config) -> Result<(), Problem> {
     DIRECTION.iter().try_for_each(|(_, put)| put(given, config))
 }
@@ -227,7 +224,6 @@ fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
     }
 }
 
-/// A plan of delays or losses.
 fn steps<V: Planned>(
     Given { reader, head, fields }: &Given<'_>,
     key: &str,

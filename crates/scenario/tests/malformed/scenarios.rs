@@ -5,7 +5,6 @@ use super::Case;
 /// Text of the valid scenario, replacement, then as in [`Case`].
 #[rustfmt::skip]
 pub(crate) const SCENARIOS: &[Case] = &[
-    // Not TOML.
     ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),
     ("duration = \"10 s\"", "duration =", 2, "duration =", "not TOML", "key = value"),
     ("title = \"a test\"", "title = \"a test", 1, "title = \"a test", "not TOML", "key = value"),
@@ -13,7 +12,6 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("[link.wireless]", "[link.wired]", 14, "wired", "duplicate", "key = value"),
     ("[link.wired]", "[link.wired", 8, "[link.wired", "not TOML", "key = value"),
     ("title = \"a test\"", "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1", 1, "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1", "dots", "link.wireless"),
-    // Unknown keys.
     ("duration = ", "duratoin = ", 2, "duratoin", "no key `duratoin`", "did you mean `duration`"),
     ("[route]", "[routes]", 48, "routes", "no key `routes`", "did you mean `route`"),
     ("[flow.bulk]", "[flows.bulk]", 27, "flows", "no key `flows`", "did you mean `flow`"),
@@ -115,7 +113,6 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"4 s\"\nstart_spread = \"6 s\"", 46, "\"6 s\"", "begin at 10 s", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"2 s\"\nstop = \"2 s\"", 46, "\"2 s\"", "ends before its start", "not a length"),
     ("segment = \"1000 bytes\"", "count = 100001", 30, "100001", "too large", "whole number"),
-    // Routes.
     ("server.client = \"bs\"", "server.cleint = \"bs\"", 49, "cleint", "no link has a node `cleint`", "did you mean `client`"),
     ("server.client = \"bs\"", "sever.client = \"bs\"", 49, "sever", "no link has a node `sever`", "did you mean `server`"),
     ("server.client = \"bs\"", "server.client = \"client\"", 49, "\"client\"", "no link from `server` to `client`", "neighbours of `server`: bs"),

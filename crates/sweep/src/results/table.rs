@@ -27,7 +27,6 @@ struct Row {
     x: Vec<String>,
     flow: String,
     runs: usize,
-    /// One cell for each quantity.
     cells: Vec<Option<String>>,
 }
 

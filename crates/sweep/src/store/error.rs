@@ -60,7 +60,6 @@ impl Error {
         }
     }
 
-    /// Error of SQLite.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> Error {
         let path = path.to_owned();
         match error.sqlite_error_code() {

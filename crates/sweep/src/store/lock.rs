@@ -8,7 +8,6 @@ use super::whose::beside;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 
-/// The lock, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 

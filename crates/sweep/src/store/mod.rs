@@ -97,7 +97,6 @@ impl Store {
         let _ = self.log("DELETE");
     }
 
-    /// Sets the journal mode.
     fn log(&self, mode: &str) -> rusqlite::Result<()> {
         self.connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
     }
@@ -168,7 +167,6 @@ mod tests {
             store.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         let synchronous: u32 =
             store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
-        // 2 is FULL.
         assert_eq!((log.as_str(), synchronous), ("wal", 2));
     }
 }

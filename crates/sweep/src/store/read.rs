@@ -255,7 +255,6 @@ impl Contents<'_> {
         work()
     }
 
-    /// A point's runs, with the wanted numbers.
     fn selected(&self, digest: &str, numbers: Option<&Numbers>) -> rusqlite::Result<Vec<Run>> {
         let mut select = self.connection.prepare_cached(
             "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
@@ -337,7 +336,6 @@ const ALL: &str =
 #[derive(Debug, Default)]
 pub(super) struct Names(RefCell<Vec<(i64, Cow<'static, str>)>>);
 
-/// The name with a number.
 fn named(
     names: &mut Vec<(i64, Cow<'static, str>)>,
     number: i64,

@@ -13,16 +13,13 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const USER_VERSION: usize = 60;
 const APPLICATION_ID: usize = 68;
 
-/// Kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Whose {
     /// Missing or empty.
     Nobodys,
     /// A store of this version.
     Ours(u32),
-    /// A database of another program.
     AnotherDatabase,
-    /// Not a database.
     NoDatabase,
 }
 
@@ -63,7 +60,6 @@ impl Whose {
     }
 }
 
-/// The file's path with a suffix.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);

@@ -85,7 +85,6 @@ pub(super) struct Known {
     /// order.
     names: Vec<(String, i64)>,
     next: usize,
-    /// Numbers of points, by digest.
     points: HashMap<String, i64>,
     /// Number of described subjects of each point.
     described: HashMap<i64, usize>,
@@ -122,9 +121,7 @@ impl Known {
 
 /// Reason for a rollback.
 pub(super) enum Fault {
-    /// Error of SQLite.
     Database(rusqlite::Error),
-    /// Error of the store.
     Other(Error),
 }
 
@@ -141,7 +138,6 @@ type Number = (i64, i64, i64, f64);
 const MANY: usize = 64;
 const SEVERAL: usize = 8;
 
-/// Numbers waiting to be written.
 struct Numbers<'t> {
     /// Statements and their number of rows, the largest first.
     statements: [(usize, CachedStatement<'t>); 3],

@@ -117,7 +117,6 @@ fn what_is_not_there_is_not_read_and_no_folder_is_made() {
     assert_eq!(Store::open(folder.path()).unwrap_err(), Error::NoDatabase(folder.path().to_owned()));
 }
 
-/// All messages.
 #[test]
 fn messages() {
     let path = || PathBuf::from("r.sqlite");

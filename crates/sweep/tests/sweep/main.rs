@@ -16,7 +16,6 @@ use std::path::Path;
 /// A lossy path, short enough for hundreds of runs.
 const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=1s";
 
-/// Two keys with two and three values.
 fn grid() -> Grid {
     grid_of(&[("recovery", &["sack", "reno"]), ("channel.loss", &["0.5%", "1%", "3%"])])
 }
@@ -34,7 +33,6 @@ fn goodput() -> Vec<Quantity> {
     vec![Quantity::named("goodput_kbps").unwrap()]
 }
 
-/// A driver of a store; seeds from 1.
 fn driver(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> Driver {
     Driver::begin(Store::open(store).unwrap(), grid, count.clone(), 1, shard).unwrap()
 }
@@ -68,7 +66,6 @@ fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
     finished
 }
 
-/// Every row of the first sweep, of flows and of links.
 fn exported(contents: &Contents<'_>) -> String {
     let sweep = contents.sweeps().unwrap().remove(0);
     let mut text = flow_header(&sweep.paths, &Wanted::default());

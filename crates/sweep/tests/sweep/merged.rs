@@ -23,7 +23,6 @@ fn shards_merged_in_any_order_equal_the_whole() {
         }
         store.close();
         assert_eq!(exported_from(&merged), exported_from(&file(name)), "{name}");
-        // The merged store is complete.
         assert_eq!(whole(&merged, &grid(), &count, Shard::WHOLE), 0, "{name}");
     }
 }
