@@ -12,10 +12,7 @@ pub(crate) enum Opened {
 }
 
 impl Opened {
-    /// Opens a file and detects gzip by content.
-    ///
-    /// # Errors
-    /// Errors of the system; a folder is an error.
+    /// Opens a file and detects gzip by content. A folder is an error.
     pub(crate) fn open(path: &Path) -> io::Result<Opened> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

@@ -60,17 +60,11 @@ impl Default for Catalogue {
 
 impl Catalogue {
     /// Reads a scenario that may name this catalogue's mechanisms; see [`Draft::load`].
-    ///
-    /// # Errors
-    /// As [`Draft::load`].
     pub fn load(&self, path: &str) -> Result<Draft, Problem> {
         Draft::load_with(&Arc::new(self.clone()), path)
     }
 
     /// Reads a scenario's text that may name this catalogue's mechanisms; see [`Draft::parse`].
-    ///
-    /// # Errors
-    /// As [`Draft::parse`].
     pub fn parse(&self, text: &str, name: &str) -> Result<Draft, Problem> {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }

@@ -204,25 +204,16 @@ impl Draft {
     }
 
     /// Checks the whole scenario.
-    ///
-    /// # Errors
-    /// The first error found.
     pub fn check(&self) -> Result<Scenario, Problem> {
         self.checked(Wanted::Nothing).map(|(scenario, _)| scenario)
     }
 
     /// The resolved scenario as TOML: every key with value and meaning. Reading it gives the same scenario.
-    ///
-    /// # Errors
-    /// As [`Draft::check`].
     pub fn show(&self) -> Result<String, Problem> {
         self.checked(Wanted::Everything).map(|(_, resolved)| show::text(&resolved))
     }
 
     /// The scenario, and [`Draft::show`]'s text without comments.
-    ///
-    /// # Errors
-    /// As [`Draft::check`].
     pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
         self.checked(Wanted::Values).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
     }
@@ -234,17 +225,11 @@ impl Draft {
 
 impl Scenario {
     /// Reads and checks a scenario: a ready path's name, a file, or a line of text; see [`Draft::load`].
-    ///
-    /// # Errors
-    /// The first error found.
     pub fn load(path: &str) -> Result<Scenario, Problem> {
         Draft::load(path)?.check()
     }
 
     /// Reads and checks a scenario's text; see [`Draft::parse`].
-    ///
-    /// # Errors
-    /// The first error found.
     pub fn parse(text: &str, name: &str) -> Result<Scenario, Problem> {
         Draft::parse(text, name)?.check()
     }

@@ -31,9 +31,6 @@ impl Files for Disk {
 }
 
 /// Reads a whole regular file of at most `largest` bytes.
-///
-/// # Errors
-/// The reason in one phrase.
 fn contents(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
     let words = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),

@@ -93,7 +93,7 @@ struct Under {
     open: u32,
 }
 
-/// A sweep in progress, the only writer of its store.
+/// A sweep in progress, the only writer of its store. Its errors are those of the store.
 pub struct Driver {
     store: Store,
     sweep: i64,
@@ -115,9 +115,6 @@ pub struct Driver {
 
 impl Driver {
     /// Starts or continues a sweep. Repetitions have the seeds `seed`, `seed + 1` …
-    ///
-    /// # Errors
-    /// Errors of the store.
     pub fn begin(
         mut store: Store,
         grid: &Grid,
@@ -194,9 +191,6 @@ impl Driver {
     }
 
     /// Takes a finished run. The row is committed within 250 ms if this or [`Driver::handle_time`] is called by then.
-    ///
-    /// # Errors
-    /// Errors of the store.
     pub fn handle_row(&mut self, row: Row) -> Result<(), Error> {
         let Some(place) = self.places.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -222,9 +216,6 @@ impl Driver {
     }
 
     /// Commits rows that have waited long enough.
-    ///
-    /// # Errors
-    /// Errors of the store.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= SAFE_WITHIN => self.commit(),
@@ -233,9 +224,6 @@ impl Driver {
     }
 
     /// Commits all rows.
-    ///
-    /// # Errors
-    /// Errors of the store.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.store.keep(&self.waiting)?;
         self.waiting.clear();
@@ -286,9 +274,6 @@ impl Driver {
     }
 
     /// Commits and returns the store.
-    ///
-    /// # Errors
-    /// Errors of the store.
     pub fn into_store(mut self) -> Result<Store, Error> {
         self.commit()?;
         Ok(self.store)

@@ -25,6 +25,8 @@ slotmap::new_key_type! {
 }
 
 /// A host with its addresses and its sockets.
+///
+/// Calls with an invalid handle return [`Error::BadHandle`]. Calls for connections return [`Error::Invalid`] for a listener.
 pub struct Host {
     addresses: Vec<IpAddr>,
     mtu: u32,
@@ -222,7 +224,7 @@ impl Host {
     /// Shuts down sending: a FIN follows the bytes written.
     ///
     /// # Errors
-    /// [`Error::NotConnected`], [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::NotConnected`].
     pub fn shutdown(&mut self, handle: Handle) -> Result<(), Error> {
         let done = self.connection(handle)?.shutdown();
         self.settle(handle);
@@ -238,16 +240,13 @@ impl Host {
     /// [`Host::close`] (RFC 1122 §4.2.2.13).
     ///
     /// # Errors
-    /// [`Error::NotConnected`], [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::NotConnected`].
     pub fn shutdown_read(&mut self, handle: Handle) -> Result<(), Error> {
         self.connection(handle)?.shutdown_read()
     }
 
     /// Closes the handle. The connection continues until everything is sent and both sides have finished. Unread bytes
     /// cause a reset. A listener's connections that were not accepted are reset.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
     pub fn close(&mut self, now: Time, handle: Handle) -> Result<(), Error> {
         match &mut self
             .sockets
@@ -266,9 +265,6 @@ impl Host {
     }
 
     /// Closes the handle and resets the connection.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn abort(&mut self, handle: Handle) -> Result<(), Error> {
         let connection = self.connection(handle)?;
         connection.endpoint.abort();
@@ -278,9 +274,6 @@ impl Host {
     }
 
     /// Operations that would not block.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
     pub fn readiness(&self, handle: Handle) -> Result<Readiness, Error> {
         let socket = self.sockets.get(handle).filter(|socket| !socket.is_orphan()).ok_or(Error::BadHandle)?;
         Ok(match &socket.kind {
@@ -297,42 +290,27 @@ impl Host {
 
     /// `SO_ERROR`: the error that ended the connection, reported once. Before the end, the error of
     /// [`Host::soft_error`], which is then cleared (as on Linux).
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
     }
 
     /// The last ICMP error from a router or the peer, unless something has got through since. The connection continues;
     /// if it times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection_ref(handle)?.complaint())
     }
 
     /// State of a connection.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn info(&self, handle: Handle) -> Result<Info, Error> {
         Ok(Info::of(self.connection_ref(handle)?))
     }
 
     /// Local and remote end of a connection.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn ends(&self, handle: Handle) -> Result<Ends, Error> {
         Ok(self.connection_ref(handle)?.ends)
     }
 
     /// The endpoint, for inspection or tracing.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn endpoint(&mut self, handle: Handle) -> Result<&mut Endpoint, Error> {
         Ok(&mut self.connection(handle)?.endpoint)
     }

@@ -25,17 +25,11 @@ impl Host {
 
     /// `TCP_NODELAY`: short segments do not wait while data is outstanding. On a listener, this and the next two apply
     /// to connections whose SYN arrives later.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
     pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
         self.set(handle, |options| options.tcp.nagle = !nodelay, |endpoint| endpoint.set_nagle(!nodelay))
     }
 
     /// `TCP_USER_TIMEOUT`: longest time that data may stay unacknowledged; `None`: no limit.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
     pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
         self.set(
             handle,
@@ -45,9 +39,6 @@ impl Host {
     }
 
     /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
     pub fn set_keep_alive(
         &mut self,
         now: Time,

@@ -45,10 +45,7 @@ impl Line {
         Line { items, way, words: Words::Behind }
     }
 
-    /// The line of a draft without one, if the key is a key of every path.
-    ///
-    /// # Errors
-    /// If the draft is invalid, because its last hop is then unknown.
+    /// The line of a draft without one, if the key is a key of every path. Fails if the draft is invalid.
     pub(crate) fn of_every_path(draft: &Draft, key: &str) -> Result<Option<Line>, Problem> {
         match is_of_losses(key) {
             false => Ok(None),

@@ -12,10 +12,7 @@ use std::path::Path;
 pub(super) struct Lock(#[expect(dead_code, reason = "held, not used")] File);
 
 impl Lock {
-    /// Takes the lock.
-    ///
-    /// # Errors
-    /// If another process holds the lock, or its file cannot be written.
+    /// Takes the lock. Fails if another process holds it.
     pub(super) fn take(store: &Path) -> Result<Lock, Error> {
         let path = beside(store, ".lock");
         let options = OpenOptions::new().create(true).truncate(false).write(true).to_owned();

@@ -46,7 +46,7 @@ impl Reader {
     }
 }
 
-/// Contents of a store.
+/// Contents of a store. Every query fails if the store cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'c> {
     pub(super) connection: &'c Connection,
@@ -137,9 +137,6 @@ impl Run {
 
 impl Contents<'_> {
     /// The sweeps, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
         let sweeps = || -> rusqlite::Result<Vec<Sweep>> {
             let mut select = self.connection.prepare("SELECT id, title, paths FROM sweep ORDER BY id")?;
@@ -179,9 +176,6 @@ impl Contents<'_> {
     }
 
     /// A sweep's combinations, in order.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn places(&self, sweep: i64) -> Result<Vec<Place>, Error> {
         let places = || -> rusqlite::Result<Vec<Place>> {
             let mut select = self.connection.prepare(
@@ -197,9 +191,6 @@ impl Contents<'_> {
     }
 
     /// The names of all flows.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn flows(&self) -> Result<Vec<String>, Error> {
         let flows = || -> rusqlite::Result<Vec<String>> {
             let mut select = self.connection.prepare(
@@ -211,18 +202,12 @@ impl Contents<'_> {
     }
 
     /// Finished runs of a point, by seed; `with_numbers` also reads their numbers.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
         self.selected(digest, with_numbers.then_some(&Numbers::ALL))
             .map_err(|error| Error::of(self.path, &error))
     }
 
     /// The numbers of flows, and of all flows together, with these names, as far as the store has them.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn of_flows(&self, names: &[&str]) -> Result<Numbers, Error> {
         let wanted = || -> rusqlite::Result<Numbers> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -238,9 +223,6 @@ impl Contents<'_> {
     }
 
     /// [`Contents::runs`] with the given numbers only.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn runs_with(&self, digest: &str, numbers: &Numbers) -> Result<Vec<Run>, Error> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }

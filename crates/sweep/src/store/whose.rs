@@ -25,9 +25,6 @@ pub(super) enum Whose {
 
 impl Whose {
     /// Reads the start of a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub(super) fn of(path: &Path) -> Result<Whose, Error> {
         let mut head = Vec::new();
         match File::open(path).and_then(|file| file.take(100).read_to_end(&mut head)) {

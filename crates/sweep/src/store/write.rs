@@ -10,9 +10,6 @@ use std::collections::HashMap;
 
 impl Store {
     /// Adds a sweep and its missing points; returns the sweep's number.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn add(&mut self, grid: &Grid) -> Result<i64, Error> {
         self.within(|transaction| {
             let digest = grid.digest();
