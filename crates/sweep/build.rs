@@ -1,4 +1,4 @@
-//! Names the engine by its sources, so that a store never takes another engine's run for its own.
+//! Sets the engine's name to a hash of its sources: stores then never mix runs of different engines.
 
 #[path = "build/engine.rs"]
 mod engine;
@@ -18,10 +18,10 @@ fn main() {
             engine::hashed(&folders)
         }
         Err(missing) => {
-            // Without the sources two engines cannot be told apart: this build shares no runs with any other.
+            // Without the sources the engine has no name: this build shares no runs with other builds.
             println!(
-                "cargo::warning=the sources of `{missing}` are not beside lasthop-sweep: stores of this build are its own, and \
-                 another build runs their points again"
+                "cargo::warning=the sources of `{missing}` are not beside lasthop-sweep: stores of this build are \
+                 separate, and other builds repeat their runs"
             );
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             format!("built-{:x}-{:x}", now.as_nanos(), std::process::id())

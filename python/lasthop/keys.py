@@ -124,15 +124,15 @@ ChannelChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""losses over the air"""
+"""channel error model"""
 
 
 ArqChoice: TypeAlias = Literal["none", "repeat", "rlc", "harq", "wifi", "fec"] | str | Mapping[str, object]
-"""link-layer retransmission"""
+"""link-layer error control"""
 
 
 JitterChoice: TypeAlias = Literal["none", "random"] | str | Mapping[str, object]
-"""random delay"""
+"""delay variation"""
 
 
 MiddleboxChoice: TypeAlias = (
@@ -147,47 +147,44 @@ class Direction(TypedDict, total=False):
     """One direction of a link."""
 
     rate: str
-    """constant rate; or else `plan` or `trace`"""
+    """constant rate; alternatives: `plan`, `trace`"""
     plan: str
-    """rate that changes at given times instead, from the start again after the last; "0 bit/s" is an outage,
-    "5..20 Mbit/s" another rate each time"""
+    """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
+    this range each time"""
     trace: str
-    """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    """recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
     light: str
-    """base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is
-    not always busy"""
+    """base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is not
+    always busy"""
     light_timer: str
-    """with `light`: how long the link must be at rest until a train begins, whole ms"""
+    """with `light`: idle time of the link before a train begins, whole ms"""
     light_sizes: str
-    """with `light`: by how much packets are later by their size, CellReplay's latency-offset"""
+    """with `light`: extra delay of packets by their size, CellReplay's latency-offset"""
     one_way_delay: str
     """propagation delay"""
     delay_plan: str
-    """what comes to one_way_delay at given times, from the start again after the last; a range: another delay
-    each time, the same up and down"""
+    """delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up and
+    down"""
     loss_plan: str
-    """share of transmissions that is lost at given times beside what the channel destroys, from the start
-    again after the last"""
+    """share of transmissions lost at given times, repeated, in addition to the channel's losses"""
     duplicate: float | str
-    """share of packets that are there twice: the copy joins at once behind the original, and is not copied
-    again"""
+    """share of packets duplicated; the copy joins directly behind the original and is not copied again"""
     corrupt: float | str
-    """share of packets of which a bit turns over past the link layer: they fail the checksum of the host they
-    reach"""
+    """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
+    host"""
     residual_loss: float | str
-    """share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq`
+    """share of packets lost after the link layer, in addition to those that the link gives up; no `arq`
     retransmits them"""
     residual_burst: float | str
-    """with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost
-    independently"""
+    """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
     queue: QueueChoice
     """queue discipline"""
     channel: ChannelChoice
-    """losses over the air"""
+    """channel error model"""
     arq: ArqChoice
-    """link-layer retransmission"""
+    """link-layer error control"""
     jitter: JitterChoice
-    """random delay"""
+    """delay variation"""
 
 
 _LinkWords = TypedDict("_LinkWords", {"from": str}, total=False)
@@ -199,53 +196,50 @@ class Link(_LinkWords, total=False):
     to: str
     """node at the lower end"""
     cell: str
-    """name of the medium that it shares with other links that say the same (with arq = "wifi")"""
+    """name of the shared medium; all links with this name share it (with arq = "wifi")"""
     down: Direction
-    """the direction from -> to, where it differs"""
+    """keys that differ in the direction from -> to"""
     up: Direction
-    """the direction to -> from, where it differs"""
+    """keys that differ in the direction to -> from"""
     rate: str
-    """constant rate; or else `plan` or `trace`"""
+    """constant rate; alternatives: `plan`, `trace`"""
     plan: str
-    """rate that changes at given times instead, from the start again after the last; "0 bit/s" is an outage,
-    "5..20 Mbit/s" another rate each time"""
+    """rate that changes at given times, repeated; "0 bit/s" is an outage, "5..20 Mbit/s" a rate drawn from
+    this range each time"""
     trace: str
-    """recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
+    """recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file"""
     light: str
-    """base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is
-    not always busy"""
+    """base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is not
+    always busy"""
     light_timer: str
-    """with `light`: how long the link must be at rest until a train begins, whole ms"""
+    """with `light`: idle time of the link before a train begins, whole ms"""
     light_sizes: str
-    """with `light`: by how much packets are later by their size, CellReplay's latency-offset"""
+    """with `light`: extra delay of packets by their size, CellReplay's latency-offset"""
     one_way_delay: str
     """propagation delay"""
     delay_plan: str
-    """what comes to one_way_delay at given times, from the start again after the last; a range: another delay
-    each time, the same up and down"""
+    """delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up and
+    down"""
     loss_plan: str
-    """share of transmissions that is lost at given times beside what the channel destroys, from the start
-    again after the last"""
+    """share of transmissions lost at given times, repeated, in addition to the channel's losses"""
     duplicate: float | str
-    """share of packets that are there twice: the copy joins at once behind the original, and is not copied
-    again"""
+    """share of packets duplicated; the copy joins directly behind the original and is not copied again"""
     corrupt: float | str
-    """share of packets of which a bit turns over past the link layer: they fail the checksum of the host they
-    reach"""
+    """share of packets with a bit error that the link layer misses; they fail the checksum of the receiving
+    host"""
     residual_loss: float | str
-    """share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq`
+    """share of packets lost after the link layer, in addition to those that the link gives up; no `arq`
     retransmits them"""
     residual_burst: float | str
-    """with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost
-    independently"""
+    """with `residual_loss`: mean length of a loss burst, packets; default: independent losses"""
     queue: QueueChoice
     """queue discipline"""
     channel: ChannelChoice
-    """losses over the air"""
+    """channel error model"""
     arq: ArqChoice
-    """link-layer retransmission"""
+    """link-layer error control"""
     jitter: JitterChoice
-    """random delay"""
+    """delay variation"""
 
 
 class Node(TypedDict, total=False):
@@ -271,45 +265,46 @@ class Sender(TypedDict, total=False):
     judge: JudgeChoice
     """loss discrimination by the sender; "always" by default"""
     initial_window: int | str
-    """segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
+    """initial window, segments (RFC 6928: 10; the papers of the 2000s: 1 or 2); 10 by default"""
     initial_ssthresh: str
     """initial slow start threshold: "unlimited" or an amount; "unlimited" by default"""
     validate_window: bool | str
-    """cwnd grows only while it is used (see validate_by); false by default"""
+    """cwnd grows only while the sender uses it (see validate_by); false by default"""
     validate_by: Literal["rfc7661", "linux"] | str
-    """the use that lets it grow: half of cwnd in a round trip (RFC 7661); more than half in slow start, else
-    all of it (Linux); "rfc7661" by default"""
+    """use that lets cwnd grow: half of it per round trip (RFC 7661); more than half in slow start, else all
+    of it (Linux); "rfc7661" by default"""
     ecn_waits: bool | str
-    """an echo at a window of one segment makes the next wait for the timer (RFC 3168); false by default"""
-    freeze: bool | str
-    """a window of zero stops the retransmission timer and leaves cwnd as it is (BSD's persist; Linux goes on
-    and reduces); false by default"""
-    f_rto: bool | str
-    """spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3); false by default"""
-    dsack_undo: bool | str
-    """a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708); false by default"""
-    eifel: bool | str
-    """timeouts and recoveries are undone if a timestamp tells that an original arrived (Eifel, RFC 3522);
+    """an ECN echo at a window of one segment delays the next segment until the timer expires (RFC 3168);
     false by default"""
-    undo: Literal["rfc4015", "linux"] | str
-    """what is given back then: what is in flight and a small burst, and a longer timeout (RFC 4015), or all
-    (Linux); "rfc4015" by default"""
-    loss_window: Literal["one", "in_flight"] | str
-    """cwnd after a timeout: one segment (RFC 5681), or one beside what is not given up (Linux, and BBR
-    always); "one" by default"""
-    sack_rtt: bool | str
-    """round trips are measured by what SACK reports, too (Linux; with recovery = "rack"); false by default"""
-    rto: Literal["rfc6298", "linux"] | str
-    """the timeout: min_rto at least in all (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux); "rfc6298" by
+    freeze: bool | str
+    """a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and
+    reduces); false by default"""
+    f_rto: bool | str
+    """detect and undo spurious timeouts (F-RTO, RFC 5682; with SACK its section 3); false by default"""
+    dsack_undo: bool | str
+    """undo a recovery if all its retransmissions were unnecessary (D-SACK, RFC 3708); false by default"""
+    eifel: bool | str
+    """undo timeouts and recoveries if a timestamp shows that an original arrived (Eifel, RFC 3522); false by
     default"""
+    undo: Literal["rfc4015", "linux"] | str
+    """window that an undo restores: bytes in flight and a small burst, with a longer timeout (RFC 4015), or
+    all (Linux); "rfc4015" by default"""
+    loss_window: Literal["one", "in_flight"] | str
+    """cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always
+    with BBR); "one" by default"""
+    sack_rtt: bool | str
+    """also measure round trips from SACK blocks (Linux; with recovery = "rack"); false by default"""
+    rto: Literal["rfc6298", "linux"] | str
+    """timeout formula: max(min_rto, SRTT + 4 RTTVAR) (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux);
+    "rfc6298" by default"""
     min_rto: str
     """smallest retransmission timeout (RFC 6298: 1 s); "200 ms" by default"""
     max_rto: str
-    """largest, back-off included (RFC 6298: at least 60 s); "60 s" by default"""
+    """largest timeout, back-off included (RFC 6298: at least 60 s); "60 s" by default"""
     initial_rto: str
-    """before the first round trip is measured (RFC 6298: 1 s); "1 s" by default"""
+    """timeout before the first round trip is measured (RFC 6298: 1 s); "1 s" by default"""
     tick: str
-    """granularity of the timeout's clock; "0 s": exact; "1 ms" by default"""
+    """clock granularity of the timeout; "0 s": exact; "1 ms" by default"""
 
 
 class Receiver(TypedDict, total=False):
@@ -340,109 +335,108 @@ class Flow(_FlowWords, total=False):
     kind: Literal["tcp", "cbr", "on_off"] | str
     """what it sends"""
     start: str
-    """when it begins; "0 s" by default"""
+    """start time; "0 s" by default"""
     count: int | str
-    """how many such flows; two and more are called NAME.1, NAME.2 …; 1 by default"""
+    """number of such flows; two or more are called NAME.1, NAME.2 …; 1 by default"""
     stagger: str
-    """time between the starts of two of them; "0 s" by default"""
+    """time between the starts of two replicas; "0 s" by default"""
     start_spread: str
-    """each begins later by a random time up to this, in each run by another; "0 s" by default"""
+    """random delay of each start, up to this, drawn anew in each run; "0 s" by default"""
     profile: Literal["plain", "rfc", "linux"] | str
-    """what sender and receiver are where they say nothing; one-line and most ready paths say linux; "plain"
-    by default"""
+    """defaults of sender and receiver; one-line scenarios and most ready paths use linux; "plain" by default"""
     transfer: str
-    """"bulk": as much as it can until the run ends; or an amount; "bulk" by default"""
+    """"bulk": as much as possible until the run ends; or an amount; "bulk" by default"""
     arrivals: str
-    """a file of transfers instead of one: seconds and bytes a line, beside the scenario's file; each is a
-    connection, NAME.1, NAME.2 …; those that would begin when the run is over are left out"""
+    """file of transfers, beside the scenario's file: start in seconds and bytes per line; each is a
+    connection, NAME.1, NAME.2 …; transfers that begin after the run's end are left out"""
     segment: str
     """payload of a full segment; "1448 bytes" by default"""
     sack: bool | str
     """offer selective acknowledgements (RFC 2018); true by default"""
     dsack: bool | str
-    """with SACK, tell the sender what arrived twice (RFC 2883); true by default"""
+    """with SACK, report segments that arrived twice (D-SACK, RFC 2883); true by default"""
     timestamps: bool | str
     """offer timestamps (RFC 7323); true by default"""
     timestamp_tick: str
-    """tick of the timestamps' clock (RFC 7323: 1 ms to 1 s; "1 us" is as good as exact); "1 ms" by default"""
+    """tick of the timestamp clock (RFC 7323: 1 ms to 1 s; "1 us" is practically exact); "1 ms" by default"""
     ecn: bool | str
     """offer explicit congestion notification (RFC 3168); false by default"""
     ecn_feedback: Literal["auto", "classic", "accurate"] | str
-    """how marks are told: as ecn says (classic), or in detail (AccECN, RFC 9768); auto: where congestion is
-    for it (prague); "auto" by default"""
+    """ECN feedback as set by ecn (classic), or AccECN (accurate, RFC 9768); auto: AccECN if congestion
+    control needs it (prague); "auto" by default"""
     nagle: bool | str
-    """a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by default"""
-    processing: str
-    """each packet leaves its host later by a random time up to this, in order (as ns-2's overhead_); "0 s" by
+    """Nagle's algorithm: a short segment waits while data is outstanding (RFC 9293, section 3.7.4); true by
     default"""
+    processing: str
+    """random processing delay of each packet at its host, up to this, without reordering (as ns-2's
+    overhead_); "0 s" by default"""
     opaque: bool | str
-    """its headers are encrypted (IPsec): middleboxes cannot read them, and let it pass; false by default"""
+    """encrypted headers (IPsec): middleboxes cannot read the packets and let them pass; false by default"""
     time_wait: str
     """length of TIME-WAIT (2 MSL); "60 s" by default"""
     sender: Sender
-    """the end that sends"""
+    """keys of the sending end"""
     receiver: Receiver
-    """the end that receives"""
+    """keys of the receiving end"""
     request: str
-    """the end at `to`, a client, opens the connection and asks with so much, again and again; with `response`"""
+    """size of a request; the client, at `to`, opens the connection and sends one after another; with
+    `response`"""
     response: str
-    """what the sender answers each request with; completion times are those of each request, the handshake in
-    the first"""
+    """size of the response to each request; completion times are per request, the first includes the
+    handshake"""
     sizes: Literal["fixed", "exponential", "pareto", "web", "video"] | str
-    """how responses spread about `response`, as in `lasthop arrivals`; pareto: shape 1.5; all alike without
-    it"""
+    """distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal"""
     think: str
-    """time from a response's last byte to the next request; at once without it"""
+    """time from a response's last byte to the next request; default: 0 s"""
     every: str
-    """instead of `think`: requests are due so far apart, as a video's segments are; one waits for the
-    response before it"""
+    """interval between requests, instead of `think`, as for video segments; a request waits for the preceding
+    response"""
     exchanges: int | str
-    """after so many requests the client closes; without it they go on until the run ends"""
+    """number of requests after which the client closes; default: no limit until the run ends"""
     on: str
-    """how long the sender has data, before it pauses for `off`"""
+    """time for which the sender has data before it pauses for `off`"""
     off: str
-    """how long it has none then; at its beginning it has some"""
+    """length of the pause; the sender starts with data"""
     period: Literal["fixed", "exponential", "pareto"] | str
-    """how `on` and `off`, or `think`, spread about what is said; pareto: shape 1.5; always that long without
-    it"""
+    """distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant"""
     write_rate: str
-    """the sender's application writes at this rate, while on if it pauses; without it as much as TCP takes"""
+    """rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts"""
     rate: str
-    """rate while it sends, payload only"""
+    """rate while sending, payload only"""
     packet: str
     """payload of a datagram"""
     stop: str
-    """when it ends; without it, with the run"""
+    """end time; default: the end of the run"""
     jitter: str
-    """each datagram is late by a random time up to this; they keep their order; "0 s" by default"""
+    """random delay of each datagram, up to this, without reordering; "0 s" by default"""
     burst: int | str
-    """so many datagrams leave back to back, at the same mean rate; 1: evenly spaced; 1 by default"""
+    """number of datagrams sent back to back, at the same mean rate; 1: evenly spaced; 1 by default"""
 
 
 class ScenarioKeys(TypedDict, total=False):
     """A scenario."""
 
     title: str
-    """what this is, one line"""
+    """title, one line"""
     source: str
-    """where its numbers come from"""
+    """origin of the scenario's numbers"""
     duration: str
     """length of a run, in virtual time; "60 s" by default"""
     seed: int | str
-    """where random numbers begin; each repetition has streams of its own; 1 by default"""
+    """seed of the random numbers; each repetition has its own streams; 1 by default"""
     runs: int | str
     """number of repetitions; 10 by default"""
     warmup: str
-    """a part of `duration`, from its beginning: what is measured in it is left out, and transfers that begin
-    in it"""
+    """unmeasured first part of `duration`; transfers that begin in it are left out too"""
     headers: str
-    """what links charge per packet beside the payload: "real", "none" or an amount; "real" by default"""
+    """header bytes that links charge per packet: "real", "none" or an amount; "real" by default"""
     sample: str
-    """time between two samples of a probe; longer by default in runs of over a million s; "100 ms" by default"""
+    """time between two samples of a probe; longer by default in runs longer than a million s; "100 ms" by
+    default"""
     link: Mapping[str, Link]
-    """links by name; nodes come into being by being named in them"""
+    """links by name; naming a node in a link creates it"""
     node: Mapping[str, Node]
-    """nodes by name: what stands at those that links name"""
+    """nodes by name: middleboxes between links"""
     flow: Mapping[str, Flow]
     """flows by name"""
     route: Mapping[str, Mapping[str, str]]

@@ -259,5 +259,5 @@ def test_words_of_a_line_are_keys_of_it() -> None:
     assert lasthop.run(f"{line},loss=7%", set={"loss": 0.02}, runs=2).flows.to_dict() == said
     compared = lasthop.compare(line, vary={"loss": ["1%", "2%"], "rtt": ["40ms", "80ms"]}, runs=2)
     assert compared.paths == ["loss", "rtt"] and len(compared.flows) == 8
-    with pytest.raises(lasthop.Error, match="it may stand behind the path: umts,rtt="):
+    with pytest.raises(lasthop.Error, match="write it after the path: umts,rtt="):
         lasthop.run("umts", set={"rtt": "80ms"})

@@ -38,7 +38,7 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["run", GOOD, "--seed", "99999999999999999999"], &["--seed", "whole number from 0"]),
     (&["run", GOOD, "--set", "nonsense"], &["nonsense", "expected path=value"]),
     (&["run", GOOD, "--set", "=1"], &["expected path=value"]),
-    (&["run", GOOD, "--set", "recovery="], &["`recovery` is not set, so there is nothing to take away"]),
+    (&["run", GOOD, "--set", "recovery="], &["`recovery` is not set, so it cannot be removed"]),
     (&["run", GOOD, "--set", "recovry=sack"], &["recovry", "did you mean `recovery`"]),
     (&["run", GOOD, "--set", "recovery=sak"], &["sak", "did you mean `sack`"]),
     (&["run", GOOD, "--set", "duration=5 parsecs"], &["duration", "5 parsecs"]),

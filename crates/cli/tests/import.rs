@@ -43,7 +43,7 @@ fn a_table_a_capture_and_a_record_become_paths_that_run() {
     }
     let scenario = std::fs::read_to_string(folder.join("drive.toml")).unwrap();
     for said in
-        ["trace = \"drive.down\"", "Assumed: the recording tells no queue.", "Measured: the table's rates"]
+        ["trace = \"drive.down\"", "Assumed: the recording has no queue.", "Measured: the table's rates"]
     {
         assert!(scenario.contains(said), "{said}\n{scenario}");
     }
@@ -115,7 +115,7 @@ fn a_folder_of_light_and_heavy_traces_becomes_a_path() {
     let told = refused(folder, &["driving"]);
     assert!(told.contains("up-delay-light-pdo: line 2: `x` is not a whole number of milliseconds"), "{told}");
     let told = refused(folder, &["driving/down-delay-light-pdo"]);
-    assert!(told.contains("give the folder of both"), "{told}");
+    assert!(told.contains("give the folder with both"), "{told}");
     put("up-delay-light-pdo", "0 30 0 2\n10000 30 0 2\n");
     put("latency-offset-up", "100 0\n300 1\n");
     let told = refused(folder, &["driving"]);

@@ -1,6 +1,6 @@
-//! Two hosts, one of which answers what it is sent: sockets by handle, real IPv4 packets between them.
+//! Two hosts, one of which echoes: sockets by handle, real IPv4 packets between them.
 //!
-//! Here the packets go from one host to the other at once; with a TUN device in between, the other host is any stack.
+//! Here packets go directly from host to host. With a TUN device in between, the other host can be any stack.
 
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Options};
@@ -9,14 +9,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 
-/// Answers every byte that has come, and closes when the other end has.
+/// Echoes every byte, and closes after the other end has.
 fn echo(host: &mut Host, now: Time, socket: Handle) -> Result<(), Error> {
     let mut buffer = [0; 4096];
     loop {
         match host.peek(socket, &mut buffer) {
             Ok(0) => return host.close(now, socket),
             Ok(bytes) => {
-                // Only what can be sent is taken.
+                // Takes only as much as fits the send buffer.
                 let sent = host.send(socket, &buffer[..bytes])?;
                 host.recv(socket, &mut buffer[..sent])?;
             }
@@ -26,7 +26,7 @@ fn echo(host: &mut Host, now: Time, socket: Handle) -> Result<(), Error> {
     }
 }
 
-/// What comes back of a text.
+/// Echo of a text.
 pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
     let options = Options::default();
     let mut now = Time::ZERO;
@@ -38,19 +38,17 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
     let (mut serving, mut sent, mut answer) = (Vec::new(), 0, Vec::new());
     let mut is_over = false;
     while !is_over {
-        // The driver: packets, one way and the other.
+        // The driver: packets in both directions.
         while let Some(packet) = client.poll_packet(now) {
             server.handle_packet(now, packet);
         }
         while let Some(packet) = server.poll_packet(now) {
             client.handle_packet(now, packet);
         }
-        // The server's application.
         while let Ok((socket, _)) = server.accept(listener) {
             serving.push(socket);
         }
         serving.retain(|socket| echo(&mut server, now, *socket).is_ok() && server.info(*socket).is_ok());
-        // The client's.
         if client.readiness(asking)?.writable && sent < text.len() {
             sent += client.send(asking, &text[sent..])?;
             if sent == text.len() {
@@ -64,7 +62,7 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
             Err(Error::WouldBlock) => {}
             Err(error) => return Err(error),
         }
-        // Time passes: here a millisecond a round.
+        // One millisecond of virtual time per round.
         now += Duration::from_millis(1);
         for host in [&mut client, &mut server] {
             if host.poll_timeout() <= now {
@@ -75,7 +73,7 @@ pub fn answer_to(text: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(answer)
 }
 
-/// Prints what came back.
+/// Prints the echo.
 pub fn main() -> Result<(), Error> {
     let answer = answer_to(b"Is anybody there?")?;
     println!("{}", String::from_utf8_lossy(&answer));

@@ -1,5 +1,4 @@
-//! One connection: an endpoint, its bytes, and what the application still wants of it. What routers say of its packets
-//! is in `connection/icmp.rs`.
+//! One connection: an endpoint, its buffers and the application's requests. ICMP errors are in `connection/icmp.rs`.
 
 mod icmp;
 
@@ -13,10 +12,9 @@ use lasthop_tcp::{Arriving, Endpoint, State};
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
 use lasthop_wire::{Body, Ecn, Priority, Segment};
 
-/// How long a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
+/// Time that a closed connection waits for the peer's FIN: Linux's `tcp_fin_timeout`.
 const ORPHAN_WAIT: Duration = Duration::from_secs(60);
 
-/// An endpoint with its bytes.
 pub(crate) struct Connection {
     pub(crate) ends: Ends,
     pub(crate) endpoint: Endpoint,
@@ -24,21 +22,19 @@ pub(crate) struct Connection {
     incoming: Incoming,
     dscp: u8,
     ttl: u8,
-    /// Identification of the next IPv4 packet.
     id: u16,
-    /// The application will write no more.
+    /// The application has shut down sending.
     shut: bool,
-    /// What was said last of a packet that was not delivered, if nothing has got through since (RFC 9293 §3.9.2.2).
+    /// Last ICMP error, cleared when something gets through (RFC 9293 §3.9.2.2).
     complaint: Option<Error>,
-    /// Where the application's reading ends: it wants nothing of what has come, or will come, from this offset on.
+    /// End of the application's reading: bytes from this offset on are discarded.
     reads_to: u64,
-    /// The application has closed the handle; the connection goes on until both FINs are through.
+    /// The application has closed the handle; the connection lasts until both FINs are acknowledged.
     pub(crate) is_orphan: bool,
-    /// When an orphan that waits for the peer's FIN is given up.
+    /// Time at which an orphan stops waiting for the peer's FIN.
     orphan_until: Time,
-    /// The connection's end was told to the application as an error.
     told: bool,
-    /// Room for a segment on its way out.
+    /// Scratch space for an outgoing segment.
     segment: Segment,
 }
 
@@ -62,7 +58,6 @@ impl Connection {
         }
     }
 
-    /// A segment arrived with these bytes.
     pub(crate) fn handle_segment(&mut self, now: Time, segment: &Segment, payload: &[u8], ecn: Ecn) {
         let (before, was_open) = (self.endpoint.delivered(), self.is_open());
         if !payload.is_empty() && self.takes_data() && !self.is_deaf() {
@@ -81,13 +76,12 @@ impl Connection {
             return;
         }
         if self.is_orphan || (self.is_deaf() && self.shut) {
-            // Nobody will read it: the peer has to know (RFC 9293 §3.6.1, MUST-14 of RFC 1122 §4.2.2.13).
+            // No application will read the data: reset (RFC 9293 §3.6.1, MUST-14 of RFC 1122 §4.2.2.13).
             return self.endpoint.abort();
         }
         self.endpoint.hold_unread(self.unread());
     }
 
-    /// Deadlines may have passed.
     pub(crate) fn handle_timeout(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         if now < self.orphan_until {
@@ -103,7 +97,7 @@ impl Connection {
         };
     }
 
-    /// Takes bytes to send: how many.
+    /// Queues bytes to send; returns their number.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, Error> {
         self.check_end()?;
         if self.shut || !self.may_write() {
@@ -120,7 +114,6 @@ impl Connection {
         Ok(taken)
     }
 
-    /// Bytes that arrived, 0 at the end of the peer's stream.
     pub(crate) fn recv(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         let len = self.incoming.read(out, self.next());
         if len > 0 || out.is_empty() {
@@ -130,7 +123,7 @@ impl Connection {
         self.end_of_reading()
     }
 
-    /// The same without taking them.
+    /// Like `recv`, but the bytes stay in the buffer.
     pub(crate) fn peek(&mut self, out: &mut [u8]) -> Result<usize, Error> {
         match self.incoming.peek(out, self.next()) {
             0 if !out.is_empty() => self.end_of_reading(),
@@ -138,13 +131,11 @@ impl Connection {
         }
     }
 
-    /// What a read answers when no byte is there.
     fn end_of_reading(&mut self) -> Result<usize, Error> {
         self.check_end()?;
         if self.has_no_more_to_read() { Ok(0) } else { Err(Error::WouldBlock) }
     }
 
-    /// The application will write no more.
     pub(crate) fn shutdown(&mut self) -> Result<(), Error> {
         if !self.is_open() {
             return Err(Error::NotConnected);
@@ -156,7 +147,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The application will read no more than what has arrived in order.
+    /// Shuts down reading; bytes that have arrived in order stay readable.
     pub(crate) fn shutdown_read(&mut self) -> Result<(), Error> {
         if !self.is_open() {
             return Err(Error::NotConnected);
@@ -172,19 +163,18 @@ impl Connection {
         self.reads_to != u64::MAX
     }
 
-    /// The application is gone.
     pub(crate) fn close(&mut self, now: Time) {
         self.is_orphan = true;
         self.orphan_until = now + ORPHAN_WAIT;
         if self.unread() > 0 {
-            // What it did not read is lost, and the peer has to know (RFC 2525 §2.17).
+            // Unread bytes are lost: reset (RFC 2525 §2.17).
             return self.endpoint.abort();
         }
         self.shut = true;
         self.endpoint.close();
     }
 
-    /// The next packet, written to `out`: whether there is one.
+    /// Writes the next packet to `out`; returns whether there is one.
     pub(crate) fn poll_packet(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         let mut sent = Sent::default();
         if !self.endpoint.poll_segment_into(now, &mut self.segment, &mut sent) {
@@ -212,7 +202,7 @@ impl Connection {
         written.is_ok()
     }
 
-    /// The error that ended the connection, or else what is said of its packets; told once.
+    /// The error that ended the connection, or else the last ICMP error; reported once.
     pub(crate) fn take_error(&mut self) -> Option<Error> {
         match self.endpoint.ended() {
             Some(_) => self.check_end().err(),
@@ -229,17 +219,14 @@ impl Connection {
             || (self.is_open() && !self.shut && self.may_write() && self.outgoing.free() > 0)
     }
 
-    /// Both directions are over.
     pub(crate) fn is_over(&self) -> bool {
         self.endpoint.ended().is_some() || self.endpoint.state() == State::TimeWait
     }
 
-    /// Whether the handshake is behind it.
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.endpoint.state(), State::Closed | State::Listen | State::SynSent | State::SynReceived)
     }
 
-    /// When something wants to be done.
     pub(crate) fn timeout(&self) -> Time {
         self.endpoint.poll_timeout().min(self.orphan_until)
     }
@@ -256,7 +243,7 @@ impl Connection {
         self.incoming.read_so_far()
     }
 
-    /// The byte behind the last one that the application can read.
+    /// Offset after the last readable byte.
     fn next(&self) -> u64 {
         self.endpoint.receiver().reassembly().next().min(self.reads_to)
     }
@@ -281,7 +268,7 @@ impl Connection {
         is_end && self.unread() == 0
     }
 
-    /// Tells the error once; afterwards the stream is just at its end.
+    /// Reports the connection's error once; later calls see the end of the stream.
     fn check_end(&mut self) -> Result<(), Error> {
         let Some(error) = self.error() else { return Ok(()) };
         self.told = true;
@@ -298,7 +285,7 @@ impl Connection {
             Ended::Reset => Some(Error::ConnectionReset),
             Ended::Aborted => Some(Error::ConnectionAborted),
             Ended::Unreachable => Some(self.complaint.unwrap_or(Error::HostUnreachable)),
-            // What may be the reason (RFC 1122 §4.2.4.1; as on Linux).
+            // A probable reason for the timeout (RFC 1122 §4.2.4.1; as Linux).
             Ended::TimedOut => Some(self.complaint.unwrap_or(Error::TimedOut)),
         }
     }

@@ -1,38 +1,38 @@
-//! What a socket answers when it cannot do what it was asked.
+//! Errors of sockets.
 
 use std::fmt;
 
-/// An error, as POSIX names it.
+/// An error, with the meaning of its POSIX name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// `EAGAIN`: not now; [`crate::Host::readiness`] says when.
+    /// `EAGAIN`: not possible now; see [`crate::Host::readiness`].
     WouldBlock,
-    /// `EBADF`: the handle was closed, or never was one.
+    /// `EBADF`: the handle is closed or invalid.
     BadHandle,
-    /// `EINVAL`: not what this kind of socket does, or an option out of range.
+    /// `EINVAL`: not supported by this kind of socket, or an option out of range.
     Invalid,
     /// `ENOTCONN`: the connection is not open yet.
     NotConnected,
-    /// `EPIPE`: this side has shut down its sending half, or the connection has ended.
+    /// `EPIPE`: this side has shut down sending, or the connection has ended.
     BrokenPipe,
-    /// `ECONNREFUSED`: the peer answered the SYN with a reset, or said that it has no such port, or no TCP.
+    /// `ECONNREFUSED`: the peer reset the SYN, or reported (ICMP) that the port or TCP is unreachable.
     ConnectionRefused,
     /// `ECONNRESET`: the peer reset the connection.
     ConnectionReset,
-    /// `ECONNABORTED`: this side gave the connection up.
+    /// `ECONNABORTED`: this side aborted the connection.
     ConnectionAborted,
-    /// `ETIMEDOUT`: the peer did not answer for too long.
+    /// `ETIMEDOUT`: the peer did not answer in time.
     TimedOut,
-    /// `EADDRINUSE`: another socket has this address and port, or there is no free port.
+    /// `EADDRINUSE`: another socket uses this address and port, or no port is free.
     AddressInUse,
-    /// `EADDRNOTAVAIL`: not an address of this host.
+    /// `EADDRNOTAVAIL`: the address does not belong to this host.
     AddressNotAvailable,
-    /// `ENETUNREACH`: this host has no address of the destination's family, or a router says that it knows no way to
-    /// the network, or lets nothing through to it.
+    /// `ENETUNREACH`: this host has no address of the destination's family, or a router reports the network as
+    /// unreachable or prohibited.
     NetworkUnreachable,
-    /// `EHOSTUNREACH`: a router says that the host cannot be reached, or lets nothing through to it.
+    /// `EHOSTUNREACH`: a router reports the host as unreachable or prohibited.
     HostUnreachable,
-    /// `EPROTO`: a router, or the peer, says that something is wrong with a packet's header.
+    /// `EPROTO`: a router or the peer reports an error in a packet's header.
     Protocol,
 }
 
@@ -61,20 +61,20 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Error::WouldBlock => "it would have to wait",
+            Error::WouldBlock => "operation would block",
             Error::BadHandle => "no such socket",
             Error::Invalid => "not possible with this socket",
             Error::NotConnected => "not connected",
-            Error::BrokenPipe => "nothing more can be sent",
+            Error::BrokenPipe => "sending is shut down",
             Error::ConnectionRefused => "connection refused",
             Error::ConnectionReset => "connection reset by the peer",
             Error::ConnectionAborted => "connection aborted",
             Error::TimedOut => "the peer did not answer in time",
             Error::AddressInUse => "address and port are in use",
             Error::AddressNotAvailable => "not an address of this host",
-            Error::NetworkUnreachable => "no way to this network",
-            Error::HostUnreachable => "no way to this host",
-            Error::Protocol => "a packet's header was found wrong on the way",
+            Error::NetworkUnreachable => "network unreachable",
+            Error::HostUnreachable => "host unreachable",
+            Error::Protocol => "a router or the peer reported a wrong packet header",
         })?;
         write!(f, " ({})", self.posix())
     }

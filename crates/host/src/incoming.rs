@@ -1,13 +1,13 @@
-//! Bytes that arrived and that the application has not read.
+//! Bytes that have arrived and are not read yet.
 
 use lasthop_tcp::receiver::reassembly::Reassembly;
 use std::collections::VecDeque;
 
-/// The receive buffer: the bytes from offset `start` of the peer's stream on, holes included.
+/// The receive buffer: bytes of the peer's stream from offset `start` on, with holes.
 ///
-/// Which of them have arrived the endpoint's [`Reassembly`] knows, and nobody else. A byte is written only where
-/// nothing has arrived yet, *before* the endpoint sees the segment: if it refuses the segment, the bytes lie where
-/// nobody reads, until the true ones are written over them.
+/// Only the endpoint's [`Reassembly`] records which bytes have arrived. Bytes are written where none have arrived yet,
+/// *before* the endpoint handles the segment. If the endpoint refuses the segment, these bytes stay unreadable until
+/// valid bytes overwrite them.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     /// Offset of the next byte that the application reads; the SYN is byte 0.
@@ -20,22 +20,20 @@ impl Incoming {
         Incoming { start: 1, bytes: VecDeque::new() }
     }
 
-    /// Bytes that can be read, if the peer's stream has arrived up to `next`.
+    /// Number of readable bytes if the stream has arrived up to `next`.
     pub(crate) fn readable(&self, next: u64) -> u64 {
         next.saturating_sub(self.start)
     }
 
-    /// Bytes that the application has read so far.
     pub(crate) fn read_so_far(&self) -> u64 {
         self.start - 1
     }
 
-    /// Puts a segment's payload, which begins at `offset`, where nothing of the kind has arrived and the window
-    /// (which ends at `edge`) has room.
+    /// Stores a payload at `offset`, where no byte has arrived and before the window's end `edge`.
     pub(crate) fn place(&mut self, offset: u64, payload: &[u8], received: &Reassembly, edge: u64) {
         let end = (offset + payload.len() as u64).min(edge);
         let mut at = offset.max(received.next());
-        // In order and nothing beyond: nearly always.
+        // Common case: in order, no bytes beyond.
         if !received.has_holes() && at < end {
             return self.write(at, &payload[(at - offset) as usize..(end - offset) as usize]);
         }
@@ -56,7 +54,7 @@ impl Incoming {
         len
     }
 
-    /// Copies bytes before `next`: they stay.
+    /// Copies bytes before `next`, which stay.
     pub(crate) fn peek(&self, out: &mut [u8], next: u64) -> usize {
         let len = (out.len() as u64).min(self.readable(next)) as usize;
         let (first, second) = self.bytes.as_slices();
@@ -66,7 +64,6 @@ impl Incoming {
         len
     }
 
-    /// Drops what lies at `offset` and behind it.
     pub(crate) fn cut(&mut self, offset: u64) {
         self.bytes.truncate(self.readable(offset) as usize);
     }

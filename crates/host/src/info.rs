@@ -1,20 +1,19 @@
-//! What a connection knows of itself.
+//! State of a connection.
 
 use crate::connection::Connection;
 use lasthop_base::Duration;
 use lasthop_tcp::State;
 use lasthop_tcp::endpoint::Agreed;
 
-/// A connection's state, under the names of Linux's `tcp_info` where it has one.
+/// State of a connection; names as in Linux's `tcp_info` where possible.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Info {
     /// Connection state.
     pub state: State,
-    /// The options that the handshake agreed on.
+    /// Options agreed in the handshake.
     pub options: Agreed,
-    /// Payload of a full segment that this side sends, bytes: no more than the peer, this host's MTU and the path (as far
-    /// as routers have spoken) take, less the options that every segment has. Before the handshake, what would be sent
-    /// to a peer that takes as much.
+    /// Payload of a full segment sent, bytes, limited by the peer, this host's MTU and ICMP, without the options of
+    /// every segment. Before the handshake: with a peer that sets no limit.
     pub snd_mss: u64,
     /// Congestion window, bytes.
     pub cwnd_bytes: u64,
@@ -22,41 +21,41 @@ pub struct Info {
     pub ssthresh_bytes: u64,
     /// Smoothed round-trip time, `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Its mean deviation.
+    /// Mean deviation of the round-trip time.
     pub rttvar: Duration,
     /// Retransmission timeout.
     pub rto: Duration,
     /// Bytes sent and not acknowledged.
     pub unacked_bytes: u64,
-    /// Of these, bytes that SACK reported.
+    /// Unacknowledged bytes that SACK reported.
     pub sacked_bytes: u64,
-    /// Of these, bytes that are held lost.
+    /// Unacknowledged bytes that are marked lost.
     pub lost_bytes: u64,
-    /// Segments with data sent again, so far.
+    /// Segments retransmitted.
     pub total_retrans: u64,
-    /// Segments behind a hole after which it counts as a loss (RFC 6675 §2, DupThresh).
+    /// Segments after a hole that mark it lost (RFC 6675 §2, DupThresh).
     pub reordering: u32,
-    /// Expiries of the retransmission timer, so far.
+    /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Bytes that the peer has acknowledged, so far.
+    /// Bytes that the peer has acknowledged.
     pub bytes_acked: u64,
-    /// Bytes that the peer holds, by acknowledgement or SACK, so far.
+    /// Bytes that the peer has, by acknowledgement or SACK.
     pub delivered_bytes: u64,
-    /// Bytes that arrived in order, so far.
+    /// Bytes that arrived in order.
     pub bytes_received: u64,
-    /// Bytes that the application has read, so far.
+    /// Bytes that the application has read.
     pub bytes_read: u64,
-    /// Segments with data sent, retransmissions included, so far.
+    /// Data segments sent, retransmissions included.
     pub data_segs_out: u64,
-    /// Segments with data received, so far.
+    /// Data segments received.
     pub data_segs_in: u64,
     /// Bytes written that the peer has not acknowledged.
     pub notsent_and_unacked_bytes: u64,
-    /// Bytes that wait for the application.
+    /// Bytes that the application has not read.
     pub unread_bytes: u64,
 }
 
-/// Duplicates after which a hole is a loss (RFC 6675 §2).
+/// Duplicate ACKs that mark a hole lost (RFC 6675 §2).
 const DUP_THRESH: u32 = 3;
 
 impl Info {

@@ -1,13 +1,13 @@
 //! A host: TCP sockets by handle, real IPv4 and IPv6 packets in and out.
 //!
-//! The same endpoint that the simulator runs, for tests and programs that speak to other stacks. Nothing here reads a
-//! clock, opens a device or starts a thread:
+//! The endpoint is the simulator's. The crate serves tests and programs that talk to other stacks. It reads no clock,
+//! opens no device and starts no thread:
 //!
 //! * the application calls [`Host::listen`], [`Host::connect`], [`Host::accept`], [`Host::send`], [`Host::recv`],
-//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]; nothing blocks: what cannot be done yet is
-//!   [`Error::WouldBlock`], and [`Host::readiness`] says when it can;
-//! * the driver calls [`Host::handle_packet`] for what arrived, [`Host::poll_packet`] until `None` for what is to
-//!   leave, and [`Host::handle_timeout`] at [`Host::poll_timeout`].
+//!   [`Host::shutdown`], [`Host::close`], [`Host::abort`]; calls that would block return [`Error::WouldBlock`], and
+//!   [`Host::readiness`] reports when they are possible;
+//! * the driver calls [`Host::handle_packet`] for each arriving packet, [`Host::poll_packet`] until `None` for packets
+//!   to send, and [`Host::handle_timeout`] at [`Host::poll_timeout`].
 //!
 //! ```
 //! use lasthop_base::{Duration, Time};
@@ -36,21 +36,20 @@
 //! # Ok::<(), lasthop_host::Error>(())
 //! ```
 //!
-//! A server that answers, and a client that asks it, are `examples/echo.rs`.
+//! `examples/echo.rs` has an echo server and its client.
 //!
-//! # Where to look
-//! * [`host`]: what applications ask for; which socket a packet belongs to, timers, what leaves next.
-//! * `connection`: an endpoint with its bytes, and what routers say of its packets; `outgoing` and `incoming`: its two buffers.
+//! # Modules
+//! * [`host`]: the operations, lookup of sockets, timers, choice of the next packet.
+//! * `connection`: an endpoint with its bytes, and ICMP errors; `outgoing` and `incoming`: its buffers.
 //! * `listener`: connections that wait to be accepted.
 //! * `numbers`: initial sequence numbers and ephemeral ports.
-//! * [`info`]: what a connection knows of itself, as Linux's `tcp_info`.
-//! * [`options`], [`error`]: what a socket can be told, and what it answers.
+//! * [`info`]: state of a connection, as Linux's `tcp_info`.
+//! * [`options`], [`error`]: options and errors of sockets.
 //!
-//! # What is absent
-//! No UDP, no fragments, no SYN cookies: a full backlog ignores SYNs until a place is free. No urgent data, no TCP Fast
-//! Open. ICMP errors about TCP are heard, no ICMP is sent, and pings are not answered. What a router says of the path's
-//! MTU holds for the connection that it spoke of, to its end: other connections learn it themselves, and nobody tries
-//! whether the path takes more by now (RFC 1191 §6.3).
+//! # Not modelled
+//! UDP, fragments, SYN cookies (a full backlog ignores SYNs), urgent data, TCP Fast Open. ICMP errors about TCP are
+//! handled; the host sends no ICMP and answers no pings. A path MTU from ICMP applies to its own connection only, until
+//! its end; the host does not probe for a larger MTU (RFC 1191 §6.3).
 
 pub mod error;
 pub mod host;

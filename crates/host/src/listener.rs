@@ -5,13 +5,11 @@ use crate::options::Options;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// A socket that listens.
 pub(crate) struct Listener {
-    /// Its address may be unspecified: any of the host's.
+    /// Local end; an unspecified address means any of the host's.
     pub(crate) local: SocketAddr,
     pub(crate) options: Options,
     backlog: usize,
-    /// Connections whose handshake is under way.
     opening: usize,
     /// Connections to accept, oldest first.
     ready: VecDeque<Handle>,
@@ -22,8 +20,7 @@ impl Listener {
         Listener { local, options, backlog: backlog.max(1), opening: 0, ready: VecDeque::new() }
     }
 
-    /// Whether another SYN may open a connection: half-open ones count, so that a flood of SYNs costs no more than
-    /// the backlog.
+    /// Whether another SYN may open a connection. Half-open connections count, which bounds the cost of a SYN flood.
     pub(crate) fn has_room(&self) -> bool {
         self.opening + self.ready.len() < self.backlog
     }
@@ -32,7 +29,6 @@ impl Listener {
         self.opening += 1;
     }
 
-    /// A handshake came to nothing.
     pub(crate) fn fails(&mut self) {
         self.opening = self.opening.saturating_sub(1);
     }

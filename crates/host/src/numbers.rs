@@ -1,4 +1,4 @@
-//! Numbers that an attacker off the path should not guess.
+//! Numbers that must be hard to guess off the path.
 
 use lasthop_base::Time;
 use lasthop_wire::Seq;
@@ -10,10 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 const FIRST_EPHEMERAL: u16 = 49152;
 const EPHEMERAL: u16 = u16::MAX - FIRST_EPHEMERAL + 1;
 
-/// How far behind an old connection's numbers a new one begins, if the clock has not come so far.
+/// Distance of a new connection's numbers from an old connection's, if the clock has not advanced that far.
 const BEHIND: u64 = 64_000;
 
-/// Initial sequence numbers and ports, from a secret.
 pub(crate) struct Numbers {
     secret: [u8; 16],
     opened: u16,
@@ -24,8 +23,8 @@ impl Numbers {
         Numbers { secret, opened: 0 }
     }
 
-    /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3); behind `after`, the number that
-    /// an earlier connection between the same ends has come to (RFC 9293 §3.6.1).
+    /// A clock of 4 µs plus a keyed hash of both ends (RFC 9293 §3.4.1, RFC 6528 §3). The result is after `after`, the
+    /// last number of an earlier connection between the same ends (RFC 9293 §3.6.1).
     pub(crate) fn initial(
         &self,
         now: Time,
@@ -41,13 +40,11 @@ impl Numbers {
         }
     }
 
-    /// A seed for a connection's own random stream.
     pub(crate) fn seed(&self, local: SocketAddr, remote: SocketAddr) -> u64 {
         self.hash(b's', Some(local), remote)
     }
 
-    /// Ephemeral ports in the order in which they are to be tried (RFC 6056 §3.3.3: a hash of the destination, then
-    /// one after the other).
+    /// Ephemeral ports in the order to try: from a hash of the destination upwards (RFC 6056 §3.3.3).
     pub(crate) fn ports(&mut self, remote: SocketAddr) -> impl Iterator<Item = u16> + use<> {
         let first = (self.hash(b'p', None, remote) as u16).wrapping_add(self.opened);
         self.opened = self.opened.wrapping_add(1);

@@ -1,23 +1,23 @@
-//! What a socket can be told before it is connected or listens.
+//! Options of a socket before it connects or listens.
 
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::receiver::window;
 use lasthop_wire::bytes::Header;
 
-/// Options of a socket. A listener's are those of the connections that it accepts.
+/// Options of a socket. A listener's apply to the connections that it accepts.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The endpoint's own: mechanisms, timers, SACK, timestamps, ECN, Nagle (`TCP_NODELAY` is `nagle: false`).
+    /// Configuration of the endpoint: mechanisms, timers, SACK, timestamps, ECN, Nagle (`TCP_NODELAY` is `nagle:
+    /// false`).
     ///
-    /// [`Config::segment`] is a limit here: the host's MTU and [`Options::mss`] may lower it.
+    /// [`Config::segment`] is an upper limit: the host's MTU and [`Options::mss`] may lower it.
     pub tcp: Config,
-    /// `TCP_MAXSEG`: announce no more than this, bytes, whatever the MTU allows; 64 at least.
+    /// `TCP_MAXSEG`: largest MSS to announce, bytes, at least 64.
     pub mss: Option<u16>,
-    /// `SO_SNDBUF`: bytes written that the peer has not acknowledged, at least 1.
+    /// `SO_SNDBUF`: most written bytes that the peer has not acknowledged, at least 1.
     pub send_buffer: usize,
-    /// `SO_RCVBUF`: bytes that arrive without being read, 1 to 1 GiB; `None`: the size that the advertised window's
-    /// mechanism has.
+    /// `SO_RCVBUF`: most unread bytes, 1 to 1 GiB; `None`: the size of the advertised window's mechanism.
     pub receive_buffer: Option<u64>,
     /// `IP_TOS` without its ECN bits: the differentiated services code point, 0 to 63.
     pub dscp: u8,
@@ -39,7 +39,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The smallest MSS that can be asked for, bytes: smaller ones only serve attacks (CVE-2019-11479).
+    /// Smallest MSS allowed, bytes; smaller values serve attacks (CVE-2019-11479).
     pub const SMALLEST_MSS: u16 = 64;
 
     /// Whether every option is in its range.
@@ -51,7 +51,7 @@ impl Options {
             && self.ttl > 0
     }
 
-    /// The endpoint's configuration when a packet's payload, TCP options included, may have `room` bytes.
+    /// The endpoint's configuration for packets with `room` bytes of payload and TCP options.
     pub(crate) fn config(&self, room: u32) -> Config {
         let mut config = self.tcp.clone();
         let announced = self.mss.map_or(room, |mss| room.min(u32::from(mss)));
@@ -66,5 +66,5 @@ impl Options {
     }
 }
 
-/// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
+/// Length of the timestamps option with padding, bytes (RFC 7323 appendix A).
 const TIMESTAMP_BYTES: u32 = 12;

@@ -1,11 +1,11 @@
-//! Bytes that the application has written and the peer has not acknowledged.
+//! Bytes written and not yet acknowledged.
 
 use std::collections::VecDeque;
 
-/// The send buffer: the bytes from offset `start` of the stream on.
+/// The send buffer: bytes of the stream from offset `start` on.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// Offset of the first byte kept; the SYN is byte 0.
+    /// Offset of the first stored byte; the SYN is byte 0.
     start: u64,
     bytes: VecDeque<u8>,
     capacity: usize,
@@ -16,24 +16,22 @@ impl Outgoing {
         Outgoing { start: 1, bytes: VecDeque::new(), capacity }
     }
 
-    /// Bytes that are waiting for the peer's acknowledgement.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Room for more, bytes.
     pub(crate) fn free(&self) -> usize {
         self.capacity.saturating_sub(self.bytes.len())
     }
 
-    /// Takes as many of these bytes as there is room for, and says how many.
+    /// Stores as many bytes as fit; returns their number.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.free());
         self.bytes.extend(&bytes[..taken]);
         taken
     }
 
-    /// The peer has everything before this offset: whether it has more than before.
+    /// Removes bytes before the acknowledged offset; returns whether the offset is new.
     pub(crate) fn acknowledged(&mut self, una: u64) -> bool {
         let gone = una.saturating_sub(self.start).min(self.bytes.len() as u64);
         self.bytes.drain(..gone as usize);
@@ -41,7 +39,7 @@ impl Outgoing {
         gone > 0
     }
 
-    /// `len` bytes from this offset on, in two parts because the buffer goes round; shorter if there are not as many.
+    /// `len` bytes from an offset, in two parts because the buffer is circular; fewer if fewer are stored.
     pub(crate) fn slices(&self, offset: u64, len: usize) -> (&[u8], &[u8]) {
         let (first, second) = self.bytes.as_slices();
         let from = offset.saturating_sub(self.start) as usize;

@@ -1,4 +1,4 @@
-//! The example is right.
+//! Runs the example.
 
 #[path = "../examples/echo.rs"]
 mod echo;

@@ -1,4 +1,4 @@
-//! What sockets answer when something cannot be done, as POSIX names it.
+//! Errors of sockets, by their POSIX names.
 
 mod world;
 
@@ -14,7 +14,7 @@ use world::{CLEAN, World, client_ip, server_end, text};
 fn nobody_listens_connection_refused() {
     let mut world = World::new(1, CLEAN);
     let local = world.client.connect(world.now, None, server_end(), &Options::default()).unwrap();
-    // EAGAIN, as Linux and FreeBSD answer while a connection is opened; ENOTCONN is for sockets that open none.
+    // EAGAIN during the handshake, as Linux and FreeBSD; ENOTCONN is for sockets without connect.
     assert_eq!(world.client.recv(local, &mut [0; 1]), Err(Error::WouldBlock));
     assert_eq!(world.client.peek(local, &mut [0; 1]), Err(Error::WouldBlock));
     assert_eq!(world.client.send(local, b"x"), Err(Error::WouldBlock));
@@ -24,7 +24,6 @@ fn nobody_listens_connection_refused() {
         Ok(Readiness { readable: true, writable: true, hung_up: true })
     );
     assert_eq!(world.client.recv(local, &mut [0; 1]), Err(Error::ConnectionRefused));
-    // It is told once.
     assert_eq!(world.client.recv(local, &mut [0; 1]), Ok(0));
     assert_eq!(world.client.send(local, b"x"), Err(Error::BrokenPipe));
     assert_eq!(world.client.close(world.now, local), Ok(()));
@@ -130,7 +129,7 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
     assert_eq!(world.server.counters().backlog_full, 16);
     let open = clients.iter().filter(|client| world.client.readiness(**client).unwrap().writable).count();
     assert_eq!(open, 4);
-    // Places that are freed are taken by SYNs that come again.
+    // Retransmitted SYNs take the freed places.
     let mut accepted = 0;
     for _ in 0..200 {
         while world.server.accept(listener).is_ok() {
@@ -145,7 +144,7 @@ fn a_flood_of_syns_costs_no_more_than_the_backlog() {
 fn a_packet_of_no_connection_is_answered_with_a_reset_and_noise_with_nothing() {
     let mut world = World::new(7, CLEAN);
     let (local, remote, _) = world.connect(&Options::default(), &Options::default());
-    // The server forgets: a half-open connection (RFC 9293 §3.5.1).
+    // The server forgets the connection: half-open (RFC 9293 §3.5.1).
     world.cut = true;
     world.server.abort(remote).unwrap();
     world.run_for(Duration::from_millis(50));
@@ -188,7 +187,7 @@ fn a_new_syn_takes_the_place_of_a_connection_in_time_wait() {
         let local = world.client.connect(world.now, from, server_end(), &Options::default()).unwrap();
         world.run_for(Duration::from_millis(50));
         let (remote, _) = world.server.accept(listener).unwrap();
-        // The server finishes first: it is the one that waits.
+        // The server finishes first and so enters TIME-WAIT.
         world.server.close(world.now, remote).unwrap();
         world.run_for(Duration::from_millis(50));
         assert_eq!(world.client.recv(local, &mut [0; 1]), Ok(0));

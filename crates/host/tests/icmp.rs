@@ -1,4 +1,4 @@
-//! ICMP errors (RFC 9293 §3.9.2.2): heard, and believed only as far as they can do no harm (RFC 5927).
+//! ICMP errors (RFC 9293 §3.9.2.2): handled only as far as they are harmless (RFC 5927).
 
 mod world;
 
@@ -19,7 +19,7 @@ use world::{At, CLEAN, Faults, Transfer, World, client_ip, server_end, text};
 const SECOND: Duration = Duration::from_secs(1);
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 
-/// What a router in 10.0.0.9 says of a client's packet.
+/// An ICMP message from the router 10.0.0.9 about a client's packet.
 fn about(packet: &[u8], message: Icmpv4Type) -> Vec<u8> {
     let mut bytes = Vec::new();
     PacketBuilder::ipv4([10, 0, 0, 9], [10, 0, 0, 1], 64)
@@ -37,7 +37,7 @@ fn unreachable(why: Why) -> Icmpv4Type {
     Icmpv4Type::DestinationUnreachable(why)
 }
 
-/// A router that answers each packet of the client with this, and lets none through.
+/// A router that answers each packet of the client with this message and forwards none.
 fn refuse(world: &mut World, message: Icmpv4Type) {
     world.middle = Some(Box::new(move |to, packet| match to {
         At::Client => vec![(to, packet)],
@@ -49,7 +49,7 @@ fn connect(world: &mut World) -> Handle {
     world.client.connect(world.now, None, server_end(), &Options::default()).expect("it begins")
 }
 
-/// SHLD-26, RFC 5461 §3: a hard error ends a connection that is not open yet, at once.
+/// SHLD-26, RFC 5461 §3: a hard error ends a connection attempt at once.
 #[test]
 fn a_hard_error_ends_an_attempt_to_connect() {
     for (why, error) in [
@@ -72,7 +72,8 @@ fn a_hard_error_ends_an_attempt_to_connect() {
     }
 }
 
-/// MUST-56: a soft one does not; it is told (SHLD-25), and is the reason if nothing comes of the attempt.
+/// MUST-56: a soft error does not end an attempt. The error is reported (SHLD-25), and is the reason if the attempt
+/// fails.
 #[test]
 fn a_soft_error_is_told_and_no_more() {
     for (message, error) in [
@@ -90,7 +91,7 @@ fn a_soft_error_is_told_and_no_more() {
         assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
         assert_eq!(world.client.recv(local, &mut [0; 9]), Err(Error::WouldBlock), "it goes on");
-        // A stray segment is no sign that anything gets through.
+        // A stray segment does not clear the error.
         let stray = Segment { flags: Flags::ACK, ..Segment::default() };
         let ends = world.client.ends(local).unwrap();
         let mut bytes = Vec::new();
@@ -99,15 +100,13 @@ fn a_soft_error_is_told_and_no_more() {
         let now = world.now;
         world.client.handle_packet(now, &bytes);
         assert_eq!(world.client.soft_error(local), Ok(Some(error)));
-        // SO_ERROR tells it as well, once.
         assert_eq!(world.client.take_error(other), Ok(Some(error)));
         assert_eq!(world.client.take_error(other), Ok(None));
-        // Three minutes of SYNs, then it is the reason.
+        // After three minutes of SYNs the error is the reason for the failure.
         world.run_for(SECOND * 200);
         assert_eq!(world.client.take_error(local), Ok(Some(error)));
         assert_eq!(world.client.take_error(local), Ok(None));
 
-        // If the next SYN gets through, it is forgotten.
         let local = connect(&mut world);
         world.run_for(ROUND_TRIP);
         world.middle = None;
@@ -118,8 +117,8 @@ fn a_soft_error_is_told_and_no_more() {
     }
 }
 
-/// RFC 5927 §5.2, RFC 5461: to an open connection a hard error is a soft one. It ends in its own time, for that reason,
-/// unless something got through meanwhile.
+/// RFC 5927 §5.2, RFC 5461: on an open connection a hard error is a soft one. A later timeout has that reason unless
+/// something got through meanwhile.
 #[test]
 fn no_error_ends_an_open_connection() {
     let client = Options {
@@ -152,7 +151,7 @@ fn no_error_ends_an_open_connection() {
     }
 }
 
-/// MUST-54, RFC 5927 §4.1: only an error about a segment that is on its way reaches the connection, in any state.
+/// MUST-54, RFC 5927 §4.1: only an error about a segment in flight reaches the connection, in any state.
 #[test]
 fn forged_errors_reach_nobody() {
     let mut world = World::new(4, CLEAN);
@@ -188,13 +187,13 @@ fn forged_errors_reach_nobody() {
     forge(&mut world, &elsewhere, syn.seq, unreachable(Why::Port));
     let from_elsewhere = Header { source: SocketAddr::new(client_ip(), 1), ..header };
     forge(&mut world, &from_elsewhere, syn.seq, unreachable(Why::Port));
-    // MUST-55: source quench, although it quotes the SYN itself.
+    // MUST-55: source quench, although the message quotes the SYN itself.
     forge(&mut world, &header, syn.seq, Icmpv4Type::Unknown { type_u8: 4, code_u8: 0, bytes5to8: [0; 4] });
-    // Before the connection is open nothing but a SYN can have been too long, and that is short.
+    // Before the connection is open only a short SYN was sent, which cannot be too long.
     forge(&mut world, &header, syn.seq, unreachable(Why::FragmentationNeeded { next_hop_mtu: 600 }));
     assert_eq!(world.client.info(local).unwrap().state, State::SynSent);
 
-    // Somebody else's packet, an ICMP error sent to somebody else, and a ping.
+    // Another host's packet, an ICMP error to another host, and a ping.
     let stranger = Header { source: SocketAddr::from(([10, 0, 0, 8], 5)), ..header };
     let mut quoted = Vec::new();
     emit(&stranger, &Body::Tcp(syn), Payload::Bytes(&[]), &mut quoted).unwrap();
@@ -209,7 +208,7 @@ fn forged_errors_reach_nobody() {
     assert_eq!(world.client.counters().malformed, 1);
 }
 
-/// The same on an open connection: at una and up to nxt, nowhere else.
+/// On an open connection: errors count from una up to nxt only.
 #[test]
 fn forged_errors_do_not_reach_an_open_connection() {
     let mut world = World::new(5, CLEAN);
@@ -241,7 +240,7 @@ fn forged_errors_do_not_reach_an_open_connection() {
     }
 }
 
-/// A connection that a SYN has begun goes as well, if the SYN-ACK meets a hard error, and makes room in the backlog.
+/// A half-open connection whose SYN-ACK meets a hard error ends and frees its place in the backlog.
 #[test]
 fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     let mut world = World::new(6, CLEAN);
@@ -265,8 +264,8 @@ fn a_hard_error_ends_a_connection_that_is_being_accepted() {
     assert!(world.server.accept(listener).is_ok(), "the next SYN has its place");
 }
 
-/// A link that takes packets of `mtu` bytes: what it says of longer ones of the client is of type 3, code 4, with
-/// `told` as the MTU. The value counts packets that were too long.
+/// A link with this MTU, bytes. It answers the client's longer packets with type 3, code 4, and the MTU `told`. Returns
+/// the count of packets that were too long.
 fn narrow(world: &mut World, mtu: Rc<Cell<usize>>, told: u16) -> Rc<Cell<u32>> {
     let refused = Rc::new(Cell::new(0));
     let count = Rc::clone(&refused);
@@ -293,7 +292,8 @@ fn transfer(world: &mut World, options: &Options, bytes: usize) -> Handle {
     local
 }
 
-/// RFC 1191: the first flight is too long, and goes out again in shorter segments; no timeout, no smaller window.
+/// RFC 1191: the first flight is too long and is retransmitted in shorter segments, without timeout or window
+/// reduction.
 #[test]
 fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     for recovery in recovery::ALL {
@@ -308,7 +308,7 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
             let name = (recovery.info.name, congestion.info.name);
             // 1000 less 40 for IPv4 and TCP and 12 for timestamps.
             assert_eq!((info.snd_mss, info.timeouts), (948, 0), "{name:?}");
-            // TCP-Peach's dummies of the first round trip are refused, too: at most `most`, 64.
+            // Dummy segments of TCP-Peach's first round trip are refused too: at most `most`, 64.
             let dummies = if congestion.info.name == "peach" { 64 } else { 0 };
             let most = 10 + dummies;
             assert!((10..=most).contains(&refused.get()), "{name:?}: the initial window, and nothing later");
@@ -317,7 +317,7 @@ fn a_path_with_a_small_mtu_is_found_without_a_timeout() {
     }
 }
 
-/// RFC 1191 §5 and §7.1: a router that does not say its MTU. 1500 do not pass, 1492, 1006 and 552 are tried.
+/// RFC 1191 §5 and §7.1: a router that omits the MTU. After 1500 the sender tries 1492, 1006 and 552.
 #[test]
 fn an_old_router_does_not_say_its_mtu() {
     let mut world = World::new(9, CLEAN);
@@ -326,7 +326,7 @@ fn an_old_router_does_not_say_its_mtu() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 552 - 52);
 }
 
-/// RFC 5927 §7.2: that the path takes less than what has gone through is believed once the timer has expired.
+/// RFC 5927 §7.2: an MTU below a size that got through is accepted after the timer has expired.
 #[test]
 fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     let mut world = World::new(10, CLEAN);
@@ -346,7 +346,7 @@ fn a_path_that_becomes_narrow_is_found_by_the_timer() {
     assert_eq!(world.client.counters().icmp_ignored, 0);
 }
 
-/// The same claim, forged by somebody who knows the numbers: segments stay as they are, for they get through.
+/// The same message, forged with valid numbers: segment sizes stay, because segments get through.
 #[test]
 fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     let mut world = World::new(11, CLEAN);
@@ -366,7 +366,7 @@ fn a_forged_mtu_changes_nothing_where_longer_segments_get_through() {
     assert_eq!((info.snd_mss, info.total_retrans, info.timeouts), (1448, 0, 0));
 }
 
-/// No path is believed to be narrower than 552 bytes (as on Linux), and a wider one than ours is no news.
+/// An MTU below 552 bytes is ignored (as on Linux), and so is an MTU above ours.
 #[test]
 fn absurd_mtus() {
     for (told, mss) in [(68, 500), (300, 500), (552, 500), (1500, 1448), (9000, 1448)] {
@@ -380,7 +380,7 @@ fn absurd_mtus() {
             }
             both
         }));
-        // One segment is on its way, nothing is acknowledged yet: the claim is believed.
+        // One segment is in flight, nothing is acknowledged yet: the message is accepted.
         let (local, _, _) = world.connect(&Options::default(), &Options::default());
         world.client.send(local, &text(1448, 1)).unwrap();
         world.run_for(SECOND);
@@ -413,7 +413,7 @@ fn ipv6_too() {
         world.run_for(SECOND);
         assert_eq!(world.client.info(local).unwrap().snd_mss, mss, "{mtu}");
     }
-    // Nobody there, says the last router.
+    // The last router reports the host as unreachable.
     let mut world = World::new(14, CLEAN);
     world.middle = Some(Box::new(|_, packet| {
         let why = etherparse::icmpv6::DestUnreachableCode::Port;
@@ -432,7 +432,7 @@ fn ipv6_too() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-    /// A path whose MTU changes time and again, with losses, for any recovery: every byte arrives once, in order.
+    /// A path whose MTU changes repeatedly, with losses, for any recovery: every byte arrives once, in order.
     #[test]
     fn whatever_the_path_takes_the_stream_is_whole(
         seed in any::<u64>(),

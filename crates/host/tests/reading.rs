@@ -1,4 +1,4 @@
-//! Reading and acknowledging: a read sends nothing that says nothing new.
+//! Reading and acknowledging: a read sends an ACK only with news.
 
 mod world;
 
@@ -10,10 +10,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use world::{At, CLEAN, World, text};
 
-/// Acknowledgement number and window of each pure ACK.
 type Acks = Rc<RefCell<Vec<(u32, u16)>>>;
 
-/// Takes the window scale out of SYNs, if asked to, and notes the server's pure ACKs.
+/// Removes the window scale from SYNs if `strips`, and records the server's pure ACKs.
 fn watch(world: &mut World, strips: bool) -> Acks {
     let acks = Acks::default();
     let noted = Rc::clone(&acks);
@@ -39,7 +38,7 @@ fn read(packet: &[u8]) -> (Header, Segment) {
     (parsed.header, segment)
 }
 
-/// 300,000 bytes to a server with 4 MiB that reads 700 bytes at a time as they come: its ACKs.
+/// ACKs for 300,000 bytes to a server with 4 MiB of buffer that reads 700 bytes at a time.
 fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
     let mut world = World::new(1, CLEAN);
     let acks = watch(&mut world, strips);
@@ -58,12 +57,11 @@ fn acks_while_reading(strips: bool) -> Vec<(u32, u16)> {
     acks.take()
 }
 
-/// How many ACKs say what the one before said.
 fn repeated(acks: &[(u32, u16)]) -> usize {
     acks.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
-/// RFC 5681 §4.2: every second of 208 segments (300,000 bytes in 1448 each), and perhaps one for the last.
+/// RFC 5681 §4.2: an ACK for every second of 208 segments (300,000 bytes in 1448 each), and perhaps one for the last.
 #[test]
 fn reading_sends_no_acknowledgement_twice_without_window_scaling() {
     let acks = acks_while_reading(true);
@@ -78,7 +76,7 @@ fn reading_sends_no_acknowledgement_twice_with_window_scaling() {
     assert!((100..=112).contains(&acks.len()), "{} ACKs", acks.len());
 }
 
-/// A backlog that is read later, 100 bytes at a time: each update of the window tells at least two segments more.
+/// A backlog read 100 bytes at a time: each window update advances at least two segments.
 #[test]
 fn a_slow_reader_tells_its_window_in_steps_of_two_segments() {
     let mut world = World::new(2, CLEAN);

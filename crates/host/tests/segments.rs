@@ -1,4 +1,4 @@
-//! Single packets, written by hand: what a host answers, and what its own packets say.
+//! Single hand-written packets, and a host's answers.
 
 use lasthop_base::Time;
 use lasthop_host::{Error, Handle, Host, Options};
@@ -23,7 +23,6 @@ fn host(mtu: u16) -> Host {
     Host::new(&ours(), mtu, [3; 16])
 }
 
-/// The packet that carries this segment.
 fn packet(from: SocketAddr, to: SocketAddr, segment: Segment, bytes: &[u8]) -> Vec<u8> {
     let header = Header { source: from, destination: to, ecn: Ecn::NotEct, dscp: 0, id: 0, ttl: Header::TTL };
     let segment = Segment { len: bytes.len() as u32, ..segment };
@@ -32,14 +31,13 @@ fn packet(from: SocketAddr, to: SocketAddr, segment: Segment, bytes: &[u8]) -> V
     out
 }
 
-/// The next packet out.
 fn sent(host: &mut Host) -> Option<(Header, Segment)> {
     let parsed = parse(host.poll_packet(NOW)?, Checksums::Verify).expect("a packet");
     let Content::Tcp(segment) = parsed.content else { panic!("TCP") };
     Some((parsed.header, segment))
 }
 
-/// The peer's SYN-ACK for our SYN, as this changes it.
+/// Delivers a SYN-ACK for the host's SYN, changed by `change`.
 fn answer(host: &mut Host, syn: (Header, Segment), change: Segment, bytes: &[u8]) {
     let (Header { source, destination, .. }, Segment { seq, .. }) = syn;
     let answer =
@@ -58,8 +56,7 @@ fn connect(
     (handle, syn.expect("the SYN"))
 }
 
-/// RFC 9293 §3.10.7.2, "fourth": a listener drops what neither opens nor acknowledges. Where nobody listens, §3.10.7.1
-/// has everything reset.
+/// RFC 9293 §3.10.7.2, "fourth": a listener drops segments without SYN or ACK. Without a listener §3.10.7.1 resets all.
 #[test]
 fn a_listener_drops_what_neither_opens_nor_acknowledges() {
     let mut host = host(1500);
@@ -85,7 +82,7 @@ fn a_listener_drops_what_neither_opens_nor_acknowledges() {
     assert_eq!(answers(80, Flags::SYN), (Some(SYN_ACK), 2));
 }
 
-/// RFC 9293 §3.10.7.3: data on a SYN-ACK is the first of the stream, byte for byte; with a FIN it is all of it.
+/// RFC 9293 §3.10.7.3: data on a SYN-ACK is the start of the stream; with a FIN, the whole stream.
 #[test]
 fn bytes_of_a_syn_ack_are_read() {
     let mut host = host(1500);
@@ -103,7 +100,7 @@ fn bytes_of_a_syn_ack_are_read() {
     assert_eq!(host.recv(whole, &mut buffer), Ok(9));
     assert_eq!(&buffer[..9], b"all of it");
     assert_eq!(host.recv(whole, &mut buffer), Ok(0));
-    // The SYN of a peer that opens at the same time: its data is not acknowledged, and comes again.
+    // Data on the SYN of a simultaneous open is not acknowledged, and is retransmitted.
     let (crossed, (header, _)) = connect(&mut host, None, "10.0.0.2:82", &Options::default());
     let syn = Segment { seq: IRS, flags: Flags::SYN, window: 60_000, ..Segment::default() };
     host.handle_packet(NOW, &packet(header.destination, header.source, syn, b"lost"));
@@ -114,8 +111,8 @@ fn bytes_of_a_syn_ack_are_read() {
     assert_eq!(&buffer[..5], b"found");
 }
 
-/// MUST-67: the MSS option is the MTU without the fixed headers. MUST-16: of the peer's MSS timestamps take 12 bytes if
-/// they are sent, and only then. MUST-15: a peer that names none takes 536 bytes over IPv4, 1220 over IPv6.
+/// MUST-67: the MSS option is the MTU without fixed headers. MUST-16: timestamps reduce the peer's MSS by 12 bytes only
+/// if sent. MUST-15: without an MSS option, 536 bytes over IPv4 and 1220 over IPv6.
 #[test]
 fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
     for (remote, mtu, mss) in
@@ -143,8 +140,8 @@ fn the_mss_follows_from_the_mtu_the_peer_and_what_is_sent() {
     }
 }
 
-/// MUST-43 to MUST-45: the application may name the local address, otherwise it is the first of the family, and it stays.
-/// MUST-48 and MUST-49: it sets the DS field and the time to live.
+/// MUST-43 to MUST-45: the application may choose the local address, by default the first of the family; it stays.
+/// MUST-48 and MUST-49: the application sets the DS field and the time to live.
 #[test]
 fn the_local_address_and_fields_of_the_ip_header() {
     let mut host = host(1500);
@@ -165,7 +162,7 @@ fn the_local_address_and_fields_of_the_ip_header() {
         }
         assert_eq!(host.ends(handle), Ok(Ends { source: syn.0.source, destination: end(remote) }));
     }
-    // A listener's too: only what is sent to its address is its own.
+    // A listener's address too receives only its own packets.
     host.listen(end("10.0.0.3:80"), 4, &options).expect("it listens");
     for (to, flags) in [("10.0.0.3:80", SYN_ACK), ("10.0.0.1:80", Flags::RST | Flags::ACK)] {
         let syn = Segment { flags: Flags::SYN, ..Segment::default() };
@@ -175,8 +172,8 @@ fn the_local_address_and_fields_of_the_ip_header() {
     }
 }
 
-/// MUST-41: a passive open, granted or refused, leaves the connections that there are alone. MUST-42: it is granted while
-/// one with the same local port is in SYN-SENT or SYN-RECEIVED.
+/// MUST-41: a passive open, granted or refused, does not affect existing connections. MUST-42: it is granted while a
+/// connection with the same local port is in SYN-SENT or SYN-RECEIVED.
 #[test]
 fn listening_leaves_connections_alone() {
     let mut host = host(1500);
@@ -186,7 +183,7 @@ fn listening_leaves_connections_alone() {
     answer(&mut host, syn, Segment::default(), b"");
     assert_eq!((host.send(handle, b"x"), host.accept(listener)), (Ok(1), Err(Error::WouldBlock)));
     while sent(&mut host).is_some() {}
-    // Half open: another listener for all addresses is granted, the same one again is not.
+    // Half open: a listener for all addresses is granted, an identical listener is not.
     let syn = Segment { seq: IRS, flags: Flags::SYN, window: 60_000, ..Segment::default() };
     host.handle_packet(NOW, &packet(end("10.0.0.2:5"), end("10.0.0.1:80"), syn, b""));
     let half = sent(&mut host).expect("the SYN-ACK");

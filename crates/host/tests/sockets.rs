@@ -1,4 +1,4 @@
-//! What applications can do with sockets beside sending and receiving.
+//! Socket operations besides sending and receiving.
 
 mod world;
 
@@ -41,7 +41,6 @@ fn what_is_peeked_at_stays() {
     assert_eq!(world.server.peek(listener, &mut bytes), Err(Error::Invalid));
 }
 
-/// A peek leaves the window as it is: the peer learns nothing new.
 #[test]
 fn a_peek_opens_no_window() {
     let mut world = World::new(2, CLEAN);
@@ -58,7 +57,7 @@ fn a_peek_opens_no_window() {
     assert!(world.server.counters().packets_out > sent);
 }
 
-/// Options of a listener are those of connections that come later, one by one or as a whole; earlier ones keep theirs.
+/// Changed options of a listener apply to later connections only, one by one or as a whole.
 #[test]
 fn options_of_a_live_listener_are_inherited() {
     let mut world = World::new(3, CLEAN);
@@ -103,8 +102,8 @@ fn options_of_a_live_listener_are_inherited() {
     assert_eq!(world.client.info(local).unwrap().snd_mss, 600 - 12, "less the timestamps");
 }
 
-/// SHUT_RD: what was there can be read, what comes later is acknowledged and dropped, whatever its order and however
-/// much it is; the other direction goes on.
+/// SHUT_RD: earlier bytes are readable, later ones are acknowledged and discarded in any order and amount; the other
+/// direction continues.
 #[test]
 fn the_reading_half_is_closed_alone() {
     let mut world = World::new(4, CLEAN);
@@ -126,7 +125,6 @@ fn the_reading_half_is_closed_alone() {
     world.server.send(remote, b"after").unwrap();
     world.run_for(ROUND_TRIP);
     assert_eq!(read(&mut world.client, local), b"after");
-    // In order, both sides end as ever.
     world.client.shutdown(local).unwrap();
     world.run_for(ROUND_TRIP);
     world.server.close(world.now, remote).unwrap();
@@ -135,7 +133,7 @@ fn the_reading_half_is_closed_alone() {
     assert_eq!(world.client.take_error(local), Ok(None));
 }
 
-/// RFC 1122 §4.2.2.13: new data for a socket both of whose halves are closed resets the connection.
+/// RFC 1122 §4.2.2.13: data for a socket with both halves closed resets the connection.
 #[test]
 fn data_for_a_socket_with_both_halves_closed_resets() {
     let mut world = World::new(5, CLEAN);
@@ -158,7 +156,7 @@ fn halves_of_what_is_not_open_cannot_be_closed() {
     assert_eq!(world.client.shutdown_read(listener), Err(Error::Invalid));
 }
 
-/// Bytes behind a hole are not readable any more once the reading half is closed, nor is what fills the hole.
+/// Bytes after a hole become unreadable when reading is shut down, and so do bytes that fill the hole.
 #[test]
 fn a_hole_when_the_reading_half_is_closed() {
     let mut world = World::new(7, CLEAN);
@@ -166,7 +164,7 @@ fn a_hole_when_the_reading_half_is_closed() {
     let mut count = 0;
     world.middle = Some(Box::new(move |to, packet| {
         count += usize::from(packet.len() > 1000);
-        // The second segment with data is lost once.
+        // The second data segment is lost once.
         if packet.len() > 1000 && count == 2 { Vec::new() } else { vec![(to, packet)] }
     }));
     let bytes = text(14_480, 3);

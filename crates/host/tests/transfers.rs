@@ -1,4 +1,4 @@
-//! What one application writes the other reads, whatever the path does.
+//! Each application reads what the other wrote, over lossy and reordering paths.
 
 mod world;
 
@@ -84,11 +84,11 @@ proptest! {
     }
 }
 
-/// Sends both texts, compares them, closes, and sees that nothing is left.
+/// Sends both texts, compares them, closes, and checks that no socket is left.
 fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, down: usize) {
-    // Where every third packet is lost, one handshake in a thousand fails.
+    // With a loss rate of one third, one handshake in a thousand fails.
     let Some((local, remote, listener)) = world.try_connect(client, server) else {
-        assert!(world.faults.lose > 0.0, "the handshake takes for ever");
+        assert!(world.faults.lose > 0.0, "the handshake does not end");
         return;
     };
     let (here, there) = ((At::Client, local), (At::Server, remote));
@@ -104,7 +104,7 @@ fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, d
     while !(up.is_over && down.is_over) {
         up.advance(world);
         down.advance(world);
-        assert!(world.step() || (up.is_over && down.is_over), "nothing happens any more");
+        assert!(world.step() || (up.is_over && down.is_over), "no event is left");
         assert!(world.now.since(start) < Duration::from_secs(3600), "an hour for so few bytes");
     }
     assert_eq!(up.received.len(), up.text.len());

@@ -1,5 +1,5 @@
-//! A folder of CellReplay's recordings (Sentosa et al., NSDI 2025): for each direction a heavy trace, as Mahimahi's, a light
-//! one of base delays and packet trains, and delays by size, if there are.
+//! A folder of CellReplay's recordings (Sentosa et al., NSDI 2025). Each direction has a heavy trace in Mahimahi's
+//! format, a light trace of base delays and packet trains, and optionally delays by size.
 
 use crate::found::{Found, Light, Said, Service, shown};
 use crate::limited::Lines;
@@ -10,14 +10,14 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Bytes of an opportunity, with four of the device's header.
+/// Size of an opportunity, bytes, including four bytes of the device's header.
 const BYTES: f64 = 1400.0;
-/// MSS of Linux with timestamps over CellReplay's device, whose packets have up to 1392 bytes.
+/// MSS of Linux with timestamps over CellReplay's device, which takes packets of up to 1392 bytes.
 const SEGMENT: u32 = 1340;
-/// A light trace is kept in memory: bytes of its text.
+/// Largest light trace, bytes of text, kept in memory.
 const LARGEST: usize = 256 << 20;
 
-/// Reads the recordings of a folder; heavy traces are written to `down` and `up`.
+/// Reads a folder; writes the heavy traces to `down` and `up`.
 pub(crate) fn read(
     folder: &Path,
     ask: &Ask,
@@ -27,7 +27,7 @@ pub(crate) fn read(
     let mut whole = Found { kind: "CellReplay's light and heavy traces".into(), ..Found::default() };
     (whole.down, whole.lights[0]) = direction(folder, "down", down, &mut whole)?;
     (whole.up, whole.lights[1]) = direction(folder, "up", up, &mut whole)?;
-    whole.rtt_ms = Some(Said::new(0.0, "measured: the base delays stand in the light traces"));
+    whole.rtt_ms = Some(Said::new(0.0, "measured: the light traces contain the base delays"));
     if ask.assumed.queue.is_none() {
         whole.queue = Some(Said::new("unlimited".to_owned(), "assumed: as CellReplay replays it"));
     }
@@ -38,7 +38,6 @@ pub(crate) fn read(
     Ok(whole)
 }
 
-/// The traces of one direction; what they say goes to `whole`.
 fn direction(
     folder: &Path,
     side: &str,
@@ -67,18 +66,18 @@ fn direction(
     Ok((found.down, Some(trains.light)))
 }
 
-/// The first of these names that the folder has.
+/// The first of these files that exists.
 fn there(folder: &Path, names: &[String]) -> Result<PathBuf, Refusal> {
     names.iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
         Refusal::new(
             format!("{}: the folder has no `{}`", found::plain(&folder.display().to_string()), names[0]),
-            "of folders CellReplay's recordings can be read: down-heavy-pdo, up-heavy-pdo, down-delay-light-pdo, \
-             up-delay-light-pdo and, if they are there, latency-offset-down and latency-offset-up",
+            "a folder must hold CellReplay's recordings: down-heavy-pdo, up-heavy-pdo, down-delay-light-pdo, \
+             up-delay-light-pdo and optionally latency-offset-down and latency-offset-up",
         )
     })
 }
 
-/// What a file says; what is wrong with it begins with its name.
+/// Reads a file and prefixes errors with its name.
 fn at<T>(path: &Path, read: impl FnOnce(Opened) -> Result<T, Refusal>) -> Result<T, Refusal> {
     let shown = found::plain(&path.display().to_string());
     let file = Opened::open(path).map_err(|error| Refusal::io(&shown, &error))?;
@@ -109,7 +108,7 @@ fn light_trace(file: Opened) -> Result<Trains, Refusal> {
             line.split_ascii_whitespace().map(|word| word.parse().map_err(|_| word)).collect();
         let numbers = match numbers {
             Ok(numbers) if numbers.len() < 3 => {
-                return refused("not a time, a base delay and one opportunity at least".to_owned());
+                return refused("not a time, a base delay and at least one opportunity".to_owned());
             }
             Ok(numbers) => numbers,
             Err(word) => {
@@ -131,7 +130,7 @@ fn light_trace(file: Opened) -> Result<Trains, Refusal> {
     if count < 2 || last == 0 {
         return Err(Refusal::new(
             "the light trace has no length",
-            "it has two lines at least, and the time of its last one is above 0",
+            "it needs at least two lines, and a last time above 0",
         ));
     }
     let said = format!(
@@ -141,7 +140,6 @@ fn light_trace(file: Opened) -> Result<Trains, Refusal> {
     Ok(Trains { light: Light { text, sizes: None }, said })
 }
 
-/// Delays by size, as they are.
 fn sizes_of(file: Opened) -> Result<String, Refusal> {
     let mut lines = Lines::new(file);
     let mut text = String::new();
@@ -163,7 +161,7 @@ fn sizes_of(file: Opened) -> Result<String, Refusal> {
         }
     }
     match text.is_empty() {
-        true => Err(Refusal::new("there are no delays by size", "leave the file out, or fill it")),
+        true => Err(Refusal::new("the file has no delays by size", "remove the file, or fill it")),
         false => Ok(text),
     }
 }

@@ -1,27 +1,27 @@
-//! What a file is, by its beginning.
+//! Detection of a file's format from its first bytes.
 
 use crate::{Ask, Refusal};
 use std::io::Read;
 
-/// What a recording is.
+/// Format of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// A table of times and rates: with names in its first line, or one of the known ones without.
+    /// A table of times and rates, with column names or of a known data set.
     Csv,
-    /// Mahimahi's: one opportunity a line, ms.
+    /// Mahimahi's trace: one opportunity per line, ms.
     Mahimahi,
-    /// What `iperf3 --json` prints.
+    /// Output of `iperf3 --json`.
     Iperf3,
-    /// What `ping` prints, the same as JSON (jc), or a table of `timestamp` and `rtt`.
+    /// Output of `ping`, as text or JSON (jc), or a table of `timestamp` and `rtt`.
     Ping,
     /// A packet capture, pcap or pcapng.
     Pcap,
-    /// Which packets were lost: 0 and 1 for each, or the numbers of those that were.
+    /// A record of lost packets: 0 and 1 for each packet, or the numbers of lost packets.
     Losses,
 }
 
 impl Format {
-    /// All with their names.
+    /// All formats with their names.
     pub const ALL: [(Format, &'static str); 6] = [
         (Format::Csv, "csv"),
         (Format::Mahimahi, "mahimahi"),
@@ -31,21 +31,20 @@ impl Format {
         (Format::Losses, "losses"),
     ];
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         Format::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
     }
 
-    /// The one of this name.
+    /// The format of this name.
     pub fn named(name: &str) -> Option<Format> {
         Format::ALL.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
     }
 }
 
-/// How much of a file is looked at, bytes.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// What begins a pcapng file (its section header), and pcap's four magic numbers.
+/// First bytes of pcapng (section header), and pcap's four magic numbers.
 const CAPTURES: [[u8; 4]; 5] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
     [0xa1, 0xb2, 0xc3, 0xd4],
@@ -54,7 +53,6 @@ const CAPTURES: [[u8; 4]; 5] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-/// Finds out what a file is.
 pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal> {
     let mut head = Vec::new();
     file.take(LOOKED_AT).read_to_end(&mut head).map_err(|error| Refusal::io("cannot be read", &error))?;
@@ -70,7 +68,8 @@ pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal>
     if head.iter().filter(|byte| **byte == 0).count() > 0 {
         return Err(Refusal::new(
             "the file is neither a text nor a capture",
-            "pcap and pcapng, tables, iperf3's and ping's output, Mahimahi's traces and records of losses can be read",
+            "supported are pcap and pcapng, tables, iperf3's and ping's output, Mahimahi's traces and records of \
+             losses",
         ));
     }
     let text = String::from_utf8_lossy(&head);
@@ -87,8 +86,8 @@ pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal>
         }
         if !trimmed.contains("bytes from") {
             return Err(Refusal::new(
-                "this is JSON, but neither iperf3's nor ping's",
-                "make a table of it (CSV), or say what it is with --format",
+                "the file is JSON, but neither iperf3's nor ping's",
+                "convert it to a table (CSV), or set --format",
             ));
         }
     }
@@ -104,7 +103,7 @@ pub(crate) fn format(file: &mut impl Read, ask: &Ask) -> Result<Format, Refusal>
     by_tokens(trimmed, head.len() as u64 == LOOKED_AT)
 }
 
-/// Bare numbers are a record of losses or a trace; everything else is a table.
+/// Bare numbers are a record of losses or a trace; anything else is a table.
 fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
     let lines = || {
         let count = text.lines().count();
@@ -123,7 +122,7 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
     if lines().all(is_bits) {
         let bits: Vec<u8> = lines().flat_map(str::bytes).filter(|byte| byte.is_ascii_digit()).collect();
         let is_single = lines().all(|line| line.trim().len() == 1);
-        // 1 before 0 is no course of time; and one opportunity each millisecond is a trace of one line.
+        // A 1 before a 0 cannot be a trace's times. A single 1 could be a trace of one line.
         if !is_single || bits.windows(2).any(|pair| pair[0] > pair[1]) {
             return Ok(Format::Losses);
         }
@@ -131,14 +130,14 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
             return Ok(Format::Mahimahi);
         }
         return Err(Refusal::new(
-            "these zeros and ones could be a record of losses or a trace of the first millisecond",
-            "say which: --format losses or --format mahimahi",
+            "zeros and ones could be a record of losses or a trace of the first millisecond",
+            "choose one: --format losses or --format mahimahi",
         ));
     }
     if lines().all(|line| line.trim().bytes().all(|byte| byte.is_ascii_digit())) {
         return Ok(Format::Mahimahi);
     }
-    // A time, a base delay, and when the packets of a train came: the first after nothing.
+    // A time, a base delay, and the times of a train's packets; the first is 0.
     let is_train = |line: &str| {
         let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
         matches!((words.next(), words.next(), words.next()), (Some(Ok(_)), Some(Ok(_)), Some(Ok(0))))
@@ -146,8 +145,8 @@ fn by_tokens(text: &str, is_cut: bool) -> Result<Format, Refusal> {
     };
     if lines().all(is_train) {
         return Err(Refusal::new(
-            "this is a light trace of CellReplay's, which has a heavy one beside it",
-            "give the folder of both: lasthop import traces/tmobile/driving",
+            "the file is a light trace of CellReplay's and needs its heavy trace",
+            "give the folder with both: lasthop import traces/tmobile/driving",
         ));
     }
     Ok(Format::Csv)

@@ -1,14 +1,13 @@
-//! What a recording says, and the scenario that is written of it.
+//! Results of an import, and the scenario made of them.
 
 use crate::Ask;
 use std::fmt::Write as _;
 
-/// A value, and how it is known: measured, derived, or assumed.
+/// A value with its provenance: measured, derived, given or assumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said<T> {
-    /// The value.
     pub value: T,
-    /// How it is known, in a few words that begin with one of those three.
+    /// The provenance, a phrase that begins with one of these words.
     pub how: String,
 }
 
@@ -18,14 +17,14 @@ impl<T> Said<T> {
     }
 }
 
-/// What a direction carries.
+/// Service of a direction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Service {
     /// A constant rate, bit/s.
     Rate(f64),
-    /// A trace of opportunities to send 1500 bytes, which was written.
+    /// A trace of opportunities to send 1500 bytes, already written.
     Trace {
-        /// How many.
+        /// Number of opportunities.
         opportunities: u64,
         /// Length, ms, after which it repeats.
         millis: u64,
@@ -33,7 +32,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Its mean rate, bit/s.
+    /// Mean rate, bit/s.
     pub fn mean(&self) -> f64 {
         match self {
             Service::Rate(rate) => *rate,
@@ -44,57 +43,58 @@ impl Service {
     }
 }
 
-/// What stands before a trace: base delays and packet trains (CellReplay).
+/// A light trace (CellReplay): base delays and packet trains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
-    /// The light trace.
+    /// Text of the light trace.
     pub text: String,
-    /// Delays by size, if there are.
+    /// Text of the delays by size.
     pub sizes: Option<String>,
 }
 
-/// What a recording says.
+/// Results of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// What it is, in one word or two: `a table of rates`.
+    /// Kind of the recording: `a table of rates`.
     pub kind: String,
-    /// Rate down, if it says.
+    /// Rate down.
     pub down: Option<Said<Service>>,
-    /// Rate up, if it says.
+    /// Rate up.
     pub up: Option<Said<Service>>,
-    /// Trains before the traces down and up, if it has some. Their names are the traces' with `.light` and `.sizes`.
+    /// Light traces down and up. Their files are called like the traces, with `.light` and `.sizes`.
     pub lights: [Option<Light>; 2],
-    /// Round-trip time without queueing, ms, if it says.
+    /// Round-trip time without queueing, ms.
     pub rtt_ms: Option<Said<f64>>,
-    /// Queue down as a scenario writes it, if it says.
+    /// Queue down, as in a scenario.
     pub queue: Option<Said<String>>,
-    /// Channel down as a scenario writes it, if it says.
+    /// Channel down, as in a scenario.
     pub channel: Option<Said<String>>,
-    /// MSS, bytes, if it says.
+    /// MSS, bytes.
     pub segment: Option<Said<u32>>,
     /// Length of the recording, s.
     pub seconds: f64,
-    /// What else it says, what was left out, and what cannot be known: whole sentences.
+    /// Further results, omissions and unknowns, as sentences.
     pub says: Vec<String>,
-    /// A table that shows how well something fits: lines of equal columns.
+    /// A table of the fit's quality: lines of equal columns.
     pub fit: Vec<String>,
 }
 
-/// Assumed where a recording tells no rate.
 const USUAL_RATE: &str = "10 Mbit/s";
-/// Assumed where it tells no round-trip time, ms.
+/// Default round-trip time, ms.
 const USUAL_RTT_MS: f64 = 50.0;
-/// A run is at least so long, and at most so long, s.
+/// Shortest and longest run, s.
 const SHORTEST: f64 = 30.0;
 const LONGEST: f64 = 600.0;
 
 impl Found {
-    /// The scenario: one link called `path` from `server` to `client`, and one flow called `bulk`. `source` is the
-    /// recording's name, `traces` are the names of the traces down and up beside the scenario.
+    /// The scenario: one link `path` from `server` to `client`, and one flow `bulk`. `source` is the recording's name;
+    /// `traces` are the file names of the traces down and up.
     pub fn scenario(&self, ask: &Ask, source: &str, traces: [&str; 2]) -> String {
         let source = plain(source);
         let mut text = format!("# Made of `{source}` ({}) by `lasthop import`.\n", self.kind);
-        text.push_str("# Beside each value stands how it is known: measured, derived from what was, given, or assumed.\n#\n");
+        text.push_str(
+            "# The comment of each value says whether it was measured, derived, given, or assumed.\n#\n",
+        );
         for line in &self.says {
             let _ = writeln!(text, "# * {}", plain(line));
         }
@@ -107,7 +107,7 @@ impl Found {
         let _ = writeln!(text, "\ntitle = {}", quoted(&format!("the path of {source}")));
         let _ = writeln!(text, "source = {}", quoted(&format!("{source}: {}", self.kind)));
         let duration = self.seconds.clamp(SHORTEST, LONGEST);
-        let _ = writeln!(text, "# The recording's length, from {SHORTEST} s to {LONGEST} s.");
+        let _ = writeln!(text, "# The recording's length, within {SHORTEST} s to {LONGEST} s.");
         let _ = writeln!(text, "duration = \"{} s\"", duration.ceil());
         let (rtt, queue) = (self.rtt(ask), self.room(ask));
         text.push_str("\n[link.path]\nfrom = \"server\"\nto = \"client\"\n");
@@ -120,7 +120,7 @@ impl Found {
         let _ = writeln!(text, "one_way_delay = \"{} ms\"", shown(rtt.value / 2.0));
         text.push_str("\n[link.path.down]\n");
         let down = self.service(self.down.as_ref(), ask.assumed.rate.as_deref(), "the rate", || {
-            (USUAL_RATE.to_owned(), format!("assumed, {USUAL_RATE}: the recording tells no rate"))
+            (USUAL_RATE.to_owned(), format!("assumed, {USUAL_RATE}: the recording has no rate"))
         });
         line(&mut text, &down, traces[0], self.lights[0].as_ref());
         let _ = writeln!(text, "# {}.\nqueue = {}", sentence(&queue.how), quoted(&queue.value));
@@ -133,10 +133,10 @@ impl Found {
             Way::Written(rate) => rate.clone(),
         };
         let up = self.service(self.up.as_ref(), ask.assumed.up.as_deref(), "the rate up", || {
-            (mean, "assumed: as fast as down, in the mean".to_owned())
+            (mean, "assumed: the mean rate down".to_owned())
         });
         line(&mut text, &up, traces[1], self.lights[1].as_ref());
-        text.push_str("# Assumed: acknowledgements are not lost for want of room.\nqueue = \"unlimited\"\n");
+        text.push_str("# Assumed: the queue drops no acknowledgements.\nqueue = \"unlimited\"\n");
         text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
         if let Some(segment) = &self.segment {
             let _ = writeln!(text, "# {}.\nsegment = \"{} bytes\"", sentence(&segment.how), segment.value);
@@ -148,7 +148,7 @@ impl Found {
         match (&self.rtt_ms, ask.assumed.rtt) {
             (Some(rtt), _) => Said::new(rtt.value, sentence(&rtt.how)),
             (None, Some(rtt)) => Said::new(rtt.as_secs() * 1000.0, "Given"),
-            (None, None) => Said::new(USUAL_RTT_MS, "Assumed: the recording tells none"),
+            (None, None) => Said::new(USUAL_RTT_MS, "Assumed: the recording has no round-trip time"),
         }
     }
 
@@ -156,7 +156,7 @@ impl Found {
         match (&self.queue, &ask.assumed.queue) {
             (Some(queue), _) => queue.clone(),
             (None, Some(queue)) => Said::new(queue.clone(), "given"),
-            (None, None) => Said::new("1 bdp".to_owned(), "assumed: the recording tells no queue"),
+            (None, None) => Said::new("1 bdp".to_owned(), "assumed: the recording has no queue"),
         }
     }
 
@@ -178,7 +178,6 @@ impl Found {
     }
 }
 
-/// A service, or a rate as it was written.
 enum Way {
     Known(Service),
     Written(String),
@@ -207,7 +206,7 @@ fn line(text: &mut String, said: &Said<Way>, trace: &str, light: Option<&Light>)
     }
 }
 
-/// With five digits that count.
+/// The value with five significant digits.
 pub(crate) fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
@@ -226,12 +225,11 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// Without what must not stand in a comment or a terminal.
+/// Removes control characters, for comments and terminals.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// A basic string of TOML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

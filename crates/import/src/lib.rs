@@ -1,19 +1,18 @@
-//! What a recording says of a path: rates over time, pings, packet captures and records of losses, as a scenario.
+//! Import of recordings of a path as scenarios: rates over time, pings, packet captures, records of losses.
 //!
-//! [`read`] looks at a file, finds out what it is ([`Format`]) and gives what it [`Found`]; [`Found::scenario`] writes
-//! it as a scenario in which everything that was measured, derived or only assumed is marked as such. Files are read
-//! once from the beginning to the end (captures twice) with bounded memory.
+//! [`read`] detects a file's [`Format`] and returns what it [`Found`]. [`Found::scenario`] writes a scenario in which
+//! each value is marked as measured, derived, given or assumed. Files are read sequentially, once (captures twice),
+//! with bounded memory.
 //!
-//! Where to look:
-//! * `detect`: what a file is.
+//! * `detect`: format of a file.
 //! * `rates`: throughput over time (CSV, Mahimahi, iperf3) as opportunities to send.
-//! * `cellreplay`: a folder of CellReplay's light and heavy traces.
+//! * `cellreplay`: CellReplay's light and heavy traces.
 //! * `ping`: round trips and losses.
 //! * `capture`: one TCP connection of a pcap or pcapng file.
-//! * `losses`: which packets were lost; Gilbert's and Gilbert and Elliott's models by maximum likelihood.
-//! * `found`: what was found, and the scenario's text.
+//! * `losses`: records of losses; Gilbert's and Gilbert and Elliott's models by maximum likelihood.
+//! * `found`: results, and the scenario's text.
 //!
-//! What is absent: nothing here prints, exits, or names the files that are written.
+//! This crate prints nothing and does not choose file names.
 
 mod cellreplay;
 mod detect;
@@ -33,34 +32,34 @@ use opened::Opened;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What the user says of a recording.
+/// The user's options for an import.
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
-    /// What it is; found out if `None`.
+    /// Format; `None`: detected.
     pub format: Option<Format>,
-    /// The other direction's recording, if it has a file of its own.
+    /// File of the other direction.
     pub up: Option<PathBuf>,
-    /// Of a table: the column of time, by its name or its number from 1.
+    /// Table: column of time, by name or number from 1.
     pub time: Option<String>,
-    /// Of a table: the unit of time; `s`, `ms`, `us` or `ns`.
+    /// Table: unit of time; `s`, `ms`, `us` or `ns`.
     pub time_unit: Option<String>,
-    /// Of a table: the column of the rate.
+    /// Table: column of the rate.
     pub rate: Option<String>,
-    /// Of a table: the unit of the rate.
+    /// Table: unit of the rate.
     pub unit: Option<String>,
-    /// Of a capture: the connection, by its number in the order of size, or by a part of its addresses and ports.
+    /// Capture: the connection, by its number in the order of size, or by a part of its addresses and ports.
     pub flow: Option<String>,
-    /// Of a capture: the course of what was delivered, instead of one rate.
+    /// Capture: a trace of delivered bytes instead of one rate.
     pub varying: bool,
-    /// Of a list of lost packets: how many there were in all.
+    /// List of lost packets: number of all packets.
     pub packets: Option<u64>,
-    /// Which model of losses is written; the best by BIC if `None`.
+    /// Loss model; `None`: the best by BIC.
     pub model: Option<losses::Model>,
-    /// What a recording may not tell: a link's rate, its rate up, the round-trip time, the queue, as in a scenario.
+    /// Values that the recording may lack.
     pub assumed: Assumed,
 }
 
-/// Values for what a recording does not tell, as a scenario writes them. They are never put above what it tells.
+/// Values for quantities that a recording lacks, as in a scenario; the recording's own values take precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Assumed {
     /// Rate down.
@@ -73,12 +72,12 @@ pub struct Assumed {
     pub queue: Option<String>,
 }
 
-/// Why a recording cannot be used, and what would help.
+/// An error, and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is wrong, and where.
+    /// The error and its place.
     pub message: String,
-    /// How to mend it.
+    /// The remedy.
     pub help: String,
 }
 
@@ -87,16 +86,19 @@ impl Refusal {
         Refusal { message: message.into(), help: help.into() }
     }
 
-    /// A file that could not be read or written.
+    /// An error of reading or writing a file.
     pub(crate) fn io(what: &str, error: &io::Error) -> Refusal {
-        Refusal::new(format!("{what}: {error}"), "is it there, may it be read, and is the disk not full?")
+        Refusal::new(
+            format!("{what}: {error}"),
+            "check that the file exists and is readable, and that the disk is not full",
+        )
     }
 }
 
-/// Reads a recording. Traces that it makes are written to `down` and `up`, in Mahimahi's format.
+/// Reads a recording. Traces are written to `down` and `up`, in Mahimahi's format.
 ///
 /// # Errors
-/// What is wrong with the recording, or with what was asked.
+/// If the recording is unusable or contradicts the options.
 pub fn read(path: &Path, ask: &Ask, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
     if path.is_dir() && ask.format.is_none() {
         return cellreplay::read(path, ask, down, up);
@@ -128,8 +130,8 @@ pub fn read(path: &Path, ask: &Ask, down: &mut dyn Write, up: &mut dyn Write) ->
             Format::Mahimahi => rates::mahimahi::read(open(other)?, up),
             _ => {
                 return Err(Refusal::new(
-                    format!("{} has no second file for the other direction", format.name()),
-                    "leave --up out; it is for tables of rates and for Mahimahi's traces",
+                    format!("{} does not take a second file for the other direction", format.name()),
+                    "leave --up out; only tables of rates and Mahimahi's traces take it",
                 ));
             }
         }

@@ -1,11 +1,11 @@
-//! A reader that gives up on lines without an end, so that memory stays bounded.
+//! A reader that limits the length of lines, to bound memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Longest line read, bytes.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
-/// Fails once a line is longer than [`LONGEST_LINE`].
+/// Fails if a line is longer than [`LONGEST_LINE`].
 pub(crate) struct Limited<R> {
     inner: R,
     since: usize,
@@ -33,7 +33,7 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// Lines of a text, one at a time, with their numbers from 1; what is not UTF-8 is replaced.
+/// Lines of a text with their numbers from 1; invalid UTF-8 is replaced.
 pub(crate) struct Lines<R> {
     reader: BufReader<Limited<R>>,
     buffer: Vec<u8>,

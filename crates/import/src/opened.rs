@@ -1,23 +1,18 @@
-//! A recording's file, as it is or unpacked while it is read.
+//! A recording's file, plain or gzip.
 
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// A file under way.
 pub(crate) enum Opened {
-    /// As it is.
     Plain(BufReader<File>),
-    /// Packed by gzip (RFC 1952), in one piece or several.
+    /// gzip (RFC 1952), one or several members.
     Gzip(Box<MultiGzDecoder<BufReader<File>>>),
 }
 
 impl Opened {
-    /// Opens a file; what begins as gzip's do is unpacked, whatever its name.
-    ///
-    /// # Errors
-    /// Those of the system; a folder is none.
+    /// Opens a file and detects gzip by content. A folder is an error.
     pub(crate) fn open(path: &Path) -> io::Result<Opened> {
         let file = File::open(path)?;
         if file.metadata()?.is_dir() {

@@ -1,4 +1,4 @@
-//! What `ping` says: round trips and which packets were lost; and tables of `timestamp` and `rtt`.
+//! Output of `ping`: round trips and losses; and tables of `timestamp` and `rtt`.
 
 use crate::found::{Found, Said, plain, shown};
 use crate::limited::Lines;
@@ -7,12 +7,10 @@ use crate::{Ask, Refusal};
 use serde_json::Value;
 use std::io::Read;
 
-/// Largest JSON read, bytes.
 const LARGEST: u64 = 64 << 20;
-/// A jump in the numbers of more than this is no loss, but another measurement.
+/// Largest jump of sequence numbers that counts as losses; a larger jump is a new measurement.
 const MOST_MISSING: u64 = 100_000;
 
-/// Reads one.
 pub(crate) fn read(mut file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
     let unread = |error: std::io::Error| Refusal::io("cannot be read", &error);
     let mut head = [0_u8; 1];
@@ -26,11 +24,10 @@ pub(crate) fn read(mut file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
     seen.found(ask)
 }
 
-/// What was seen: in order, each round trip or loss.
 #[derive(Default)]
 struct Seen {
     record: Record,
-    /// The number of the last answer, and its first one.
+    /// Sequence numbers of the last and the first answer.
     last: Option<u64>,
     trips: Trips,
     duplicates: u64,
@@ -40,7 +37,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// An answer to the packet of this number; without a number the next one.
+    /// Adds an answer with this sequence number, or with the next number.
     fn answer(&mut self, number: Option<u64>, millis: f64) {
         if !(millis.is_finite() && (0.0..1e7).contains(&millis)) {
             self.errors += 1;
@@ -51,7 +48,7 @@ impl Seen {
                 self.duplicates += 1;
                 return;
             }
-            // 16 bits that begin again, or an answer that was overtaken.
+            // Sequence numbers wrapped after 16 bits, or the answer was reordered.
             (Some(this), Some(last)) if this < last => match last - this > 30_000 {
                 true => {
                     let missing = (this + 65_536).saturating_sub(last + 1);
@@ -88,8 +85,8 @@ impl Seen {
     fn found(self, ask: &Ask) -> Result<Found, Refusal> {
         if self.trips.count == 0 {
             return Err(Refusal::new(
-                "no answer has a round trip in it",
-                "it needs lines such as: 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=12.3 ms",
+                "no answer has a round trip",
+                "lines must look like: 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=12.3 ms",
             ));
         }
         let trips = &self.trips;
@@ -106,7 +103,7 @@ impl Seen {
         ));
         let (lost, sent) = (self.record.lost(), self.record.packets());
         if lost > 0 {
-            found.says.push(format!("{lost} of {sent} were not answered: there or back, a ping does not tell; the scenario loses them down"));
+            found.says.push(format!("{lost} of {sent} were not answered; ping does not report the direction, so the scenario loses them down"));
             let fit = fitted(&self.record, ask.model)?;
             found.channel = Some(fit.channel());
             found.says.extend(fit.says());
@@ -115,29 +112,29 @@ impl Seen {
             found.says.push(format!("none of {sent} was lost"));
         }
         for (count, what) in [
-            (self.duplicates, "answers came twice"),
-            (self.late, "answers were overtaken by later ones"),
-            (self.restarts, "times the numbers begin anew"),
-            (self.errors, "lines left out, whose round trip cannot be read"),
+            (self.duplicates, "answers were duplicates"),
+            (self.late, "answers were reordered"),
+            (self.restarts, "times the sequence numbers restart"),
+            (self.errors, "lines without a readable round trip were left out"),
         ] {
             if count > 0 {
                 found.says.push(format!("{count} {what}"));
             }
         }
         found.says.push(
-            "a ping tells no rate, and no queue: they are given or assumed; how the delay varies is not in the scenario".into(),
+            "ping measures no rate and no queue: they are given or assumed; the scenario has no delay variation".into(),
         );
         Ok(found)
     }
 }
 
-/// Round trips, ms: extremes exactly, quantiles within half a percent.
+/// Round trips, ms: exact extremes, quantiles within half a percent.
 #[derive(Debug, Default)]
 pub(crate) struct Trips {
     pub(crate) count: u64,
     pub(crate) smallest: f64,
     pub(crate) largest: f64,
-    /// Counts by the logarithm: 100 for each e-fold, from 1 us on.
+    /// Counts by logarithm: 100 classes per e-fold, from 1 us on.
     buckets: Vec<u64>,
 }
 
@@ -156,14 +153,14 @@ impl Trips {
         self.buckets[at] += 1;
     }
 
-    /// Which share lies above a value.
+    /// Share of round trips above a value.
     pub(crate) fn share_above(&self, millis: f64) -> f64 {
         let at = (libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD).max(0.0) as usize;
         let above: u64 = self.buckets.iter().skip(at + 1).sum();
         above as f64 / self.count.max(1) as f64
     }
 
-    /// The value below which this share lies; 0 if there is none.
+    /// Quantile; 0 if there are no round trips.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.count as f64).max(1.0);
         let mut below = 0;
@@ -193,7 +190,7 @@ fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
         }
         if let Some(column) = columns {
             match line.split([',', ';', '\t']).nth(column).and_then(|cell| cell.trim().parse::<f64>().ok()) {
-                // LENS: -1 ms is a loss.
+                // LENS: -1 ms means a loss.
                 Some(millis) if millis < 0.0 => seen.record.push(true),
                 Some(millis) => seen.answer(None, millis),
                 None if line.is_empty() => {}
@@ -202,7 +199,7 @@ fn text(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
             continue;
         }
         let Some(trip) = after(line, "time").and_then(trip) else {
-            // Windows has no numbers.
+            // Windows prints no sequence numbers.
             let is_loss = line == "Request timed out." || line.starts_with("Request timeout for icmp_seq");
             if is_loss && !line.contains("icmp_seq") {
                 seen.record.push(true);
@@ -241,14 +238,14 @@ fn trip(rest: &str) -> Option<f64> {
     number[..end].parse::<f64>().ok().map(|number| number * times)
 }
 
-/// As jc makes it: one object with `responses`, or a list of answers, or an object a line.
+/// JSON from jc: one object with `responses`, a list of answers, or one object per line.
 fn json(file: impl Read, seen: &mut Seen) -> Result<(), Refusal> {
     let mut text = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| Refusal::io("cannot be read", &error))?;
     if text.len() as u64 > LARGEST {
         return Err(Refusal::new(
             "the report has more than 64 MiB",
-            "give ping's own output, of which there may be any amount",
+            "use ping's own output, which may have any size",
         ));
     }
     for value in serde_json::Deserializer::from_slice(&text).into_iter::<Value>() {
@@ -299,7 +296,10 @@ mod tests {
         assert_eq!(found.rtt_ms.unwrap().value, 19.9);
         let all = found.says.join("\n");
         assert!(all.contains("5 round trips") && all.contains("1 of 6 were not answered"), "{all}");
-        assert!(all.contains("1 answers were overtaken") && all.contains("1 answers came twice"), "{all}");
+        assert!(
+            all.contains("1 answers were reordered") && all.contains("1 answers were duplicates"),
+            "{all}"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! No input panics: arbitrary bytes, texts and damaged recordings give what was found, or one clear message.
+//! Arbitrary bytes, texts and damaged recordings give a result or one clear message, and never panic.
 
 use lasthop_import::losses::Model;
 use lasthop_import::{Ask, Format, read};
@@ -26,7 +26,7 @@ fn asks() -> impl Strategy<Value = Ask> {
     )
 }
 
-/// Reads it; what is found makes a scenario that can be read, if its values were not given.
+/// Imports bytes; a result gives a valid scenario unless the options set values.
 fn survive(bytes: &[u8], ask: &Ask) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("input");
@@ -77,7 +77,7 @@ fn rows() -> impl Strategy<Value = String> {
     })
 }
 
-/// A small capture, whole: pcap with raw IP, TCP both ways.
+/// A small pcap capture with raw IP, TCP in both directions.
 fn capture(seed: u32) -> Vec<u8> {
     let mut bytes =
         vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0];
@@ -104,7 +104,6 @@ fn capture(seed: u32) -> Vec<u8> {
     bytes
 }
 
-/// The same packets as pcapng.
 fn capture_ng(seed: u32) -> Vec<u8> {
     let block = |kind: u32, body: &[u8]| {
         let length = 12 + body.len() as u32;
@@ -172,7 +171,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     packer.finish().expect("memory takes everything")
 }
 
-/// PPPoE, gzip, gzip in two pieces: the same packets.
+/// PPPoE, gzip, and gzip in two members give the same result.
 #[test]
 fn what_captures_are_wrapped_in_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -187,7 +186,7 @@ fn what_captures_are_wrapped_in_changes_nothing() {
         let other = found(&wrapped).expect("it can be read");
         assert_eq!((other.says, other.down), (plain.says.clone(), plain.down.clone()));
     }
-    // What is cut is a message, or what came before the cut.
+    // A truncated file gives a message, or the part before the cut.
     let whole = packed(&capture(5));
     for cut in [2, 9, 15, whole.len() / 2, whole.len() - 3] {
         if let Err(refusal) = found(&whole[..cut]) {

@@ -1,11 +1,11 @@
-//! Fits give back what made a record: losses of our own channel, of known chains, and the intervals' coverage.
+//! Fits recover the parameters of known chains and of the simulator's channel; coverage of the intervals.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_import::losses::{Model, Record, fitted};
 use lasthop_net::channel::{self, Air, Reception};
 use lasthop_wire::Priority;
 
-/// A chain of two states by hand: emission after transition.
+/// A two-state chain: emission after transition.
 fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> Record {
     let mut stream = Stream::named(seed, "chain");
     let mut is_bad = stream.uniform() < p / (p + r);

@@ -1,5 +1,5 @@
-//! The path made of a simulated run's capture is that run's path: its rate, its round trip and its loss within 5 %,
-//! captured at the sender, at the receiver or between them.
+//! Import of a simulated run's capture recovers rate, round trip and loss within 5 %, captured at the sender, at the
+//! receiver or between them.
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
@@ -15,7 +15,6 @@ use std::io::sink;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Where packets are captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Sender,
@@ -23,7 +22,7 @@ enum Place {
     Receiver,
 }
 
-/// Keeps what passes a place of a path of two links: pipes 0 and 2 down, 1 and 3 up.
+/// Records packets at a place of a path of two links: pipes 0 and 2 down, 1 and 3 up.
 struct Tap {
     place: Place,
     seen: Vec<(Time, u64, Packet)>,
@@ -55,7 +54,6 @@ fn scenario(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, s
     Scenario::parse(&text, "test").expect("a scenario")
 }
 
-/// The same as it is written.
 fn text(rate: &str, rtt_ms: f64, queue: &str, channel: &str, seconds: u32, segment: u32) -> String {
     format!(
         r#"
@@ -88,7 +86,6 @@ segment = "{segment} bytes"
     )
 }
 
-/// Runs it, writes the capture and reads it again.
 fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Found, lasthop_sim::Outcome) {
     let (path, outcome) = captured(scenario, place, folder, |packet| vec![packet]);
     let found =
@@ -96,7 +93,7 @@ fn imported(scenario: &Scenario, place: Place, ask: &Ask, folder: &Path) -> (Fou
     (found, outcome)
 }
 
-/// Runs it and writes the capture; what is written of an IP packet `cut` says.
+/// Runs a scenario and writes its capture; `cut` selects the captured part of each packet.
 fn captured(
     scenario: &Scenario,
     place: Place,
@@ -145,8 +142,8 @@ fn fragmented(packet: &[u8], id: u16) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Packets of 3000 bytes that came in three fragments say what they say as a whole: rate, round trip and loss. Where
-/// fragments are missing their packets are left out, and told.
+/// Packets of 3000 bytes in three fragments give the same rate, round trip and loss as whole packets. Incomplete
+/// packets are left out and reported.
 #[test]
 fn fragments_are_put_together() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -168,11 +165,11 @@ fn fragments_are_put_together() {
     near("rtt", rtt(&pieces), rtt(&whole), 0.01, &pieces);
     assert_eq!(of_channel(&pieces, "loss"), of_channel(&whole, "loss"));
     assert_eq!(pieces.segment.as_ref().map(|said| said.value), Some(2948));
-    let line = pieces.says.iter().find(|line| line.contains("fragments")).expect("it is told");
-    assert!(line.ends_with("fragments, and were put together"), "{line}");
+    let line = pieces.says.iter().find(|line| line.contains("fragments")).expect("a report sentence");
+    assert!(line.ends_with("fragments"), "{line}");
     assert!(whole.says.iter().all(|line| !line.contains("fragment")));
 
-    // The last fragment of each fiftieth packet of several is missing; fragments of others come in another order.
+    // Every fiftieth fragmented packet lacks its last fragment; other packets' fragments are reordered.
     let (mut count, mut gone) = (0, 0);
     let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
         let mut pieces = cut(packet);
@@ -187,8 +184,8 @@ fn fragments_are_put_together() {
         pieces
     });
     let missing = told(&path);
-    let line = missing.says.iter().find(|line| line.contains("fragments")).expect("it is told");
-    assert!(line.contains(&format!("left out: {gone} packets of which fragments are missing")), "{line}");
+    let line = missing.says.iter().find(|line| line.contains("fragments")).expect("a report sentence");
+    assert!(line.contains(&format!("left out: {gone} incomplete packets")), "{line}");
     assert!(gone > 100, "{gone}");
     near("rate", rate_of(&missing), rate_of(&whole), 0.05, &missing);
 
@@ -197,7 +194,7 @@ fn fragments_are_put_together() {
         if pieces.len() > 1 { pieces[..1].to_vec() } else { Vec::new() }
     });
     let refusal = read(&path, &Ask::default(), &mut sink(), &mut sink()).expect_err("no packet is whole");
-    assert!(refusal.message.contains("are fragments whose others are not there"), "{refusal:?}");
+    assert!(refusal.message.contains("are fragments of incomplete packets"), "{refusal:?}");
 }
 
 fn near(what: &str, found: f64, expected: f64, share: f64, all: &Found) {
@@ -211,7 +208,7 @@ fn rate_of(found: &Found) -> f64 {
     }
 }
 
-/// The number behind a key of the channel.
+/// Value of a key of the channel.
 fn of_channel(found: &Found, key: &str) -> f64 {
     let channel = &found.channel.as_ref().unwrap_or_else(|| panic!("no channel: {found:#?}")).value;
     let behind = channel.split(&format!("{key} = ")).nth(1).unwrap_or_else(|| panic!("{channel}"));
@@ -234,7 +231,7 @@ fn a_full_path_is_found_again_from_anywhere() {
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
         assert!(found.channel.is_none(), "all losses are the queue's: {found:#?}");
-        // 100 packets of 1500 bytes; the delay of the packet being sent is not the queue's.
+        // 100 packets of 1500 bytes; the packet in transmission is not in the queue.
         let queue = found.queue.as_ref().expect("a queue").value.clone();
         let bytes: f64 = queue.trim_end_matches(" bytes").parse().expect("bytes");
         near("queue", bytes, 150_000.0, 0.1, &found);
@@ -251,7 +248,7 @@ fn losses_of_the_air_are_found_again_from_anywhere() {
         let (found, outcome) = imported(&scenario, place, &Ask::default(), folder.path());
         near("rate", rate_of(&found), 10e6, 0.05, &found);
         near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
-        // What this run lost, not what it might have: data packets, repeats too.
+        // The run's actual losses of data packets, retransmissions included.
         let down = &outcome.links[1].down;
         let on_air = down.lost.iter().filter(|(reason, _)| !reason.is_congestion());
         let lost = on_air.map(|(_, count)| *count).sum::<u64>() as f64 / down.offered as f64;
@@ -282,13 +279,13 @@ fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
         let goodput = |seed| lasthop_sim::run(scenario, seed).flows[0].goodput_kbps();
         (1..=8).map(goodput).sum::<f64>() / 8.0
     };
-    // That run's, whose share of losses is not quite the channel's.
+    // The run's actual loss, which differs slightly from the channel's.
     near("goodput", mean(&second), outcome.flows[0].goodput_kbps(), 0.05, &found);
     let rtt = |outcome: &lasthop_sim::Outcome| outcome.flows[0].mean_rtt_s.expect("a round trip");
     near("mean rtt", rtt(&lasthop_sim::run(&second, 7)), rtt(&outcome), 0.1, &found);
 }
 
-/// What came through in each tenth of a second, where the connection filled the link.
+/// A trace of bytes per tenth of a second, from a connection that filled the link.
 #[test]
 fn a_rate_that_changes_is_a_trace() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -304,7 +301,7 @@ fn a_rate_that_changes_is_a_trace() {
     read(&path, &ask, &mut trace, &mut sink()).expect("it can be read");
     let trace = String::from_utf8(trace).expect("text");
     let times: Vec<u64> = trace.lines().map(|line| line.parse().expect("ms")).collect();
-    // A second after each change, and slow start, are left out.
+    // Slow start and a second after each change are left out.
     for (second, rate) in [(2, 10e6), (4, 10e6), (7, 3e6), (9, 3e6), (12, 10e6), (17, 3e6)] {
         let count = times.iter().filter(|at| **at / 1000 == second).count();
         near(&format!("the rate after {second} s"), count as f64 * 12e3, rate, 0.05, &found);
@@ -316,7 +313,7 @@ fn without_a_handshake_it_goes_on_and_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 20, 1448);
     let (_, _) = imported(&scenario, Place::Receiver, &Ask::default(), folder.path());
-    // Cut the first three packets off: the capture is written again without them.
+    // Removes the first three packets of the capture.
     let whole = std::fs::read(folder.path().join("Receiver.pcapng")).expect("the capture");
     let mut rest: Vec<u8> = Vec::new();
     let (mut at, mut packets) = (0, 0);
@@ -332,7 +329,7 @@ fn without_a_handshake_it_goes_on_and_says_so() {
     let path = folder.path().join("rest.pcapng");
     std::fs::write(&path, rest).expect("written");
     let found = read(&path, &Ask::default(), &mut sink(), &mut sink()).expect("it can be read");
-    assert!(found.says.iter().any(|line| line.contains("handshake is not in the capture")), "{found:#?}");
+    assert!(found.says.iter().any(|line| line.contains("capture lacks the handshake")), "{found:#?}");
     near("rate", rate_of(&found), 10e6, 0.05, &found);
     near("rtt", found.rtt_ms.as_ref().expect("a round trip").value, 40.0, 0.05, &found);
 }

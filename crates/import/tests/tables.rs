@@ -1,4 +1,4 @@
-//! Tables as they lie in data sets and in people's folders, and what is said of those that do not fit.
+//! Tables of known data sets and of users, and messages about unusable tables.
 
 use lasthop_import::{Ask, Found, Refusal, Service, read};
 
@@ -11,7 +11,7 @@ fn import(text: &str, ask: &Ask) -> (Result<Found, Refusal>, String) {
     (found, String::from_utf8(down).expect("text"))
 }
 
-/// Opportunities, and the length in ms.
+/// Number of opportunities, and length in ms.
 fn trace(text: &str, ask: &Ask) -> (u64, u64) {
     match import(text, ask).0.expect("it can be read").down.expect("a rate").value {
         Service::Trace { opportunities, millis } => (opportunities, millis),
@@ -41,13 +41,13 @@ fn known_tables_need_no_words() {
         trace("1289406399 549 59.8 10.7 150000 1000\n1289406400 1549 59.8 10.7 75000 500\n", &usual),
         (150, 1500)
     );
-    // Cork: kbit/s, dates, rows in state I left out.
+    // Cork: kbit/s, dates; rows in state I are left out.
     let irish = "Timestamp,Longitude,DL_bitrate,UL_bitrate,State\n2017.11.22_10.07.03,-8.5,12,3,I\n\
                  2017.11.22_10.07.04,-8.5,1200,3,D\n2017.11.22_10.07.05,-8.5,2400,3,D\n2017.11.22_10.07.06,-8.5,1200,3,D\n";
     assert_eq!(trace(irish, &usual), (400, 3000));
-    // NYU: each row its own unit.
+    // NYU: each row has its own unit.
     assert_eq!(trace("1.2,Mbits/sec\n600,Kbits/sec\n1200000,bits/sec\n", &usual), (250, 3000));
-    // Lumos5G: Mbit/s, a row a second; Pensieve: seconds and Mbit/s.
+    // Lumos5G: Mbit/s, a row per second; Pensieve: seconds and Mbit/s.
     assert_eq!(
         trace("run_num,seq_num,Throughput,nrStatus\n1,1,12,CONNECTED\n1,2,24,CONNECTED\n", &usual),
         (3000, 2000)
@@ -60,7 +60,7 @@ fn any_table_is_read_by_its_columns() {
     let text = "when;what;down\n0;a;150\n1000;b;300\n2000;c;150\n";
     let ask = Ask { time_unit: Some("ms".into()), ..columns("when", "down", "kB/s") };
     assert_eq!(trace(text, &ask), (400, 3000));
-    // By their numbers, and with milliseconds recognised.
+    // By column number; milliseconds are recognised.
     let (found, _) = import("0 150\n1000 300\n2000 150\n", &columns("1", "2", "kB/s"));
     let found = found.expect("it can be read");
     assert!(
@@ -86,7 +86,7 @@ fn gaps_and_holes_are_left_out_and_said() {
         all.contains("1 rows have the time of the row before") && all.contains("time goes back 1 times"),
         "{all}"
     );
-    // Ten seconds of rows at 100 opportunities, and one of 150.
+    // Ten seconds of rows at 100 opportunities, and one at 150.
     assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 1150, millis: 11_000 });
 }
 
@@ -106,7 +106,7 @@ fn what_does_not_fit_is_said_once_and_clearly() {
     assert!(refusal("time,rate_gbps\n0,1\n1,99999\n", &usual).contains("row 2"));
     assert!(refusal("time,rate_mbps\n0,0\n1,0\n", &usual).contains("not one packet"));
     assert!(
-        refusal("time,rate_mbps\n", &usual).contains("not one row")
+        refusal("time,rate_mbps\n", &usual).contains("no row has a rate")
             || refusal("time,rate_mbps\n", &usual).contains("no time")
     );
     assert!(refusal("time,rate_mbps\n3,1\n2,1\n1,1\n", &usual).contains("time goes back"));
@@ -139,7 +139,8 @@ fn iperf3_s_intervals_become_a_trace() {
     assert_eq!(found.down.expect("a rate").value, Service::Trace { opportunities: 300, millis: 2000 });
     assert_eq!(found.rtt_ms.expect("a round trip").value, 20.1);
     assert!(
-        found.channel.is_none() && found.says.iter().any(|line| line.contains("3 segments were sent again"))
+        found.channel.is_none()
+            && found.says.iter().any(|line| line.contains("3 segments were retransmitted"))
     );
     let wrong = report(&interval(0, 150_000, 9_000_000));
     assert!(refusal(&wrong, &Ask::default()).contains("contradicts itself"));

@@ -1,15 +1,14 @@
-//! Answers: a header as JSON, then columns of numbers that a page reads where they are.
+//! Answers: a JSON header followed by binary columns of numbers.
 //!
-//! The header's length in bytes (u32, little endian), the header, zeros up to a multiple of 8, then f64 in little endian.
-//! `columns` in the header lists each column: name, first byte behind the zeros, number of values. An undefined value is
+//! Format: the header's length in bytes (u32, little endian), the header, zeros up to a multiple of 8, then f64 in
+//! little endian. The header's `columns` lists name, first byte after the zeros, and number of values of each column.
 //! NaN. A header with `error` has nothing else.
 
 use serde_json::{Value, json};
 
-/// Columns by name, as they are read.
+/// Columns by name.
 pub type Named = Vec<(String, Vec<f64>)>;
 
-/// Columns as they are written.
 #[derive(Default)]
 pub(crate) struct Columns {
     index: Vec<Value>,
@@ -17,14 +16,13 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Adds one.
     pub(crate) fn push(&mut self, name: &str, values: impl Iterator<Item = f64>) {
         let from = self.bytes.len();
         values.for_each(|value| self.bytes.extend_from_slice(&value.to_le_bytes()));
         self.index.push(json!([name, from, (self.bytes.len() - from) / size_of::<f64>()]));
     }
 
-    /// Adds several, whose names begin with the same word.
+    /// Adds several columns, with the prefix `group`.
     pub(crate) fn push_all(&mut self, group: &str, names: &[&str], columns: &[Vec<f64>]) {
         for (name, values) in names.iter().zip(columns) {
             self.push(&format!("{group}.{name}"), values.iter().copied());
@@ -32,7 +30,6 @@ impl Columns {
     }
 }
 
-/// Header and columns as one.
 pub(crate) fn packed(mut header: Value, columns: Columns) -> Vec<u8> {
     header["columns"] = Value::Array(columns.index);
     let text = header.to_string();
@@ -43,12 +40,13 @@ pub(crate) fn packed(mut header: Value, columns: Columns) -> Vec<u8> {
     out
 }
 
-/// An answer's header, and its columns by name.
+/// Reads an answer's header and its columns by name.
 ///
 /// # Errors
-/// One sentence, if these bytes are no answer.
+/// One sentence, if the bytes are no answer.
 pub fn unpacked(answer: &[u8]) -> Result<(Value, Named), String> {
-    let cut = |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is cut off".to_owned());
+    let cut =
+        |from: usize, to: usize| answer.get(from..to).ok_or_else(|| "the answer is truncated".to_owned());
     let length = cut(0, 4)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
     let header: Value = serde_json::from_slice(cut(4, 4 + length)?).map_err(|error| error.to_string())?;
     let begin = (4 + length).next_multiple_of(size_of::<f64>());

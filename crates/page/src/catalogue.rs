@@ -1,4 +1,4 @@
-//! Mechanisms, ready paths and numbers in words: what a page offers, from the constants that everything else reads.
+//! The choices that a page offers: mechanisms, ready paths and metrics, with their descriptions.
 
 use lasthop_base::{Info, Question};
 use lasthop_charts::segments::REASONS;
@@ -8,7 +8,6 @@ use lasthop_tcp::event::Reason;
 use lasthop_wire::LossReason;
 use serde_json::{Value, json};
 
-/// The whole catalogue.
 pub(crate) fn described(catalogue: &Catalogue) -> Value {
     let questions: Vec<Value> = catalogue.questions().into_iter().map(question).collect();
     let entries: Vec<Value> = catalogue

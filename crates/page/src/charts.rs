@@ -1,4 +1,4 @@
-//! The curves of the newest runs, drawn as in a report: SVG that the page puts into its places.
+//! Curves of the newest runs as SVG, drawn as in a report.
 
 use lasthop_charts::courses::{self, Course};
 use lasthop_charts::figure::Figure;
@@ -9,10 +9,9 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::Samples;
 use serde_json::{Value, json};
 
-/// How variants are called.
 const NAMES: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
-/// Goodput, window, round trips, queue and what is in flight: of the flow that pictures follow, of all variants.
+/// Goodput, window, round trips, queue and bytes in flight of the pictured flow, for all variants.
 pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<[f64; 2]>) -> Value {
     let named = || {
         let pairs = NAMES.into_iter().zip(variants);
@@ -39,7 +38,7 @@ pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<
     ];
     let figures: Vec<Figure> =
         figures.into_iter().map(|figure| courses::cut(figure, between_s.unwrap_or([0.0, longest]))).collect();
-    // Of the variants' names alone: a colour is a variant's, whatever else is drawn.
+    // Depends on the variants' names only, so that each variant keeps its colour.
     let looks = Looks::of(figures.iter().take(1));
     let chart = |figure: &Figure| {
         let Plot { class, left, below, inner } = Plot::of(figure, &looks).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What a page calls: room for a request, its answer, and where that is. Only the attribute that keeps a name is unsafe.
+//! Functions that a page calls: allocate a request, answer it, locate the answer. Only the attribute for the name is
+//! unsafe.
 
 use crate::Lab;
 use std::cell::RefCell;
@@ -8,7 +9,7 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Room for a request of `length` bytes in UTF-8.
+/// Allocates a request of `length` bytes in UTF-8.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn request(length: usize) -> *mut u8 {
@@ -19,7 +20,7 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request that was written there; the answer takes its place. Its length, bytes.
+/// Answers the request; the answer replaces it. Returns the answer's length, bytes.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> usize {
@@ -30,7 +31,7 @@ pub extern "C" fn answer() -> usize {
     length
 }
 
-/// Where the answer is.
+/// Address of the answer.
 #[expect(unsafe_code, reason = "an exported name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn at() -> *const u8 {

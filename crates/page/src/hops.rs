@@ -1,4 +1,4 @@
-//! Packets on links, to be drawn as they move.
+//! Packets on links, for animation.
 
 use crate::answer::Columns;
 use crate::request::Window;
@@ -8,16 +8,16 @@ use lasthop_tcp::Event;
 use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
 
-/// What becomes of a passage whose end is not known: the run ended first.
+/// Fate of a packet that was still on the link at the end of the run.
 const OPEN: f64 = -2.0;
 
-/// Takes notes of passages: one packet over one link.
+/// Records passages: one packet over one link.
 pub(crate) struct Hops {
     window: Window,
-    /// When it joins (s), when it arrives (s) or NaN, fate (-1 arrives, else the reason of its loss), pipe, flow, whether
-    /// data, whether sent again.
+    /// Columns: join time (s), arrival time (s) or NaN, fate (-1: arrives, else the loss reason), pipe, flow, whether
+    /// data, whether retransmitted.
     rows: [Vec<f64>; 7],
-    /// Rows whose end is still open, by pipe and packet.
+    /// Rows with unknown fate, by pipe and packet.
     open: BTreeMap<(u32, u64), usize>,
 }
 

@@ -1,13 +1,12 @@
-//! Means over the outcomes that were kept, with their 95 % intervals, and against those of the first variant.
+//! Means over the stored outcomes with 95 % intervals, also relative to the first variant.
 
 use lasthop_sim::{METRICS, Metric, Outcome};
 use lasthop_stats::Estimate;
 use lasthop_stats::change::Change;
 use serde_json::{Map, Value, json};
 
-/// For each variant and flow every metric: mean, interval, runs, and the change against the first variant in per cent.
-///
-/// Repetitions are paired: those of the same number met the same losses.
+/// For each variant and flow, every metric's mean, interval, number of runs, and change against the first variant in
+/// per cent. Repetitions with the same number are paired: they have the same losses.
 pub(crate) fn of(kept: &[Vec<Outcome>]) -> Value {
     let base = kept.first().map_or(&[][..], Vec::as_slice);
     let variants: Vec<Value> = kept

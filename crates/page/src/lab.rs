@@ -11,10 +11,10 @@ use lasthop_sim::{Outcome, Samples};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Variants whose outcomes are kept at most.
+/// Most variants with stored outcomes.
 const MOST_VARIANTS: usize = 8;
 
-/// Takes requests, one after the other.
+/// Answers requests, one after the other.
 #[derive(Default)]
 pub struct Lab {
     catalogue: Catalogue,
@@ -22,20 +22,18 @@ pub struct Lab {
     running: Option<Run>,
     /// By variant, then by repetition.
     kept: Vec<Vec<Outcome>>,
-    /// By variant.
     sampled: Vec<Option<(Scenario, Samples)>>,
 }
 
 impl Lab {
-    /// Without files, runs and outcomes.
+    /// A lab without files, runs and outcomes.
     pub fn new() -> Lab {
         let shelf = Shelf::default();
         let catalogue = Catalogue { files: Arc::new(shelf.clone()), ..Catalogue::default() };
         Lab { catalogue, shelf, ..Lab::default() }
     }
 
-    /// Answers a request ([`Request`] as JSON) in the form that [`crate::answer`] describes. What is wrong with it is an
-    /// answer, too.
+    /// Answers a request ([`Request`] as JSON) in the form of [`crate::answer`]. Errors are answers too.
     pub fn answer(&mut self, request: &str) -> Vec<u8> {
         let mut columns = Columns::default();
         let header = self.answered(request, &mut columns);
@@ -81,7 +79,7 @@ impl Lab {
 
     fn begin(&mut self, begin: Begin) -> Result<Value, Refusal> {
         if begin.variant.is_some_and(|variant| variant >= MOST_VARIANTS) {
-            return Err(Refusal::plain(format!("variant: 0 to {} are kept", MOST_VARIANTS - 1)));
+            return Err(Refusal::plain(format!("variant: only 0 to {} are possible", MOST_VARIANTS - 1)));
         }
         let scenario = self.draft(&begin.line)?.check()?;
         let seed = seed_of(&begin.seed)?;
@@ -92,7 +90,7 @@ impl Lab {
 
     fn advance(&mut self, events: usize, columns: &mut Columns) -> Result<Value, Refusal> {
         let Some(run) = &mut self.running else {
-            return Err(Refusal::plain("there is no run under way".to_owned()));
+            return Err(Refusal::plain("no run is in progress".to_owned()));
         };
         if run.advance(events.max(1)) {
             return Ok(json!({ "done": false, "now_s": run.now_s() }));

@@ -1,15 +1,14 @@
-//! The engine behind a page: a request as JSON in, a header as JSON and columns of numbers out.
+//! The engine behind a web page: JSON requests in, JSON headers and columns of numbers out.
 //!
-//! * [`Lab`]: takes requests; what it keeps between them is the files it was given, the run under way, and the outcomes.
-//! * [`request`]: what can be asked, field by field; [`answer`]: the form of answers.
-//! * `catalogue`: mechanisms, ready paths and numbers in words; `path`: a scenario as it is drawn.
-//! * `run`: a run in slices, so that a newer one can take its place; `samples`: its probes as columns.
-//! * `charts`: the curves of the newest runs, drawn; `hops`: packets on links, to be drawn as they move; `story`: what
-//!   became of one segment.
-//! * `intervals`: means over the outcomes that were kept.
-//! * `exports`: the three names that a page calls; on wasm32 alone.
+//! * [`Lab`]: answers requests; stores the page's files, the current run, and outcomes.
+//! * [`request`]: the requests, field by field; [`answer`]: format of answers.
+//! * `catalogue`: mechanisms, ready paths and metrics with descriptions; `path`: a scenario for drawing.
+//! * `run`: a run in slices, so that a newer run can replace it; `samples`: its probes as columns.
+//! * `charts`: curves of the newest runs; `hops`: packets on links, for animation; `story`: history of one segment.
+//! * `intervals`: means over stored outcomes.
+//! * `exports`: the three functions that a page calls, on wasm32 only.
 //!
-//! Nothing here reads a clock or a disk: files come from the page, scenarios are in the language of the command line.
+//! The crate reads no clock and no disk: files come from the page; scenarios use the command line's language.
 
 pub mod answer;
 mod catalogue;

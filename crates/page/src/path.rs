@@ -1,4 +1,4 @@
-//! A scenario as it is drawn: nodes in a row, links between them, who sends to whom.
+//! A scenario for drawing: nodes in a row, links, source and destination.
 
 use lasthop_base::Time;
 use lasthop_charts::segments::watched;
@@ -7,7 +7,6 @@ use lasthop_net::service::Service;
 use lasthop_scenario::{Hop, Scenario};
 use serde_json::{Value, json};
 
-/// Names, rates, delays and mechanisms, in words.
 pub(crate) fn drawn(scenario: &Scenario) -> Value {
     let links: Vec<Value> = scenario
         .links

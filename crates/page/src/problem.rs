@@ -1,13 +1,11 @@
-//! What is wrong, as a page shows it.
+//! Errors in the form that a page shows.
 
 use lasthop_scenario::Problem;
 use serde_json::{Value, json};
 
-/// Why there is no answer.
 pub(crate) enum Refusal {
-    /// Something in a scenario.
     Scenario(Problem),
-    /// Something in the request itself, a sentence.
+    /// An error in the request itself, one sentence.
     Request(String),
 }
 
@@ -16,7 +14,7 @@ impl Refusal {
         Refusal::Request(message)
     }
 
-    /// What the command line says, and the place as a browser counts it.
+    /// The command line's message, with the place in a browser's units.
     pub(crate) fn told(&self) -> Value {
         match self {
             Refusal::Request(message) => json!({ "message": message }),

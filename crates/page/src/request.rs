@@ -1,94 +1,93 @@
-//! What can be asked.
+//! Requests.
 
 use serde::Deserialize;
 
-/// A request, by its `ask`.
+/// A request, selected by `ask`.
 ///
-/// A `line` is a scenario as the command line takes it: `lte,loss=1%,congestion=reno`, or the name of a file that the
-/// page gave.
+/// A `line` is a scenario as on the command line: `lte,loss=1%,congestion=reno`, or the name of a file from the page.
 #[derive(Deserialize, Debug)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Every mechanism with its parameters, the ready paths, and what the numbers are.
+    /// Returns every mechanism with its parameters, the ready paths, and the metrics.
     Catalogue {},
-    /// A file that scenarios may name; an empty text takes it away.
+    /// Stores a file that scenarios may name; an empty text removes it.
     File {
         /// Its name.
         name: String,
-        /// What is in it.
+        /// Its contents.
         text: String,
     },
-    /// Whether a scenario is right, and what it is made of, to be drawn.
+    /// Checks a scenario and returns its parts for drawing.
     Check {
         /// The scenario.
         line: String,
     },
-    /// The resolved scenario as TOML, with comments.
+    /// Returns the resolved scenario as TOML, with comments.
     Show {
         /// The scenario.
         line: String,
     },
-    /// Begins a run in the place of the one under way.
+    /// Starts a run, which replaces the current run.
     Begin(Begin),
-    /// Carries the run by at most so many events.
+    /// Advances the run.
     Advance {
-        /// How many, at least 1.
+        /// Most events to process, at least 1.
         events: usize,
     },
-    /// Drops the run under way.
+    /// Discards the current run.
     Cancel {},
-    /// Drops all outcomes that were kept.
+    /// Discards all stored outcomes.
     Forget {},
-    /// The curves of the runs that were sampled for a variant since [`Request::Forget`], drawn.
+    /// Draws the curves of the sampled runs since [`Request::Forget`].
     Charts {
-        /// From this time to that, s; the whole runs without it.
+        /// Time range, s; default: the whole runs.
         #[serde(default)]
         between_s: Option<[f64; 2]>,
     },
-    /// Means of the outcomes kept, with their intervals, and against those of the first variant.
+    /// Returns means of stored outcomes with intervals, also relative to the first variant.
     Intervals {},
-    /// What became of a segment, each time that it was sent.
+    /// Returns the history of a segment, retransmissions included.
     Story {
         /// The scenario.
         line: String,
-        /// Its seed, a whole number below 2^64 in digits: numbers of a page are not that exact.
+        /// Seed, a whole number below 2^64 in digits, because a page's numbers are less exact.
         seed: String,
-        /// The offset of the segment's first byte in its stream.
+        /// Offset of the segment's first byte in the stream.
         offset: u64,
     },
 }
 
-/// How a run is begun.
+/// Options of a new run.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Begin {
     /// The scenario.
     pub line: String,
-    /// The seed, as in [`Request::Story`].
+    /// Seed, as in [`Request::Story`].
     pub seed: String,
-    /// Which variant its outcome is kept for, for [`Request::Intervals`], and its samples for [`Request::Charts`]; without
-    /// it, none.
+    /// Variant for which outcome ([`Request::Intervals`]) and samples ([`Request::Charts`]) are stored; default:
+    /// neither.
     #[serde(default)]
     pub variant: Option<usize>,
     /// Whether to sample the probes.
     #[serde(default)]
     pub samples: bool,
-    /// Which segments of the first TCP flow to give back.
+    /// Segments of the first TCP flow to return.
     #[serde(default)]
     pub segments: Option<Window>,
-    /// Which passages of packets over links to give back.
+    /// Passages of packets over links to return.
     #[serde(default)]
     pub hops: Option<Window>,
 }
 
-/// A part of a run: what sets out from one time to another, and not more than so much of it.
+/// A part of a run: events that start in a time range.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// From here, s.
+    /// Start, s.
     pub from_s: f64,
-    /// To here, s.
+    /// End, s.
     pub to_s: f64,
-    /// At most so many.
+    /// Most events.
     pub most: usize,
 }

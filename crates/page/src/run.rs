@@ -10,7 +10,6 @@ use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
-/// A run under way, and what it was asked for.
 pub(crate) struct Run {
     running: Running<'static>,
     scenario: Scenario,
@@ -18,7 +17,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A run at time zero.
     pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
         let mut watch = Watch { probes: begin.samples, ..Watch::default() };
         if let Some(window) = begin.segments {
@@ -32,22 +30,21 @@ impl Run {
         Run { running, scenario, variant: begin.variant }
     }
 
-    /// Carries it; true if it is not at its end then.
+    /// Processes at most `events` events; returns whether the run continues.
     pub(crate) fn advance(&mut self, events: usize) -> bool {
         self.running.advance(events)
     }
 
-    /// How far it is, s.
     pub(crate) fn now_s(&self) -> f64 {
         self.running.now().as_secs()
     }
 
-    /// Which variant its outcome is to be kept for.
+    /// Variant for which the outcome is stored.
     pub(crate) fn variant(&self) -> Option<usize> {
         self.variant
     }
 
-    /// What came out; the samples, if there are any, with their scenario.
+    /// The outcome, its header, and samples with their scenario.
     pub(crate) fn finish(self, columns: &mut Columns) -> (Outcome, Value, Option<(Scenario, Samples)>) {
         let (outcome, samples, observers) = self.running.finish();
         let is_sampled = !samples.flows.is_empty() || !samples.queues.is_empty();
@@ -79,7 +76,6 @@ fn push_segments(seen: &Segments, columns: &mut Columns) {
     columns.push_all("event", &Segments::EVENTS, &seen.events);
 }
 
-/// Each flow's numbers.
 fn flows(outcome: &Outcome) -> Vec<Value> {
     let of = |flow| {
         let numbers = METRICS.iter().map(|metric| (metric.name.to_owned(), json!((metric.of)(flow))));

@@ -4,10 +4,10 @@ use crate::answer::Columns;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowSample, Samples};
 
-/// Flows with columns of their own at most.
+/// Most flows with columns.
 const MOST_FLOWS: usize = 8;
 
-/// Adds columns for each flow and for each queue in which something ever waited.
+/// Adds columns for each flow and for each queue that was ever used.
 pub(crate) fn push(scenario: &Scenario, samples: &Samples, columns: &mut Columns) {
     let mut flows: Vec<Vec<&FlowSample>> = vec![Vec::new(); scenario.flows.len().min(MOST_FLOWS)];
     for sample in &samples.flows {

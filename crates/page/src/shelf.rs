@@ -1,15 +1,15 @@
-//! The files that a page was given.
+//! Files from the page.
 
 use lasthop_scenario::Files;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Files by name. A clone has the same ones and shares what is in them.
+/// Files by name; clones share the contents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shelf(BTreeMap<String, Arc<str>>);
 
 impl Shelf {
-    /// Puts a file there in the place of one of the same name; an empty one only takes that away.
+    /// Stores a file in place of one with the same name; an empty file only removes it.
     pub(crate) fn put(&mut self, name: String, text: String) {
         match text.is_empty() {
             true => self.0.remove(&name),
@@ -27,7 +27,7 @@ impl Files for Shelf {
         match self.0.get(name) {
             Some(text) if text.len() as u64 > largest => Err(format!("it is larger than {largest} bytes")),
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => Err("this page was given no such file: drop it onto the page".to_owned()),
+            None => Err("this page has no such file: drop it onto the page".to_owned()),
         }
     }
 }

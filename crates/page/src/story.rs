@@ -1,4 +1,4 @@
-//! What became of one segment: every passage, every loss with its reason, and why it was sent again.
+//! History of one segment: every passage, every loss and retransmission with its reason.
 
 use crate::problem::Refusal;
 use lasthop_base::Time;
@@ -12,14 +12,13 @@ use serde_json::{Value, json};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Lines of a story at most.
 const MOST: usize = 400;
 
-/// The lines of the story of the segment that has the byte at `offset` of the flow in the pictures: each has a time (s) and
-/// what happened.
+/// History of the segment with the byte at `offset` of the pictured flow: lines with a time (s) and an event. A byte
+/// that was never sent has no lines.
 ///
 /// # Errors
-/// None but what a request may have; a byte that was never sent has no lines.
+/// Errors of the request.
 pub(crate) fn told(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value, Refusal> {
     let teller = Teller {
         flow: FlowId(watched(scenario) as u32),
@@ -45,12 +44,12 @@ pub(crate) fn told(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value,
 struct Teller {
     flow: FlowId,
     wanted: u64,
-    /// The number of the first byte of data.
+    /// Sequence number of the first byte of data.
     first: Option<u32>,
     high: u64,
     acked: u64,
     is_acked: bool,
-    /// Packets that each pipe has sent on the air so far: a scripted channel counts them so.
+    /// Transmissions of each pipe so far, as a scripted channel counts them.
     on_air: BTreeMap<u32, u64>,
     lines: Vec<Value>,
 }
@@ -64,7 +63,7 @@ impl Teller {
         }
     }
 
-    /// The segment's bytes, if it is the one.
+    /// The packet's range of bytes, if the packet contains the byte.
     fn is_it(&mut self, packet: &Packet) -> Option<(u64, u32)> {
         let Body::Tcp(segment) = &packet.body else { return None };
         if packet.flow != self.flow || !packet.forward {
@@ -79,7 +78,7 @@ impl Teller {
         (segment.len > 0 && (start..end).contains(&self.wanted)).then_some((start, segment.len))
     }
 
-    /// An ACK that arrives, and whether it is the first one to cover the byte.
+    /// Handles an ACK; records the first that covers the byte.
     fn acknowledged(&mut self, pipe: PipeId, packet: &Packet, at: Time) {
         let (Some(first), Body::Tcp(segment)) = (self.first, &packet.body) else { return };
         if packet.flow != self.flow || packet.forward || self.is_acked {
@@ -93,7 +92,7 @@ impl Teller {
         }
     }
 
-    /// The packet's number on the air of this pipe, from 0, if it gets there; `None` also where that is not decided yet.
+    /// Number of the packet's transmission on this pipe, from 0; `None` if it is not transmitted or undecided.
     fn number_on_air(&mut self, pipe: PipeId, fate: Fate) -> Option<u64> {
         let is_sent = match fate {
             Fate::Arrives(_) => true,
@@ -158,7 +157,6 @@ impl Observer for Teller {
             return;
         }
         match event {
-            // The SYN is byte 0.
             Event::Retransmitted { range, reason }
                 if (range.start..range.end).contains(&(self.wanted + 1)) =>
             {

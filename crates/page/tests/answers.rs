@@ -1,4 +1,4 @@
-//! Requests and their answers, without a page.
+//! Requests and answers, without a page.
 
 use lasthop_page::Lab;
 use lasthop_page::answer::{Named as Columns, unpacked};
@@ -9,7 +9,7 @@ fn ask(lab: &mut Lab, request: Value) -> (Value, Columns) {
     unpacked(&lab.answer(&request.to_string())).expect("an answer")
 }
 
-/// A run to its end, in slices of so many events.
+/// Completes a run, in slices of `events`.
 fn run(lab: &mut Lab, begin: Value, events: usize) -> (Value, Columns) {
     let (begun, _) = ask(lab, begin);
     assert_eq!(begun["error"], Value::Null);
@@ -48,7 +48,7 @@ fn slices_change_nothing_and_numbers_are_those_of_a_run() {
     for metric in METRICS {
         assert_eq!(whole["flows"][0][metric.name], json!((metric.of)(&outcome.flows[0])), "{}", metric.name);
     }
-    // Every segment of data is in the graph, and as many retransmissions have a reason as there were.
+    // The graph has every data segment, and a reason for every retransmission.
     let flow = &outcome.flows[0];
     assert_eq!(column(&columns, "data.sent_s").len() as u64, flow.source.data_sent);
     let again = column(&columns, "data.reason").iter().filter(|reason| **reason >= 0.0).count();
@@ -76,7 +76,7 @@ fn losses_are_where_the_scenario_puts_them_and_have_a_story() {
         ask(&mut lab, json!({ "ask": "story", "line": "drop-patterns", "seed": "1", "offset": 24 * 960 }));
     let what: Vec<&str> =
         story["lines"].as_array().expect("lines").iter().filter_map(|line| line["what"].as_str()).collect();
-    // Over the access link, lost at the bottleneck, again, over both links, acknowledged.
+    // Sent, lost at the bottleneck, retransmitted, delivered over both links, acknowledged.
     let of = |word: &str| what.iter().filter(|one| **one == word).count();
     assert_eq!(
         (of("joins"), of("arrives"), of("lost"), of("again"), of("acked")),
@@ -96,7 +96,7 @@ fn a_window_gives_its_part_and_says_where_it_stops() {
     let sent = column(&columns, "data.sent_s");
     assert!(!sent.is_empty() && sent.iter().all(|at| (1.0..=2.0).contains(at)), "{sent:?}");
     assert_eq!(header["segments_to_s"], json!(2.0));
-    // One link: each segment that set out is one passage, and ACKs are others.
+    // One link: each data segment is one passage; ACKs are further passages.
     let data = column(&columns, "hop.data").iter().filter(|is| **is == 1.0).count();
     assert_eq!(data, sent.len());
     let (header, columns) = run(&mut lab, begin(1.0, 2.0, 50), usize::MAX);
@@ -136,7 +136,7 @@ fn files_come_from_the_page() {
     let (refused, _) = ask(&mut lab, json!({ "ask": "check", "line": line }));
     assert_eq!(
         refused["error"]["message"],
-        "link.path.down.trace: cannot read `mine.down`: this page was given no such file: drop it onto the page"
+        "link.path.down.trace: cannot read `mine.down`: this page has no such file: drop it onto the page"
     );
     // One opportunity of 1504 bytes each 10 ms: 1.2032 Mbit/s.
     ask(&mut lab, json!({ "ask": "file", "name": "mine.down", "text": "10\n20\n30\n40\n" }));
@@ -146,14 +146,14 @@ fn files_come_from_the_page() {
         drawn["links"][0]["down"]["rate"].as_str().is_some_and(|rate| rate.starts_with("1.2")),
         "{drawn}"
     );
-    // A scenario that the page was given, and changed by what stands behind its name.
+    // A scenario from the page, changed by keys after its name.
     let toml = std::fs::read_to_string("../../scenarios/lte.toml").expect("a scenario");
     ask(&mut lab, json!({ "ask": "file", "name": "lab.toml", "text": toml }));
     let (show, _) = ask(&mut lab, json!({ "ask": "show", "line": "lab.toml,duration=3s" }));
     assert!(show["toml"].as_str().is_some_and(|text| text.contains("duration = \"3 s\"")), "{show}");
 }
 
-/// The place counts as a browser does: an emoji is two units.
+/// Places are in a browser's units: an emoji is two.
 #[test]
 fn what_is_wrong_has_a_place() {
     let mut lab = Lab::new();
@@ -201,7 +201,7 @@ fn a_request_that_makes_no_sense_is_an_answer_too() {
     }
 }
 
-/// What the page offers is what the catalogue has.
+/// The page offers exactly the catalogue.
 #[test]
 fn everything_that_can_be_chosen_is_offered() {
     let (offered, _) = ask(&mut Lab::new(), json!({ "ask": "catalogue" }));

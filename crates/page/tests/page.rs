@@ -1,20 +1,19 @@
-//! The page that is kept is the one that its parts make; what is in its engine, `lasthop`'s tests ask in a browser.
+//! The stored page matches its parts; `lasthop`'s tests check the engine in it with a browser.
 
 #[path = "../examples/page/assemble.rs"]
 mod assemble;
 
 const PAGE: &str = include_str!("../lab.html");
 
-/// Its largest size, bytes: it is sent by mail and opened on telephones.
+/// Largest size, bytes: the page is sent by mail and opened on telephones.
 const MOST: usize = 730_000;
 
-/// Another compiler makes other bytes of the engine, so that they are taken as they are; everything around them is made
-/// anew.
+/// The engine is taken from the page, because compilers differ; everything else is rebuilt.
 #[test]
 fn the_page_is_what_its_parts_make() {
     assert!(
         assemble::page(assemble::packed_in(PAGE).expect("an engine")) == PAGE,
-        "the page is not of these parts: make page"
+        "the page does not match its parts: make page"
     );
     assert!(PAGE.len() <= MOST, "the page has {} bytes", PAGE.len());
 }

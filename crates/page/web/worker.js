@@ -1,4 +1,4 @@
-// The engine in a worker: jobs run in slices, and a newer job takes the place of the one under way.
+// The engine in a worker: jobs run in slices, and a newer job replaces the current one.
 'use strict';
 const SLICE_MS = 12;
 const encoder = new TextEncoder();
@@ -9,7 +9,7 @@ let engine = null;
 let newest = 0;
 let events = 5000;
 
-// A macrotask: messages that have come are handled before it goes on.
+// A macrotask: waiting messages are handled first.
 const channel = new MessageChannel();
 let resume = null;
 channel.port1.onmessage = () => resume();
@@ -24,7 +24,7 @@ function call(request) {
     return unpacked(engine.memory.buffer.slice(engine.at(), engine.at() + length));
   } catch (fault) {
     start();
-    return { header: { error: { message: `the engine stopped (${fault.message}) and was started again; please tell us the scenario` } }, columns: {} };
+    return { header: { error: { message: `the engine stopped (${fault.message}) and was restarted; please report the scenario` } }, columns: {} };
   }
 }
 
@@ -42,7 +42,7 @@ function unpacked(buffer) {
   return { header, columns, buffer };
 }
 
-// One run to its end; null if a newer job has come.
+// Completes one run; null if a newer job has arrived.
 async function run(job, request) {
   const begun = call({ ask: 'begin', ...request });
   if (begun.header.error) return begun;
@@ -78,7 +78,7 @@ async function picture(job) {
   if (job.keeps && !answers.some(answer => answer.header.error)) await repeat(job);
 }
 
-// Repetitions after the first one, which was kept with the picture.
+// Further repetitions; the first belongs to the picture.
 async function repeat(job) {
   for (let number = 0; number < job.runs; number += 1) {
     if (number > 0) {
@@ -95,7 +95,7 @@ async function repeat(job) {
   }
 }
 
-// Bytes of letters: how many, a colon, and five letters in base 85 for each four.
+// Decodes bytes: their number, a colon, and five letters in base 85 for each four bytes.
 function bytesOf(letters) {
   const from = letters.indexOf(':') + 1, length = parseInt(letters, 10);
   const bytes = new DataView(new ArrayBuffer(4 * Math.ceil(length / 4)));

@@ -1,4 +1,4 @@
-//! Keys of a TCP flow whose applications do more than to send all they have: requests and responses, pauses, a rate.
+//! Keys of a TCP flow's application: requests and responses, pauses, a write rate.
 
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key};
@@ -8,10 +8,9 @@ use crate::reader::{Head, Reader};
 use crate::scenario::{Exchanges, Pauses, Transfer};
 use lasthop_base::{Duration, Spread, Unit, Value};
 
-/// The largest request or response, bytes.
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
-/// The keys. None has a default, so that a flow without them is what it is.
+/// No key has a default: without them a flow is a plain transfer.
 pub(crate) fn keys() -> Vec<Key> {
     let amount = || Form::Unit(Unit::Bytes(1, MOST_BYTES));
     vec![
@@ -19,68 +18,61 @@ pub(crate) fn keys() -> Vec<Key> {
             "request",
             amount(),
             "300 bytes",
-            "the end at `to`, a client, opens the connection and asks with so much, again and again; with `response`",
+            "size of a request; the client, at `to`, opens the connection and sends one after another; with `response`",
         ),
         Key::optional(
             "response",
             amount(),
             "50 KB",
-            "what the sender answers each request with; completion times are those of each request, the handshake in the \
-             first",
+            "size of the response to each request; completion times are per request, the first includes the handshake",
         ),
         Key::optional(
             "sizes",
             Form::Unit(Unit::Word(Spread::NAMES)),
             "web",
-            "how responses spread about `response`, as in `lasthop arrivals`; pareto: shape 1.5; all alike without it",
+            "distribution of response sizes, as in `lasthop arrivals`; pareto: shape 1.5; default: all equal",
         ),
         Key::optional(
             "think",
             Form::Unit(TIME),
             "2 s",
-            "time from a response's last byte to the next request; at once without it",
+            "time from a response's last byte to the next request; default: 0 s",
         ),
         Key::optional(
             "every",
             Form::Unit(SPAN),
             "4 s",
-            "instead of `think`: requests are due so far apart, as a video's segments are; one waits for the response \
-             before it",
+            "interval between requests, instead of `think`, as for video segments; a request waits for the preceding \
+             response",
         ),
         Key::optional(
             "exchanges",
             Form::Unit(Unit::Count(1, 1_000_000_000)),
             "20",
-            "after so many requests the client closes; without it they go on until the run ends",
+            "number of requests after which the client closes; default: no limit until the run ends",
         ),
         Key::optional(
             "on",
             Form::Unit(SPAN),
             "2 s",
-            "how long the sender has data, before it pauses for `off`",
+            "time for which the sender has data before it pauses for `off`",
         ),
-        Key::optional(
-            "off",
-            Form::Unit(SPAN),
-            "1 s",
-            "how long it has none then; at its beginning it has some",
-        ),
+        Key::optional("off", Form::Unit(SPAN), "1 s", "length of the pause; the sender starts with data"),
         Key::optional(
             "period",
             Form::Unit(Unit::Word(Spread::NAMES.split_at(3).0)),
             "exponential",
-            "how `on` and `off`, or `think`, spread about what is said; pareto: shape 1.5; always that long without it",
+            "distribution of `on` and `off`, or of `think`; pareto: shape 1.5; default: constant",
         ),
         Key::optional(
             "write_rate",
             Form::Unit(Unit::Rate),
             "3 Mbit/s",
-            "the sender's application writes at this rate, while on if it pauses; without it as much as TCP takes",
+            "rate at which the sender's application writes, while on if it pauses; default: as fast as TCP accepts",
         ),
     ]
 }
 
-/// What a flow's applications do; `None` if nothing of the kind is said.
 pub(crate) fn read(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -91,7 +83,7 @@ pub(crate) fn read(
         let place = fields.place(key).unwrap_or(head.place);
         Err(reader.problem(place, format!("{}: {why}", head.key(key))).help(help))
     };
-    // Each needs one of these beside it.
+    // Each key needs at least one of the keys on its right.
     let beside: [(&str, &[&str]); 9] = [
         ("request", &["response"]),
         ("response", &["request"]),
@@ -106,7 +98,7 @@ pub(crate) fn read(
     for (key, others) in beside {
         if has(key) && !others.iter().any(|other| has(other)) {
             let names = others.join("` or `");
-            let why = format!("it says nothing without `{names}`");
+            let why = format!("it has no effect without `{names}`");
             return refuse(key, why, format!("set `{names}`, too, or leave `{key}` out"));
         }
     }
@@ -122,7 +114,7 @@ pub(crate) fn read(
         () => None,
     };
     if let Some((key, other)) = clash {
-        let why = format!("`{other}` says already when there is data and how much");
+        let why = format!("`{other}` already sets when data is sent and how much");
         return refuse(key, why, format!("leave `{key}` or `{other}` out"));
     }
     let spread = |key: &str| fields.word(key).and_then(Spread::named).unwrap_or_default();
@@ -137,7 +129,7 @@ pub(crate) fn read(
             most: fields.count("exchanges"),
         }),
         _ => Transfer::Pauses(Pauses {
-            // Without pauses it is on for longer than any run.
+            // Without pauses `on` is longer than any run.
             on: fields.duration("on").unwrap_or(LONGEST * 2),
             off: fields.duration("off").unwrap_or(LONGEST),
             period: spread("period"),

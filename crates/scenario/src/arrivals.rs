@@ -1,4 +1,4 @@
-//! Files of arrivals: when transfers begin and how large they are, recorded or drawn beforehand.
+//! Files of arrivals: start times and sizes of transfers, recorded or generated.
 
 use crate::language::MOST_FLOWS;
 use crate::problem::Problem;
@@ -6,27 +6,24 @@ use crate::reader::Reader;
 use crate::source::{Source, Span};
 use lasthop_base::Duration;
 
-/// Largest file read, bytes.
 const LARGEST: u64 = 16 << 20;
-/// The largest transfer, bytes.
 const MOST_BYTES: u64 = 1_000_000_000_000_000;
-/// The latest arrival, s.
+/// Latest arrival, s.
 const LATEST: f64 = 1e9;
 
-/// A transfer that begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrival {
-    /// After the flow's `start`.
+    /// Time after the flow's `start`.
     pub(crate) after: Duration,
     pub(crate) bytes: u64,
 }
 
-/// Reads the file that `key` names at `place`: `SECONDS BYTES` a line, with a blank, a tab or a comma between.
+/// Reads the file that `key` names at `place`: `SECONDS BYTES` per line, separated by a blank, a tab or a comma.
 pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Vec<Arrival>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
-            "a line for each transfer: the second in which it begins and its bytes, such as 0.25 48000; `lasthop arrivals` \
-             makes such files",
+            "write one line per transfer, start in seconds and bytes, such as 0.25 48000; `lasthop arrivals` makes \
+             such files",
         )
     };
     let bytes = reader
@@ -47,11 +44,11 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
         }
         let faulty = |why: &str| {
             Problem::new(&Source::new(name, &text), span.clone(), format!("{key}: {why}"))
-                .help("a line is the second in which a transfer begins and its bytes: 0.25 48000; the seconds do not decrease")
+                .help("write start in seconds and bytes per line: 0.25 48000; the seconds must not decrease")
         };
         let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());
         let (Some(at), Some(bytes), None) = (words.next(), words.next(), words.next()) else {
-            return Err(faulty("this is not two numbers"));
+            return Err(faulty("this line does not hold two numbers"));
         };
         let after = match at.parse::<f64>() {
             Ok(at) if (0.0..=LATEST).contains(&at) => Duration::from_secs_f64(at),
@@ -62,7 +59,7 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
             _ => return Err(faulty(&format!("`{bytes}` is not a number of bytes, at least 1"))),
         };
         if arrivals.last().is_some_and(|last| after < last.after) {
-            return Err(faulty("it begins before the one above"));
+            return Err(faulty("it begins before the transfer above"));
         }
         if arrivals.len() as u64 >= MOST_FLOWS {
             return Err(faulty(&format!("more than {MOST_FLOWS} transfers")));

@@ -1,9 +1,8 @@
-//! What one bandwidth-delay product is, for queues whose room is given in it (`"1 bdp"`).
+//! Bandwidth-delay products, for queues whose limit is given in them (`"1 bdp"`).
 //!
-//! The rate of the link's direction (its mean if it changes) times the round-trip time of the flows that cross it: the
-//! longest one, propagation delays only, there and back over all links. From 1 bdp on a queue has room for ten of the
-//! largest packets that cross it, however short the path: an initial window (RFC 6928). Below 1 bdp it is that share of
-//! ten.
+//! One product is the rate of the link's direction (mean rate if it changes) times the longest round-trip time of the
+//! flows that cross it, without queueing. A queue of at least 1 bdp holds at least ten of the largest packets that
+//! cross it: an initial window (RFC 6928). Below 1 bdp the minimum scales with the limit.
 
 use crate::links::Net;
 use crate::resolved::Resolved;
@@ -11,17 +10,17 @@ use crate::scenario::{Flow, Headers, Hop, Route, Traffic};
 use lasthop_base::{Duration, Rate, Value};
 use lasthop_net::link::Config;
 
-/// Packets for which 1 bdp has room at least.
+/// Smallest limit of a queue of 1 bdp, packets.
 const FEWEST_PACKETS: f64 = 10.0;
-/// A packet where no flow says how large one is, bytes.
+/// Packet size if no flow crosses the link, bytes.
 const USUAL_PACKET: u64 = 1500;
-/// IP and TCP headers, and the timestamps option with its padding, bytes.
+/// IP and TCP headers, with the padded timestamps option, bytes.
 const TCP_HEADERS: u64 = 40;
 const TIMESTAMPS: u64 = 12;
 /// IP and UDP headers, bytes.
 const UDP_HEADERS: u64 = 28;
 
-/// Gives every queue whose room is in bandwidth-delay products its room in bytes, and notes how many of them a room is.
+/// Converts each queue limit from bandwidth-delay products to bytes, and notes each limit's number of products.
 pub(crate) fn settle(
     net: &mut Net,
     flows: &[Flow],
@@ -46,15 +45,13 @@ pub(crate) fn settle(
     }
 }
 
-/// The parameter of a queue that may be given in bandwidth-delay products.
 const ROOM: &str = "bytes";
 
-/// What crosses one direction of a link.
+/// Flows that cross one direction of a link.
 struct Crossing {
     rate: Rate,
-    /// The longest round trip of a flow that crosses it, without queueing.
+    /// Longest round trip of a crossing flow, without queueing.
     rtt: Duration,
-    /// The largest packet, bytes.
     packet: u64,
 }
 
@@ -69,18 +66,17 @@ impl Crossing {
         }
     }
 
-    /// The bandwidth-delay product, bytes.
     fn product(&self) -> f64 {
         self.rate.bps() as f64 * self.rtt.as_secs() / 8.0
     }
 
-    /// So many of them, bytes.
+    /// Queue limit of so many products, bytes.
     fn room(&self, products: f64) -> u64 {
         let fewest = products.min(1.0) * FEWEST_PACKETS * self.packet as f64;
         ((products * self.product()).max(fewest) + 0.5) as u64
     }
 
-    /// How many of them a room is: `2.5 bdp of 10 Mbit/s and 20 ms`.
+    /// A limit in products: `2.5 bdp of 10 Mbit/s and 20 ms`.
     fn told(&self, room: u64) -> String {
         let product = self.product();
         let rounded = ((room as f64 / product) * 100.0 + 0.5).floor() / 100.0;
@@ -91,14 +87,14 @@ impl Crossing {
     }
 }
 
-/// Propagation delays there and back.
+/// Propagation delays in both directions.
 fn round_trip(net: &Net, route: &Route) -> Duration {
     let hops = route.there.iter().chain(&route.back);
     hops.map(|hop| direction(net, hop.link, hop.is_down).base_delay())
         .fold(Duration::ZERO, |sum, delay| sum + delay)
 }
 
-/// A full packet of a flow as links count it, bytes.
+/// Size of a flow's full packet as links count it, bytes.
 fn packet(flow: &Flow, headers: Headers) -> u64 {
     let (payload, real) = match &flow.traffic {
         Traffic::Tcp { source, destination, .. } => {

@@ -1,4 +1,4 @@
-//! The questions of the language and the mechanisms that answer them, of TCP, links and nodes in one form.
+//! The keys that take a mechanism, and the mechanisms of TCP, links and nodes, in one form.
 
 use crate::draft::Draft;
 use crate::files::{Disk, Files};
@@ -6,8 +6,8 @@ use crate::problem::Problem;
 use lasthop_base::Question;
 use std::sync::Arc;
 
-/// What a scenario can name. [`Catalogue::default`] is what this project has; a caller's own mechanisms are added to it
-/// and are then found in documents, by `set`, in messages, lists and the schema exactly like the others.
+/// Mechanisms that a scenario can name. [`Catalogue::default`] has those of this project. Mechanisms that a caller adds
+/// work in documents, `set`, messages, lists and the schema exactly like the others.
 ///
 /// ```
 /// use lasthop_base::{Info, Mechanism};
@@ -37,13 +37,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// What an endpoint is made of.
+    /// Mechanisms of an endpoint.
     pub tcp: lasthop_tcp::Catalogue,
-    /// What a link is made of.
+    /// Mechanisms of a link.
     pub link: lasthop_net::Catalogue,
-    /// What stands at a node.
+    /// Mechanisms of a node.
     pub node: lasthop_middlebox::Catalogue,
-    /// Where the files come from that it names: scenarios and recorded traces.
+    /// Source of the scenario and trace files.
     pub files: Arc<dyn Files>,
 }
 
@@ -59,29 +59,22 @@ impl Default for Catalogue {
 }
 
 impl Catalogue {
-    /// Reads a scenario that may name what is in here; see [`Draft::load`].
-    ///
-    /// # Errors
-    /// As [`Draft::load`].
+    /// Reads a scenario that may name this catalogue's mechanisms; see [`Draft::load`].
     pub fn load(&self, path: &str) -> Result<Draft, Problem> {
         Draft::load_with(&Arc::new(self.clone()), path)
     }
 
-    /// Reads a scenario's text that may name what is in here; see [`Draft::parse`].
-    ///
-    /// # Errors
-    /// As [`Draft::parse`].
+    /// Reads a scenario's text that may name this catalogue's mechanisms; see [`Draft::parse`].
     pub fn parse(&self, text: &str, name: &str) -> Result<Draft, Problem> {
         Draft::parse_with(&Arc::new(self.clone()), text, name)
     }
 
-    /// Every question: the sender's, the receiver's, the links', the nodes'.
+    /// Every seam: the sender's, the receiver's, the links', the nodes'.
     pub fn questions(&self) -> Vec<&Question> {
         let ends_and_links = self.tcp.questions().into_iter().chain(self.link.questions());
         ends_and_links.chain(self.node.questions()).collect()
     }
 
-    /// The questions of one side.
     pub(crate) fn of_side(&self, side: &str) -> Vec<&Question> {
         let mut questions = match side {
             "link" => self.link.questions(),

@@ -1,4 +1,4 @@
-//! Cells: which links share a medium, and whether they can.
+//! Cells: links that share a medium.
 
 use crate::problem::Problem;
 use crate::quantities::{NAMES, is_name};
@@ -10,7 +10,7 @@ use crate::text;
 use crate::tree::Entry;
 use lasthop_net::link::Config;
 
-/// Checks the cells of all links, of which `entries` are the tables.
+/// Checks the cells of all links; `entries` are the links' tables.
 pub(crate) fn check(reader: &Reader<'_>, entries: &[Entry], links: &[Link]) -> Result<(), Problem> {
     for (link, entry) in links.iter().zip(entries) {
         if let Some(cell) = &link.cell {
@@ -28,7 +28,7 @@ pub(crate) fn check(reader: &Reader<'_>, entries: &[Entry], links: &[Link]) -> R
     Ok(())
 }
 
-/// Where a link's table says that, or begins.
+/// Place of this key in a link's table, or the table's start.
 fn place_of(entry: &Entry, key: &str) -> Span {
     let table = entry.node.table();
     table.and_then(|table| table.find(key)).map_or(entry.place, |entry| entry.place)
@@ -48,12 +48,12 @@ fn refuse_other_layers(reader: &Reader<'_>, link: &Link, place: Span) -> Result<
         return Ok(());
     };
     Err(reader
-        .problem(place, format!("link.{}.cell: its link layer has a medium of its own", link.name))
+        .problem(place, format!("link.{}.cell: the link layer has a medium of its own", link.name))
         .label(format!("arq = \"{}\"", config.arq.info.name))
         .help(format!("set link.{}.arq = \"wifi\", or leave `cell` out", link.name)))
 }
 
-/// A cell of one link is a misspelt name, or says nothing.
+/// A cell of one link is a misspelt name or has no effect.
 fn refuse_alone(reader: &Reader<'_>, links: &[Link], number: usize, place: Span) -> Result<(), Problem> {
     let (link, others) = (&links[number], links.iter().enumerate().filter(|(other, _)| *other != number));
     let cell = link.cell.as_deref().unwrap_or_default();
@@ -64,9 +64,10 @@ fn refuse_alone(reader: &Reader<'_>, links: &[Link], number: usize, place: Span)
     }
     let near = nearest(cell, names.iter().map(|(name, _)| *name));
     let help = match names.iter().find(|(name, _)| Some(*name) == near) {
-        Some((name, other)) => format!("did you mean `{name}`, as link.{other} says?"),
+        Some((name, other)) => format!("did you mean `{name}`, as in link.{other}?"),
         None => format!(
-            "say cell = \"{cell}\" in another link too, or leave it out: both directions of a link share a medium anyway"
+            "set cell = \"{cell}\" in another link too, or leave it out: both directions of a link share a medium \
+             anyway"
         ),
     };
     Err(reader
@@ -75,7 +76,7 @@ fn refuse_alone(reader: &Reader<'_>, links: &[Link], number: usize, place: Span)
         .help(help))
 }
 
-/// What concerns the medium is the same for all that share it, what concerns a sender's contention for all that it sends.
+/// All links of a medium need the same medium parameters, and all links of a sender the same contention parameters.
 fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &Link) -> Result<(), Problem> {
     let shares = |other: &&Link| other.name == link.name || (link.cell.is_some() && other.cell == link.cell);
     let all = || links.iter().filter(shares).flat_map(directions);
@@ -115,7 +116,7 @@ fn differ(
     let paths = [here, other].map(|one| format!("link.{}.{}", one.link, one.side));
     let [this, that] = [here, other].map(|one| value(one.config));
     let label = match here.sender == other.sender {
-        true => "one node sends both, into one medium",
+        true => "one node sends both into one medium",
         false => "both have the same medium",
     };
     reader
@@ -124,7 +125,6 @@ fn differ(
         .help(format!("give both the same `{}`", key.trim_start_matches("arq.")))
 }
 
-/// One direction of a link.
 #[derive(Clone, Copy)]
 struct Direction<'a> {
     link: &'a str,

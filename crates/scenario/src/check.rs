@@ -19,8 +19,7 @@ use lasthop_base::{Duration, Value, quantity};
 /// Most samples of one probe in a run.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Checks a document that may name what is in the catalogue; `title` is the one it has if it says nothing. Of what
-/// it comes to is written out what is `wanted`.
+/// Checks a document against the catalogue; `title` is the default title, `wanted` selects the text to produce.
 pub(crate) fn check(
     catalogue: &Catalogue,
     sources: &[Source],
@@ -40,7 +39,7 @@ pub(crate) fn check(
     if duration.as_nanos() / sample.as_nanos().max(1) > MOST_SAMPLES {
         let place = fields.place("sample").unwrap_or(beginning);
         return Err(reader
-            .problem(place, format!("sample: one every {sample} is too many in {duration}"))
+            .problem(place, format!("sample: one sample every {sample} is too many in {duration}"))
             .help(format!("at most {MOST_SAMPLES} in a run")));
     }
     let warmup = fields.duration("warmup").unwrap_or(Duration::ZERO);
@@ -48,7 +47,7 @@ pub(crate) fn check(
         let place = fields.place("warmup").unwrap_or(beginning);
         return Err(reader
             .problem(place, format!("warmup: nothing would be measured in {duration}"))
-            .help("make it shorter than `duration`, of which it is a part"));
+            .help("make it shorter than `duration`, which includes it"));
     }
     let headers = match fields.find("headers") {
         Some(crate::fields::Setting::Value(Value::Bytes(bytes))) => Headers::Nominal(*bytes as u32),
@@ -83,7 +82,7 @@ pub(crate) fn check(
     Ok((scenario, reader.resolved))
 }
 
-/// The document's own keys. In a run so long that the usual `sample` would be too short, a longer one is the default.
+/// The document's own keys. In a very long run the default of `sample` is longer than usual.
 fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> Result<Vec<Key>, Problem> {
     let mut keys = language::document(title);
     let duration = reader.given(head, document, &keys)?.duration("duration").unwrap_or(Duration::ZERO);
@@ -92,14 +91,13 @@ fn keys(reader: &Reader<'_>, head: Head<'_>, document: &Table, title: &str) -> R
         if let Presence::Default(usual) = &mut key.presence
             && quantity::duration(usual).is_ok_and(|usual| usual < shortest)
         {
-            // In whole milliseconds, which read back as they are.
+            // Whole milliseconds survive printing and reading.
             *usual = format!("{} ms", shortest.as_nanos().div_ceil(1_000_000)).into();
         }
     }
     Ok(keys)
 }
 
-/// The tables under `link` or `flow`, of which there must be one at least.
 fn named_tables<'t>(
     reader: &Reader<'_>,
     document: &'t Table,

@@ -1,22 +1,22 @@
-//! What is wrong without a place in a document, and how to mend it.
+//! An error without a place in a document, and its remedy.
 
 use miette::Diagnostic;
 use std::fmt;
 
-/// One sentence, and what would be right.
+/// An error without a place: one sentence and a remedy.
 ///
-/// [`fmt::Display`] gives the sentence alone; as a [`miette::Diagnostic`] it is drawn with a help line. A [`crate::Problem`]
-/// is the same with a place.
+/// [`fmt::Display`] prints the sentence; as a [`miette::Diagnostic`] it is drawn with a help line. [`crate::Problem`]
+/// is an error with a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// What is wrong, one sentence.
+    /// The error, one sentence.
     pub message: String,
-    /// What would be right; may be empty.
+    /// The remedy; may be empty.
     pub help: String,
 }
 
 impl Complaint {
-    /// A sentence and what would be right.
+    /// An error and its remedy.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Complaint {
         Complaint { message: message.into(), help: help.into() }
     }

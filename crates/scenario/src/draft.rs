@@ -1,4 +1,4 @@
-//! A scenario before it is checked, so that single values can still be changed.
+//! A scenario before checking: single values can still be changed.
 
 use crate::catalogue::Catalogue;
 use crate::check::check;
@@ -13,7 +13,7 @@ use crate::{inline, ready, show};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Keys of a flow that are about both of its ends.
+/// Keys of a flow that concern both ends.
 const ENDS: [&str; 10] = [
     "profile",
     "segment",
@@ -27,7 +27,7 @@ const ENDS: [&str; 10] = [
     "time_wait",
 ];
 
-/// Whether a value, or one within it, was given.
+/// Whether a value, or a value below it, was given.
 fn given_within(node: &Node, is_own: &dyn Fn(&&Entry) -> bool, entry: &Entry) -> bool {
     match node.table() {
         Some(table) => table.entries.iter().any(|inner| given_within(&inner.node, is_own, inner)),
@@ -35,29 +35,28 @@ fn given_within(node: &Node, is_own: &dyn Fn(&&Entry) -> bool, entry: &Entry) ->
     }
 }
 
-/// Largest scenario file, bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// A scenario's document with the changes made to it, not yet checked.
+/// A scenario's document with its changes, not yet checked.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// What it may name.
+    /// Mechanisms that the document may name.
     pub(crate) catalogue: Arc<Catalogue>,
-    /// The document's own text first, then one for each change.
+    /// The document's own text, then one text for each change.
     pub(crate) sources: Vec<Source>,
     pub(crate) document: Table,
-    /// The title if the document has none: the file's name.
+    /// Title if the document has none: the file's name.
     pub(crate) title: String,
-    /// What the line said, if it was read from one.
+    /// The one-line scenario that the draft was read from.
     pub(crate) line: Option<inline::Line>,
 }
 
 impl Draft {
-    /// Reads a scenario: a ready path's name (`umts`), a file, or a line of text (`rate=10Mbit/s,rtt=20ms`; its keys
-    /// are listed at [`crate::inline`]), also one that changes a ready path or a file (`lte,loss=1%`).
+    /// Reads a scenario: a ready path's name (`umts`), a file, or a line of text (`rate=10Mbit/s,rtt=20ms`; keys: see
+    /// [`crate::inline`]). A line may also change a ready path or a file (`lte,loss=1%`).
     ///
     /// # Errors
-    /// If there is no such scenario, or its text is not TOML.
+    /// If no such scenario exists, or its text is not TOML.
     pub fn load(path: &str) -> Result<Draft, Problem> {
         Draft::load_with(&Arc::default(), path)
     }
@@ -91,11 +90,11 @@ impl Draft {
         match String::from_utf8(bytes) {
             Ok(text) => Draft::parse_with(catalogue, &text, path),
             Err(_) => Err(refuse(format!("`{path}` is not a text file"))
-                .help("a scenario is written in TOML; `lasthop show umts` prints one to start from")),
+                .help("scenarios are written in TOML; `lasthop show umts` prints one to start from")),
         }
     }
 
-    /// Reads a scenario's text. `name` is what messages call it, and further files are looked for beside it.
+    /// Reads a scenario's text. Messages call it `name`; further files are resolved relative to `name`.
     ///
     /// # Errors
     /// If the text is not TOML.
@@ -119,18 +118,16 @@ impl Draft {
 
     /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.shape` to `split`.
     ///
-    /// The value is TOML or a bare text. A mechanism is set by its name or as a
-    /// table; setting one of its parameters keeps the others. The path may leave
-    /// out its beginning where that is unambiguous: `wireless.down.channel.rate`;
-    /// without the flow's name it means every flow: `recovery`, `sender.recovery`.
-    /// An empty value takes the key away. `rate`, `plan` and `trace` replace each
-    /// other. `sender` and `receiver` take the name of a mechanism: `sender=cubic`.
-    /// The keys of a line ([`inline::KEYS`]) work too: `loss` is what `loss=` in the line is. `loss`, `up_loss` and
-    /// `ber` are such keys of every path.
+    /// The value is TOML or a bare text. A mechanism is set by its name or as a table; setting one parameter keeps the
+    /// others. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
+    ///
+    /// The path may omit its beginning if that is unambiguous: `wireless.down.channel.rate`. Without a flow's name the
+    /// path means every flow: `recovery`, `sender.recovery`. `sender` and `receiver` take a mechanism's name:
+    /// `sender=cubic`. The keys of one-line scenarios ([`inline::KEYS`]) work in drafts read from a line; `loss`,
+    /// `up_loss` and `ber` work for every path.
     ///
     /// # Errors
-    /// If there is no such key, or if the path could mean several. The value
-    /// itself is checked by [`Draft::check`].
+    /// If no such key exists, or the path is ambiguous. [`Draft::check`] checks the value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
         let typed = Source::typed(&format!("{path}={value}"));
         let (source, begins) = (self.sources.len(), path.len() + 1);
@@ -140,7 +137,7 @@ impl Draft {
             true if inline::is_of_losses(path) => Err(Problem::new(
                 self.sources.last().unwrap_or(&self.sources[0]),
                 place.start..place.end,
-                format!("`{path}` cannot be taken away"),
+                format!("`{path}` cannot be removed"),
             )
             .help(format!(
                 "{path}=0 loses nothing; a link's own channel goes by its full path: link.NAME.down.channel="
@@ -173,8 +170,8 @@ impl Draft {
         done
     }
 
-    /// Keys about the ends of a flow that its author has given, in a file, a line or by [`Draft::set`], not those of a ready
-    /// path: `sender.congestion`, `profile`. Where other programs send (`lasthop emulate`) they change nothing.
+    /// Keys about the ends of a flow that the author set, in a file, a line or by [`Draft::set`], without those of a
+    /// ready path: `sender.congestion`, `profile`. They have no effect if other programs send (`lasthop emulate`).
     pub fn given_of_ends(&self, flow: &str) -> Vec<String> {
         let Some(table) = self.document.table("flow").and_then(|flows| flows.table(flow)) else {
             return Vec::new();
@@ -183,7 +180,7 @@ impl Draft {
             let Span { source, start, end } = entry.node.place;
             let source = &self.sources[source];
             let is_ready = ready::find(&source.name).is_some_and(|(_, text)| *text == *source.text);
-            // A line without the key has its usual value at the place of the whole line.
+            // A line that omits the key has its default at the place of the whole line.
             let is_usual = source.name == TYPED && start == 0 && end == source.text.len();
             !is_ready && !is_usual
         };
@@ -201,31 +198,22 @@ impl Draft {
         given
     }
 
-    /// The names in one of its tables, in the document's order: of `flow`, `link` or `node`.
+    /// The names in the table `flow`, `link` or `node`, in the document's order.
     pub fn names(&self, table: &str) -> Vec<&str> {
         self.document.table(table).map(Table::keys).unwrap_or_default()
     }
 
-    /// Checks everything.
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
+    /// Checks the whole scenario.
     pub fn check(&self) -> Result<Scenario, Problem> {
         self.checked(Wanted::Nothing).map(|(scenario, _)| scenario)
     }
 
-    /// The resolved scenario as TOML: every key with its value and what it means. It reads back as the same scenario.
-    ///
-    /// # Errors
-    /// As [`Draft::check`].
+    /// The resolved scenario as TOML: every key with value and meaning. Reading it gives the same scenario.
     pub fn show(&self) -> Result<String, Problem> {
         self.checked(Wanted::Everything).map(|(_, resolved)| show::text(&resolved))
     }
 
     /// The scenario, and [`Draft::show`]'s text without comments.
-    ///
-    /// # Errors
-    /// As [`Draft::check`].
     pub fn check_and_show(&self) -> Result<(Scenario, String), Problem> {
         self.checked(Wanted::Values).map(|(scenario, resolved)| (scenario, show::bare(&resolved)))
     }
@@ -237,17 +225,11 @@ impl Draft {
 
 impl Scenario {
     /// Reads and checks a scenario: a ready path's name, a file, or a line of text; see [`Draft::load`].
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
     pub fn load(path: &str) -> Result<Scenario, Problem> {
         Draft::load(path)?.check()
     }
 
     /// Reads and checks a scenario's text; see [`Draft::parse`].
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
     pub fn parse(text: &str, name: &str) -> Result<Scenario, Problem> {
         Draft::parse(text, name)?.check()
     }
@@ -260,8 +242,8 @@ mod tests {
     #[test]
     fn keys_of_the_ends_are_those_that_somebody_gave() {
         let given = |path: &str, set: &[(&str, &str)]| {
-            let mut draft = Draft::load(path).expect("it is there");
-            set.iter().for_each(|(key, value)| draft.set(key, value).expect("there is such a key"));
+            let mut draft = Draft::load(path).expect("the path exists");
+            set.iter().for_each(|(key, value)| draft.set(key, value).expect("the key exists"));
             draft.given_of_ends("bulk")
         };
         assert_eq!(given("umts", &[]), Vec::<String>::new());

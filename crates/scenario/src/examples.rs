@@ -1,9 +1,9 @@
-//! Topologies with several flows, by example: each is a whole scenario.
+//! Example topologies with several flows, each a whole scenario.
 
-/// What it shows, one line, and the scenario.
+/// Title and text of each example.
 pub const TOPOLOGIES: &[(&str, &str)] = &[
     (
-        "Three flows share a bottleneck, their round trips differ",
+        "Three flows with different round trips share a bottleneck",
         r#"[link]                          # a link a line; queues have 1 bdp unless they say otherwise
 near = { from = "s1", to = "left", rate = "1 Gbit/s", one_way_delay = "1 ms" }
 far = { from = "s2", to = "left", rate = "1 Gbit/s", one_way_delay = "40 ms" }
@@ -67,7 +67,7 @@ start = "10 s"
 "#,
     ),
     (
-        "Two clients of one base station, each on a radio link of its own; one finite transfer",
+        "Two clients of one base station on separate radio links; one finite transfer",
         r#"[link.wired]
 from = "server"
 to = "bs"
@@ -99,7 +99,7 @@ transfer = "5 MB"
 "#,
     ),
     (
-        "A Wi-Fi cell: two stations, one of them slow, share the air with three that are only load",
+        "A Wi-Fi cell: two stations, one of them slow, share the air with three load-only stations",
         r#"[link]
 wired = { from = "server", to = "ap", rate = "1 Gbit/s", one_way_delay = "10 ms" }
 near = { from = "ap", to = "laptop", cell = "home", rate = "54 Mbit/s", arq = { kind = "wifi", stations = 3, load = "30 %" } }
@@ -111,7 +111,7 @@ upload = { from = "phone", to = "server" }
 "#,
     ),
     (
-        "A parking lot: one flow over three links, one across each; and a way that is not the shortest",
+        "A parking lot: one flow over three links, one over each link; a route that is not the shortest",
         r#"[link]
 ab = { from = "a", to = "b", rate = "10 Mbit/s", one_way_delay = "5 ms", queue = "50 packets" }
 bc = { from = "b", to = "c", rate = "10 Mbit/s", one_way_delay = "5 ms", queue = "50 packets" }
@@ -143,7 +143,7 @@ mod tests {
             let scenario = scenario.unwrap_or_else(|problem| panic!("{title}: {problem}"));
             assert!(scenario.flows.len() > 1, "{title}");
         }
-        let (_, parking_lot) = TOPOLOGIES.last().expect("it is there");
+        let (_, parking_lot) = TOPOLOGIES.last().expect("an example exists");
         let scenario = Draft::parse(parking_lot, "lot").and_then(|draft| draft.check()).expect("valid");
         assert_eq!((scenario.routes[0].there.len(), scenario.routes[0].back.len()), (3, 3));
     }

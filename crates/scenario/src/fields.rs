@@ -3,7 +3,6 @@
 use crate::source::Span;
 use lasthop_base::{Answer, Duration, Rate, Value};
 
-/// One checked value.
 #[derive(Clone, Debug)]
 pub(crate) enum Setting {
     Value(Value),
@@ -11,17 +10,16 @@ pub(crate) enum Setting {
     Mechanism(Answer),
 }
 
-/// The values of a table, given or assumed, in the order of its keys.
+/// The values of a table, given or default, in the order of its keys.
 ///
-/// The readers below name keys of the table's own list with the form declared
-/// there; a key that was not given and has no default reads as `None`.
+/// The readers below name keys of the table's own list, with the declared form. A key that was not given and has no
+/// default reads as `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields {
     list: Vec<(&'static str, Setting, Span)>,
 }
 
 impl Fields {
-    /// None yet, with room for so many.
     pub(crate) fn with_room(count: usize) -> Fields {
         Fields { list: Vec::with_capacity(count) }
     }
@@ -30,14 +28,13 @@ impl Fields {
         self.list.push((name, setting, place));
     }
 
-    /// Takes a value out, and where it stands; the others change their order.
+    /// Removes a value and returns it with its place; the order of the others changes.
     pub(crate) fn take(&mut self, name: &str) -> Option<(Setting, Span)> {
         let at = self.list.iter().position(|(known, _, _)| *known == name)?;
         let (_, setting, place) = self.list.swap_remove(at);
         Some((setting, place))
     }
 
-    /// All values, in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
         self.list.iter().map(|(name, setting, _)| (*name, setting))
     }
@@ -46,7 +43,7 @@ impl Fields {
         self.entry(name).map(|(_, setting, _)| setting)
     }
 
-    /// Where the value stands; for a default, the head of its table.
+    /// The place of the value; for a default, the head of its table.
     pub(crate) fn place(&self, name: &str) -> Option<Span> {
         self.entry(name).map(|(_, _, place)| *place)
     }

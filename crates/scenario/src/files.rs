@@ -1,22 +1,22 @@
-//! Where files come from that a scenario names.
+//! Files that a scenario names.
 
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-/// Files by their names: those of the disk, or what a page was given.
+/// Files by name: those on disk, or those that a web page provides.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// Whether there is something of this name.
+    /// Whether a file of this name exists.
     fn is_there(&self, name: &str) -> bool;
 
-    /// All bytes of a file that has at most `largest`.
+    /// All bytes of a file of at most `largest` bytes.
     ///
     /// # Errors
-    /// One phrase that says why not, such as `there is no such file`.
+    /// The reason in one phrase, such as `there is no such file`.
     fn read(&self, name: &str, largest: u64) -> Result<Vec<u8>, String>;
 }
 
-/// The files of the disk.
+/// Files on disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -30,14 +30,11 @@ impl Files for Disk {
     }
 }
 
-/// A whole regular file of at most `largest` bytes.
-///
-/// # Errors
-/// One phrase.
+/// Reads a whole regular file of at most `largest` bytes.
 fn contents(path: &Path, largest: u64) -> Result<Vec<u8>, String> {
     let words = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "it may not be read".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
     };
     let metadata = std::fs::metadata(path).map_err(words)?;

@@ -1,4 +1,4 @@
-//! The tables under `flow`: who sends what to whom.
+//! The tables under `flow`: sources, destinations and traffic.
 
 use crate::applications;
 use crate::arrivals::{self, Arrival};
@@ -19,13 +19,12 @@ use lasthop_tcp::Config;
 use lasthop_tcp::config::Patience;
 use lasthop_tcp::profile::{self, Profile};
 
-/// A flow, and where its `to` stands.
 pub(crate) struct Placed {
     pub(crate) flow: Flow,
     pub(crate) place: Span,
 }
 
-/// Reads all flows, replicas one by one.
+/// Reads all flows; each replica becomes a flow of its own.
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     entries: &[Entry],
@@ -95,7 +94,6 @@ fn flow(
     Ok(())
 }
 
-/// The transfers of a file, those that begin before the run ends.
 fn arriving(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -114,7 +112,7 @@ fn arriving(
     };
     if let Some(other) = other {
         let key = head.key(other);
-        let said = format!("{key}: `arrivals` says already when transfers begin and how large they are");
+        let said = format!("{key}: `arrivals` already sets the start and size of each transfer");
         return Err(reader
             .problem(fields.place(other).unwrap_or(head.place), said)
             .help(format!("leave `{other}` or `arrivals` out")));
@@ -138,7 +136,7 @@ fn arriving(
     }
 }
 
-/// The kind decides which keys there are.
+/// The flow's kind, which determines the valid keys.
 fn kind(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<&'static str, Problem> {
     let Some(entry) = table.find("kind") else { return Ok("tcp") };
     let only_kind: Vec<Key> =
@@ -148,7 +146,6 @@ fn kind(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> Result<&'static s
     Ok(fields.word("kind").unwrap_or("tcp"))
 }
 
-/// The node at one end.
 fn end(reader: &Reader<'_>, head: Head<'_>, fields: &Fields, net: &Net, key: &str) -> Result<usize, Problem> {
     let name = fields.text(key).unwrap_or_default();
     net.node(name).ok_or_else(|| {
@@ -161,7 +158,7 @@ fn end(reader: &Reader<'_>, head: Head<'_>, fields: &Fields, net: &Net, key: &st
     })
 }
 
-/// When the first replica begins at the earliest, and the last one at the latest.
+/// Earliest start of the first replica, and latest start of the last replica.
 fn starts(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -180,7 +177,7 @@ fn starts(
             return Err(reader
                 .problem(
                     place,
-                    format!("{}: a flow would begin at {start}, when the run is over", head.key(key)),
+                    format!("{}: a flow would begin at {start}, after the run's end", head.key(key)),
                 )
                 .help(format!("the run ends at {duration} (`duration`)")));
         }
@@ -200,8 +197,8 @@ fn datagrams(
         let place = fields.place("stop").unwrap_or(head.place);
         let start = last_start.since(Time::ZERO);
         return Err(reader
-            .problem(place, format!("{}: it ends before it begins, at {start}", head.key("stop")))
-            .help("`stop` is a time of the run, not a length; leave it out to send until the run ends"));
+            .problem(place, format!("{}: the flow ends before its start at {start}", head.key("stop")))
+            .help("`stop` is a time in the run, not a length; leave it out to send until the run ends"));
     }
     let pattern = match (fields.duration("on"), fields.duration("off")) {
         (Some(on), Some(off)) => {
@@ -230,7 +227,7 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     both.ecn = fields.flag("ecn").unwrap_or(both.ecn);
     both.nagle = fields.flag("nagle").unwrap_or(both.nagle);
     both.time_wait = fields.duration("time_wait").unwrap_or(both.time_wait);
-    // Nobody sits before a simulated application: it waits as long as the run lasts.
+    // A simulated application has no user timeout: it waits until the run ends.
     both.patience = Patience { data: None, syn: None, ..both.patience };
     let (mut source, mut destination) = (both.clone(), both);
     let profile = fields.word("profile").and_then(profile::find).unwrap_or(profile::DEFAULT);
@@ -249,15 +246,15 @@ fn tcp(reader: &mut Reader<'_>, head: Head<'_>, table: &Table, fields: &Fields) 
     Ok(Traffic::Tcp { transfer, source: source.into(), destination: destination.into() })
 }
 
-/// Where data goes both ways, the halves that no table of the flow describes, which send requests and receive them, are as
-/// the profile says.
+/// Configures the reverse halves of a flow with data in both directions: the sender of requests and their receiver. No
+/// table of the flow describes them; the profile does.
 fn other_halves(
     reader: &mut Reader<'_>,
     head: Head<'_>,
     profile: &Profile,
     (source, destination): (&mut Config, &mut Config),
 ) -> Result<(), Problem> {
-    // They are no part of what the scenario says.
+    // The resolved scenario omits these halves.
     let said = std::mem::replace(&mut reader.resolved, Resolved::new(Wanted::Nothing));
     let nothing = Table::default();
     let sender = end_of(reader, head, &nothing, profile, "sender", destination);
@@ -267,7 +264,7 @@ fn other_halves(
     done.map(|_| ())
 }
 
-/// Reads `sender` or `receiver` and puts its mechanisms into the end's configuration.
+/// Reads `sender` or `receiver` and configures the end's mechanisms.
 fn end_of(
     reader: &mut Reader<'_>,
     flow: Head<'_>,
@@ -304,7 +301,7 @@ fn end_of(
     Ok(fields)
 }
 
-/// The option without which a mechanism has nothing to go by.
+/// The option that a mechanism needs and that is not offered.
 fn missing_option(mechanism: &Info, config: &Config) -> Option<&'static str> {
     let is_offered = |need: &Need| match need {
         Need::Sack => config.sack,
@@ -339,7 +336,6 @@ fn timers(reader: &Reader<'_>, path: &str, fields: &Fields, config: &mut Config)
     match ordered.into_iter().find(|(_, span)| *span > limits.largest) {
         None => Ok(()),
         Some((key, span)) => {
-            // The one that was written is the one to underline.
             let Some(place) = fields.place(key) else { return Ok(()) };
             Err(reader
                 .problem(place, format!("{path}.{key}: {span} is longer than max_rto, {}", limits.largest))

@@ -1,16 +1,14 @@
 //! Scenarios in one line: `rate=10Mbit/s,rtt=20ms,queue=100packets,loss=1%`.
 //!
-//! One link called `path` from `server` to `client` and one flow called `bulk` over it, between two Linux hosts
-//! (`profile=linux`). Behind the name of a ready path
-//! or of a file the same keys change that one (`lte,loss=1%`): "down" is then the direction in which the first flow
-//! sends over the last link of its way, the last hop. [`KEYS`] has their meanings.
+//! A line describes one link called `path` from `server` to `client` and one flow called `bulk` over it, between two
+//! Linux hosts (`profile=linux`). After the name of a ready path or of a file, the same keys change that scenario
+//! (`lte,loss=1%`). "Down" is then the direction in which the first flow crosses the last link of its route, the last
+//! hop. [`KEYS`] has the meanings.
 //!
-//! [`Draft::set`] takes these keys, too, where a line was read, and those of losses everywhere (`words`).
+//! [`Draft::set`] takes these keys too if the draft was read from a line, and the keys of losses always (`words`).
 //!
-//! Every other key is one of the document's or of the flow's, as for
-//! [`Draft::set`]: `duration`, `seed`, `runs`, `headers`, `transfer`, `segment`,
-//! `recovery`, `congestion`, `counting`, `initial_window`, `min_rto`, `timing`,
-//! `shape`, `window`, `cause` …
+//! Every other key is a key of the document or of the flow, as for [`Draft::set`]: `duration`, `seed`, `recovery`,
+//! `shape` …
 
 mod adapt;
 mod words;
@@ -31,64 +29,60 @@ use lasthop_base::quantity;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The keys that are an inline scenario's own: name, example, meaning.
+/// Keys of an inline scenario: name, example, meaning.
 pub const KEYS: &[(&str, &str, &str)] = &[
-    ("rate", "10Mbit/s", "rate down, and up unless `up` says otherwise (of a ready path: down only)"),
+    ("rate", "10Mbit/s", "rate down, and up unless `up` is set (after a ready path: down only)"),
     ("up", "2Mbit/s", "rate up"),
-    ("trace", "FILE", "recorded rate down, instead of `rate`; `down_trace` is the same"),
-    ("down_trace", "FILE", "the same as `trace`"),
+    ("trace", "FILE", "recorded rate down, instead of `rate`; `down_trace` is a synonym"),
+    ("down_trace", "FILE", "synonym of `trace`"),
     ("up_trace", "FILE", "recorded rate up, instead of `up`"),
-    ("light", "FILE", "with `trace`: CellReplay's light trace down, base delays and packet trains"),
-    ("up_light", "FILE", "the same up, with `up_trace`"),
-    ("rtt", "20ms", "round-trip time of the whole path without queueing: half of it each way"),
-    ("one_way_delay", "10ms", "the same, each way"),
+    ("light", "FILE", "with `trace`: CellReplay's light trace down, with base delays and packet trains"),
+    ("up_light", "FILE", "with `up_trace`: CellReplay's light trace up"),
+    ("rtt", "20ms", "round-trip time of the whole path without queueing, half of it each way"),
+    ("one_way_delay", "10ms", "delay of the whole path each way, instead of `rtt`"),
     (
         "queue",
         "1bdp",
-        "queue down, and up unless `up_queue` says otherwise (of a ready path: down only): 100packets, 64KB, 1bdp (the \
-         default), unlimited, or a mechanism",
+        "queue down, and up unless `up_queue` is set (after a ready path: down only): 100packets, 64KB, 1bdp \
+         (default), unlimited, or a mechanism",
     ),
     ("up_queue", "1bdp", "queue up"),
     (
         "loss",
         "1%",
-        "share of packets that TCP loses down: of a ready path or a file behind its ARQ (`residual_loss`), where it has one; \
-         of a line that stands alone on the channel, before the line's own `arq`",
+        "share of packets lost down; after a ready path or file with ARQ: lost after the ARQ (`residual_loss`); \
+         otherwise lost on the channel, before the line's own `arq`",
     ),
-    ("burst", "5", "mean length of a burst of losses, packets; with `loss`"),
+    ("burst", "5", "with `loss`: mean length of a loss burst, packets"),
     ("up_loss", "1%", "share of packets lost up, as `loss` down"),
-    ("up_burst", "5", "mean length of a burst of losses up, packets; with `up_loss`"),
+    ("up_burst", "5", "with `up_loss`: mean length of a loss burst up, packets"),
     ("ber", "1e-5", "bit error rate of the channel down, before any ARQ, instead of `loss`"),
-    ("channel", "{kind=\"iid\",loss=0.01}", "a channel down, instead of `loss`"),
-    ("arq", "{kind=\"repeat\",transmissions=3}", "what the link layer does about losses down"),
-    ("jitter", "5ms", "each packet down is late by a random time up to this, in order; or a mechanism"),
-    ("duplicate", "0.1%", "share of packets down that are there twice"),
-    ("corrupt", "0.1%", "share of packets down of which a bit turns over: their checksums fail"),
-    ("up_duplicate", "0.1%", "share of packets up that are there twice"),
-    ("up_corrupt", "0.1%", "share of packets up of which a bit turns over"),
+    ("channel", "{kind=\"iid\",loss=0.01}", "channel error model down, instead of `loss`"),
+    ("arq", "{kind=\"repeat\",transmissions=3}", "link-layer error control down"),
+    ("jitter", "5ms", "random delay of each packet down, up to this, without reordering; or a mechanism"),
+    ("duplicate", "0.1%", "share of packets duplicated down"),
+    ("corrupt", "0.1%", "share of packets down with an undetected bit error: their checksums fail"),
+    ("up_duplicate", "0.1%", "share of packets duplicated up"),
+    ("up_corrupt", "0.1%", "share of packets up with an undetected bit error"),
 ];
 
-/// Those that are a direction's own with the same value: their names, down and up, and the direction's.
+/// Keys copied unchanged to a direction: name down, name up, and the direction's key.
 const ALIKE: [[&str; 3]; 3] = [
     ["duplicate", "up_duplicate", "duplicate"],
     ["corrupt", "up_corrupt", "corrupt"],
     ["light", "up_light", "light"],
 ];
 
-/// What both ends of the flow are, unless `profile` says otherwise: today's hosts.
 const USUAL_PROFILE: &str = "linux";
 
-/// Their names.
 fn names() -> Vec<&'static str> {
     KEYS.iter().map(|(name, ..)| *name).collect()
 }
 
-/// Whether a key is an inline scenario's own.
 pub(crate) fn is_own(key: &str) -> bool {
     KEYS.iter().any(|(name, ..)| *name == key)
 }
 
-/// Reads an inline scenario.
 pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Problem> {
     let source = Source::typed(text);
     let items = items(&source, 0, 0)?;
@@ -101,7 +95,7 @@ pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Pro
     Ok(draft)
 }
 
-/// The keys that are not the inline scenario's own.
+/// Applies the keys that are not the inline scenario's own.
 fn others(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     for item in items.iter().filter(|item| !is_own(&item.key)) {
         set::apply(draft, &item.key, item.place, item.node.clone()).map_err(|problem| {
@@ -114,17 +108,15 @@ fn others(draft: &mut Draft, items: &[Item]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// `key=value`.
 #[derive(Clone, Debug)]
 struct Item {
     key: String,
     value: String,
-    /// Of the key.
     place: Span,
     node: Node,
 }
 
-/// What stands between commas from a byte on; `number` is the source's number among the draft's.
+/// The items between commas from byte `from` on; `number` is the source's index in the draft.
 fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
     let mut items: Vec<Item> = Vec::new();
     for range in between_commas(&source.text[from..]) {
@@ -132,8 +124,11 @@ fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Probl
         let text = &source.text[range.clone()];
         let Some((key, value)) = text.split_once('=') else {
             if ready::find(text).is_some() {
-                return Err(Problem::new(source, range, format!("`{}` does not stand first", text.trim()))
-                    .help(format!("a ready path comes before what changes it: {},loss=1%", text.trim())));
+                return Err(Problem::new(source, range, format!("`{}` is not at the start", text.trim()))
+                    .help(format!(
+                        "put the ready path before the keys that change it: {},loss=1%",
+                        text.trim()
+                    )));
             }
             return Err(Problem::new(source, range, format!("`{}` has no value", text.trim()))
                 .help("an inline scenario is a list of key=value, like rate=10Mbit/s,rtt=20ms"));
@@ -159,7 +154,7 @@ fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Probl
     Ok(items)
 }
 
-/// The pieces between commas that are not inside brackets or quotes.
+/// The pieces between commas outside brackets and quotes.
 fn between_commas(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut depth, mut quoted) = (0, 0i32, false);
@@ -179,12 +174,10 @@ fn between_commas(text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The item of a key.
 fn find<'i>(items: &'i [Item], key: &str) -> Option<&'i Item> {
     items.iter().find(|item| item.key == key)
 }
 
-/// The item of one of two keys that say the same thing.
 fn either<'i>(
     sources: &[Source],
     items: &'i [Item],
@@ -193,19 +186,18 @@ fn either<'i>(
 ) -> Result<Option<&'i Item>, Problem> {
     match (find(items, one), find(items, other)) {
         (Some(_), Some(item)) => {
-            let message = format!("`{one}` and `{other}` say the same thing twice");
+            let message = format!("`{one}` and `{other}` both set the same value");
             Err(problem(sources, item.place, message).help("leave one of them out"))
         }
         (item, other) => Ok(item.or(other)),
     }
 }
 
-/// What is wrong at a place of one of these texts.
 fn problem(sources: &[Source], place: Span, message: impl Into<String>) -> Problem {
     Problem::new(&sources[place.source], place.start..place.end, message)
 }
 
-/// The document without what concerns the flow's mechanisms.
+/// The document without the flow's mechanisms.
 fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result<Table, Problem> {
     let source = &sources[0];
     let whole = Span { source: 0, start: 0, end: source.text.len() };
@@ -271,7 +263,7 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     Ok(document)
 }
 
-/// The channel that `loss` with or without `burst`, `ber` or `channel` say, and where.
+/// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and its place.
 fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
     either(sources, items, "loss", "ber")?;
     either(sources, items, "loss", "channel")?;
@@ -285,12 +277,10 @@ fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, P
     })
 }
 
-/// The same up: `up_loss` with or without `up_burst`.
 fn up_channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, Node)>, Problem> {
     losses(sources, items, "up_loss", "up_burst")
 }
 
-/// The channel that a share of losses with or without a length of bursts says, and where.
 fn losses(
     sources: &[Source],
     items: &[Item],
@@ -303,14 +293,14 @@ fn losses(
         }
         (Some(loss), None) => Ok(Some(of_kind("iid", &[("loss", loss)]))),
         (None, Some(item)) => {
-            let message = format!("`{burst}` needs `{loss}`: bursts of how many losses");
+            let message = format!("`{burst}` needs `{loss}`, the share of packets lost");
             Err(problem(sources, item.place, message).help(format!("write both: {loss}=1%,{burst}=5")))
         }
         (None, None) => Ok(None),
     }
 }
 
-/// A channel of a kind with parameters, and where the first of them stands.
+/// A channel of a kind with parameters, and the first parameter's place.
 fn of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, Node) {
     let first = parameters[0].1;
     let mut channel = Table::default();
@@ -321,7 +311,7 @@ fn of_kind(kind: &str, parameters: &[(&str, &Item)]) -> (Span, Node) {
     (first.place, Node { place: first.place, content: Content::Table(channel.into()) })
 }
 
-/// The mechanism that `jitter` says: a time is the latest of a random one.
+/// The mechanism that `jitter` names; a time is the upper bound of a random delay.
 fn jitter(item: &Item) -> Node {
     if quantity::duration(item.value.trim_matches('"')).is_err() {
         return item.node.clone();
@@ -332,7 +322,7 @@ fn jitter(item: &Item) -> Node {
     Node { place: item.node.place, content: Content::Table(table.into()) }
 }
 
-/// The propagation delay each way that `one_way_delay` or `rtt` says.
+/// The propagation delay each way, from `one_way_delay` or `rtt`.
 fn delay<'i>(sources: &[Source], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
     let Some(item) = either(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
@@ -355,7 +345,7 @@ fn half(rtt: &str) -> Result<String, String> {
     Ok(quantity::duration(rtt.trim_matches('"'))?.divided_by(2).to_string())
 }
 
-/// A key is missing; perhaps it is only misspelt.
+/// The error for a missing key, which may only be misspelt.
 fn needs(catalogue: &Catalogue, source: &Source, items: &[Item], key: &str, example: &str) -> Problem {
     let is_known = |key: &str| is_own(key) || !language::homes(catalogue, key).is_empty();
     let misspelt = items.iter().find(|item| !is_known(&item.key) && nearest(&item.key, names()) == Some(key));

@@ -1,48 +1,40 @@
-//! How the language describes its own keys: what the reader, `show`, `list` and the schema are derived from.
+//! Descriptions of the language's keys: the reader, `show`, `list` and the schema are derived from them.
 
 use lasthop_base::{Info, Parameter, Question, Unit};
 use lasthop_tcp::profile::Preset;
 use std::borrow::Cow;
 
-/// A key of one of the language's tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) form: Form,
     pub(crate) presence: Presence,
-    /// Meaning, one line.
     pub(crate) doc: &'static str,
-    /// Of a mechanism: parameters whose default a profile replaces.
+    /// For a mechanism: parameters whose default a profile replaces.
     pub(crate) presets: Vec<Preset>,
 }
 
-/// What a key takes.
+/// Type of a key's value.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     /// A quantity, number, flag or word.
     Unit(Unit),
-    /// One of these words, or else a quantity.
+    /// One of these words, or a quantity.
     WordOr(&'static [&'static str], Unit),
-    /// Free text.
     Text,
-    /// A node's name.
     Node,
-    /// A trace file.
     File,
     /// A mechanism: its name, or a table with `kind` and parameters.
     Mechanism(Question),
-    /// A table with keys of its own.
     Table,
 }
 
-/// Whether a key must be there.
 #[derive(Clone, Debug)]
 pub(crate) enum Presence {
-    /// It must.
     Required,
-    /// Without it nothing is assumed; the text is an example of its value.
+    /// No default; the text is an example value.
     Optional(&'static str),
-    /// Without it this holds, written as in a scenario but without quotes.
+    /// The default, written as in a scenario but without quotes.
     Default(Cow<'static, str>),
 }
 
@@ -64,12 +56,12 @@ impl Key {
         Key { name, form, presence: Presence::Default(default.into()), doc, presets: Vec::new() }
     }
 
-    /// A table below this one; tables are read on their own.
+    /// A table below this table; tables are read separately.
     pub(crate) fn table(name: &'static str, doc: &'static str) -> Key {
         Key::optional(name, Form::Table, "{}", doc)
     }
 
-    /// The same key where another one may stand in for it.
+    /// The same key, not required.
     pub(crate) fn made_optional(self) -> Key {
         match self.presence {
             Presence::Optional(_) => self,
@@ -89,12 +81,12 @@ impl From<&Parameter> for Key {
     }
 }
 
-/// The keys of a mechanism's table besides `kind`.
+/// Keys of a mechanism's table besides `kind`.
 pub(crate) fn parameters(info: &Info) -> Vec<Key> {
     info.parameters.iter().map(Key::from).collect()
 }
 
-/// The same for the answer to `question`, with what a profile has for defaults.
+/// Keys of the mechanism chosen for `question`, with the profile's defaults.
 pub(crate) fn preset_parameters(question: &Key, info: &Info) -> Vec<Key> {
     let mut keys = parameters(info);
     for preset in question.presets.iter().filter(|preset| preset.with.1 == info.name) {

@@ -1,24 +1,22 @@
 //! Scenarios: from text to a checked, plain [`Scenario`] that a simulator can run.
 //!
-//! A [`Draft`] is a document whose single values can still be changed
-//! (`--set`); checking it gives a [`Scenario`] or one [`Problem`], which knows the
-//! file, the line, the text to underline and what would be right.
+//! A [`Draft`] is a document whose values can still be changed (`--set`). Checking it gives a [`Scenario`], or one
+//! [`Problem`] with file, line, text to underline and remedy.
 //!
-//! Where to look:
-//! * [`scenario`]: the plain data that comes out.
-//! * `language`: every table and key of the language, with units, defaults and
-//!   meaning. `reader` checks documents against it; `resolved` and `show` print it,
-//!   [`Catalogue::schema`], [`Catalogue::list`] and [`Catalogue::reference`] describe it. Mechanisms and their
-//!   parameters are not there: they come from a [`Catalogue`], by default what `lasthop-tcp`, `lasthop-net` and
-//!   `lasthop-middlebox` have.
-//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`, `arrivals`: what a scenario means, from top to bottom.
-//! * `notes`: what is right, but hardly what was meant.
-//! * [`inline`]: scenarios in one line; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
+//! Modules:
+//! * [`scenario`]: the resulting plain data.
+//! * `language`: every table and key of the language, with unit, default and meaning. `reader` checks documents against
+//!   it, `resolved` and `show` print it, [`Catalogue::schema`], [`Catalogue::list`] and [`Catalogue::reference`]
+//!   describe it. Mechanisms and their parameters come from a [`Catalogue`], by default those of `lasthop-tcp`,
+//!   `lasthop-net` and `lasthop-middlebox`.
+//! * `check`, `links`, `flows`, `routes`, `nodes`, `bdp`, `traces`, `arrivals`: meaning of a scenario, from top to
+//!   bottom.
+//! * `notes`: warnings about valid but unlikely settings.
+//! * [`inline`]: one-line scenarios; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
+//! * [`Complaint`]: an error without a place.
+//! * `files`: source of scenario and trace files.
 //!
-//! * [`Complaint`]: what is wrong without a place.
-//! * `files`: where scenario and trace files come from, if not from the disk.
-//!
-//! What is absent: nothing here runs, prints or exits; only scenario and trace files are read.
+//! This crate runs nothing and prints nothing; it reads only scenario and trace files.
 //!
 //! ```
 //! use lasthop_scenario::{Draft, Scenario};

@@ -1,4 +1,4 @@
-//! The tables under `link`: nodes, links and what each direction is made of.
+//! The tables under `link`: nodes, links and the parts of each direction.
 
 use crate::cells;
 use crate::fields::Fields;
@@ -16,7 +16,6 @@ use lasthop_net::link::Config;
 use lasthop_net::service::{Plan, Service};
 use std::sync::Arc;
 
-/// Nodes and links.
 #[derive(Debug, Default)]
 pub(crate) struct Net {
     pub(crate) nodes: Vec<String>,
@@ -24,7 +23,6 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// The number of the node of this name.
     pub(crate) fn node(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node == name)
     }
@@ -37,7 +35,6 @@ impl Net {
     }
 }
 
-/// Reads all links.
 pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Problem> {
     let mut net = Net::default();
     let mut keys = language::link_ends().to_vec();
@@ -51,7 +48,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entries: &[Entry]) -> Result<Net, Pr
     Ok(net)
 }
 
-/// `keys`: those of the link itself, `ends` of them, then those of a direction.
+/// `keys`: the link's own (the first `ends`), then those of a direction.
 fn link(
     reader: &mut Reader<'_>,
     entry: &Entry,
@@ -63,7 +60,7 @@ fn link(
     let path = ["link.", &entry.key].concat();
     let head = Head { path: &path, place: entry.place };
     let table = reader.table(Head { path: "link", place: entry.place }, entry)?;
-    // All that stands here is checked, even if both directions say otherwise; what holds is noted with them.
+    // Checks all keys, even those that both directions override; values are noted with the directions.
     reader.given(head, table, keys)?;
     refuse_rate_and_trace(reader, head, table)?;
     let (keys, of_direction) = keys.split_at(ends);
@@ -77,7 +74,7 @@ fn link(
         return Err(reader
             .problem(place, format!("{path}.to: a link from `{from}` to itself leads nowhere"))
             .label("the same node as `from`")
-            .help("name another node: nodes come into being by being named"));
+            .help("name another node: naming a node creates it"));
     }
     let (from, to) = (net.add(from), net.add(to));
     let down = direction(reader, entry, table, "down", of_direction)?;
@@ -89,7 +86,7 @@ fn link(
     Ok(Link { name: entry.key.clone(), from, to, cell, down, up })
 }
 
-/// Refuses a name that could not be written in a path.
+/// Refuses a name that cannot be part of a path.
 pub(crate) fn check_name(reader: &Reader<'_>, what: &str, entry: &Entry) -> Result<(), Problem> {
     match is_name(&entry.key) {
         true => Ok(()),
@@ -99,7 +96,7 @@ pub(crate) fn check_name(reader: &Reader<'_>, what: &str, entry: &Entry) -> Resu
     }
 }
 
-/// One direction: its own keys, then the link's, then the defaults.
+/// One direction: its own keys, then the link's, then defaults.
 fn direction(
     reader: &mut Reader<'_>,
     link: &Entry,
@@ -137,16 +134,13 @@ fn direction(
     if let (Some(place), true) = (fields.place("light"), config.decides()) {
         let arq = config.arq.info.name;
         return Err(reader
-            .problem(
-                place,
-                format!("{}: arq = \"{arq}\" decides by itself what is sent when", head.key("light")),
-            )
-            .help("what a link layer does is in the recording already: leave one of the two out"));
+            .problem(place, format!("{}: arq = \"{arq}\" schedules its own transmissions", head.key("light")))
+            .help("the recording already includes the link layer: leave one of the two out"));
     }
     Ok(config)
 }
 
-/// The keys that say a direction's rate: one of them.
+/// Keys that set a direction's rate, exactly one of them.
 pub(crate) const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
 
 fn is_of_service(key: &str) -> bool {
@@ -164,7 +158,7 @@ fn refuse_rate_and_trace(reader: &Reader<'_>, head: Head<'_>, table: &Table) -> 
     }
 }
 
-/// Status PDUs travel in the blocks of the other direction: it must have some.
+/// Refuses a link layer whose other direction cannot carry its status PDUs.
 fn refuse_status_without_way(
     reader: &Reader<'_>,
     link: &Entry,

@@ -1,4 +1,4 @@
-//! What there is: every mechanism and every ready path.
+//! The list of every mechanism and every ready path.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -11,11 +11,11 @@ use lasthop_tcp::profile;
 pub struct Entry {
     /// The seam (`recovery`, `channel` …), `profile`, or `path` for a ready path.
     pub kind: &'static str,
-    /// The word in scenarios.
+    /// The word used in scenarios.
     pub name: &'static str,
-    /// What it is, one line.
+    /// Summary, one line.
     pub summary: String,
-    /// Where it comes from; empty if nobody says.
+    /// Source; may be empty.
     pub source: String,
 }
 
@@ -25,11 +25,11 @@ impl Catalogue {
         entries(self)
     }
 
-    /// The lines that a word asks for: those of its kind (`queue`), else those whose name has it (`sack`, `fading`), else
-    /// those that speak of it (`satellite`, `huang`). Case, and `-` or `_`, do not matter.
+    /// Entries that match a word: by kind (`queue`), else by name (`sack`, `fading`), else by text (`satellite`,
+    /// `huang`). Case, `-` and `_` do not matter.
     ///
     /// # Errors
-    /// If there is none: what there is.
+    /// If nothing matches: a hint with the kinds.
     pub fn list_of(&self, word: &str) -> Result<Vec<Entry>, String> {
         entries_of(&self.list(), word)
     }
@@ -67,7 +67,7 @@ fn entries_of(all: &[Entry], word: &str) -> Result<Vec<Entry>, String> {
     let wanted = plain(word);
     type Matches = fn(&Entry, &str, &dyn Fn(&str) -> String) -> bool;
     const WAYS: [Matches; 3] = [
-        // Several of a kind are asked for in the plural, too.
+        // The plural of a kind matches too.
         |entry, wanted, _| wanted.strip_suffix('s').unwrap_or(wanted) == entry.kind || wanted == entry.kind,
         |entry, wanted, plain| plain(entry.name).contains(wanted),
         |entry, wanted, plain| {
@@ -104,7 +104,6 @@ mod tests {
         assert!(found("queue").iter().all(|line| line.starts_with("queue ")), "{:?}", found("queue"));
         assert_eq!(found("queues"), found("queue"));
         assert!(found("queue").contains(&"queue red".to_owned()));
-        // What is part of a name counts, too.
         assert_eq!(found("SACK"), ["recovery sack", "recovery sack1", "middlebox snoop_sack"]);
         assert_eq!(found("new-reno"), ["recovery new_reno"]);
         assert!(found("Jakes").contains(&"channel fading".to_owned()));

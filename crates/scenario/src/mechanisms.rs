@@ -1,4 +1,4 @@
-//! Mechanisms: a bare word, or a table with `kind` and parameters; for queues also `50 packets`, `64 KB`, `1 bdp`,
+//! Mechanisms: a bare word, or a table with `kind` and parameters; queues also take `50 packets`, `64 KB`, `1 bdp`,
 //! `unlimited`.
 
 use crate::key::{Form, Key, Presence, preset_parameters};
@@ -9,12 +9,10 @@ use crate::suggest::among;
 use crate::tree::{Content, Entry, Node, Table};
 use lasthop_base::{Answer, Info, Is, Limit, OnlyIf, Question, Value, Values, quantity};
 
-/// How the limit of a queue is written that bare amounts mean.
+/// Forms of a queue limit.
 pub(crate) const LIMITS: &str = "\"50 packets\", \"64 KB\", \"1 bdp\" or \"unlimited\"";
-/// The limit of such a queue if nobody says one.
 pub(crate) const USUAL_LIMIT: &str = "1 bdp";
 
-/// Reads the answer to a seam's question.
 pub(crate) fn read(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -76,7 +74,6 @@ fn named(
     })
 }
 
-/// Reads a mechanism's parameters from its table.
 fn with_parameters(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -142,14 +139,14 @@ fn with_parameters(
     }
 }
 
-/// Whether a parameter has its default: who writes that asks for nothing.
+/// Whether a parameter has its default value, which is harmless if written.
 fn is_default(info: &Info, name: &str, values: &Values) -> bool {
     let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
     let default = parameter.and_then(|parameter| parameter.unit.parse(parameter.default?).ok());
     values.iter().any(|(known, value)| known == name && Some(value) == default.as_ref())
 }
 
-/// A parameter that another one's value makes meaningless.
+/// The error for a parameter that another parameter's value disables.
 fn idle(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -169,7 +166,7 @@ fn idle(
         Is::This(text) => format!("{} = {}", rule.other, other(text)),
         Is::Not(text) => format!("{} other than {}", rule.other, other(text)),
     };
-    // Parameters that the same value of the other parameter decides about.
+    // Parameters that depend on the same value of the other parameter.
     let is_decided = |name: &&str| {
         let mut rules = info.only_if.iter().filter(|one| one.parameters.contains(name));
         rules.any(|one| one.other == rule.other) && info.idle(name, values).is_none()
@@ -184,7 +181,6 @@ fn idle(
     reader.problem(entry.place, message).label("no effect").help(help)
 }
 
-/// A value as a scenario has it.
 fn toml(value: &Value) -> String {
     let mut text = String::new();
     crate::text::push_toml(value, &mut text);
@@ -211,18 +207,17 @@ fn unknown_parameter(
     reader.problem(entry.place, message).label("unknown parameter").help(help)
 }
 
-/// A queue without a limit.
 const UNLIMITED: &str = "unlimited";
-/// What packets are called in such a limit.
+/// Units of a limit in packets.
 const PACKETS: [&str; 5] = ["packets", "packet", "pkts", "pkt", "p"];
 
-/// The mechanism that a bare amount means, and how one sets it.
+/// The mechanism that a bare amount selects, and its limit.
 fn limited(question: &Question) -> Option<(&'static Info, Limit)> {
     let info = question.limited()?;
     info.limit.map(|limit| (info, limit))
 }
 
-/// What a bare amount says of its mechanism; `None` if the word is no amount.
+/// The mechanism and limit of a bare amount; `None` if the word is no amount.
 fn bare(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -259,14 +254,14 @@ fn bare(
     };
     match parsed {
         Ok((_, value)) if [Value::Count(0), Value::Bytes(0), Value::Bdp(0.0)].contains(&value) => {
-            refuse(format!("a queue of {word} would lose what cannot be sent at once"))
+            refuse(format!("a queue of {word} would discard every packet that cannot be sent at once"))
         }
         Ok((name, value)) => with(name, value),
         Err(why) => refuse(why),
     }
 }
 
-/// Checks a bare amount against the parameter that it stands for.
+/// Checks a bare amount against the parameter that it sets.
 fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value), String> {
     match info.parameters.iter().find(|parameter| parameter.name == name) {
         Some(parameter) => parameter.unit.parse(text).map(|value| (parameter.name, value)),
@@ -274,7 +269,7 @@ fn checked(info: &Info, name: &str, text: &str) -> Result<(&'static str, Value),
     }
 }
 
-/// A mechanism written as a word, as the table that says the same, so that a parameter can be added.
+/// A mechanism written as a word, converted to a table so that a parameter can be added.
 pub(crate) fn as_table(question: Option<&Question>, entry: &Entry) -> Option<Table> {
     let node = &entry.node;
     let Content::Text(word) = &node.content else { return None };

@@ -1,4 +1,4 @@
-//! The tables under `node`: what stands at the nodes between links.
+//! The tables under `node`: middleboxes between links.
 
 use crate::flows::Placed;
 use crate::language;
@@ -18,13 +18,12 @@ pub(crate) fn linked(document: &Table) -> Vec<String> {
     ends(document, "link")
 }
 
-/// Of these, those at which none of its flows begins or ends.
+/// The nodes at which no flow begins or ends.
 pub(crate) fn inner(document: &Table) -> Vec<String> {
     let hosts = ends(document, "flow");
     linked(document).into_iter().filter(|node| !hosts.contains(node)).collect()
 }
 
-/// What the tables under `top` name as their `from` and `to`.
 fn ends(document: &Table, top: &str) -> Vec<String> {
     let tables = document.table(top).map(|tables| &tables.entries[..]).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -38,7 +37,7 @@ fn ends(document: &Table, top: &str) -> Vec<String> {
     names
 }
 
-/// What stands at each node, in the order of [`Net::nodes`].
+/// The middlebox at each node, in the order of [`Net::nodes`].
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     document: &Table,
@@ -87,8 +86,8 @@ pub(crate) fn read(
                     false => format!("nodes between links: {}", listed(&others)),
                 };
                 return Err(reader
-                    .problem(place, format!("{path}: flow `{}` {does} there, at a host", flow.name))
-                    .label("stands between two links")
+                    .problem(place, format!("{path}: flow `{}` {does} here, at a host", flow.name))
+                    .label("a middlebox needs a node between two links")
                     .help(help));
             }
             refuse_one_way(reader, net, (node, place), flows, routes)?;
@@ -98,7 +97,7 @@ pub(crate) fn read(
     Ok(middleboxes)
 }
 
-/// A middlebox has to see both directions of whatever passes.
+/// Refuses a middlebox that would see only one direction of a flow.
 fn refuse_one_way(
     reader: &Reader<'_>,
     net: &Net,
@@ -124,5 +123,5 @@ fn refuse_one_way(
             format!("node.{name}: flow `{flow}` passes on its way {way}, but not on its way {other}"),
         )
         .label("sees one direction only")
-        .help("a middlebox needs both: change [route], or put it elsewhere"))
+        .help("a middlebox needs both: change [route], or move it to another node"))
 }

@@ -1,4 +1,4 @@
-//! What is right, but hardly what was meant.
+//! Warnings about settings that are valid but probably unintended.
 
 use crate::scenario::{Flow, Link, Route, Scenario, Traffic};
 use lasthop_base::Info;
@@ -6,13 +6,12 @@ use lasthop_net::Config;
 use lasthop_tcp::receiver::{cause, shape};
 
 impl Scenario {
-    /// What its author should know before it runs, a sentence each with a remedy; mostly nothing.
+    /// Warnings for the author, each a sentence with a remedy; usually empty.
     pub fn notes(&self) -> Vec<String> {
         let all = [self.residual(), self.deaf(), self.unpaired(), self.silent(), self.whole()];
         all.into_iter().flatten().chain(self.unmarked()).collect()
     }
 
-    /// Losses behind a link layer that retransmits: on which side of it they are.
     fn residual(&self) -> Vec<String> {
         let lossy =
             |(.., config): &(&Link, &str, &Config)| config.residual_loss > 0.0 && config.retransmits();
@@ -31,22 +30,22 @@ impl Scenario {
         let deaf = |(.., config): &(&Link, &str, &Config)| config.loses_all();
         let told = |(link, name, _): (&Link, &str, &Config)| {
             format!(
-                "link.{}.{name}: every packet is lost, because a share of 1 is 100 %; one in a hundred is written 0.01 or \
-                 \"1 %\"",
+                "link.{}.{name}: every packet is lost, because a share of 1 is 100 %; write one in a hundred as 0.01 \
+                 or \"1 %\"",
                 link.name
             )
         };
         self.directions().filter(deaf).map(told).collect()
     }
 
-    /// Middleboxes that ask for failed transmissions of a link layer that reports none.
+    /// Middleboxes that need failed transmissions from a link layer that does not report them.
     fn silent(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::asks_link(&self.middleboxes[node]);
         let silent = |link: &&Link| asks(link.from) && !link.down.reports_trouble();
         let told = |link: &Link| {
             format!(
-                "node.{}: middlebox = \"{}\" hears of no failed transmission, because link.{}.down.arq = \"{}\" reports \
-                 none; one that does: arq = \"repeat\"",
+                "node.{}: middlebox = \"{}\" learns of no failed transmission, because link.{}.down.arq = \"{}\" \
+                 reports none; arq = \"repeat\" does",
                 self.nodes[link.from],
                 self.middleboxes[link.from].info.name,
                 link.name,
@@ -56,7 +55,7 @@ impl Scenario {
         self.links.iter().filter(silent).map(told).collect()
     }
 
-    /// Receivers that ask for damaged segments of a link layer that hands up none.
+    /// Receivers that need damaged segments from a link layer that discards them.
     fn whole(&self) -> Vec<String> {
         let told = |(flow, route): (&Flow, &Route)| {
             let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
@@ -66,8 +65,8 @@ impl Scenario {
             let config = if hop.is_down { &link.down } else { &link.up };
             config.decides().then(|| {
                 format!(
-                    "flow.{}: cause = \"{}\" is handed no damaged segment, because link.{}.{name}.arq = \"{}\" keeps them; \
-                     one that does not: arq = \"repeat\"",
+                    "flow.{}: cause = \"{}\" gets no damaged segment, because link.{}.{name}.arq = \"{}\" discards \
+                     them; arq = \"repeat\" does not",
                     flow.name, destination.cause.info.name, link.name, config.arq.info.name
                 )
             })
@@ -79,8 +78,8 @@ impl Scenario {
         self.links.iter().flat_map(|link| [(link, "down", &link.down), (link, "up", &link.up)])
     }
 
-    /// Receivers of which one half waits for the other: an ACK shape for judgements, or judgements for a shape. Flows with
-    /// the same note share one.
+    /// Receivers with only one half of a pair: ACK splitting that needs loss discrimination, or the reverse. Flows with
+    /// the same note share it.
     fn unpaired(&self) -> Vec<String> {
         let mut told: Vec<(String, &Flow, usize)> = Vec::new();
         for (flow, receiver) in self.receivers() {
@@ -95,7 +94,6 @@ impl Scenario {
             .collect()
     }
 
-    /// Each flow of TCP with the end that receives its data.
     fn receivers(&self) -> impl Iterator<Item = (&Flow, &lasthop_tcp::Config)> {
         self.flows.iter().filter_map(|flow| match &flow.traffic {
             Traffic::Tcp { destination, .. } => Some((flow, &**destination)),
@@ -103,7 +101,7 @@ impl Scenario {
         })
     }
 
-    /// Flows that offer ECN where no queue ever marks.
+    /// Flows that offer ECN on a route whose queues never mark.
     fn unmarked(&self) -> Option<String> {
         let offers = |flow: &Flow| match &flow.traffic {
             Traffic::Tcp { source, destination, .. } => {
@@ -129,13 +127,13 @@ impl Scenario {
         };
         Some(format!(
             "flow.{}{others}: {what} changes nothing, because no queue on the way marks packets; \
-             one that does: link.{}.{direction}.queue = \"{queue}\"",
+             for marks, set link.{}.{direction}.queue = \"{queue}\"",
             flow.name, self.links[hop.link].name
         ))
     }
 }
 
-/// Why one half of a receiver changes nothing without the other; `None` if both do, or neither is there.
+/// Why ACK splitting or loss discrimination has no effect without the other; `None` if the pair is complete.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
     let shape = (receiver.shape.build)(&receiver.shape.values);
     let cause = (receiver.cause.build)(&receiver.cause.values);
@@ -144,16 +142,16 @@ fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
         (true, false) => {
             let judging = cause::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).judges());
             Some(format!(
-                "shape = \"{shape_name}\" changes nothing, because cause = \"{cause_name}\" takes no loss for a wireless one; \
-                 causes that do: {}",
+                "shape = \"{shape_name}\" changes nothing, because cause = \"{cause_name}\" classifies no loss as \
+                 wireless; causes that do: {}",
                 names(judging.map(|one| &one.info))
             ))
         }
         (false, true) if cause.tells_damage() == 0 => {
             let asking = shape::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
             Some(format!(
-                "cause = \"{cause_name}\" judges losses and changes nothing else, because shape = \"{shape_name}\" does not \
-                 ask it; shapes that do: {}",
+                "cause = \"{cause_name}\" classifies losses and changes nothing else, because shape = \
+                 \"{shape_name}\" does not use the result; shapes that do: {}",
                 names(asking.map(|one| &one.info))
             ))
         }
@@ -207,7 +205,9 @@ mod tests {
         };
         let split = one("rate=10Mbit/s,shape=split,count=3");
         assert!(split.starts_with("flow.bulk.1 and 2 more: shape = \"split\" changes nothing"), "{split}");
-        assert!(one("rate=10Mbit/s,cause=rtt").contains("cause = \"rtt\" judges losses and changes nothing"));
+        assert!(
+            one("rate=10Mbit/s,cause=rtt").contains("cause = \"rtt\" classifies losses and changes nothing")
+        );
         for sound in [
             "shape=split,cause=mac",
             "shape={kind=\"split\",when=\"always\"}",

@@ -1,6 +1,5 @@
-//! Resolution of a key: the places of a document that a path means, the kind of each, and the mechanism on the way.
-//!
-//! A path is looked up once. The result is a value that `set` works with.
+//! Resolution of a key's path: the places of a document that the path means, the kind of each, and the mechanism on the
+//! path. `set` uses the result.
 
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -17,40 +16,37 @@ use lasthop_base::Question;
 
 pub(crate) type Path = Vec<String>;
 
-/// A place of a document.
 #[derive(Clone)]
 pub(crate) struct Place<'c> {
-    /// Its full path: `link`, `wireless`, `down`, `queue`, `bytes`.
+    /// Full path: `link`, `wireless`, `down`, `queue`, `bytes`.
     pub(crate) path: Path,
     pub(crate) level: Level<'c>,
-    /// The mechanism that the path leads to or through: number of parts before it, and its question.
+    /// The mechanism on the path: number of parts before it, and its seam.
     pub(crate) mechanism: Option<(usize, &'c Question)>,
 }
 
-/// Stage of a path: the table or value that its parts lead to.
+/// The table or value that a path's parts lead to.
 #[derive(Clone, Copy)]
 pub(crate) enum Level<'c> {
     Document,
-    /// `link`, `node` or `flow`.
     Named(&'static str),
     Link,
     Direction,
     Node,
-    /// A flow with the keys of its kind.
+    /// A flow, with the keys of its kind.
     Flow(&'static [Key]),
-    /// `sender` or `receiver`.
     End(&'static str),
-    /// The answer to a question: its parameters follow. Which ones, its kind decides when all is checked.
+    /// A mechanism. Its parameters follow; they depend on its kind, which is checked later.
     Mechanism(&'c Question),
-    /// A table of `route`: any names follow, this many.
+    /// A table of `route`: this many names follow.
     Route(u8),
-    /// The rate of a link: constant, by plan or recorded.
+    /// The rate of a link: constant, planned or recorded.
     Service,
     /// Any other value.
     Value,
 }
 
-/// The places that a path means: one, or the same key of several flows. `at` is where the path stands.
+/// The places that a path means: one, or the same key of several flows. `at` is the place of the path itself.
 pub(crate) fn resolve<'c>(
     draft: &Draft,
     catalogue: &'c Catalogue,
@@ -62,7 +58,6 @@ pub(crate) fn resolve<'c>(
 }
 
 impl<'c> Place<'c> {
-    /// Follows a path part by part.
     fn of(
         draft: &Draft,
         catalogue: &'c Catalogue,
@@ -72,7 +67,7 @@ impl<'c> Place<'c> {
     ) -> Result<Place<'c>, Problem> {
         let (mut level, mut mechanism) = (Level::Document, None);
         for (depth, part) in path.iter().enumerate() {
-            // A further link, node or flow can be set as a whole table.
+            // A new link, node or flow can be set as a whole table.
             let is_whole = depth + 1 == path.len();
             let Some(next) = level.below(draft, catalogue, part, is_whole) else {
                 return Err(level.refuse(draft, catalogue, &path, depth, part_of(at, &path, depth, written)));
@@ -85,8 +80,8 @@ impl<'c> Place<'c> {
         Ok(Place { path, level, mechanism })
     }
 
-    /// `sender` and `receiver` are tables, but people name a whole TCP by a mechanism: then every key of that side that
-    /// has a mechanism of this name (`reno` is a recovery and a congestion control).
+    /// `sender` and `receiver` are tables. If a word is given for them, it selects every mechanism of this name on that
+    /// side (`reno` is a recovery and a congestion control).
     pub(crate) fn spelt_out(
         self,
         draft: &Draft,
@@ -108,7 +103,6 @@ impl<'c> Place<'c> {
         Ok(places)
     }
 
-    /// The answer to a question below this place.
     fn answered(&self, question: &'c Question) -> Place<'c> {
         let mut path = self.path.clone();
         path.push(question.name.to_owned());
@@ -117,7 +111,7 @@ impl<'c> Place<'c> {
 }
 
 impl<'c> Level<'c> {
-    /// The level below, by the next part of a path; `None` if there is no such part.
+    /// The level below, by the next part of a path; `None` if the part does not exist.
     fn below(self, draft: &Draft, catalogue: &'c Catalogue, part: &str, is_whole: bool) -> Option<Level<'c>> {
         let of_side = |side: &str| {
             let question = catalogue.of_side(side).into_iter().find(|question| question.name == part);
@@ -156,7 +150,7 @@ impl<'c> Level<'c> {
         }
     }
 
-    /// The refusal of a path that does not go on from here as it is written; `at`: the part that is not known.
+    /// The error for a path that does not exist; `at`: place of the unknown part.
     fn refuse(
         self,
         draft: &Draft,
@@ -194,7 +188,6 @@ impl<'c> Level<'c> {
     }
 }
 
-/// The links, nodes or flows of a document.
 fn names(draft: &Draft, top: &str) -> Vec<String> {
     match top {
         "node" => nodes::linked(&draft.document),
@@ -202,7 +195,7 @@ fn names(draft: &Draft, top: &str) -> Vec<String> {
     }
 }
 
-/// The full paths that are meant: one, or the same key of several flows.
+/// The full paths that a path means: one, or the same key of several flows.
 fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
     let parts: Path = path.split('.').map(|part| part.trim().to_owned()).collect();
     if language::tops().any(|top| top == parts[0]) {
@@ -241,7 +234,7 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
     known.extend(language::tops().map(|top| -> &str { top }));
     let help = match hint(&parts[0], known) {
         _ if inline::is_own(path) => {
-            format!("it may stand behind the path: {},{path}=…; ", draft.sources[0].name)
+            format!("write it after the path: {},{path}=…; ", draft.sources[0].name)
         }
         Some(hint) => format!("{hint} "),
         None => String::new(),
@@ -258,7 +251,7 @@ fn paths(draft: &Draft, path: &str, place: Span) -> Result<Vec<Path>, Problem> {
     )))
 }
 
-/// A full path, or one that leaves out the name of the only link or node, or of every flow: `link.down.queue`,
+/// Completes a path that omits the name of the only link or node, or of every flow: `link.down.queue`,
 /// `node.middlebox`, `flow.sack`.
 fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<Path>, Problem> {
     if let [top, key, ..] = &parts[..]
@@ -283,7 +276,7 @@ fn named(draft: &Draft, parts: Path, written: &str, place: Span) -> Result<Vec<P
     }
 }
 
-/// A node's key without its name: that of the only node between links.
+/// Completes a node's key that omits the name of the only node between links.
 fn inner_nodes(draft: &Draft, key: &[String], written: &str, place: Span) -> Result<Vec<Path>, Problem> {
     let with = |node: String| ["node".to_owned(), node].into_iter().chain(key.iter().cloned());
     let meant: Vec<Path> =
@@ -307,8 +300,8 @@ fn ambiguous(draft: &Draft, path: &str, place: Span, meant: &[Path]) -> Problem 
         .help(format!("write one of them in full: {}", listed(&names)))
 }
 
-/// Visits every path below `link`, `node` and `flow` that the document has, and every key that its nodes and flows could
-/// have; some twice.
+/// Visits every path below `link`, `node` and `flow` in the document, and every possible key of its nodes and flows.
+/// Some paths are visited twice.
 fn each_candidate(draft: &Draft, visit: &mut dyn FnMut(&[&str])) {
     let (document, catalogue) = (&draft.document, &draft.catalogue);
     let nodes = nodes::linked(document);
@@ -349,7 +342,7 @@ fn kind<'a>(document: &'a Table, flow: &str) -> &'a str {
     kind.unwrap_or("tcp")
 }
 
-/// Only the part itself is underlined if the path was written in full.
+/// Place of one part of a path, if the path was written in full.
 fn part_of(place: Span, target: &[String], depth: usize, written: &str) -> Span {
     if written != target.join(".") {
         return place;
@@ -358,7 +351,6 @@ fn part_of(place: Span, target: &[String], depth: usize, written: &str) -> Span 
     Span { start, end: start + target[depth].len(), ..place }
 }
 
-/// A problem with what stands at this place.
 pub(crate) fn problem(draft: &Draft, place: Span, message: String) -> Problem {
     Problem::new(&draft.sources[place.source], place.start..place.end, message)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and how to mend it.
+//! An error in a scenario: message, place and remedy.
 
 use crate::snippet::snippet;
 use crate::source::Source;
@@ -7,10 +7,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The first thing that is wrong: one sentence, a place, and what would be right.
+/// The first error in a scenario: one sentence, a place, and a remedy.
 ///
-/// [`fmt::Display`] gives the sentence alone; as a [`miette::Diagnostic`] it is
-/// drawn with file, line, the text underlined and a help line.
+/// [`fmt::Display`] prints the sentence. As a [`miette::Diagnostic`] it is drawn with file, line, underlined text and a
+/// help line.
 #[derive(Clone, Debug)]
 pub struct Problem(Box<Details>);
 
@@ -41,13 +41,13 @@ impl Problem {
         }))
     }
 
-    /// A problem of another document in TOML that goes with scenarios: `file` is what messages call it, `span` the
-    /// bytes of `text` to underline.
+    /// An error in another TOML document that belongs to scenarios. `file` is the name in messages, `span` the bytes of
+    /// `text` to underline.
     pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Problem {
         Problem::new(&Source::new(file, text), span, message)
     }
 
-    /// Adds what would be right.
+    /// Adds a remedy.
     pub fn advise(self, help: impl Into<String>) -> Problem {
         self.help(help)
     }
@@ -62,12 +62,12 @@ impl Problem {
         self
     }
 
-    /// What is wrong, one sentence.
+    /// The message, one sentence.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What would be right.
+    /// The remedy.
     pub fn advice(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
@@ -77,24 +77,24 @@ impl Problem {
         self.0.drawn.name()
     }
 
-    /// The line, from 1.
+    /// Line, from 1.
     pub fn line(&self) -> usize {
         1 + self.0.text[..self.0.span.start].matches('\n').count()
     }
 
-    /// The place in its line, characters from 1.
+    /// Column, characters from 1.
     pub fn column(&self) -> usize {
         let before = &self.0.text[..self.0.span.start];
         1 + before.rsplit('\n').next().unwrap_or_default().chars().count()
     }
 
-    /// The place in the whole text as browsers count: UTF-16 units from 0.
+    /// Range in the whole text in UTF-16 units from 0, as browsers count.
     pub fn utf16(&self) -> Range<usize> {
         let units = |end: usize| self.0.text[..end].encode_utf16().count();
         units(self.0.span.start)..units(self.0.span.end)
     }
 
-    /// The text that is underlined.
+    /// The underlined text.
     pub fn underlined(&self) -> &str {
         &self.0.text[self.0.span.clone()]
     }
@@ -123,8 +123,7 @@ impl Diagnostic for Problem {
     }
 }
 
-/// The span, moved onto character boundaries inside the text; an empty one grows to its line, so that something is
-/// underlined.
+/// The span, extended to character boundaries inside the text; an empty span grows to its line.
 fn within(text: &str, span: Range<usize>) -> Range<usize> {
     let mut start = span.start.min(text.len());
     let mut end = span.end.clamp(start, text.len());
@@ -146,7 +145,7 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Without control characters: a message quotes what was written, and a terminal must not obey it.
+/// Escapes control characters: messages quote input, and a terminal must not interpret it.
 fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,11 +1,10 @@
-//! Profiles: the defaults of a flow's keys as those of a whole TCP that exists.
+//! Profiles: defaults of a flow's keys that imitate a real TCP.
 
 use crate::key::{Form, Key, Presence};
 use crate::tree::{Content, Table};
 use lasthop_tcp::profile::Profile;
 
-/// The keys of one side (`sender` or `receiver`) with the profile's values as their defaults; `own` is what the flow says
-/// there.
+/// The keys of one side (`sender` or `receiver`) with the profile's values as defaults; `own` holds the flow's values.
 pub(crate) fn applied(keys: Vec<Key>, profile: &Profile, side: &str, own: &Table) -> Vec<Key> {
     let values = match side {
         "sender" => profile.sender,
@@ -35,8 +34,8 @@ fn preset(keys: &mut [Key], name: &str, value: &'static str) {
     }
 }
 
-/// The name of the mechanism that answers a question: the flow's, or else the default's. A table without `kind` is of the
-/// question's own default.
+/// Name of the mechanism of a seam: the flow's, or else the default. A table without `kind` uses the seam's own
+/// default.
 fn chosen<'a>(keys: &'a [Key], own: &'a Table, question: &str) -> &'a str {
     let key = keys.iter().find(|key| key.name == question);
     match (own.find(question).map(|entry| &entry.node.content), key) {

@@ -1,4 +1,4 @@
-//! Values that are not mechanisms: quantities, words, texts, names.
+//! Values other than mechanisms: quantities, words, texts, names.
 
 use crate::key::{Form, Key};
 use crate::problem::Problem;
@@ -8,10 +8,8 @@ use crate::suggest::nearest;
 use crate::tree::{Content, Node};
 use lasthop_base::{Unit, Value};
 
-/// Longest name of a node, link or flow.
 const LONGEST_NAME: usize = 64;
 
-/// A value of a unit.
 pub(crate) fn unit(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -25,7 +23,6 @@ pub(crate) fn unit(
     }
 }
 
-/// The same of a text, and where it stands.
 pub(crate) fn of_text(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -46,7 +43,7 @@ pub(crate) fn of_text(
     })
 }
 
-/// Like [`Unit::parse`], with whole numbers exact beyond 2^53.
+/// Like [`Unit::parse`], but whole numbers are exact beyond 2^53.
 fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
     if let Unit::Count(low, high) = unit
         && let Ok(count) = text.trim().parse()
@@ -57,7 +54,6 @@ fn parse(unit: &Unit, text: &str) -> Result<Value, String> {
     unit.parse(text)
 }
 
-/// One of these words, or a value of a unit.
 pub(crate) fn word_or(
     reader: &Reader<'_>,
     head: Head<'_>,
@@ -74,7 +70,7 @@ pub(crate) fn word_or(
     if !text.starts_with(|c: char| c.is_alphabetic()) {
         return unit(reader, head, key, otherwise, node);
     }
-    let message = format!("{}: `{text}` is not a word that is known here", head.key(key.name));
+    let message = format!("{}: `{text}` is not a known word", head.key(key.name));
     let problem = reader.problem(node.place, message);
     let expected = expected(&key.form);
     Err(match nearest(text, words.iter().copied()) {
@@ -83,7 +79,6 @@ pub(crate) fn word_or(
     })
 }
 
-/// Any text.
 pub(crate) fn text(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Result<String, Problem> {
     match &node.content {
         Content::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
@@ -94,7 +89,6 @@ pub(crate) fn text(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) 
     }
 }
 
-/// A node's name.
 pub(crate) fn name(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Result<String, Problem> {
     let Some(name) = node.scalar() else { return Err(wrong_kind(reader, head, key, node)) };
     match is_name(name) {
@@ -105,10 +99,9 @@ pub(crate) fn name(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) 
     }
 }
 
-/// How names are made.
-pub(crate) const NAMES: &str = "names are of letters, digits, - and _, at most 64 of them";
+pub(crate) const NAMES: &str = "a name has at most 64 letters, digits, - and _";
 
-/// Whether a node, link or flow may be called so.
+/// Whether the text is a valid name of a node, link or flow.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_part)
@@ -119,12 +112,10 @@ fn wrong_kind(reader: &Reader<'_>, head: Head<'_>, key: &Key, node: &Node) -> Pr
     reader.problem(node.place, message).help(expected(&key.form))
 }
 
-/// What a key takes, for help lines.
 pub(crate) fn expected(form: &Form) -> String {
     format!("expected: {}", takes(form))
 }
 
-/// What a key takes.
 pub(crate) fn takes(form: &Form) -> String {
     match form {
         Form::Unit(unit) => describe(unit),
@@ -144,7 +135,8 @@ fn describe(unit: &Unit) -> String {
         Unit::Bytes(low, high) => format!("an amount from {low} to {high} bytes, such as \"1000 bytes\""),
         Unit::Room(low, high) => {
             format!(
-                "an amount from {low} to {high} bytes, such as \"64 KB\", or a multiple of rate times round trip, such as \"1 bdp\""
+                "an amount from {low} to {high} bytes, such as \"64 KB\", or a multiple of the bandwidth-delay \
+                 product, such as \"1 bdp\""
             )
         }
         Unit::Number(low, high) => format!("a number from {low} to {high}"),
@@ -156,7 +148,6 @@ fn describe(unit: &Unit) -> String {
     }
 }
 
-/// A value that a key could have, as TOML.
 pub(crate) fn example(form: &Form) -> String {
     match form {
         Form::Unit(unit) | Form::WordOr(_, unit) => match unit {

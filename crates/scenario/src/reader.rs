@@ -1,4 +1,4 @@
-//! Reads a table against its list of keys: nothing unknown, nothing missing, every value of its form.
+//! Reads a table against its list of keys: refuses unknown keys, missing keys and values of the wrong type.
 
 use crate::catalogue::Catalogue;
 use crate::fields::{Fields, Setting};
@@ -11,14 +11,13 @@ use crate::suggest::{among, listed};
 use crate::tree::{Entry, Node, Table};
 use crate::{mechanisms, quantities};
 
-/// Reads tables, and notes what it read.
+/// Reads tables, and records every value for the resolved scenario.
 pub(crate) struct Reader<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) sources: &'a [Source],
     pub(crate) resolved: Resolved,
 }
 
-/// What a table is called and where its name stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Head<'a> {
     /// `link.wired`; empty for the document.
@@ -26,7 +25,7 @@ pub(crate) struct Head<'a> {
     pub(crate) place: Span,
 }
 
-/// The values of a table, for those who make something of them.
+/// Checked values of a table, with the reader for error messages.
 pub(crate) struct Given<'a> {
     pub(crate) reader: &'a Reader<'a>,
     pub(crate) head: Head<'a>,
@@ -34,7 +33,6 @@ pub(crate) struct Given<'a> {
 }
 
 impl Head<'_> {
-    /// The full name of one of its keys.
     pub(crate) fn key(&self, name: &str) -> String {
         match self.path {
             "" => name.to_owned(),
@@ -42,7 +40,6 @@ impl Head<'_> {
         }
     }
 
-    /// The table in brackets, for messages.
     pub(crate) fn bracketed(&self) -> String {
         match self.path {
             "" => "a scenario".to_owned(),
@@ -52,12 +49,11 @@ impl Head<'_> {
 }
 
 impl Reader<'_> {
-    /// A problem with what stands at this place.
     pub(crate) fn problem(&self, place: Span, message: impl Into<String>) -> Problem {
         Problem::new(&self.sources[place.source], place.start..place.end, message)
     }
 
-    /// Reads all keys of a table; those it has not are taken from `inherited`, then from their defaults.
+    /// Reads all keys of a table; missing keys come from `inherited`, then from their defaults.
     pub(crate) fn read(
         &mut self,
         head: Head<'_>,
@@ -89,7 +85,7 @@ impl Reader<'_> {
         Ok(fields)
     }
 
-    /// Reads the keys that a table has, in the order of the document.
+    /// Reads the keys written in a table, in the order of the document.
     pub(crate) fn given(&self, head: Head<'_>, table: &Table, keys: &[Key]) -> Result<Fields, Problem> {
         let mut fields = Fields::with_room(table.entries.len());
         for entry in &table.entries {
@@ -103,7 +99,6 @@ impl Reader<'_> {
         Ok(fields)
     }
 
-    /// Reads a value.
     pub(crate) fn setting(&self, head: Head<'_>, key: &Key, node: &Node) -> Result<Setting, Problem> {
         match &key.form {
             Form::Unit(unit) => quantities::unit(self, head, key, unit, node).map(Setting::Value),
@@ -112,7 +107,7 @@ impl Reader<'_> {
             }
             Form::Text => quantities::text(self, head, key, node).map(Setting::Text),
             Form::File => {
-                // Names are relative to the file that has them; from here on they are relative to nothing.
+                // File names are relative to the document; the result is relative to the working directory.
                 let name = quantities::text(self, head, key, node)?;
                 if name.starts_with(crate::ready::TRACE_PREFIX) {
                     return Ok(Setting::Text(name.to_string()));
@@ -128,7 +123,6 @@ impl Reader<'_> {
         }
     }
 
-    /// A value that nobody gave, as its default is written.
     fn assumed(&self, head: Head<'_>, key: &Key, text: &str) -> Result<Setting, Problem> {
         match &key.form {
             Form::Unit(unit) => {
@@ -138,7 +132,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The table under a key, which must be one; `None` if the key is absent.
+    /// The table under a key; an error if the value is no table.
     pub(crate) fn table<'t>(&self, head: Head<'_>, entry: &'t Entry) -> Result<&'t Table, Problem> {
         entry.node.table().ok_or_else(|| {
             let name = head.key(&entry.key);

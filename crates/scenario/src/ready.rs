@@ -1,6 +1,5 @@
-//! Ready paths and ready traces: the files in `scenarios/`, in the program itself.
+//! Ready paths and ready traces: the files in `scenarios/`, compiled into the program.
 
-/// Name and text of each.
 pub(crate) const ALL: &[(&str, &str)] = &[
     ("hasegawa", include_str!("../../../scenarios/hasegawa.toml")),
     ("umts", include_str!("../../../scenarios/umts.toml")),
@@ -36,7 +35,7 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("drop-patterns", include_str!("../../../scenarios/drop-patterns.toml")),
 ];
 
-/// What else people call some of them.
+/// Other names of ready paths.
 pub(crate) const ALIASES: &[(&str, &str)] = &[
     ("3g", "umts"),
     ("4g", "lte"),
@@ -57,7 +56,7 @@ pub(crate) const ALIASES: &[(&str, &str)] = &[
     ("fast-4g", "chrome-fast-4g"),
 ];
 
-/// What a trace's name begins with when it is in the program: `ready:umts-fading.down`.
+/// Prefix of the names of ready traces: `ready:umts-fading.down`.
 pub(crate) const TRACE_PREFIX: &str = "ready:";
 
 /// Name (without the prefix) and text of each ready trace.
@@ -68,24 +67,22 @@ const TRACES: &[(&str, &str)] = &[
     ("lte-fading.up", include_str!("../../../scenarios/traces/lte-fading.up")),
 ];
 
-/// The text of the ready trace of this name (without the prefix).
 pub(crate) fn trace(name: &str) -> Option<&'static str> {
     TRACES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// The names of all ready traces, prefix included.
 pub(crate) fn trace_names() -> Vec<String> {
     TRACES.iter().map(|(name, _)| format!("{TRACE_PREFIX}{name}")).collect()
 }
 
-/// Name and text of the ready path of this name or alias, in capitals or not.
+/// Name and text of a ready path, by name or alias, ignoring case.
 pub(crate) fn find(name: &str) -> Option<(&'static str, &'static str)> {
     let name = name.trim().to_lowercase();
     let meant = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, meant)| meant);
     ALL.iter().copied().find(|(known, _)| *known == meant)
 }
 
-/// The names of all.
+/// The names of all ready paths.
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|(name, _)| *name).collect()
 }

@@ -1,6 +1,7 @@
-//! A reference of the language, made from the constants that the reader checks scenarios against.
+//! Reference of the language, made from the tables that the reader checks scenarios against.
 //!
-//! [`Catalogue::reference`] has every key; [`Catalogue::explain`] finds those that a path means, and mechanisms by their names.
+//! [`Catalogue::reference`] has every key; [`Catalogue::explain`] finds the keys and mechanisms that a path or name
+//! means.
 
 use crate::catalogue::Catalogue;
 use crate::inline;
@@ -15,54 +16,53 @@ use lasthop_base::{Info, Question, quantity};
 /// Keys of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// What they are keys of.
+    /// The table of these keys.
     pub title: String,
-    /// What holds for all of them; may be empty.
+    /// Note on all keys of the section; may be empty.
     pub text: String,
-    /// The keys, in the order in which a reader would ask.
+    /// The keys.
     pub keys: Vec<Described>,
 }
 
 /// A key, described.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
-    /// Its name within the section: `queue`, `limited_transmit`.
+    /// Name within the section: `queue`, `limited_transmit`.
     pub name: String,
-    /// Its path in a scenario, as for `--set`: `link.NAME.down.queue`; what `explain` looks for.
+    /// Path in a scenario, as for `--set`: `link.NAME.down.queue`; `explain` searches it.
     pub path: String,
-    /// What it takes: `a time from …`.
+    /// Accepted values: `a time from …`.
     pub takes: String,
-    /// What holds without it: `required`, `default 60 s`, `optional, such as 30 s`.
+    /// Default: `required`, `default 60 s`, `optional, such as 30 s`.
     pub without: String,
-    /// What it means.
+    /// Meaning.
     pub doc: String,
 }
 
 impl Catalogue {
-    /// Every key of the language, by table; then every mechanism's parameters.
+    /// Every key of the language, by table, then every mechanism's parameters.
     pub fn reference(&self) -> Vec<Section> {
         sections(self)
     }
 
-    /// What a path or a name means: the keys, in sections with those keys alone; and the mechanisms of this name, or of
-    /// this key.
+    /// The keys and mechanisms that a path or a name means, in sections with those keys alone.
     ///
-    /// Names of links, nodes and flows, and the directions, may be there or not: `link.wireless.down.queue`, `link.down.queue`,
-    /// `wireless.queue`, `queue`. A parameter may stand behind its key: `queue.packets`.
+    /// The path may omit names of links, nodes and flows, and directions: `link.wireless.down.queue`,
+    /// `link.down.queue`, `wireless.queue`, `queue`. It may end with a parameter: `queue.packets`.
     pub fn explain(&self, path: &str) -> Vec<Section> {
         let wanted = parts(self, path);
         let mut ways = vec![wanted.clone()];
         if let [_, rest @ ..] = &wanted[..]
             && !rest.is_empty()
         {
-            // The name of a link, node or flow without the word in front.
+            // A name without the word `link`, `node` or `flow` in front.
             ways.extend(["link", "node", "flow"].map(|top| [&[top.to_owned()], rest].concat()));
             ways.push(rest.to_vec());
         }
         ways.iter().map(|way| found(self, way)).find(|sections| !sections.is_empty()).unwrap_or_default()
     }
 
-    /// The name nearest to one that nothing has.
+    /// The known name nearest to an unknown name.
     pub fn meant(&self, name: &str) -> Option<String> {
         let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
         let mechanisms =
@@ -78,23 +78,23 @@ fn sections(catalogue: &Catalogue) -> Vec<Section> {
         vec![one_line(), section("The document", DOCUMENT, "", &language::document("the file's name"))];
     sections.push(section(
         "[link.NAME]",
-        "Nodes come into being by being named.",
+        "Naming a node in a link creates the node.",
         "link.NAME",
         language::link_ends(),
     ));
     sections.push(section(
         "[link.NAME.down] and [link.NAME.up]",
-        "In [link.NAME] itself they hold for both directions, unless one says otherwise.",
+        "Keys in [link.NAME] itself hold for both directions unless a direction overrides them.",
         "link.NAME.down",
         &language::direction(catalogue),
     ));
     sections.push(section(
         "[node.NAME]",
-        "Of a node between links, at which no flow begins or ends.",
+        "Keys of a node between links, at which no flow begins or ends.",
         "node.NAME",
         &language::node(catalogue),
     ));
-    sections.push(section("[flow.NAME]", "Every flow.", "flow.NAME", &language::any_flow()));
+    sections.push(section("[flow.NAME]", "Keys of every flow.", "flow.NAME", &language::any_flow()));
     for kind in TRAFFIC {
         let own: Vec<Key> = language::flow(kind)
             .iter()
@@ -106,13 +106,13 @@ fn sections(catalogue: &Catalogue) -> Vec<Section> {
     }
     sections.push(section(
         "[flow.NAME.sender]",
-        "TCP's sending end.",
+        "Keys of TCP's sending end.",
         "flow.NAME.sender",
         &language::sender(catalogue),
     ));
     sections.push(section(
         "[flow.NAME.receiver]",
-        "TCP's receiving end.",
+        "Keys of TCP's receiving end.",
         "flow.NAME.receiver",
         &language::receiver(catalogue),
     ));
@@ -122,13 +122,13 @@ fn sections(catalogue: &Catalogue) -> Vec<Section> {
 
 const DOCUMENT: &str = "Keys above all tables.";
 
-/// The units of quantities, what they measure first.
+/// The units of quantities; first the quantity.
 pub fn units() -> Vec<(String, String)> {
     let mut units: Vec<(String, String)> =
         quantity::units().into_iter().map(|(what, names)| (what.to_owned(), names)).collect();
     units.push(("a share".to_owned(), "a number from 0 to 1, or %".to_owned()));
     units.push((
-        "a queue's room".to_owned(),
+        "a queue limit".to_owned(),
         "packets (packet, pkt, p), an amount, or bdp: bandwidth-delay products".to_owned(),
     ));
     units
@@ -149,8 +149,8 @@ fn one_line() -> Section {
     });
     Section {
         title: "In one line".to_owned(),
-        text: "key=value between commas, alone or behind a ready path or a file: rate=10Mbit/s,rtt=20ms or lte,loss=1%. \
-               Every other key is one of the document or of the flow: duration=30s, recovery=reno."
+        text: "key=value between commas, alone or after a ready path or a file: rate=10Mbit/s,rtt=20ms or lte,loss=1%. \
+         Every other key is a key of the document or of the flow: duration=30s, recovery=reno."
             .to_owned(),
         keys: keys.collect(),
     }
@@ -182,7 +182,6 @@ fn described(table: &str, key: &Key) -> Described {
     }
 }
 
-/// Where the answer to a question stands.
 fn place(question: &Question) -> String {
     match question.side {
         "link" => format!("link.NAME.down.{}", question.name),
@@ -191,7 +190,6 @@ fn place(question: &Question) -> String {
     }
 }
 
-/// A question's mechanisms, each with its parameters.
 fn mechanisms(question: &Question) -> Vec<Section> {
     question.mechanisms.iter().map(|info| mechanism(question, info)).collect()
 }
@@ -199,7 +197,7 @@ fn mechanisms(question: &Question) -> Vec<Section> {
 fn mechanism(question: &Question, info: &Info) -> Section {
     Section {
         title: format!("{} = \"{}\"", question.name, info.name),
-        text: format!("{} {} ({})", question.question, info.summary, info.source),
+        text: format!("{}: {} ({})", question.question, info.summary, info.source),
         keys: parameters(info).iter().map(|key| described(&place(question), key)).collect(),
     }
 }
@@ -226,7 +224,7 @@ fn found(catalogue: &Catalogue, wanted: &[String]) -> Vec<Section> {
     found
 }
 
-/// A path without the names of links, nodes and flows and without directions.
+/// Splits a path and removes the names of links, nodes and flows and the directions.
 fn parts(catalogue: &Catalogue, path: &str) -> Vec<String> {
     let mut parts: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
     if parts.len() > 2 && !language::is_key_of(catalogue, &parts[0], &parts[1]) {
@@ -256,7 +254,6 @@ mod tests {
         for path in ["link.down.queue", "link.queue", "wireless.down.queue", "wireless.queue", "down.queue"] {
             assert_eq!(titles(path), full, "{path}");
         }
-        // Of one line, too.
         assert_eq!(titles("queue")[0], "In one line");
         assert_eq!(titles("flow.bulk.sender.judge"), titles("judge"));
         assert_eq!(titles("flow.segment"), ["[flow.NAME] with kind = \"tcp\""]);

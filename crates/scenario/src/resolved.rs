@@ -1,4 +1,4 @@
-//! The resolved document: every key that was read, with its value, while it was checked.
+//! The resolved document: every key with its value, recorded during checking.
 
 use crate::fields::{Fields, Setting};
 use crate::key::{Form, Key, Presence};
@@ -6,25 +6,22 @@ use crate::text;
 use lasthop_base::{Answer, Info, Parameter, Unit, Value};
 use std::borrow::Cow;
 
-/// What is written out while a document is checked: most runs want the scenario alone, and to write every key out with
-/// what it means takes longer than to check it.
+/// Text to record during checking. Most runs need only the scenario, and recording every key with its meaning takes
+/// longer than checking.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Wanted {
     Nothing,
-    /// Keys that hold, with their values.
     Values,
-    /// What each means too, and keys that could be set.
+    /// Also each key's meaning, and keys that are not set.
     Everything,
 }
 
-/// Tables in the order in which they were read.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     wanted: Wanted,
     pub(crate) sections: Vec<Section>,
 }
 
-/// A table.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     /// `link.wired.down`; empty for the document itself.
@@ -33,27 +30,24 @@ pub(crate) struct Section {
     pub(crate) lines: Vec<KeyValue>,
 }
 
-/// A key.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyValue {
     pub(crate) key: Cow<'static, str>,
     pub(crate) value: Shown,
-    /// Whether it holds; otherwise it is an example of what could be set.
+    /// Whether the key is in effect; otherwise it is an example.
     pub(crate) holds: bool,
     pub(crate) doc: String,
 }
 
-/// A value as it will be written.
 #[derive(Clone, Debug)]
 pub(crate) enum Shown {
     Value(Value),
     Text(String),
-    /// A mechanism, or an example.
+    /// Name of a mechanism, or an example.
     Word(&'static str),
 }
 
 impl Shown {
-    /// Adds it as TOML.
     pub(crate) fn push(&self, text: &mut String) {
         match self {
             Shown::Value(value) => text::push_toml(value, text),
@@ -68,7 +62,7 @@ impl Resolved {
         Resolved { wanted, sections: Vec::new() }
     }
 
-    /// Notes a table, whose values are in the order of its keys.
+    /// Records a table; `fields` are in the order of `keys`.
     pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
         if self.wanted == Wanted::Nothing {
             return;
@@ -88,7 +82,7 @@ impl Resolved {
                 (Some(Setting::Mechanism(answer)), _, form) => match answer.info.parameters.is_empty() {
                     true => {
                         let doc = match is_explained {
-                            true => format!("{} {}", key.doc, origin(answer.info, form)),
+                            true => format!("{}: {}", key.doc, origin(answer.info, form)),
                             false => doc,
                         };
                         lines.push(line(Shown::Word(answer.info.name), true, doc));
@@ -103,13 +97,13 @@ impl Resolved {
         }
         debug_assert!(
             read.next().is_none(),
-            "{path}: a value that no key stands for, or not in the keys' order"
+            "{path}: a value without a key, or values not in the keys' order"
         );
         self.sections.push(Section { path: path.to_owned(), doc: None, lines });
         self.sections.extend(below);
     }
 
-    /// A value that only the whole scenario gives, in place of the one that was noted; and what it comes from.
+    /// Replaces a value that depends on the whole scenario, and adds its origin to the comment.
     pub(crate) fn settle(&mut self, path: &str, key: &str, value: Value, from: &str) {
         let sections = self.sections.iter_mut().filter(|section| section.path == path);
         for line in sections.flat_map(|section| &mut section.lines).filter(|line| line.key == key) {
@@ -119,7 +113,6 @@ impl Resolved {
     }
 }
 
-/// A mechanism's own table.
 fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Section {
     let said = |doc: &dyn Fn() -> String| if is_explained { doc() } else { String::new() };
     let kind = KeyValue {
@@ -145,7 +138,7 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Sect
     }
 }
 
-/// What a key means, and the words it takes.
+/// Meaning of a key, after the words that it accepts.
 fn doc(key: &Key) -> String {
     match &key.form {
         Form::Unit(Unit::Word(words)) => format!("{}: {}", words.join(", "), key.doc),
@@ -153,12 +146,10 @@ fn doc(key: &Key) -> String {
     }
 }
 
-/// What a mechanism is, where it is from, and which could stand there instead.
 fn origin(info: &Info, form: &Form) -> String {
     format!("{} ({}){}", info.summary, info.source, others(form, info))
 }
 
-/// The mechanisms that could stand there instead.
 fn others(form: &Form, chosen: &Info) -> String {
     let Form::Mechanism(question) = form else { return String::new() };
     let mut names = question.names();

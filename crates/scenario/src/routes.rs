@@ -1,4 +1,4 @@
-//! Which links a flow's packets take: the fewest, unless `[route]` says otherwise.
+//! Routes of flows: shortest path (fewest links) unless `[route]` overrides it.
 
 use crate::flows::Placed;
 use crate::key::Form;
@@ -14,10 +14,10 @@ use crate::tree::{self, Table};
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
-/// Most links on a route: packets count their hops in a byte.
+/// Most links on a route: packets count hops in a byte.
 const MOST_HOPS: usize = 255;
 
-/// For a node and a destination: the next node, and where that is said.
+/// For a node and a destination: the next node, and the rule's place.
 pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Span)>;
 
 /// Reads `[route]`: node -> destination -> next node.
@@ -37,7 +37,7 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
                 return Err(reader
                     .problem(
                         rule.place,
-                        format!("{path}.{}: a packet that is there needs no route", rule.key),
+                        format!("{path}.{}: a packet at its destination needs no route", rule.key),
                     )
                     .help("name another destination, or leave the line out"));
             }
@@ -46,7 +46,7 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
                 key: format!("{}.{}", at.key, rule.key).into(),
                 value: Shown::Text(net.nodes[next].clone()),
                 holds: true,
-                doc: format!("what is at {} and bound for {} goes to {}", at.key, rule.key, net.nodes[next]),
+                doc: format!("next node at {} for packets to {}: {}", at.key, rule.key, net.nodes[next]),
             });
         }
     }
@@ -57,7 +57,6 @@ pub(crate) fn overrides(reader: &mut Reader<'_>, document: &Table, net: &Net) ->
     Ok(overrides)
 }
 
-/// The number of a node by its name.
 pub(crate) fn known(
     reader: &Reader<'_>,
     net: &Net,
@@ -74,7 +73,6 @@ pub(crate) fn known(
     })
 }
 
-/// The value of a rule: a neighbour of the node.
 fn next_node(
     reader: &Reader<'_>,
     net: &Net,
@@ -104,7 +102,6 @@ fn next_node(
     }
 }
 
-/// The first link between two neighbours.
 fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
     net.links.iter().enumerate().find_map(|(link, l)| match (l.from, l.to) {
         ends if ends == (from, to) => Some(Hop { link, is_down: true }),
@@ -113,7 +110,6 @@ fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
     })
 }
 
-/// The way of each flow, there and back.
 pub(crate) fn find(
     reader: &Reader<'_>,
     net: &Net,
@@ -140,16 +136,16 @@ pub(crate) fn find(
     Ok(all)
 }
 
-/// Shortest paths, found once for each destination.
+/// Shortest paths, computed once for each destination.
 struct Map<'a> {
     net: &'a Net,
     overrides: &'a Overrides,
-    /// For each destination and node the next hop and the node that it leads to.
+    /// For each destination and node: the next hop and its node.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }
 
 impl Map<'_> {
-    /// The hops from a node to a destination; `place` is what asks for them.
+    /// The hops from a node to a destination; `place` is used in errors.
     fn way(
         &mut self,
         reader: &Reader<'_>,
@@ -181,15 +177,14 @@ impl Map<'_> {
             visited.push(next);
             if is_visited[next] {
                 let circle: Vec<&str> = visited.iter().map(|node| net.nodes[*node].as_str()).collect();
-                let message =
-                    format!("packets for `{}` go round in circles: {}", net.nodes[to], circle.join(" -> "));
+                let message = format!("packets for `{}` loop: {}", net.nodes[to], circle.join(" -> "));
                 return Err(reader
                     .problem(place, message)
                     .label("a loop of routes")
                     .help("change this line of [route], or leave it out: the shortest path has no loop"));
             }
             if hops.len() == MOST_HOPS {
-                let message = format!("the way to `{}` has more than {MOST_HOPS} links", net.nodes[to]);
+                let message = format!("the route to `{}` has more than {MOST_HOPS} links", net.nodes[to]);
                 return Err(reader
                     .problem(place, message)
                     .label("too long")

@@ -1,52 +1,52 @@
-//! A checked scenario: plain data, all that a run needs.
+//! A checked scenario: plain data.
 
 use lasthop_base::{Choice, Duration, Rate, Spread, Time};
 use std::sync::Arc;
 
-/// What to simulate. Every index and every value in it is valid.
+/// Everything that a run needs. All indices and values are valid.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// One line that says what this is.
+    /// Title, one line.
     pub title: String,
-    /// Where its numbers come from.
+    /// Origin of the scenario's numbers.
     pub source: Option<String>,
     /// Length of a run in virtual time.
     pub duration: Duration,
-    /// What is measured before this time is left out; zero: nothing is.
+    /// First part of the run, which is not measured; zero: everything is measured.
     pub warmup: Duration,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Number of repetitions, at least 1.
     pub runs: u32,
-    /// What links charge per packet beside the payload.
+    /// Header bytes that links charge per packet.
     pub headers: Headers,
     /// Time between two samples of a probe.
     pub sample: Duration,
     /// Names of the nodes, in the order in which links name them.
     pub nodes: Vec<String>,
-    /// For each node its middlebox; `none` where it only forwards, which it does where flows begin or end.
+    /// Middlebox of each node; `none` where the node only forwards, as at hosts.
     pub middleboxes: Vec<Choice<lasthop_middlebox::Build>>,
     /// The links, in the order of the document.
     pub links: Vec<Link>,
-    /// The flows, in the order of the document, replicas one by one.
+    /// The flows, in the order of the document; replicas are separate flows.
     pub flows: Vec<Flow>,
-    /// For each flow the way there and back.
+    /// Route of each flow.
     pub routes: Vec<Route>,
 }
 
 impl Scenario {
-    /// The nodes at which a middlebox stands, by their places in [`Scenario::nodes`].
+    /// Nodes with a middlebox, by index into [`Scenario::nodes`].
     pub fn boxed_nodes(&self) -> impl Iterator<Item = (usize, &Choice<lasthop_middlebox::Build>)> {
         self.middleboxes.iter().enumerate().filter(|(_, choice)| lasthop_middlebox::stands(choice))
     }
 }
 
-/// What links charge per packet beside the payload.
+/// Header bytes that links charge per packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Headers {
-    /// The true length of its headers, options included.
+    /// True length of the packet's headers, options included.
     Real,
-    /// Nothing.
+    /// No header bytes.
     None,
     /// This many bytes.
     Nominal(u32),
@@ -57,78 +57,78 @@ pub enum Headers {
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// The node at its upper end: an index into [`Scenario::nodes`].
+    /// Node at its upper end: an index into [`Scenario::nodes`].
     pub from: usize,
-    /// The node at its lower end, another one.
+    /// Node at its lower end, different from `from`.
     pub to: usize,
-    /// The cell whose medium it shares with other links.
+    /// Cell whose medium the link shares with other links.
     pub cell: Option<String>,
-    /// The direction from `from` to `to`.
+    /// Direction from `from` to `to`.
     pub down: lasthop_net::link::Config,
-    /// The direction from `to` to `from`.
+    /// Direction from `to` to `from`.
     pub up: lasthop_net::link::Config,
 }
 
 /// A flow of packets between two nodes.
 #[derive(Clone, Hash, Debug)]
 pub struct Flow {
-    /// Its name; `NAME.1`, `NAME.2` … if there are several of it.
+    /// Its name; replicas are called `NAME.1`, `NAME.2` …
     pub name: String,
-    /// The node that sends: an index into [`Scenario::nodes`].
+    /// Sending node: an index into [`Scenario::nodes`].
     pub from: usize,
-    /// The node that receives, another one.
+    /// Receiving node, different from `from`.
     pub to: usize,
-    /// When it begins at the earliest.
+    /// Earliest start.
     pub start: Time,
-    /// It begins later than that by a random time up to this, before the run ends.
+    /// Largest random delay of the start, which stays before the run's end.
     pub start_spread: Duration,
-    /// Each of a TCP flow's packets leaves its host later by a random time up to this; none overtakes another.
+    /// Largest random delay of each TCP packet at its host, without reordering.
     pub processing: Duration,
-    /// Middleboxes cannot read its packets, as if they were encrypted, and let them pass.
+    /// Whether the headers are unreadable to middleboxes, which let the packets pass.
     pub opaque: bool,
-    /// What it sends.
+    /// Traffic of the flow.
     pub traffic: Traffic,
 }
 
-/// What a flow sends.
+/// Traffic of a flow.
 #[derive(Clone, Hash, Debug)]
 pub enum Traffic {
     /// A stream of bytes over TCP.
     Tcp {
-        /// How much.
+        /// Amount of data.
         transfer: Transfer,
-        /// The end that sends. Flows that are alike share it.
+        /// Sending end, shared by flows that are alike.
         source: Arc<lasthop_tcp::Config>,
-        /// The end that receives.
+        /// Receiving end.
         destination: Arc<lasthop_tcp::Config>,
     },
-    /// Datagrams that nobody acknowledges.
+    /// Unacknowledged datagrams.
     Datagrams {
-        /// Rate while it sends, payload only.
+        /// Rate while sending, payload only.
         rate: Rate,
         /// Payload of a datagram, bytes, at least 1.
         packet: u32,
-        /// When it ends; `None`: with the run.
+        /// End time; `None`: the end of the run.
         stop: Option<Time>,
-        /// When it sends.
+        /// Pattern of sending.
         pattern: Pattern,
-        /// Each datagram is late by a random time up to this.
+        /// Largest random delay of each datagram.
         jitter: Duration,
-        /// So many leave at once, at least 1.
+        /// Number of datagrams sent back to back, at least 1.
         burst: u32,
     },
 }
 
-/// How much a TCP flow transfers.
+/// Amount of data of a TCP flow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Transfer {
-    /// As much as it can until the run ends.
+    /// As much as possible until the run ends.
     Bulk,
     /// This many bytes, at least 1.
     Bytes(u64),
-    /// The destination asks, the source answers, again and again.
+    /// Repeated requests by the destination, with responses by the source.
     Exchanges(Exchanges),
-    /// The source has data for a while, then none, or it writes at a rate.
+    /// Data with pauses, or data written at a rate.
     Pauses(Pauses),
 }
 
@@ -137,37 +137,37 @@ pub enum Transfer {
 pub struct Exchanges {
     /// Bytes of a request, at least 1.
     pub request: u64,
-    /// Bytes of a response in the mean, at least 1.
+    /// Mean bytes of a response, at least 1.
     pub response: u64,
-    /// How responses spread about it.
+    /// Distribution of response sizes.
     pub sizes: Spread,
-    /// Time from a response's last byte to the next request, in the mean.
+    /// Mean time from a response's last byte to the next request.
     pub think: Duration,
-    /// How it spreads about that.
+    /// Distribution of `think`.
     pub period: Spread,
-    /// Requests are due so far apart instead.
+    /// Interval between requests, instead of `think`.
     pub every: Option<Duration>,
-    /// After so many the destination closes, at least 1; `None`: they go on until the run ends.
+    /// Number of requests after which the destination closes, at least 1; `None`: no limit until the run ends.
     pub most: Option<u64>,
 }
 
-/// A source of TCP that pauses, or writes at a rate.
+/// A TCP source that pauses, or writes at a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pauses {
-    /// How long it has data, in the mean; longer than the run if it never pauses.
+    /// Mean time with data; longer than the run if the source never pauses.
     pub on: Duration,
-    /// How long it has none then, in the mean.
+    /// Mean length of a pause.
     pub off: Duration,
-    /// How both spread.
+    /// Distribution of both.
     pub period: Spread,
-    /// At what rate it writes while on; `None`: as much as the connection takes.
+    /// Write rate while on; `None`: as fast as the connection accepts.
     pub rate: Option<Rate>,
 }
 
-/// When a source of datagrams sends.
+/// Pattern of a datagram source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pattern {
-    /// Always.
+    /// Without pauses.
     Constant,
     /// In bursts.
     OnOff {
@@ -175,25 +175,25 @@ pub enum Pattern {
         on: Duration,
         /// Length of a pause, or its mean.
         off: Duration,
-        /// Whether both are exponentially distributed; otherwise they are always that long.
+        /// Whether both are exponentially distributed; otherwise they are constant.
         exponential: bool,
     },
 }
 
-/// The links that a flow's packets take.
+/// Links that a flow's packets cross.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Route {
-    /// From source to destination, at least one.
+    /// From source to destination, at least one hop.
     pub there: Vec<Hop>,
-    /// From destination to source, at least one.
+    /// From destination to source, at least one hop.
     pub back: Vec<Hop>,
 }
 
 /// One direction of one link.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hop {
-    /// An index into [`Scenario::links`].
+    /// Index into [`Scenario::links`].
     pub link: usize,
-    /// Whether it is taken down, from its `from` to its `to`.
+    /// Whether the direction is from the link's `from` to its `to`.
     pub is_down: bool,
 }

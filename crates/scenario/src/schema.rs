@@ -1,6 +1,6 @@
 //! JSON Schema (draft 2020-12) of scenario files, for editors.
 //!
-//! It says what each key takes; that a node exists, or that a route has no loop, only reading the scenario tells.
+//! The schema covers the values of each key. Only reading the scenario checks that nodes exist and routes have no loop.
 
 use crate::catalogue::Catalogue;
 use crate::key::{Form, Key, Presence, parameters};
@@ -47,13 +47,12 @@ fn document(catalogue: &Catalogue) -> Value {
 }
 
 const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
-/// A number and a unit; which units there are, the description says.
+/// A number and a unit; the description lists the units.
 const QUANTITY: &str = r"^\s*[0-9.+_][0-9._eE+-]*\s*[A-Za-zµ/]+\s*$";
 
 /// Whole numbers between commas, or nothing.
 const COUNTS: &str = r"^\s*([0-9]+\s*(,\s*[0-9]+\s*)*)?$";
 
-/// Tables by name.
 fn named(doc: &str, table: Value) -> Value {
     json!({
         "type": "object",
@@ -111,7 +110,6 @@ fn flow(catalogue: &Catalogue, kind: &str) -> Value {
     flow
 }
 
-/// A table with these keys and no others.
 fn object(doc: &str, keys: &[Key]) -> Value {
     let properties: Map<String, Value> =
         keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
@@ -149,7 +147,6 @@ fn property(key: &Key) -> Value {
     schema
 }
 
-/// A default as the JSON value that a scenario would have.
 fn default(form: &Form, text: &str) -> Value {
     match form {
         Form::Unit(Unit::Number(..) | Unit::Probability(..) | Unit::Count(..) | Unit::Flag) => {
@@ -184,7 +181,6 @@ fn unit(unit: &Unit) -> Value {
     }
 }
 
-/// A number, or the same as text.
 fn number(kind: &str, low: Value, high: Value, suffix: &str) -> Value {
     let pattern = format!(r"^\s*[0-9.+_-][0-9._eE+-]*{suffix}\s*$");
     json!({ "anyOf": [
@@ -193,7 +189,6 @@ fn number(kind: &str, low: Value, high: Value, suffix: &str) -> Value {
     ]})
 }
 
-/// A mechanism: its name, or a table.
 fn mechanism(question: &Question) -> Value {
     let word = |info: &&'static Info| json!({ "const": info.name, "description": format!("{} ({})", info.summary, info.source) });
     let table = |info: &&'static Info| {

@@ -1,4 +1,4 @@
-//! `--set path=value`: putting a value at the places that a path means, and taking one away (`--set path=`).
+//! `--set path=value`: sets the value at the places that a path means, or removes it (`--set path=`).
 
 use crate::draft::Draft;
 use crate::links::SERVICES;
@@ -11,7 +11,7 @@ use crate::tree::{Content, Node, Table};
 use lasthop_base::Question;
 use std::sync::Arc;
 
-/// Sets what the path means to a value; `at` is where the path stands.
+/// Sets a path to a value; `at` is the path's own place.
 pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: Node) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
     let mut places = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: Node) -> Res
     Ok(())
 }
 
-/// Takes away what the path means, so that its default holds again.
+/// Removes the key that a path means, so that its default holds.
 pub(crate) fn take_away(draft: &mut Draft, path: &str, at: Span) -> Result<(), Problem> {
     let catalogue = Arc::clone(&draft.catalogue);
     let mut found = false;
@@ -41,14 +41,14 @@ pub(crate) fn take_away(draft: &mut Draft, path: &str, at: Span) -> Result<(), P
     }
     match found {
         true => Ok(()),
-        false => Err(problem(draft, at, format!("`{path}` is not set, so there is nothing to take away"))
+        false => Err(problem(draft, at, format!("`{path}` is not set, so it cannot be removed"))
             .label("not set")
             .help(format!("{path}=VALUE sets it; `lasthop show` prints what is set"))),
     }
 }
 
-/// Takes a key of a link's direction (`wireless.down`) away. Where the link's own table says it for both directions, this
-/// one gets `otherwise`.
+/// Removes a key of a link's direction (`wireless.down`). If the link's own table sets the key for both directions,
+/// this direction gets `otherwise`.
 pub(crate) fn forget(draft: &mut Draft, direction: &str, key: &str, otherwise: Option<&str>) {
     let Some((link, way)) = direction.rsplit_once('.') else { return };
     let mut path = ["link", link, way].map(str::to_owned).to_vec();
@@ -61,10 +61,10 @@ pub(crate) fn forget(draft: &mut Draft, direction: &str, key: &str, otherwise: O
     }
 }
 
-/// A mechanism on a path: number of parts before it, and its question.
+/// A mechanism on a path: number of parts before it, and its seam.
 type OnPath<'c> = Option<(usize, &'c Question)>;
 
-/// The mechanism as seen from the next part on, and its question if it is at this part.
+/// The mechanism relative to the next part, and its seam if it is at this part.
 fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&Question>) {
     match mechanism {
         Some((0, question)) => (None, Some(question)),
@@ -73,8 +73,8 @@ fn step(mechanism: OnPath<'_>) -> (OnPath<'_>, Option<&Question>) {
     }
 }
 
-/// Puts a value at a path, making tables on the way; `both` is what a link's own table says of the path's first part when
-/// `table` is one of its directions.
+/// Sets a value at a path and creates missing tables. If `table` is a direction, `both` is the link's own value for the
+/// path's first part.
 fn assign(
     table: &mut Table,
     both: Option<Content>,
@@ -89,7 +89,7 @@ fn assign(
         return;
     }
     if table.find(key).is_none() {
-        // A parameter of what the link says for both directions: this direction gets its own.
+        // A parameter of a mechanism that the link sets for both directions: this direction gets its own copy.
         let content = both.unwrap_or_else(|| Content::Table(Arc::default()));
         table.set(key, at, Node { place: at, content });
     }
@@ -107,7 +107,7 @@ fn assign(
     }
 }
 
-/// Removes a key from the table at a path; whether it was there.
+/// Removes a key from the table at a path; returns whether the key existed.
 fn remove(document: &mut Table, path: &[String], mut mechanism: OnPath<'_>, key: &str) -> bool {
     let mut table = document;
     for part in path {

@@ -2,10 +2,10 @@
 
 use crate::resolved::{KeyValue, Resolved, Section};
 
-/// Comments do not go beyond this column.
+/// Last column of comments.
 const WIDEST: usize = 110;
 
-/// All tables, each key with its value and what it means.
+/// All tables, each key with value and meaning.
 pub(crate) fn text(resolved: &Resolved) -> String {
     let mut text =
         String::from("# Every key with its value; lines that begin with # are examples of keys not set.\n");
@@ -22,7 +22,7 @@ pub(crate) fn text(resolved: &Resolved) -> String {
     text
 }
 
-/// The same without a comment: only keys that are set.
+/// The keys that are set, without comments.
 pub(crate) fn bare(resolved: &Resolved) -> String {
     let mut text = String::with_capacity(4096);
     for section in &resolved.sections {
@@ -59,7 +59,6 @@ fn lines(section: &Section, text: &mut String) {
     }
 }
 
-/// Comment lines of their own.
 fn comment(doc: &str, text: &mut String) {
     let mut width = 0;
     for word in doc.split_whitespace() {

@@ -1,12 +1,11 @@
-//! The snippet of a text that is drawn beside a problem: all of it, but no endless lines.
+//! The text drawn beside a problem: the whole source, with long lines cut.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Longest line drawn, bytes.
 const LONGEST: usize = 240;
 
-/// The text with long lines cut, and where the span is in it.
+/// The text with long lines cut, and the span's range in it.
 pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<usize>) {
     if text.split('\n').all(|line| line.len() <= LONGEST) {
         return (Cow::Borrowed(text), span);
@@ -17,7 +16,7 @@ pub(crate) fn snippet(text: &str, span: Range<usize>) -> (Cow<'_, str>, Range<us
     for line in text.split_inclusive('\n') {
         let ends = begins + line.len();
         let holds_start = (begins..ends).contains(&span.start) || (span.start == ends && ends == text.len());
-        // The line that is underlined is cut before the span, too.
+        // The underlined line is also cut before the span.
         let from = match holds_start {
             true => boundary(line, (span.start - begins).saturating_sub(LONGEST / 2)),
             false => 0,

@@ -1,4 +1,4 @@
-//! Values written as in a scenario, so that they read back as the same value.
+//! Values as scenario text, which reads back as the same value.
 
 use lasthop_base::Value;
 use std::fmt::Write;
@@ -10,7 +10,6 @@ pub(crate) fn plain(value: &Value) -> String {
     text
 }
 
-/// Adds the value as TOML.
 pub(crate) fn push_toml(value: &Value, text: &mut String) {
     match value {
         Value::Number(_) | Value::Count(_) | Value::Flag(_) => push(value, text),
@@ -23,9 +22,8 @@ pub(crate) fn push_toml(value: &Value, text: &mut String) {
     }
 }
 
-/// Adds what [`plain`] says.
 fn push(value: &Value, text: &mut String) {
-    // A text has room for everything.
+    // Writing to a string cannot fail.
     let _ = match value {
         Value::Duration(span) => write!(text, "{span}"),
         Value::Rate(rate) => write!(text, "{rate}"),
@@ -51,7 +49,6 @@ fn push(value: &Value, text: &mut String) {
     };
 }
 
-/// Adds any text as a TOML string.
 pub(crate) fn push_quoted(text: &str, to: &mut String) {
     to.push('"');
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
@@ -67,7 +64,7 @@ pub(crate) fn push_quoted(text: &str, to: &mut String) {
     to.push('"');
 }
 
-/// An amount in the largest unit that keeps it a whole number below a thousand or so.
+/// An amount in the largest unit that divides it; small amounts in bytes.
 fn in_unit(amount: u64) -> (u64, &'static str) {
     const UNITS: &[(&str, u64)] = &[
         ("GiB", 1 << 30),
@@ -77,7 +74,7 @@ fn in_unit(amount: u64) -> (u64, &'static str) {
         ("KiB", 1 << 10),
         ("KB", 1_000),
     ];
-    // "1000 bytes" and "1500 bytes" are how segments are written.
+    // Segments are written "1000 bytes" and "1500 bytes".
     const SMALL: u64 = 10_000;
     let unit = UNITS.iter().find(|(_, size)| amount >= SMALL && amount.is_multiple_of(*size));
     match unit {

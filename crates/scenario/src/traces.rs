@@ -9,17 +9,15 @@ use lasthop_base::Duration;
 use lasthop_net::service::{Light, LightTrace, SizeDelays, Trace, TraceError};
 use std::sync::Arc;
 
-/// Largest trace read, bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// What belongs to a `trace`: recorded trains before it.
+/// Keys that need a `trace`: recorded trains.
 pub(crate) const BESIDE_TRACE: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
-/// Reads the trace that `key` names at `place`.
 pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> Result<Arc<Trace>, Problem> {
     let refuse = |why: String| {
         reader.problem(place, format!("{key}: {why}")).help(
-            "a trace is a file in Mahimahi's format: one time in whole milliseconds a line, not decreasing",
+            "a trace is a file in Mahimahi's format: one time in whole milliseconds per line, not decreasing",
         )
     };
     if let Some(ready) = name.strip_prefix(ready::TRACE_PREFIX) {
@@ -39,10 +37,9 @@ pub(crate) fn read(reader: &Reader<'_>, key: &str, name: &str, place: Span) -> R
 }
 
 const LINES: &str =
-    "each line is a time in whole milliseconds, not before the line above; the last one is above 0";
-/// What a light trace is.
+    "each line is a time in whole milliseconds, not less than the line above; the last time is above 0";
 const TRAINS: &str = "a light trace is CellReplay's: each line has a time, a base delay one way and the opportunities of a \
-                      train, `0 21 0 2 4`, in whole milliseconds; the last time is above 0";
+ train, `0 21 0 2 4`, in whole milliseconds; the last time is above 0";
 const SIZES: &str =
     "delays by size are CellReplay's latency-offset: `100 0.0`, `200 0.5` … bytes and ms, in steps of 100";
 
@@ -52,21 +49,20 @@ fn text(reader: &Reader<'_>, name: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("`{name}` is not a text file"))
 }
 
-/// The recorded trains of a direction, if it has some.
 pub(crate) fn light(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Option<Light>, Problem> {
     let Some((name, place)) = fields.text("light").zip(fields.place("light")) else {
         let beside = BESIDE_TRACE.into_iter().find_map(|key| Some((key, fields.place(key)?)));
         return match beside {
             None => Ok(None),
             Some((key, place)) => Err(reader
-                .problem(place, format!("{} is without `light`", head.key(key)))
-                .help("it belongs to a light trace: light = \"down-delay-light-pdo\"")),
+                .problem(place, format!("{} needs `light`", head.key(key)))
+                .help("add a light trace: light = \"down-delay-light-pdo\"")),
         };
     };
     if fields.text("trace").is_none() {
-        return Err(reader
-            .problem(place, format!("{} is without `trace`", head.key("light")))
-            .help("behind a light trace's trains comes the heavy trace: trace = \"down-heavy-pdo\""));
+        return Err(reader.problem(place, format!("{} needs `trace`", head.key("light"))).help(
+            "add the heavy trace, which follows the light trace's trains: trace = \"down-heavy-pdo\"",
+        ));
     }
     let trace = table(reader, &head.key("light"), (name, place), TRAINS, LightTrace::parse)?;
     let sizes = match fields.text("light_sizes").zip(fields.place("light_sizes")) {
@@ -77,7 +73,6 @@ pub(crate) fn light(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Res
     Ok(Some(Light { trace, timer_millis: timer.as_nanos() / 1_000_000, sizes }))
 }
 
-/// A file of lines.
 fn table<T>(
     reader: &Reader<'_>,
     key: &str,
@@ -93,7 +88,6 @@ fn table<T>(
     })
 }
 
-/// The problem with one line of a trace.
 fn faulty(name: &str, text: &str, error: &TraceError, key: &str, help: &str) -> Problem {
     let mut start = 0;
     let mut span = 0..0;

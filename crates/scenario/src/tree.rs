@@ -1,4 +1,4 @@
-//! A TOML document as a tree in which every key and value knows its place.
+//! A TOML document as a tree; every key and value has its place.
 
 use crate::problem::Problem;
 use crate::source::{Source, Span};
@@ -7,36 +7,31 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A table: its entries in the order of the document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// A key with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Where the key stands.
     pub(crate) place: Span,
     pub(crate) node: Node,
 }
 
-/// A value.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) place: Span,
     pub(crate) content: Content,
 }
 
-/// What a value is.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Text(String),
-    /// Decimal digits, sign, point, exponent; `nan` and `inf` too.
+    /// Digits, sign, point, exponent; also `nan` and `inf`.
     Number(String),
     Flag(bool),
-    /// Shared until it is changed: the drafts of a sweep's points have most of their tables in common.
+    /// Shared copy-on-write: the drafts of a sweep's points share most of their tables.
     Table(Arc<Table>),
     /// A list or a date, which no key takes.
     Other(&'static str),
@@ -51,12 +46,11 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
 
-    /// The keys, in order.
     pub(crate) fn keys(&self) -> Vec<&str> {
         self.entries.iter().map(|entry| entry.key.as_str()).collect()
     }
 
-    /// Sets a key: replaces its value in place, or appends.
+    /// Sets a key: replaces its value, or appends the key.
     pub(crate) fn set(&mut self, key: &str, place: Span, node: Node) {
         match self.find_mut(key) {
             Some(entry) => entry.node = node,
@@ -64,7 +58,6 @@ impl Table {
         }
     }
 
-    /// The table under this key, if it is one.
     pub(crate) fn table(&self, key: &str) -> Option<&Table> {
         self.find(key).and_then(|entry| entry.node.table())
     }
@@ -82,7 +75,7 @@ impl Node {
         }
     }
 
-    /// A value other than a table as text, as [`lasthop_base::Unit::parse`] reads it.
+    /// A value other than a table, as text for [`lasthop_base::Unit::parse`].
     pub(crate) fn scalar(&self) -> Option<&str> {
         match &self.content {
             Content::Text(text) | Content::Number(text) => Some(text),
@@ -92,7 +85,6 @@ impl Node {
         }
     }
 
-    /// What it is, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.content {
             Content::Text(_) => "a text",
@@ -104,7 +96,6 @@ impl Node {
     }
 }
 
-/// Reads a whole document; `number` is the source's number among the draft's.
 pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
     refuse_deep_keys(source)?;
     match DeTable::parse(&source.text) {
@@ -113,15 +104,15 @@ pub(crate) fn parse(source: &Source, number: usize) -> Result<Table, Problem> {
             let span = error.span().unwrap_or(0..0);
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
             Err(Problem::new(source, span, format!("this is not TOML: {message}"))
-                .help("write `key = value` lines; texts and quantities stand in quotes: rate = \"2 Mbit/s\""))
+                .help("write `key = value` lines; put texts and quantities in quotes: rate = \"2 Mbit/s\""))
         }
     }
 }
 
-/// Reads a value as typed after `--set KEY=`: TOML if it is TOML, else the text itself.
+/// Reads a value typed after `--set KEY=`: as TOML if valid, else as text.
 pub(crate) fn parse_typed(written: &str, place: Span) -> Node {
     let trimmed = written.trim();
-    // A line break would begin another entry; so would a comment end this one.
+    // A line break would begin another entry; a comment would end this entry.
     let may_be_toml = !trimmed.contains(['\n', '\r', '#']) && trimmed.matches('.').count() <= DEEPEST;
     if may_be_toml {
         let document = format!("v={trimmed}");
@@ -138,7 +129,7 @@ pub(crate) fn parse_typed(written: &str, place: Span) -> Node {
     Node::text(place, trimmed)
 }
 
-/// Gives a node and all below it one place.
+/// Sets the place of a node and of everything below it.
 fn relocate(node: &mut Node, place: Span) {
     node.place = place;
     if let Content::Table(table) = &mut node.content {
@@ -149,10 +140,9 @@ fn relocate(node: &mut Node, place: Span) {
     }
 }
 
-/// No scenario nests deeper than this.
 const DEEPEST: usize = 32;
 
-/// Refuses keys of very many parts (`a.a.a.a…`): each part is a table in a table, and the stack is not endless.
+/// Refuses keys of very many parts (`a.a.a.a…`): each part is a nested table, and the stack is limited.
 fn refuse_deep_keys(source: &Source) -> Result<(), Problem> {
     const MOST_DOTS: usize = 64;
     let mut start = 0;

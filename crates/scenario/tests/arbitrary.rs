@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/hasegawa.toml");
 
-/// Whatever comes of it: what is valid can be shown and read back, what is not can be drawn.
+/// A valid draft can be shown and read back; a problem can be drawn.
 fn whatever_comes(result: Result<Draft, Problem>) {
     match result.and_then(|draft| draft.show()) {
         Ok(shown) => {
@@ -24,7 +24,6 @@ fn whatever_comes(result: Result<Draft, Problem>) {
     }
 }
 
-/// Pieces that mean something here.
 fn piece() -> impl Strategy<Value = String> {
     const WORDS: &[&str] = &[
         "link",

@@ -1,4 +1,4 @@
-//! Queues whose room is given in bandwidth-delay products.
+//! Queue limits in bandwidth-delay products.
 
 use lasthop_base::Value;
 use lasthop_net::link::Config;
@@ -12,7 +12,7 @@ fn read(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// Packets and bytes for which a queue has room; 0: any.
+/// Limit of a queue in packets and bytes; 0: no limit.
 fn room(direction: &Config) -> (u64, u64) {
     (direction.queue.values.count("packets"), direction.queue.values.bytes("bytes"))
 }
@@ -37,7 +37,7 @@ fn a_queue_of_which_nobody_says_anything_has_one() {
     assert_eq!(room(&load("rate=10Mbit/s,rtt=100ms,queue=20p").links[0].down), (20, 0));
 }
 
-/// `queue=` of a line is that of both directions, as `rate=` is; 1 bdp is each one's own.
+/// `queue=` in a line applies in both directions, as `rate=` does; each direction has its own product.
 #[test]
 fn a_lines_queue_holds_in_both_directions() {
     let rooms = |line: &str| {
@@ -56,12 +56,12 @@ fn one_product_is_ten_packets_at_least_and_half_of_one_five() {
     let down = |line: &str| room(&load(line).links[0].down).1;
     assert_eq!(down("rate=1Mbit/s"), 15_000);
     assert_eq!(down("rate=1Mbit/s,rtt=8ms,queue=0.5bdp"), 7_500);
-    // 2 Mbit/s times 30 ms: 7500 bytes; twice that is ten packets already.
+    // 2 Mbit/s times 30 ms: 7500 bytes; two products are ten packets.
     assert_eq!(down("rate=2Mbit/s,rtt=30ms,queue=2bdp"), 15_000);
     assert_eq!(down("rate=1Mbit/s,segment=500bytes,headers=none"), 5_000);
 }
 
-/// Each link has the longest round trip of the flows that cross it: near 20 ms, far 80 ms.
+/// A link's product uses the longest round trip of the flows that cross it: near 20 ms, far 80 ms.
 #[test]
 fn the_longest_round_trip_counts() {
     let net = "[link.shared]\nfrom = 'a'\nto = 'b'\nrate = '10 Mbit/s'\none_way_delay = '10 ms'\n\
@@ -73,8 +73,8 @@ fn the_longest_round_trip_counts() {
     assert_eq!(rooms, [100_000, 25_000, 100_000]);
 }
 
-/// A plan: 2 Mbit/s for 1 s and 6 Mbit/s for 3 s are 5 Mbit/s, times 80 ms 50,000 bytes. A trace: an opportunity of 1504
-/// bytes each millisecond is 12.032 Mbit/s, times 100 ms 150,400 bytes.
+/// Plan: 2 Mbit/s for 1 s and 6 Mbit/s for 3 s have a mean of 5 Mbit/s, times 80 ms 50,000 bytes. Trace: 1504 bytes
+/// each millisecond are 12.032 Mbit/s, times 100 ms 150,400 bytes.
 #[test]
 fn of_a_rate_that_changes_the_mean_counts() {
     let plan = read(
@@ -97,11 +97,12 @@ fn the_resolved_scenario_shows_the_room_and_what_it_comes_from() {
     let in_one_line = shown.replace("\n# ", " ");
     assert!(in_one_line.contains("here: 1 bdp of 10 Mbit/s and 20 ms"), "{shown}");
     assert!(shown.contains("size = \"1 GiB\""), "the window: {shown}");
-    let again = Draft::parse(&shown, "shown").and_then(|draft| draft.check()).expect("it reads back");
+    let again = Draft::parse(&shown, "shown").and_then(|draft| draft.check()).expect("the text reads back");
     assert_eq!(room(&again.links[0].down), (0, 25_000));
 }
 
-/// The largest window that TCP can express limits nothing: 1 Gbit/s times 100 ms, and the queue, are 25 MB.
+/// The default receive buffer, the largest window of TCP, limits nothing: 1 Gbit/s times 100 ms, and the queue, are 25
+/// MB.
 #[test]
 fn the_receive_window_limits_nothing_unless_the_scenario_says_so() {
     let scenario = load("profile=plain,rate=1Gbit/s,rtt=100ms");

@@ -1,4 +1,4 @@
-//! Links that share a medium: how that is written, and what is refused.
+//! Links that share a medium: syntax and errors.
 
 use lasthop_scenario::{Problem, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -12,7 +12,7 @@ fn drawn(problem: &Problem) -> String {
     }
 }
 
-/// Two stations behind an access point, the second one's link written so.
+/// Two stations behind an access point; `second` is the rest of the second link.
 fn with(second: &str) -> Result<Scenario, Problem> {
     let text = format!(
         r#"[link]

@@ -1,4 +1,4 @@
-//! Parameters that another one's value makes meaningless: refused in a scenario, and not shown.
+//! Parameters that another parameter's value disables: an error in a scenario, and not shown.
 
 use lasthop_base::{Info, Is, OnlyIf, Rate, Unit, Value};
 use lasthop_scenario::{Catalogue, Draft, Problem};
@@ -38,13 +38,13 @@ fn keys_of_the_other_clock_are_refused_by_name() {
 #[test]
 fn a_key_at_its_default_asks_for_nothing() {
     let value = "{ kind = \"two_state\", clock = \"time\", mean_burst = 1, r = 1, good = \"1 s\" }";
-    let shown = checked(&[(CHANNEL, value)]).expect("nothing is asked for that is not done");
+    let shown = checked(&[(CHANNEL, value)]).expect("every parameter has an effect");
     assert!(shown.contains("good = \"1 s\"") && !shown.contains("mean_burst"), "{shown}");
     checked(&[(CHANNEL, "{ kind = \"two_state\", mean_loss = 0, mean_burst = 5 }")])
         .expect("the end of a sweep");
 }
 
-/// A value in a parameter's range that is not its default.
+/// A valid value other than the default.
 fn other_value(unit: &Unit, default: Option<&str>) -> Option<Value> {
     let default = default.and_then(|text| unit.parse(text).ok());
     let some = match unit {
@@ -62,7 +62,6 @@ fn other_value(unit: &Unit, default: Option<&str>) -> Option<Value> {
     some.into_iter().find(|value| Some(value) != default.as_ref())
 }
 
-/// As a scenario has it.
 fn written(value: &Value) -> String {
     match value {
         Value::Duration(span) => format!("{span}"),
@@ -76,7 +75,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// The rule's other parameter with a value for which the rule fails.
+/// The rule's other parameter, with a value that breaks the rule.
 fn failing(info: &Info, rule: &OnlyIf) -> String {
     let other = info.parameters.iter().find(|parameter| parameter.name == rule.other).expect(rule.other);
     let (text, wanted) = match rule.is {
@@ -90,7 +89,7 @@ fn failing(info: &Info, rule: &OnlyIf) -> String {
     }
 }
 
-/// Each rule of each mechanism names parameters that exist, and a scenario that breaks it is refused.
+/// Each rule names existing parameters, and a scenario that breaks it is refused.
 #[test]
 fn every_rule_of_the_catalogues_is_heeded() {
     let catalogue = Catalogue::default();

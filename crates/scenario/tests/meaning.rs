@@ -1,4 +1,4 @@
-//! What scenarios mean once they are read.
+//! Values that scenarios resolve to.
 
 use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::service::Service;
@@ -128,7 +128,7 @@ fn replicas_have_numbers_and_staggered_starts() {
     }
 }
 
-/// x - a - y and x - b - c - y: the route says that packets from x to y go the long way.
+/// x - a - y and x - b - c - y: the route sends packets from x to y over b.
 #[test]
 fn routes_override_the_fewest_links_in_one_direction() {
     let link = |name: &str, from: &str, to: &str| {
@@ -143,7 +143,7 @@ fn routes_override_the_fewest_links_in_one_direction() {
     assert_eq!(shortest.routes[0].there, [DOWN(0), DOWN(1)]);
     assert_eq!(shortest.routes[0].back, [UP(1), UP(0)]);
     let detour = read(&format!("{net}{flow}[route]\nx.y = 'b'\n"));
-    // From b the shortest way to y is by c, or back by x and a: the first needs fewer links.
+    // From b to y over c takes fewer links than over x and a.
     assert_eq!(detour.routes[0].there, [DOWN(2), DOWN(3), DOWN(4)]);
     assert_eq!(detour.routes[0].back, [UP(1), UP(0)]);
 }
@@ -174,13 +174,11 @@ fn options_set_words_tables_and_parameters() {
 
     let rate = set(&[("link.wireless.down.channel.rate", "3e-5")]);
     assert_eq!(wireless(&rate).down.channel.values.number("rate"), 3e-5);
-    // A short form of the same; a per cent; a text in quotes.
     for (path, value) in
         [("channel.rate", "3e-5"), ("wireless.down.channel.rate", "0.003 %"), ("channel.rate", "\"3e-5\"")]
     {
         assert_eq!(wireless(&set(&[(path, value)])).down.channel.values.number("rate"), 3e-5, "{path}");
     }
-    // A mechanism that was a table becomes a word, and a word becomes a table.
     let word = set(&[("link.wireless.down.channel", "none"), ("link.wireless.down.arq", "none")]);
     assert_eq!(
         (wireless(&word).down.channel.info.name, wireless(&word).down.arq.info.name),
@@ -192,7 +190,6 @@ fn options_set_words_tables_and_parameters() {
     assert_eq!(destination.shape.values.word("covers"), "last_segment");
     let inline = set(&[("flow.bulk.receiver.shape", "{ kind = \"copies\", count = 4 }")]);
     assert_eq!(tcp(&inline, 0).2.shape.values.count("count"), 4);
-    // A parameter of what was absent, or written short.
     let absent = set(&[("link.wireless.up.arq", "repeat"), ("link.wireless.up.arq.transmissions", "2")]);
     assert_eq!(wireless(&absent).up.arq.values.count("transmissions"), 2);
     let queue = set(&[("link.wireless.down.queue.bytes", "10 KB")]);
@@ -200,7 +197,6 @@ fn options_set_words_tables_and_parameters() {
     assert_eq!(wireless(&queue).down.queue.values.bytes("bytes"), 10_000);
     let unlimited = set(&[("link.wireless.down.queue", "unlimited"), ("wireless.down.queue.packets", "7")]);
     assert_eq!(wireless(&unlimited).down.queue.values.count("packets"), 7);
-    // Plain keys, with and without units.
     let plain = set(&[
         ("seed", "7"),
         ("duration", "5 s"),
@@ -252,7 +248,6 @@ fn a_path_changes_all_of_its_flows_or_none() {
     )
     .expect("valid");
     let before = draft.show().expect("valid");
-    // Datagrams have no SACK.
     assert!(draft.set("flow.sack", "false").is_err());
     assert_eq!(draft.show().expect("valid"), before);
     draft.set("recovery", "new_reno").expect("a recovery that needs no SACK");
@@ -283,16 +278,16 @@ fn traces_are_found_beside_the_scenario_and_from_where_one_types() {
     assert_eq!(opportunities(load(&file.to_string_lossy())), 3);
     let inline = format!("trace={},up=1Mbit/s,rtt=20ms", trace.display());
     assert_eq!(opportunities(load(&inline)), 3);
-    // Instead of the rate of a ready path, by its own key or in one line.
+    // Replaces the rate of a ready path, by key or in one line.
     let last =
         |scenario: Scenario| Scenario { links: scenario.links.into_iter().skip(1).collect(), ..scenario };
     let mut lte = Draft::load("lte").expect("a ready path");
-    lte.set("link.wireless.down.trace", &trace.to_string_lossy()).expect("it replaces the rate");
+    lte.set("link.wireless.down.trace", &trace.to_string_lossy()).expect("the trace replaces the rate");
     assert_eq!(opportunities(last(lte.check().unwrap_or_else(|problem| panic!("{problem}")))), 3);
     assert_eq!(opportunities(last(load(&format!("lte,trace={}", trace.display())))), 3);
 }
 
-/// CellReplay's recordings: a light trace belongs to its heavy one, by table and in one line, and goes with it.
+/// CellReplay's recordings: a light trace needs its heavy trace, in tables and in one line, and is removed with it.
 #[test]
 fn light_traces_stand_beside_heavy_ones() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -312,25 +307,28 @@ fn light_traces_stand_beside_heavy_ones() {
     let told = down.light.as_ref().expect("trains");
     assert_eq!((told.trace.trains(), told.trace.length_millis(), told.timer_millis), (3, 3000, 3));
     assert!(told.sizes.is_some());
-    // 30 ms in the mean, over each of the two spells.
+    // 30 ms mean over two spells.
     assert_eq!(down.base_delay(), Duration::from_millis(30));
     // Three opportunities of 1400 bytes in 4 ms.
     assert_eq!(down.service.mean_rate(), Rate::from_bps(8_400_000));
     let shown = draft.show().expect("valid");
     assert!(Draft::parse(&shown, "shown.toml").and_then(|draft| draft.check()).is_ok(), "{shown}");
-    // Another rate goes without it.
+    // A constant rate removes the light trace too.
     draft.set("rate", "5Mbit/s").expect("a key");
     assert_eq!(load_draft(&draft).links[0].down.light, None);
     let refused = |line: String, told: &str| {
         let problem = Draft::load(&line).and_then(|draft| draft.check()).expect_err(&line);
         assert!(problem.to_string().contains(told), "{problem}");
     };
-    refused(format!("rate=5Mbit/s,light={light}"), "light is without `trace`");
-    refused(format!("trace={heavy},up=1Mbit/s,path.down.light_timer=3ms"), "light_timer is without `light`");
+    refused(format!("rate=5Mbit/s,light={light}"), "light needs `trace`");
+    refused(format!("trace={heavy},up=1Mbit/s,path.down.light_timer=3ms"), "light_timer needs `light`");
     refused(format!("trace={heavy},up=1Mbit/s,light={heavy}"), "line 1: needs a time, a base delay and");
     refused(format!("trace={light},up=1Mbit/s,light={light}"), "line 1: `0 20 0 2` is not a whole number");
     refused(format!("trace={heavy},up=1Mbit/s,light={sizes}"), "line 1: needs a time");
-    refused(format!("trace={heavy},up=1Mbit/s,light={light},arq=\"wifi\""), "decides by itself");
+    refused(
+        format!("trace={heavy},up=1Mbit/s,light={light},arq=\"wifi\""),
+        "schedules its own transmissions",
+    );
     for (text, told) in [
         ("0 20 0\n", "needs at least two lines"),
         ("0 20 0\n0 20 0\n", "the last time is 0 ms"),
@@ -343,13 +341,12 @@ fn light_traces_stand_beside_heavy_ones() {
     }
 }
 
-/// The example of it is whole.
 #[test]
 fn the_example_of_light_traces_is_read() {
     let scenario = load(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cellreplay/path.toml"));
     let link = &scenario.links[0];
     assert!(link.down.light.is_some() && link.up.light.is_some());
-    // Eleven lines with 24 to 44 ms, all half a second apart: 29.9 ms.
+    // Eleven lines with 24 to 44 ms, half a second apart: 29.9 ms.
     assert_eq!(link.down.base_delay(), Duration::from_micros(29_900));
 }
 
@@ -357,7 +354,7 @@ fn load_draft(draft: &Draft) -> Scenario {
     draft.check().unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// The name that scenarios had before its siblings' spelling was taken over.
+/// The former spelling with a hyphen still works.
 #[test]
 fn per_ack_with_a_hyphen_is_the_same() {
     let scenario = load("rate=10Mbit/s,rtt=20ms,counting=per-ack");

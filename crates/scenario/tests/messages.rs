@@ -1,4 +1,4 @@
-//! Whole messages as they are drawn.
+//! Whole messages as drawn.
 
 mod fixed;
 

@@ -1,4 +1,4 @@
-//! What stands at nodes: how it is written, and what is refused.
+//! Middleboxes at nodes: syntax and errors.
 
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -12,7 +12,7 @@ fn drawn(problem: &Problem) -> String {
     }
 }
 
-/// hasegawa's path, server - bs - client, with this before its first link.
+/// The path of hasegawa, server - bs - client, with these tables before its first link.
 fn with(tables: &str) -> Result<Scenario, Problem> {
     let text = include_str!("../../../scenarios/hasegawa.toml");
     Scenario::parse(&text.replacen("[link.wired]", &format!("{tables}\n[link.wired]"), 1), "mine.toml")
@@ -35,7 +35,7 @@ fn a_box_is_a_word_or_a_table() {
     let scenario =
         with("[node.bs]\nmiddlebox = { kind = \"snoop\", cache = 7, floor = \"100 ms\" }\n").expect("valid");
     assert_eq!(scenario.middleboxes[1].values.count("cache"), 7);
-    // What stands at a host may be said if it is nothing.
+    // A host may set the middlebox "none".
     assert!(with("[node.client]\nmiddlebox = \"none\"\n").is_ok());
 }
 
@@ -48,7 +48,7 @@ fn a_box_is_set_with_and_without_the_nodes_name() {
     assert_eq!(boxes(&inline), ["none", "snoop", "none"]);
     let scenario = set("hasegawa,middlebox=snoop", "node.bs.middlebox.cache", "7").expect("a parameter");
     assert_eq!(scenario.middleboxes[1].values.count("cache"), 7);
-    assert_eq!(boxes(&set("hasegawa,middlebox=snoop", "middlebox", "").expect("taken away"))[1], "none");
+    assert_eq!(boxes(&set("hasegawa,middlebox=snoop", "middlebox", "").expect("the key is set"))[1], "none");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_is_shown_reads_back() {
     assert!(text.contains("[node.bs.middlebox]\n") && text.contains("kind = \"snoop\""), "{text}");
     let again = Draft::parse(&text, "shown.toml").expect("TOML").show().expect("valid");
     assert_eq!(again.lines().skip(2).collect::<Vec<_>>(), text.lines().skip(2).collect::<Vec<_>>());
-    // A node where one could stand is shown, a host is not.
+    // `show` prints a node that could have a middlebox, but no host.
     let text = shown("hasegawa");
     assert!(text.contains("[node.bs]\n") && text.contains("\nmiddlebox = \"none\""), "{text}");
     assert!(!text.contains("[node.client]"));
@@ -80,7 +80,7 @@ fn it_is_listed_and_explained() {
 }
 
 fn refused(result: Result<Scenario, Problem>) -> String {
-    drawn(&result.expect_err("it is wrong"))
+    drawn(&result.expect_err("an error"))
 }
 
 #[test]

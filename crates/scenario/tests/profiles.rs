@@ -1,4 +1,4 @@
-//! `profile`: what both ends of a flow are where the flow says nothing.
+//! `profile`: defaults of both ends of a flow.
 
 use lasthop_scenario::{Draft, Scenario, Traffic};
 use lasthop_tcp::Config;
@@ -14,7 +14,6 @@ fn ends(line: &str) -> [Config; 2] {
 
 const PATH: &str = "rate=10Mbit/s,rtt=40ms";
 
-/// One line means today's hosts.
 #[test]
 fn a_line_means_two_linux_hosts() {
     let [source, destination] = ends(PATH);
@@ -27,7 +26,6 @@ fn a_line_means_two_linux_hosts() {
     assert_eq!((destination.timing.info.name, destination.window.info.name), ("linux", "autotuned"));
 }
 
-/// A key that the flow says overrides the profile, alone.
 #[test]
 fn a_single_key_overrides_it() {
     let [source, destination] = ends(&format!("{PATH},recovery=sack,timing=immediate,min_rto=1s"));
@@ -36,8 +34,8 @@ fn a_single_key_overrides_it() {
     assert_eq!((destination.timing.info.name, destination.window.info.name), ("immediate", "autotuned"));
 }
 
-/// In Linux HyStart is CUBIC's: with another control there is none, unless the flow says so. A parameter that the profile
-/// presets holds for its mechanism however that is chosen.
+/// Linux uses HyStart with CUBIC only; another congestion control has none unless the flow sets it. A preset parameter
+/// applies to its mechanism however the mechanism was chosen.
 #[test]
 fn what_goes_with_a_mechanism_goes_with_it() {
     let [reno, _] = ends(&format!("{PATH},congestion=reno"));
@@ -50,7 +48,7 @@ fn what_goes_with_a_mechanism_goes_with_it() {
     assert_eq!(rfc.congestion.values.word("variant"), "rfc9438");
 }
 
-/// `plain` is what a file means that says nothing: the endpoints' own defaults.
+/// `plain` is the profile of files that set none: the endpoints' own defaults.
 #[test]
 fn plain_changes_nothing() {
     let [source, destination] = ends(&format!("{PATH},profile=plain"));
@@ -67,24 +65,24 @@ fn plain_changes_nothing() {
     assert_eq!(rfc.rto.smallest.as_millis(), 1000.0);
 }
 
-/// `show` prints all that a profile sets, and what it prints means the same.
+/// `show` prints all keys that a profile sets, and the text reads back as the same scenario.
 #[test]
 fn what_is_shown_reads_back_the_same() {
     for profile in ["plain", "rfc", "linux"] {
         let line = format!("{PATH},profile={profile},congestion=reno");
-        let shown = Draft::load(&line).and_then(|draft| draft.show()).expect("it is shown");
+        let shown = Draft::load(&line).and_then(|draft| draft.show()).expect("a valid scenario");
         assert!(shown.contains(&format!("profile = \"{profile}\"")), "{shown}");
-        let again = Scenario::parse(&shown, "shown").expect("it reads back");
+        let again = Scenario::parse(&shown, "shown").expect("the text reads back");
         assert_eq!(
             format!("{:?}", again.flows),
-            format!("{:?}", Scenario::load(&line).expect("it loads").flows)
+            format!("{:?}", Scenario::load(&line).expect("a valid scenario").flows)
         );
     }
 }
 
 #[test]
 fn an_unknown_profile_is_answered_with_those_there_are() {
-    let problem = Scenario::load(&format!("{PATH},profile=linus")).expect_err("there is none");
+    let problem = Scenario::load(&format!("{PATH},profile=linus")).expect_err("no such profile");
     let text = format!("{problem:?}");
     assert!(text.contains("linux") && text.contains("rfc"), "{text}");
 }

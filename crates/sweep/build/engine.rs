@@ -1,13 +1,13 @@
-//! The engine's name: a hash of the sources that decide the result of a run.
+//! The engine's name: a hash of all sources that determine the result of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates that decide the result of a run.
+/// Crates that determine the result of a run.
 pub const CRATES: [&str; 8] = ["base", "wire", "tcp", "net", "middlebox", "engine", "scenario", "sim"];
 
-/// The sources of each of [`CRATES`], beside the folder of this crate: `../tcp` in the repository, `../lasthop-tcp` among
-/// vendored packages, `../lasthop-tcp-VERSION` in a registry's folder.
+/// The source folder of each of [`CRATES`], beside this crate's folder: `../tcp` in the repository, `../lasthop-tcp`
+/// among vendored packages, `../lasthop-tcp-VERSION` in a registry's folder.
 ///
 /// # Errors
 /// The name of a crate whose sources are in none of these places.
@@ -21,7 +21,7 @@ pub fn sources(here: &Path, version: &str) -> Result<Vec<PathBuf>, &'static str>
     CRATES.iter().map(find).collect()
 }
 
-/// A hash of all files below these folders, one for each of [`CRATES`]. It is the same wherever the folders are.
+/// A hash of all files below these folders, one folder per crate. The folders' own paths do not matter.
 pub fn hashed(folders: &[PathBuf]) -> String {
     let mut hash = Fnv::default();
     for (name, folder) in CRATES.iter().zip(folders) {
@@ -35,7 +35,6 @@ pub fn hashed(folders: &[PathBuf]) -> String {
     format!("{:016x}", hash.0)
 }
 
-/// All files below a folder, in the order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -43,7 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.into_iter().flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// FNV-1a (Fowler, Noll, Vo): it tells changes apart, it keeps no secrets.
+/// FNV-1a (Fowler, Noll, Vo); not cryptographic.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -53,7 +52,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// A part and its end; lines end as they do on every system.
+    /// Adds a part and an end mark; line ends are normalised.
     fn add(&mut self, bytes: &[u8]) {
         for byte in bytes.iter().filter(|byte| **byte != b'\r').chain(&[0]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);

@@ -1,4 +1,4 @@
-//! Threads of this machine that do runs.
+//! Worker threads on this machine.
 
 use crate::driver::Job;
 use crate::row::{self, Row};
@@ -8,20 +8,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Runs under way and about to begin. Dropping it begins no further one; those under way are left to themselves.
+/// A pool of threads. Dropping it starts no further run and does not wait for runs in progress.
 pub struct Crew {
     jobs: Sender<Job>,
     rows: Receiver<Row>,
     threads: usize,
-    /// Given, and not yet back.
+    /// Runs given and not yet returned.
     out: usize,
 }
 
 impl Crew {
-    /// So many threads, or as many as can be had, at least one.
+    /// Starts `threads` threads, or as many as the system allows, at least one.
     ///
     /// # Errors
-    /// If the system gives none at all.
+    /// If the system allows no thread.
     pub fn of(threads: usize) -> io::Result<Crew> {
         let (jobs, taken) = channel::<Job>();
         let (done, rows) = channel();
@@ -38,25 +38,24 @@ impl Crew {
         Ok(Crew { jobs, rows, threads: begun, out: 0 })
     }
 
-    /// Whether a further job would not wait for long: each thread has one, and one to go on with.
+    /// Whether another job would start soon: each thread may have one running and one queued.
     pub fn has_room(&self) -> bool {
         self.out < 2 * self.threads
     }
 
-    /// Whether nothing is under way.
+    /// Whether no run is in progress.
     pub fn is_idle(&self) -> bool {
         self.out == 0
     }
 
-    /// Gives it a job.
+    /// Queues a job.
     pub fn begin(&mut self, job: Job) {
-        // The threads listen until this is dropped.
         if self.jobs.send(job).is_ok() {
             self.out += 1;
         }
     }
 
-    /// A run that has ended, if one does within this time.
+    /// Waits at most this long for a finished run.
     pub fn next_within(&mut self, wait: Duration) -> Option<Row> {
         match self.rows.recv_timeout(wait) {
             Ok(row) => {
@@ -68,7 +67,6 @@ impl Crew {
     }
 }
 
-/// A thread's work, until nobody gives or wants any more.
 fn work(jobs: &Mutex<Receiver<Job>>, rows: &Sender<Row>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();

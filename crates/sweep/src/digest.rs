@@ -1,22 +1,23 @@
-//! What tells one scenario's runs from another's.
+//! Keys that identify a scenario's runs.
 
 use lasthop_lab::digest::key;
 use lasthop_scenario::Scenario;
 use std::hash::{Hash, Hasher};
 
-/// The engine: its version, and a hash of its sources. Another one may give other numbers, so its runs are others.
+/// Name of the engine: its version, and a hash of its sources. Runs of other engines are never reused.
 pub const ENGINE: &str = env!("LASTHOP_ENGINE");
 
-/// Makes digests; the room in which a scenario is written out serves again for the next.
+/// Computes digests; the buffer is reused.
 #[derive(Debug, Default)]
 pub struct Digests(Written);
 
 impl Digests {
-    /// The key of a scenario's runs: this engine, and all of the checked scenario (recorded links with it) but its title and
-    /// source, its seed, its number of runs and its samples. A mechanism from outside is known by its name and its values.
+    /// The key of a scenario's runs: this engine and the whole checked scenario, including recorded links. Title,
+    /// source, seed, number of runs and sample interval do not count. A mechanism from outside counts by its name and
+    /// values.
     ///
-    /// Values are written as the standard library's `Hash` tells them: a compiler that tells them otherwise, or a processor
-    /// of another byte order, gives other keys, so that runs are made anew; never those of another scenario.
+    /// Values are serialised by the standard library's `Hash`. Another compiler or byte order may give other keys,
+    /// which only repeats runs; two different scenarios never share a key.
     pub fn of(&mut self, scenario: &Scenario) -> String {
         let Scenario {
             title: _,
@@ -40,8 +41,7 @@ impl Digests {
     }
 }
 
-/// What a value tells a hasher, whole, so that two values that differ are written differently. Numbers take as few bytes as
-/// they need: most are small.
+/// A hasher that records its input, so that different values give different bytes. Small numbers take few bytes.
 #[derive(Debug, Default)]
 struct Written(Vec<u8>);
 
@@ -50,7 +50,7 @@ impl Hasher for Written {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Seven bits a byte, the last one below 128.
+    /// Seven bits per byte; the last byte is below 128.
     fn write_u64(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -67,12 +67,12 @@ impl Hasher for Written {
         self.write_u64(number as u64);
     }
 
-    /// What tells the cases of an enum apart.
+    /// Discriminants of enums.
     fn write_isize(&mut self, number: isize) {
         self.write_u64(number as u64);
     }
 
-    /// Nobody asks: what is written is the answer.
+    /// Unused: the recorded bytes are the result.
     fn finish(&self) -> u64 {
         0
     }

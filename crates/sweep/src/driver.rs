@@ -1,7 +1,7 @@
-//! Which run is next, and what becomes of one that came back.
+//! Order of a sweep's runs, and storage of their rows.
 //!
-//! `poll_job` gives runs until there is none, `handle_row` takes them back in any order. What is in the store already is
-//! not given. The order is the first run of every point, then the second of every one …; every point has the same seeds.
+//! `poll_job` gives runs until none is left, `handle_row` takes rows back in any order. Runs that the store already has
+//! are not given. All points' first runs come first, then all second runs …; every point uses the same seeds.
 
 use crate::grid::Grid;
 use crate::row::Row;
@@ -16,20 +16,20 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rows wait no longer than this until they are safe. Each commit waits for the disk.
+/// Longest time until a row is committed. Each commit waits for the disk.
 const SAFE_WITHIN: Duration = Duration::from_millis(250);
 
-/// How often each point is run.
+/// Number of runs of each point.
 #[derive(Clone)]
 pub enum Count {
-    /// So many times.
+    /// Fixed number.
     Runs(u32),
-    /// Until the means over flows of these numbers are so exact, or so many times. One run where nothing is random.
+    /// Until the means over flows of these quantities are this precise, or the limit is reached. One run if nothing is
+    /// random.
     Until(Precision, Vec<Quantity>, u32),
 }
 
 impl Count {
-    /// How often a point may be run.
     fn most(&self, scenario: &Scenario) -> u32 {
         match self {
             Count::Runs(runs) => *runs,
@@ -44,13 +44,12 @@ impl Count {
         }
     }
 
-    /// What the rule looks at in a run.
     fn looked_at(&self, run: &Run) -> Vec<Option<f64>> {
         self.quantities().unwrap_or_default().iter().map(|quantity| run.of_all(*quantity)).collect()
     }
 }
 
-/// One of several parts that are run apart from each other, on other machines say: the `number`-th of `of`, from 1.
+/// One of several parts that run separately, for example on other machines: part `number` of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// From 1.
@@ -60,42 +59,41 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All of it.
+    /// The whole sweep.
     pub const WHOLE: Shard = Shard { number: 1, of: 1 };
 
-    /// Whether the piece of this place is in it.
     fn has(self, place: u64) -> bool {
         place % u64::from(self.of) == u64::from(self.number - 1)
     }
 }
 
-/// A run to be done.
+/// A run to do.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Of which point.
+    /// Digest of its point.
     pub digest: String,
-    /// What is run.
+    /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The same as TOML, for who is in another process.
+    /// The scenario as TOML, for other processes.
     pub text: Arc<str>,
-    /// With which seed.
+    /// The seed.
     pub seed: u64,
 }
 
-/// A point under way. Combinations that come to the same scenario are one.
+/// A point in progress. Combinations with the same scenario are one point.
 struct Under {
     digest: String,
     scenario: Arc<Scenario>,
     text: Arc<str>,
-    /// By run, from 0: the numbers that the rule looks at; without a rule none. A run that failed has no numbers.
+    /// The rule's quantities by run, from 0; empty without a rule and for failed runs.
     done: BTreeMap<u32, Vec<Option<f64>>>,
-    /// Runs wanted so far; grows as the rule looks.
+    /// Runs wanted so far; a rule may raise it.
     wanted: u32,
-    /// Of these not back yet, in this shard.
+    /// Wanted runs of this shard that have not returned.
     open: u32,
 }
 
-/// A sweep under way, the only one who writes to its store.
+/// A sweep in progress, the only writer of its store. Its errors are those of the store.
 pub struct Driver {
     store: Store,
     sweep: i64,
@@ -103,12 +101,11 @@ pub struct Driver {
     count: Count,
     shard: Shard,
     points: Vec<Under>,
-    /// How many points there are.
     of: u64,
     places: BTreeMap<String, usize>,
-    /// The next run of each point that may have further ones: its number, then the point.
+    /// Next run of each point that may need more: run number, then point.
     next: BinaryHeap<Reverse<(u32, usize)>>,
-    /// Rows not yet in the store, the first since then.
+    /// Rows not yet committed, and the time of the first.
     waiting: Vec<Row>,
     since: Option<Instant>,
     found: u64,
@@ -117,10 +114,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Begins, or goes on with, a sweep. Repetitions have the seeds `seed`, `seed + 1` …
-    ///
-    /// # Errors
-    /// What the store says.
+    /// Starts or continues a sweep. Repetitions have the seeds `seed`, `seed + 1` …
     pub fn begin(
         mut store: Store,
         grid: &Grid,
@@ -177,7 +171,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// The next run to do; `None`: none for now, or none at all if nothing is out.
+    /// The next run to do; `None`: none at the moment, or the sweep is complete if no run is out.
     pub fn poll_job(&mut self) -> Option<Job> {
         while let Some(Reverse((run, place))) = self.next.pop() {
             let point = &self.points[place];
@@ -196,11 +190,7 @@ impl Driver {
         None
     }
 
-    /// A run has ended. It is in the store within a quarter of a second if this or [`Driver::handle_time`] is called by
-    /// then.
-    ///
-    /// # Errors
-    /// What the store says.
+    /// Takes a finished run. The row is committed within 250 ms if this or [`Driver::handle_time`] is called by then.
     pub fn handle_row(&mut self, row: Row) -> Result<(), Error> {
         let Some(place) = self.places.get(&row.digest).copied() else { return Ok(()) };
         let number = row.seed.wrapping_sub(self.seed);
@@ -225,10 +215,7 @@ impl Driver {
         self.handle_time()
     }
 
-    /// Time has passed: what has waited long enough is made safe.
-    ///
-    /// # Errors
-    /// What the store says.
+    /// Commits rows that have waited long enough.
     pub fn handle_time(&mut self) -> Result<(), Error> {
         match self.since {
             Some(since) if since.elapsed() >= SAFE_WITHIN => self.commit(),
@@ -236,10 +223,7 @@ impl Driver {
         }
     }
 
-    /// Makes safe what came back.
-    ///
-    /// # Errors
-    /// What the store says.
+    /// Commits all rows.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.store.keep(&self.waiting)?;
         self.waiting.clear();
@@ -247,17 +231,17 @@ impl Driver {
         Ok(())
     }
 
-    /// Runs of this sweep that were in the store before.
+    /// Runs of this sweep that the store already had.
     pub fn found(&self) -> u64 {
         self.found
     }
 
-    /// Runs that came back.
+    /// Runs that have returned.
     pub fn done(&self) -> u64 {
         self.done
     }
 
-    /// Runs that are still to come back; with a rule as many as it will probably take.
+    /// Runs still to return; with a rule, the expected number.
     pub fn left(&self) -> u64 {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
         let Count::Until(precision, ..) = &self.count else { return open };
@@ -269,12 +253,12 @@ impl Driver {
         open + self.points.iter().filter(|point| point.open > 0).map(|it| u64::from(further(it))).sum::<u64>()
     }
 
-    /// What the runs said that failed.
+    /// Messages of failed runs.
     pub fn failed(&self) -> &[String] {
         &self.failed
     }
 
-    /// Points whose means are not as exact as was asked for, although they have been run as often as they may be.
+    /// Points that reached the limit of runs without the required precision.
     pub fn inexact(&self) -> usize {
         let Count::Until(precision, _, most) = &self.count else { return 0 };
         let is_inexact = |point: &&Under| {
@@ -284,28 +268,25 @@ impl Driver {
         self.points.iter().filter(is_inexact).count()
     }
 
-    /// The sweep's number in its store.
+    /// Number of the sweep in its store.
     pub fn sweep(&self) -> i64 {
         self.sweep
     }
 
-    /// The store, when all is done or nothing more is wanted.
-    ///
-    /// # Errors
-    /// What the store says.
+    /// Commits and returns the store.
     pub fn into_store(mut self) -> Result<Store, Error> {
         self.commit()?;
         Ok(self.store)
     }
 
-    /// Lets a point have further runs until some of them are to be done here, or it has enough.
+    /// Requests further runs of a point until one is due in this shard or the point has enough.
     fn extend(&mut self, place: usize) {
         while self.points[place].open == 0 {
             let point = &self.points[place];
             let (before, most) = (point.wanted, self.count.most(&point.scenario));
             let wanted = match &self.count {
                 Count::Runs(runs) => *runs,
-                // Other points' runs: a rule needs all runs of a point.
+                // Points of other shards: a rule needs all runs of a point in one shard.
                 Count::Until(..) if !self.shard.has(place as u64) => 0,
                 Count::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
@@ -329,7 +310,7 @@ impl Driver {
         }
     }
 
-    /// Whether a run is this shard's: every so many-th run, or point where a rule needs all of a point's.
+    /// Whether a run is in this shard: by run, or by point if a rule needs all runs of a point.
     fn is_mine(&self, run: u32, place: usize) -> bool {
         match self.count {
             Count::Runs(_) => self.shard.has(u64::from(run) * self.of + place as u64),
@@ -338,7 +319,7 @@ impl Driver {
     }
 }
 
-/// The first so many runs' values, by number.
+/// Values of the first `runs` runs, by quantity.
 fn columns(done: &BTreeMap<u32, Vec<Option<f64>>>, runs: u32) -> Vec<Vec<Option<f64>>> {
     let width = done.values().next().map_or(0, Vec::len);
     let of = |at: usize| done.range(..runs).map(|(_, values)| values.get(at).copied().flatten()).collect();

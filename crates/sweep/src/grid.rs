@@ -1,4 +1,4 @@
-//! The points of a sweep, and what tells one from another.
+//! The points of a sweep.
 
 use crate::digest::Digests;
 use lasthop_lab::compare::{Variation, drafts};
@@ -11,18 +11,18 @@ use std::sync::Arc;
 pub struct Grid {
     /// The scenario's title.
     pub title: String,
-    /// The keys that have several values.
+    /// Keys with several values.
     pub paths: Vec<String>,
-    /// The combinations, the last key's values changing fastest.
+    /// The combinations; the last key's values change fastest.
     pub points: Vec<Point>,
 }
 
 /// One combination.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its value of each of the grid's paths.
+    /// Value of each of the grid's paths.
     pub values: Vec<String>,
-    /// What it is: see [`Digests::of`]. Two combinations that come to the same scenario have the same.
+    /// Key of its runs, see [`Digests::of`]; equal for combinations with the same scenario.
     pub digest: String,
     /// The resolved scenario as TOML.
     pub text: String,
@@ -31,10 +31,10 @@ pub struct Point {
 }
 
 impl Grid {
-    /// Every combination of the values; a key with one value has it everywhere and is no path of the grid.
+    /// Every combination of the values. A key with one value applies everywhere and is no path of the grid.
     ///
     /// # Errors
-    /// The first key or value that the scenario does not take.
+    /// The first key or value that the scenario does not accept.
     pub fn of(draft: &Draft, settings: &[Variation]) -> Result<Grid, Problem> {
         let is_varied: Vec<bool> = settings.iter().map(|setting| setting.values.len() > 1).collect();
         let varied = |values: Vec<String>| -> Vec<String> {
@@ -57,7 +57,7 @@ impl Grid {
         Ok(Grid { title, paths, points })
     }
 
-    /// What it is: equal for the same paths, values and points in the same order.
+    /// Key of the grid: equal for the same paths, values and points in the same order.
     pub fn digest(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.title];
         parts.extend(self.paths.iter().map(String::as_str));
@@ -103,7 +103,7 @@ mod tests {
         for (key, value) in [("title", "two"), ("seed", "7"), ("runs", "3"), ("sample", "1 s")] {
             assert_eq!(of(key, value), same, "{key}");
         }
-        // Another spelling of the same value is the same point.
+        // Another spelling of a value is the same point.
         assert_eq!(of("queue", "20packets"), same);
         for (key, value) in
             [("duration", "6 s"), ("recovery", "reno"), ("loss", "1.5%"), ("queue", "21packets")]
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// What a store says of a point can be run again.
+    /// A point's text in the store can be run again.
     #[test]
     fn a_point_reads_back_as_the_same_scenario() {
         for path in lasthop_scenario::ready_paths() {

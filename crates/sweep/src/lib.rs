@@ -1,15 +1,15 @@
-//! Sweeps: every combination of some values, each run with the same seeds, in a store that a kill does not harm.
+//! Sweeps: every combination of some values, each run with the same seeds, in a crash-safe store.
 //!
-//! * [`grid`]: the points of a sweep; [`digest`]: what tells one from another.
-//! * [`rule`]: when a point has been run often enough.
-//! * [`row`]: one run as a worker gives it back.
-//! * [`driver`]: which run is next, and what becomes of one that came back: the only one that writes. It has no threads:
-//!   [`crew`] works for it on this machine; others may work for it elsewhere.
-//! * [`parcel`]: runs done by other processes: what goes there, what comes back.
-//! * [`store`]: the file: SQLite, one writer; merging of shards.
-//! * [`results`]: what is shown of a store: a table, objects, comma-separated values.
+//! * [`grid`]: the points of a sweep; [`digest`]: keys that identify their runs.
+//! * [`rule`]: stopping rule for a precision.
+//! * [`row`]: one run with its numbers.
+//! * [`driver`]: order of the runs; the only writer of the store. It has no threads: [`crew`] works on this machine,
+//!   other workers elsewhere.
+//! * [`parcel`]: runs done by other processes, as bytes.
+//! * [`store`]: the SQLite file, with one writer; merging of shards.
+//! * [`results`]: output of a store: table, JSON objects, comma-separated values.
 //!
-//! What is absent: workers never open the file; nothing here prints.
+//! Workers never open the store, and this crate prints nothing.
 
 pub mod crew;
 pub mod digest;

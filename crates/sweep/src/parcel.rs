@@ -1,7 +1,7 @@
-//! Runs that other processes do: what comes back, as bytes.
+//! Encoding of runs done by other processes.
 //!
-//! A parcel is a JSON text that says what its numbers are, then the numbers themselves, each of them eight bytes (IEEE 754,
-//! little-endian), behind the text's length in four. Most runs have the same numbers: what they are stands there once.
+//! A parcel has the length of a JSON text in four bytes, the text, and then the numbers in eight bytes each (IEEE 754,
+//! little-endian). The text names the numbers; runs with the same numbers share one description.
 
 use crate::digest::{Digests, ENGINE};
 use crate::row::{self, Part, Row, Subject};
@@ -11,18 +11,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A run to be done: its point's digest and scenario's text, and its seed.
+/// A run to do: its point's digest, its scenario's text, its seed.
 pub type Order = (String, String, u64);
 
-/// The points that a process has run, so that it reads their scenarios once: workers get many tasks of the same points.
+/// Cache of the scenarios that a process has read: workers get many runs of the same points.
 #[derive(Default)]
 pub struct Known(Mutex<BTreeMap<String, Arc<Scenario>>>);
 
-/// So many points are remembered.
 const MOST_KNOWN: usize = 10_000;
 
 impl Known {
-    /// None yet.
+    /// An empty cache.
     pub const fn none() -> Known {
         Known(Mutex::new(BTreeMap::new()))
     }
@@ -42,10 +41,10 @@ impl Known {
     }
 }
 
-/// Does runs that another process wants.
+/// Does the runs that another process ordered.
 ///
 /// # Errors
-/// If this process has another engine, or another recording under the same name: the numbers would be others.
+/// If this process has another engine, or another recording of the same name, so that results would differ.
 pub fn run(orders: &[Order], known: &Known) -> Result<Vec<Row>, String> {
     let one = |(digest, text, seed): &Order| -> Result<Row, String> {
         Ok(row::run(known.scenario(digest, text)?.as_ref(), digest, *seed))
@@ -62,7 +61,7 @@ fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     }
 }
 
-/// Rows as bytes.
+/// Encodes rows.
 pub fn pack(rows: &[Row]) -> Vec<u8> {
     let mut shapes: Vec<&[Part]> = Vec::new();
     let mut numbers: Vec<u8> = Vec::new();
@@ -89,7 +88,7 @@ pub fn pack(rows: &[Row]) -> Vec<u8> {
     [&length.to_le_bytes()[..], text.as_bytes(), &numbers].concat()
 }
 
-/// Whether two runs have the same numbers of the same subjects, whatever their values.
+/// Whether two runs have the same subjects and quantities.
 fn is_alike(one: &[Part], other: &[Part]) -> bool {
     let has_same_numbers = |(one, other): (&Part, &Part)| {
         one.subject == other.subject
@@ -99,7 +98,6 @@ fn is_alike(one: &[Part], other: &[Part]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(has_same_numbers)
 }
 
-/// What a part's numbers are.
 fn form(part: &Part) -> Value {
     let (kind, name) = match &part.subject {
         Subject::Flow(name) => ("flow", name.as_str()),
@@ -110,7 +108,7 @@ fn form(part: &Part) -> Value {
     json!([kind, name, names])
 }
 
-/// Rows out of bytes; `None` if they are none of [`pack`].
+/// Decodes rows; `None` if the bytes are not from [`pack`].
 pub fn unpack(parcel: &[u8]) -> Option<Vec<Row>> {
     let (length, rest) = parcel.split_first_chunk::<4>()?;
     let (text, numbers) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -121,7 +119,7 @@ pub fn unpack(parcel: &[u8]) -> Option<Vec<Row>> {
     numbers.next().is_none().then_some(rows)
 }
 
-/// Kind and name of a subject, and its numbers' names.
+/// Kind and name of a subject, and names of its numbers.
 type Form = (String, String, Vec<String>);
 
 fn row_of(packed: &Value, shapes: &[Vec<Form>], numbers: &mut impl Iterator<Item = f64>) -> Option<Row> {

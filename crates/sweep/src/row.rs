@@ -1,4 +1,4 @@
-//! One run as a worker gives it back: what it is of, and every number of it.
+//! One run with its numbers, as a worker returns it.
 
 use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_scenario::Scenario;
@@ -11,17 +11,17 @@ use std::time::Instant;
 /// A run that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Of which point: [`crate::grid::Point::digest`].
+    /// Digest of its point: [`crate::grid::Point::digest`].
     pub digest: String,
     /// Its seed.
     pub seed: u64,
-    /// What it took, s.
+    /// Wall-clock time, s.
     pub wall_s: f64,
-    /// Its numbers; or why it has none.
+    /// Its numbers, or the reason for having none.
     pub outcome: Result<Vec<Part>, String>,
 }
 
-/// What numbers are about.
+/// Subject of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// A flow, by its name.
@@ -32,23 +32,23 @@ pub enum Subject {
     Link(String),
 }
 
-/// The numbers of one flow, one direction of a link, or of all flows together.
+/// Numbers of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What they are about.
+    /// Subject of the numbers.
     pub subject: Subject,
-    /// Those that are defined, by their names with units, in the order of columns.
+    /// The defined numbers, by name with unit, in the order of columns.
     pub numbers: Vec<(Cow<'static, str>, f64)>,
 }
 
 impl Part {
-    /// A number by its name; `None` where it is undefined.
+    /// A number by its name; `None` if undefined.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.numbers.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 }
 
-/// Runs a scenario once. A panic, or a run that does not come to its end, is a run without numbers.
+/// Runs a scenario once. A panic or an unfinished run gives a row without numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
     let begun = Instant::now();
     let watch = || Watch { waits: true, ..Watch::default() };
@@ -57,7 +57,6 @@ pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
     Row { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
 }
 
-/// [`parts`] of a run that came to its end.
 fn numbers(outcome: &Outcome) -> Result<Vec<Part>, String> {
     match &outcome.stuck {
         None => Ok(parts(outcome)),
@@ -65,7 +64,7 @@ fn numbers(outcome: &Outcome) -> Result<Vec<Part>, String> {
     }
 }
 
-/// Every number of an outcome: its flows in their order, all of them together, and each direction of its links.
+/// Every number of an outcome: its flows, all of them together, and each link direction.
 pub fn parts(outcome: &Outcome) -> Vec<Part> {
     let flows = outcome.flows.iter().map(|flow| {
         let numbers = METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
@@ -85,21 +84,20 @@ pub fn parts(outcome: &Outcome) -> Vec<Part> {
     flows.chain([all]).chain(links).collect()
 }
 
-/// What is undefined, or no finite number, is left out.
+/// Omits undefined and non-finite numbers.
 fn part(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option<f64>)>) -> Part {
     let defined = numbers.filter_map(|(name, value)| {
         let value = value.filter(|value| value.is_finite())?;
-        // A store keeps whole numbers as such, without the sign of a zero.
+        // A store keeps whole numbers as integers, without the sign of zero.
         Some((Cow::Borrowed(name), value + 0.0))
     });
     Part { subject, numbers: defined.collect() }
 }
 
-/// What a panic said.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("it panicked").to_owned()
+    text.unwrap_or("the run panicked").to_owned()
 }
 
 #[cfg(test)]
@@ -108,23 +106,25 @@ mod tests {
     use lasthop_lab::runs::{links, summary};
     use lasthop_sim::Stuck;
 
-    /// Numbers counted until time stood still are no result.
+    /// Numbers of a run in which time stopped are no result.
     #[test]
     fn a_run_that_is_stuck_has_no_numbers() {
         let scenario = Scenario::load("rate=2Mbit/s,rtt=40ms,duration=1s").expect("a valid scenario");
         let mut outcome = lasthop_sim::run(&scenario, 1);
         assert_eq!(numbers(&outcome).as_ref(), Ok(&parts(&outcome)));
-        outcome.stuck = Some(Stuck { message: "it stands still".to_owned(), help: "raise it".to_owned() });
-        assert_eq!(numbers(&outcome), Err("it stands still; raise it".to_owned()));
+        outcome.stuck = Some(Stuck { message: "time stands still".to_owned(), help: "raise it".to_owned() });
+        assert_eq!(numbers(&outcome), Err("time stands still; raise it".to_owned()));
     }
 
-    /// Every field of `run --format json` is there, with the same value.
+    /// The row has every field of `run --format json`, with the same value.
     #[test]
     fn it_has_every_metric_of_json() {
         let scenario =
             Scenario::load("rate=2Mbit/s,rtt=40ms,loss=1%,duration=5s,count=2").expect("a valid scenario");
         let outcome = lasthop_sim::run(&scenario, 3);
-        let Row { outcome: Ok(parts), seed: 3, .. } = run(&scenario, "d", 3) else { panic!("it has run") };
+        let Row { outcome: Ok(parts), seed: 3, .. } = run(&scenario, "d", 3) else {
+            panic!("the run failed")
+        };
         let outcomes = [outcome];
         let objects = summary::objects(&outcomes).chain(links::objects(&outcomes));
         let mut numbers = 0;

@@ -1,41 +1,41 @@
-//! When a point has been run often enough: the sequential procedure for a relative precision.
+//! Stopping rule: the sequential procedure for a relative precision.
 //!
-//! Run until half of the 95 % interval is at most γ / (1 + γ) of the mean, γ being the relative error that is asked for
-//! (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1; Law and Kelton before; that such intervals cover as they
-//! say when γ gets small is Chow and Robbins, Ann. Math. Stat. 36, 1965). It begins with ten runs, as Law advises, and
-//! looks again after every further tenth, at least ten: whoever looks more often stops by chance more often.
+//! A point is run until half of the 95 % interval is at most γ / (1 + γ) of the mean, where γ is the relative error
+//! (Law, Simulation Modeling and Analysis, 5th ed. 2015, §9.4.1, after Law and Kelton). Chow and Robbins (Ann. Math.
+//! Stat. 36, 1965) prove the coverage for γ towards 0. The first check is after ten runs, as Law advises. Further
+//! checks follow after a tenth more runs each, at least ten: more frequent checks stop by chance more often.
 
 use lasthop_lab::stats::Estimate;
 
-/// Runs before the first look.
+/// Runs before the first check.
 pub const FIRST: u32 = 10;
-/// No point is run more often, unless the user says so.
+/// Default limit of a point's runs.
 pub const MOST: u32 = 10_000;
 
-/// How exact a mean is to be.
+/// Relative precision of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     relative: f64,
 }
 
 impl Precision {
-    /// The relative error allowed, above 0 and below 1: 0.02.
+    /// The allowed relative error, above 0 and below 1: 0.02.
     pub fn new(relative: f64) -> Option<Precision> {
         (relative > 0.0 && relative < 1.0).then_some(Precision { relative })
     }
 
-    /// After how many runs it looks next; `looked` is the last time, 0 at the beginning.
+    /// Number of runs at the next check; `looked`: at the last check, 0 at the start.
     pub fn next_look(looked: u32) -> u32 {
         if looked == 0 { FIRST } else { looked.saturating_add((looked / 10).max(10)) }
     }
 
-    /// Whether these runs are enough. A number that no run has asks for no further ones.
+    /// Whether these runs are enough. A metric that no run reports requests no further runs.
     pub fn is_reached(&self, values: &[Option<f64>]) -> bool {
         self.is_reached_beside(values, values)
     }
 
-    /// Whether half of the interval of `values` is a small enough share of another number's mean: of paired differences,
-    /// whose own mean may be nothing.
+    /// Whether half of the interval of `values` is small enough relative to the mean of `of`. For paired differences,
+    /// whose own mean may be zero.
     pub fn is_reached_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> bool {
         match estimate(values).zip(estimate(of)) {
             Some((estimate, of)) => {
@@ -45,25 +45,25 @@ impl Precision {
         }
     }
 
-    /// How many runs it will probably take, by these.
+    /// Expected number of runs, estimated from these.
     pub fn expected(&self, values: &[Option<f64>]) -> u32 {
         self.expected_beside(values, values)
     }
 
-    /// The same for [`Precision::is_reached_beside`].
+    /// Expected number of runs for [`Precision::is_reached_beside`].
     pub fn expected_beside(&self, values: &[Option<f64>], of: &[Option<f64>]) -> u32 {
         let known = estimate(values).zip(estimate(of));
         let Some((half, of)) = known.and_then(|(estimate, of)| Some((estimate.half_width()?, of))) else {
             return FIRST;
         };
-        // The interval narrows with the root of their number.
+        // The interval shrinks with the square root of the number of runs.
         let ratio = half / (self.allowed() * of.mean.abs());
         let runs = values.len() as f64 * ratio * ratio;
         // A mean of zero has no relative error.
         if runs.is_nan() { FIRST } else { runs.min(f64::from(u32::MAX)) as u32 }
     }
 
-    /// The mean's share that half of the interval may be.
+    /// Largest half width relative to the mean.
     fn allowed(&self) -> f64 {
         self.relative / (1.0 + self.relative)
     }
@@ -80,19 +80,19 @@ mod tests {
 
     #[test]
     fn worked_by_hand() {
-        // 95 and 105 five times each: s = 5.270, t(9) = 2.262, half width 3.770 of 100: 3.77 %. γ / (1 + γ) is that at
-        // γ = 3.92 %.
+        // Five times 95 and five times 105: s = 5.270, t(9) = 2.262, half width 3.770 or 3.77 %, which is γ / (1 + γ)
+        // at γ = 3.92 %.
         let values: Vec<Option<f64>> =
             (0..10).map(|at| Some(if at % 2 == 0 { 95.0 } else { 105.0 })).collect();
         assert!(Precision::new(0.0393).unwrap().is_reached(&values));
         assert!(!Precision::new(0.0391).unwrap().is_reached(&values));
-        // Half the error takes four times the runs.
+        // Half the error needs four times the runs.
         let expected = |relative| Precision::new(relative).unwrap().expected(&values);
         assert_eq!(expected(0.0392), 9);
         assert!((39..=41).contains(&expected(0.0193)), "{}", expected(0.0193));
     }
 
-    /// Differences of -1 and 1 have a mean of nothing; half of their interval is 0.754, of a mean of 100 0.754 %.
+    /// Differences of -1 and 1 have mean 0; half of their interval is 0.754, or 0.754 % of a mean of 100.
     #[test]
     fn differences_are_measured_by_what_they_are_of() {
         let differences: Vec<Option<f64>> =
@@ -120,7 +120,7 @@ mod tests {
         let precision = Precision::new(0.01).unwrap();
         assert!(precision.is_reached(&[Some(0.0); 10]) && precision.is_reached(&[Some(7.0); 10]));
         assert!(precision.is_reached(&[None; 10]));
-        // One value says nothing about the spread.
+        // One value has no spread.
         assert!(!precision.is_reached(&[Some(7.0), None, None]));
         assert_eq!(precision.expected(&[Some(0.0); 10]), FIRST);
         for wrong in [0.0, -0.1, 1.0, f64::NAN] {
@@ -128,14 +128,14 @@ mod tests {
         }
     }
 
-    /// A standard normal number, by Box and Muller's method.
+    /// A standard normal number (Box and Muller).
     fn normal(stream: &mut Stream) -> f64 {
         let radius = (-2.0 * (1.0 - stream.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * stream.uniform()).cos()
     }
 
-    /// How often the interval holds the mean when the rule has stopped, how often the mean is as near as was asked for,
-    /// and runs on average.
+    /// Share of stopped sequences whose interval contains the mean, share whose mean is close enough, and mean number
+    /// of runs.
     fn coverage(relative: f64, draws: u32, mean: f64, draw: fn(&mut Stream) -> f64) -> [f64; 3] {
         let precision = Precision::new(relative).unwrap();
         let mut stream = Stream::named(13, "coverage");
@@ -160,8 +160,8 @@ mod tests {
         [share(covered), share(near), runs as f64 / f64::from(draws)]
     }
 
-    /// Stopping by the data costs some coverage: Chow and Robbins promise 95 % in the limit only (how much before it: Law,
-    /// Kelton and Koenig, Commun. Stat. B 10, 1981). Three standard errors of 2,000 draws are 1.5 points.
+    /// The rule's coverage is below 95 % for finite γ; Chow and Robbins prove only the limit (measurements: Law, Kelton
+    /// and Koenig, Commun. Stat. B 10, 1981). Three standard errors of 2,000 draws are 1.5 points.
     #[test]
     fn the_interval_covers_as_it_says() {
         for (name, relative, least, mean, draw) in [
@@ -172,7 +172,7 @@ mod tests {
             let [covered, near, runs] = coverage(relative, 2_000, mean, draw);
             assert!((covered - 0.95).abs() < 0.015, "{name}: {covered}");
             assert!(near > 0.95 - 0.015, "{name}: {near}");
-            // As many as a known spread would take, (1.96 x spread / (γ / (1 + γ)))², and at most a look more.
+            // The runs that a known spread would need, (1.96 x spread / (γ / (1 + γ)))², and at most one more check.
             assert!(runs > 0.95 * least && runs < 1.15 * least, "{name}: {runs} of {least}");
         }
     }

@@ -149,8 +149,8 @@ fn a_router_that_refuses_is_heard() {
     in_namespace(|folder| {
         std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
         for (kind, to, message) in [
-            ("prohibit", "10.90.0.2", "10.90.0.2:80: no way to this host (EHOSTUNREACH)"),
-            ("unreachable", "10.90.0.1", "10.90.0.1:80: no way to this host (EHOSTUNREACH)"),
+            ("prohibit", "10.90.0.2", "10.90.0.2:80: host unreachable (EHOSTUNREACH)"),
+            ("unreachable", "10.90.0.1", "10.90.0.1:80: host unreachable (EHOSTUNREACH)"),
         ] {
             lasthop_os::namespace::ip(&["route", "add", kind, to]).unwrap();
             let begin = Instant::now();

@@ -36,7 +36,7 @@ fn every_control_is_reached_by_tab_and_does_something() {
     browser.wait("!document.getElementById('story').hidden");
     let story = browser.text("document.getElementById('story').innerText");
     assert!(
-        story.contains("It is lost on link path: destroyed on the air.") && story.contains("sends it again"),
+        story.contains("It is lost on link path: destroyed on the air.") && story.contains("retransmits it"),
         "{story}"
     );
 }

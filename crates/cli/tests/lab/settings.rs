@@ -173,7 +173,7 @@ fn damaged_links_do_no_harm() {
     for hash in ["#1.AAAA", "#nonsense", "#1.", "#%00%ff", "#2.abc"] {
         browser.open(&page, hash);
         let said = browser.text("document.getElementById('said').textContent");
-        assert_eq!(said, "This link is damaged; these are the usual settings.", "{hash}");
+        assert_eq!(said, "This link is damaged; the default settings are shown.", "{hash}");
     }
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }

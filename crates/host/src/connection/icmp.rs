@@ -1,18 +1,18 @@
-//! ICMP errors about a connection's segments: what is heeded, and what the application hears of it.
+//! ICMP errors about a connection's segments.
 
 use super::Connection;
 use crate::error::Error;
 use lasthop_base::Time;
 use lasthop_wire::bytes::{IcmpError, Problem};
 
-/// No path over IPv4 is believed to take less, bytes: shorter ones are found in attacks rather than in networks (Linux's
+/// Smallest MTU accepted from ICMP over IPv4, bytes; smaller values mostly come from attacks (Linux's
 /// `ip_rt_min_pmtu`).
 const SMALLEST_MTU: u32 = 552;
-/// Every link takes so much of IPv6, bytes; who says less is not believed (RFC 8201 §4).
+/// Smallest MTU of IPv6, bytes; smaller reports are ignored (RFC 8201 §4).
 const SMALLEST_MTU_6: u32 = 1280;
 
 impl Connection {
-    /// Somebody says what became of a segment: whether it is heeded.
+    /// Handles an ICMP error about a segment; returns whether the error has an effect.
     pub(crate) fn handle_icmp_error(&mut self, now: Time, message: &IcmpError) -> bool {
         let error = match message.problem {
             // RFC 9293 §3.9.2.2, MUST-55; RFC 6633 §6.
@@ -40,7 +40,6 @@ impl Connection {
         self.endpoint.handle_too_long(now, message.seq, mtu - headers)
     }
 
-    /// What is said of the connection's packets, if nothing has got through since.
     pub(crate) fn complaint(&self) -> Option<Error> {
         self.complaint.filter(|_| self.endpoint.ended().is_none())
     }

@@ -1,5 +1,5 @@
-//! A host: what applications ask of it. Its packets are in `packets.rs`, its table of sockets in `sockets.rs`,
-//! options of sockets that are in use in `settings.rs`.
+//! A host: the sockets' operations. `packets.rs` handles packets, `sockets.rs` the table of sockets, `settings.rs`
+//! options of sockets in use.
 
 mod packets;
 mod settings;
@@ -20,11 +20,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 slotmap::new_key_type! {
-    /// A socket. Handles of closed sockets are never given out again.
+    /// A socket. Handles of closed sockets are not reused.
     pub struct Handle;
 }
 
 /// A host with its addresses and its sockets.
+///
+/// Calls with an invalid handle return [`Error::BadHandle`]. Calls for connections return [`Error::Invalid`] for a listener.
 pub struct Host {
     addresses: Vec<IpAddr>,
     mtu: u32,
@@ -32,70 +34,64 @@ pub struct Host {
     sockets: SlotMap<Handle, Socket>,
     /// Connections by local and remote end.
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
-    /// Listeners by local end; an unspecified address stands for all of its family.
+    /// Listeners by local end; an unspecified address means all addresses of its family.
     listeners: BTreeMap<SocketAddr, Handle>,
-    /// When each connection wants to be woken.
     timers: BTreeSet<(Time, Handle)>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
-    /// Resets for packets of no connection.
     strays: VecDeque<(Ends, Segment)>,
-    /// The packet given out last.
     packet: Vec<u8>,
-    /// Events of connections, if they are traced.
     events: VecDeque<Traced>,
     is_tracing: bool,
     counters: HostCounters,
 }
 
-/// What a host counts, apart from its connections.
+/// Counters of a host, apart from its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCounters {
-    /// Packets that arrived.
+    /// Packets received.
     pub packets_in: u64,
-    /// Packets that left.
+    /// Packets sent.
     pub packets_out: u64,
-    /// Packets that could not be read, or whose checksum was wrong.
+    /// Unreadable packets and packets with a wrong checksum.
     pub malformed: u64,
-    /// Packets that were neither TCP nor an ICMP error about it to an address of this host.
+    /// Packets to other addresses, and packets other than TCP and ICMP errors about TCP.
     pub not_for_us: u64,
     /// ICMP errors about TCP segments.
     pub icmp_errors: u64,
-    /// Of these, the ones that are not heeded: about no segment that may be on its way, or nothing to heed in them.
+    /// ICMP errors without effect: not about a segment in flight, or of an ignored type.
     pub icmp_ignored: u64,
-    /// Segments of no connection.
+    /// Segments without a connection.
     pub strays: u64,
-    /// SYNs that found the backlog full.
+    /// SYNs dropped because the backlog was full.
     pub backlog_full: u64,
 }
 
 /// An event of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Traced {
-    /// When.
+    /// Time.
     pub time: Time,
-    /// Between which ends.
+    /// Ends of the connection.
     pub ends: Ends,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
-/// What can be done with a socket without waiting.
+/// Operations that would not block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Readiness {
     /// [`Host::recv`] has bytes, the end of the stream or an error; [`Host::accept`] has a connection.
     pub readable: bool,
     /// [`Host::send`] takes bytes, or has an error.
     pub writable: bool,
-    /// Both directions are over.
+    /// Both directions are finished.
     pub hung_up: bool,
 }
 
 struct Socket {
     kind: Kind,
-    /// Under which time it stands in `timers`.
     timer: Time,
-    /// Whether it stands in `busy`.
     is_busy: bool,
 }
 
@@ -103,17 +99,16 @@ enum Kind {
     Listener(Listener),
     Connection {
         connection: Connection,
-        /// The listener that waits for its handshake.
+        /// Listener that waits for the handshake.
         parent: Option<Handle>,
     },
 }
 
-/// The most resets that wait to be sent.
 const MOST_STRAYS: usize = 64;
 
 impl Host {
-    /// A host with these addresses behind an interface that takes packets of `mtu` bytes; initial sequence numbers
-    /// and ports come from `secret`.
+    /// A host with these addresses behind an interface with this MTU, bytes. Initial sequence numbers and ports are
+    /// derived from `secret`.
     pub fn new(addresses: &[IpAddr], mtu: u16, secret: [u8; 16]) -> Host {
         Host {
             addresses: addresses.to_vec(),
@@ -132,7 +127,7 @@ impl Host {
         }
     }
 
-    /// Waits for connections to `local`, whose address may be unspecified; at most `backlog` wait to be accepted.
+    /// Listens on `local`, whose address may be unspecified; at most `backlog` connections wait to be accepted.
     ///
     /// # Errors
     /// [`Error::AddressNotAvailable`], [`Error::AddressInUse`], [`Error::Invalid`] for port 0 or options out of range.
@@ -152,7 +147,7 @@ impl Host {
         Ok(handle)
     }
 
-    /// Begins to open a connection, from `local` or from an ephemeral port; it is open once [`Readiness::writable`].
+    /// Opens a connection from `local` or from an ephemeral port; it is open once [`Readiness::writable`].
     ///
     /// # Errors
     /// [`Error::NetworkUnreachable`], [`Error::AddressNotAvailable`], [`Error::AddressInUse`], [`Error::Invalid`] for
@@ -164,7 +159,7 @@ impl Host {
         remote: SocketAddr,
         options: &Options,
     ) -> Result<Handle, Error> {
-        // One connection has one peer (RFC 9293 §3.9.2, MUST-46).
+        // Only unicast peers (RFC 9293 §3.9.2, MUST-46).
         let is_one = match remote.ip() {
             IpAddr::V4(address) => !address.is_broadcast() && !address.is_multicast(),
             IpAddr::V6(address) => !address.is_multicast(),
@@ -180,10 +175,11 @@ impl Host {
         Ok(handle)
     }
 
-    /// The next connection of a listener, and who it is with.
+    /// The next connection of a listener, and its peer.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if there is none, [`Error::Invalid`] if the socket does not listen, [`Error::BadHandle`].
+    /// [`Error::WouldBlock`] if no connection waits, [`Error::Invalid`] if the socket does not listen,
+    /// [`Error::BadHandle`].
     pub fn accept(&mut self, listener: Handle) -> Result<(Handle, SocketAddr), Error> {
         let Kind::Listener(listener) = &mut self.sockets.get_mut(listener).ok_or(Error::BadHandle)?.kind
         else {
@@ -193,65 +189,64 @@ impl Host {
         Ok((handle, self.connection(handle)?.ends.destination))
     }
 
-    /// Takes bytes to send: how many, 1 at least.
+    /// Queues bytes to send; returns their number, at least 1.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if the send buffer is full or the connection not yet open, [`Error::BrokenPipe`] if it was
-    /// shut down or has ended, the error that ended it (once), [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::WouldBlock`] if the send buffer is full or the connection not yet open, [`Error::BrokenPipe`] after a
+    /// shutdown or the connection's end, the error that ended the connection (once), [`Error::BadHandle`],
+    /// [`Error::Invalid`] for a listener.
     pub fn send(&mut self, handle: Handle, bytes: &[u8]) -> Result<usize, Error> {
         let sent = self.connection(handle)?.send(bytes);
         self.settle(handle);
         sent
     }
 
-    /// Reads bytes that arrived: how many, 0 at the end of the peer's stream.
+    /// Reads bytes; returns their number, 0 at the end of the peer's stream.
     ///
     /// # Errors
-    /// [`Error::WouldBlock`] if nothing is there, also before the connection is open (as Linux and FreeBSD answer), the error
-    /// that ended it (once, after all bytes were read), [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::WouldBlock`] if no byte is available, also before the connection is open (as Linux and FreeBSD), the
+    /// error that ended the connection (once, after all bytes were read), [`Error::BadHandle`], [`Error::Invalid`] for
+    /// a listener.
     pub fn recv(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         let received = self.connection(handle)?.recv(out);
         self.settle(handle);
         received
     }
 
-    /// `MSG_PEEK`: the same as [`Host::recv`], but the bytes stay, and the window as it is.
+    /// `MSG_PEEK`: like [`Host::recv`], but bytes and window stay unchanged.
     ///
     /// # Errors
-    /// Those of [`Host::recv`]; the error that ended the connection counts as told, as on Linux.
+    /// Those of [`Host::recv`]; the error that ended the connection then counts as reported, as on Linux.
     pub fn peek(&mut self, handle: Handle, out: &mut [u8]) -> Result<usize, Error> {
         self.connection(handle)?.peek(out)
     }
 
-    /// Ends the sending half: a FIN follows what was written.
+    /// Shuts down sending: a FIN follows the bytes written.
     ///
     /// # Errors
-    /// [`Error::NotConnected`], [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::NotConnected`].
     pub fn shutdown(&mut self, handle: Handle) -> Result<(), Error> {
         let done = self.connection(handle)?.shutdown();
         self.settle(handle);
         done
     }
 
-    /// `SHUT_RD`: ends the reading half. What has arrived in order can still be read; behind it is the end of the stream.
+    /// `SHUT_RD`: shuts down reading. Bytes that have arrived in order stay readable, followed by the end of the
+    /// stream.
     ///
-    /// TCP cannot tell the peer (RFC 9293 §3.6 knows a half-close of the sending side alone), so what it sends is
-    /// acknowledged and dropped, and its window stays open: a peer in the middle of a reply that nobody wants can go
-    /// on to the end of it, neither reset nor blocked, as on BSD. Linux differs: what comes later can be read there.
-    /// Once the sending half is shut down too, data that comes resets the connection, as after [`Host::close`] (RFC
-    /// 1122 §4.2.2.13).
+    /// TCP cannot notify the peer: RFC 9293 §3.6 has a half-close of the sending side only. Later bytes are
+    /// acknowledged and discarded, and the window stays open, so that the peer can finish, as on BSD. On Linux later
+    /// bytes stay readable. After sending is shut down too, arriving data resets the connection, as after
+    /// [`Host::close`] (RFC 1122 §4.2.2.13).
     ///
     /// # Errors
-    /// [`Error::NotConnected`], [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// [`Error::NotConnected`].
     pub fn shutdown_read(&mut self, handle: Handle) -> Result<(), Error> {
         self.connection(handle)?.shutdown_read()
     }
 
-    /// Gives the handle back. A connection goes on by itself until everything is sent and both sides have finished; if
-    /// bytes were not read, it is reset. A listener's connections that nobody accepted are reset.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
+    /// Closes the handle. The connection continues until everything is sent and both sides have finished. Unread bytes
+    /// cause a reset. A listener's connections that were not accepted are reset.
     pub fn close(&mut self, now: Time, handle: Handle) -> Result<(), Error> {
         match &mut self
             .sockets
@@ -269,10 +264,7 @@ impl Host {
         Ok(())
     }
 
-    /// Gives the handle back and resets the connection.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// Closes the handle and resets the connection.
     pub fn abort(&mut self, handle: Handle) -> Result<(), Error> {
         let connection = self.connection(handle)?;
         connection.endpoint.abort();
@@ -281,10 +273,7 @@ impl Host {
         Ok(())
     }
 
-    /// What can be done without waiting.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
+    /// Operations that would not block.
     pub fn readiness(&self, handle: Handle) -> Result<Readiness, Error> {
         let socket = self.sockets.get(handle).filter(|socket| !socket.is_orphan()).ok_or(Error::BadHandle)?;
         Ok(match &socket.kind {
@@ -299,49 +288,34 @@ impl Host {
         })
     }
 
-    /// `SO_ERROR`: the error that ended the connection, told once; while it goes on, what [`Host::soft_error`] tells,
-    /// which then is forgotten (as on Linux).
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// `SO_ERROR`: the error that ended the connection, reported once. Before the end, the error of
+    /// [`Host::soft_error`], which is then cleared (as on Linux).
     pub fn take_error(&mut self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection(handle)?.take_error())
     }
 
-    /// What routers, or the peer's host, say of packets that were not delivered (ICMP), if nothing has got through since.
-    /// The connection goes on; if it times out, that is the error that it ends with (RFC 9293 §3.9.2.2, SHLD-25).
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// The last ICMP error from a router or the peer, unless something has got through since. The connection continues;
+    /// if it times out, it ends with this error (RFC 9293 §3.9.2.2, SHLD-25).
     pub fn soft_error(&self, handle: Handle) -> Result<Option<Error>, Error> {
         Ok(self.connection_ref(handle)?.complaint())
     }
 
-    /// What a connection knows of itself.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// State of a connection.
     pub fn info(&self, handle: Handle) -> Result<Info, Error> {
         Ok(Info::of(self.connection_ref(handle)?))
     }
 
     /// Local and remote end of a connection.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
     pub fn ends(&self, handle: Handle) -> Result<Ends, Error> {
         Ok(self.connection_ref(handle)?.ends)
     }
 
-    /// The endpoint itself, to look at or to trace.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`], [`Error::Invalid`] for a listener.
+    /// The endpoint, for inspection or tracing.
     pub fn endpoint(&mut self, handle: Handle) -> Result<&mut Endpoint, Error> {
         Ok(&mut self.connection(handle)?.endpoint)
     }
 
-    /// Tells every event of connections opened from now on; [`Host::poll_event`] has to be called then.
+    /// Records events of connections opened from now on; read them with [`Host::poll_event`].
     pub fn trace(&mut self) {
         self.is_tracing = true;
     }
@@ -351,17 +325,17 @@ impl Host {
         self.events.pop_front()
     }
 
-    /// What the host counts.
+    /// The host's counters.
     pub fn counters(&self) -> HostCounters {
         self.counters
     }
 
-    /// How many sockets there are, those included that the application has closed and that are not yet over.
+    /// Number of sockets, including those that the application has closed and that have not ended.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
     }
 
-    /// How many closed connections still have something to send or to hear, those in TIME-WAIT not counted.
+    /// Number of closed connections that still send or wait for data, without TIME-WAIT.
     pub fn lingering(&self) -> usize {
         let lingers = |socket: &Socket| match &socket.kind {
             Kind::Connection { connection, .. } => connection.is_orphan && !connection.is_over(),
@@ -370,7 +344,7 @@ impl Host {
         self.sockets.values().filter(|socket| lingers(socket)).count()
     }
 
-    /// Deadlines may have passed.
+    /// Handles deadlines that may have passed.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(&(due, handle)) = self.timers.first().filter(|(due, _)| *due <= now) {
             if let Some(socket) = self.sockets.get_mut(handle) {
@@ -379,14 +353,14 @@ impl Host {
                 }
                 self.settle(handle);
             }
-            // A socket that wants to be woken again at once would keep us here for ever.
+            // A socket with another timeout due at once would cause an endless loop.
             if self.timers.first() == Some(&(due, handle)) {
                 break;
             }
         }
     }
 
-    /// When [`Host::handle_timeout`] wants to be called, [`Time::NEVER`] if at no time.
+    /// Time of the next [`Host::handle_timeout`]; [`Time::NEVER`] if none is due.
     pub fn poll_timeout(&self) -> Time {
         self.timers.first().map_or(Time::NEVER, |(time, _)| *time)
     }
@@ -397,7 +371,7 @@ impl Host {
         };
         self.listeners.remove(&listener.local);
         while let Some(waiting) = listener.accept() {
-            // It may be gone already; then there is nothing to reset.
+            // The connection may have ended; then there is nothing to reset.
             let _ = self.abort(waiting);
         }
         let opening: Vec<Handle> = self

@@ -1,4 +1,4 @@
-//! Packets in and out: which socket one belongs to, and which socket sends next.
+//! Packets in and out: lookup of a packet's socket, and choice of the next sender.
 
 use super::sockets::tell;
 use super::{Handle, Host, Kind, MOST_STRAYS, Socket};
@@ -11,12 +11,11 @@ use lasthop_wire::bytes::{
 use lasthop_wire::{Body, Ecn, Flags, Segment, Seq};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Protocol numbers of ICMP (IANA).
 const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
 
 impl Host {
-    /// A packet arrived. What cannot be read or is not for this host is counted and dropped.
+    /// Handles a packet. Unreadable packets and packets to other addresses are counted and dropped.
     pub fn handle_packet(&mut self, now: Time, packet: &[u8]) {
         self.counters.packets_in += 1;
         let parsed = match parse(packet, Checksums::Verify) {
@@ -50,7 +49,7 @@ impl Host {
         self.settle(handle);
     }
 
-    /// ICMP arrived: an error about a segment of a connection, perhaps.
+    /// Handles ICMP, which may be an error about a connection's segment.
     fn handle_icmp_error(&mut self, now: Time, packet: &[u8]) {
         let error = match parse_icmp_error(packet, Checksums::Verify) {
             Ok(error) => error,
@@ -92,7 +91,7 @@ impl Host {
         None
     }
 
-    /// The packet that [`Host::poll_packet`] gave out last.
+    /// The packet that [`Host::poll_packet`] returned last.
     pub fn packet(&self) -> &[u8] {
         &self.packet
     }
@@ -126,7 +125,7 @@ impl Host {
         false
     }
 
-    /// The socket that a segment is for; opens a connection for a SYN that a listener takes.
+    /// Socket of a segment; a SYN to a listener opens a connection.
     fn socket_for(&mut self, now: Time, ends: &Ends, segment: &Segment) -> Option<Handle> {
         let known = self.connections.get(&(ends.source, ends.destination)).copied();
         if known.is_some() && !segment.flags.has(Flags::SYN) {
@@ -145,7 +144,7 @@ impl Host {
             (None, Some(parent)) => self.open_for(now, *ends, parent, None),
             (None, None) => {
                 self.counters.strays += 1;
-                // A listener drops what neither opens nor acknowledges (RFC 9293 §3.10.7.2).
+                // A listener drops segments without SYN or ACK (RFC 9293 §3.10.7.2).
                 let is_answered = listener.is_none() || segment.flags.has(Flags::ACK);
                 let reset = reset_for(segment).filter(|_| is_answered && self.strays.len() < MOST_STRAYS);
                 if let Some(reset) = reset {
@@ -165,7 +164,7 @@ impl Host {
         ends.iter().find_map(|end| self.listeners.get(end)).copied()
     }
 
-    /// The number behind the last one of a connection that yields to this SYN.
+    /// Sequence number after the last of a connection that this SYN may replace.
     fn number_after(&self, old: Handle, syn: &Segment) -> Option<Seq> {
         let old = &self.connection_ref_of(old)?.endpoint;
         old.yields_to(syn).then(|| old.number_after())

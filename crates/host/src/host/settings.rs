@@ -1,4 +1,4 @@
-//! What the application may change while a socket is in use.
+//! Options of sockets in use.
 
 use super::{Handle, Host, Kind};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use lasthop_tcp::Endpoint;
 use lasthop_tcp::endpoint::KeepAlive;
 
 impl Host {
-    /// Gives a listener other options: connections whose SYN comes from now on have them.
+    /// Changes a listener's options, which apply to connections whose SYN arrives later.
     ///
     /// # Errors
     /// [`Error::BadHandle`], [`Error::Invalid`] for a connection or options out of range.
@@ -23,19 +23,13 @@ impl Host {
         }
     }
 
-    /// `TCP_NODELAY`: short segments do not wait while data is outstanding. A listener hands it on to connections whose
-    /// SYN comes from now on, as it does the next two.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
+    /// `TCP_NODELAY`: short segments do not wait while data is outstanding. On a listener, this and the next two apply
+    /// to connections whose SYN arrives later.
     pub fn set_nodelay(&mut self, handle: Handle, nodelay: bool) -> Result<(), Error> {
         self.set(handle, |options| options.tcp.nagle = !nodelay, |endpoint| endpoint.set_nagle(!nodelay))
     }
 
-    /// `TCP_USER_TIMEOUT`: how long data may go unacknowledged; `None`: for ever.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
+    /// `TCP_USER_TIMEOUT`: longest time that data may stay unacknowledged; `None`: no limit.
     pub fn set_user_timeout(&mut self, handle: Handle, limit: Option<Duration>) -> Result<(), Error> {
         self.set(
             handle,
@@ -45,9 +39,6 @@ impl Host {
     }
 
     /// `SO_KEEPALIVE` with `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
-    ///
-    /// # Errors
-    /// [`Error::BadHandle`].
     pub fn set_keep_alive(
         &mut self,
         now: Time,
@@ -61,7 +52,7 @@ impl Host {
         )
     }
 
-    /// Changes an option: a listener's, for connections to come, or an open connection's.
+    /// Changes an option of a listener, for later connections, or of an open connection.
     fn set(
         &mut self,
         handle: Handle,

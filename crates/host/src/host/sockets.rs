@@ -1,4 +1,4 @@
-//! The table of sockets: opening, settling after anything that may have changed one, removing.
+//! The table of sockets: opening, updates after changes, removal.
 
 use super::{Handle, Host, Kind, Socket, Traced};
 use crate::connection::Connection;
@@ -21,7 +21,7 @@ impl Host {
         role: Role,
         parent: Option<Handle>,
     ) -> Handle {
-        // What a peer that names no MSS can take: RFC 9293 §3.7.1.
+        // Default MSS without an option: RFC 9293 §3.7.1.
         let (headers, default_mss) = if ends.source.is_ipv4() { (40, 536) } else { (60, 1220) };
         let config = Config { default_mss, ..options.config(self.mtu.saturating_sub(headers)) };
         let random = Stream::named(self.numbers.seed(ends.source, ends.destination), "endpoint");
@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    /// After anything that may have changed a connection: it may have something to send, another deadline, or be over.
+    /// Updates queue, timer and listener after a connection may have changed.
     pub(super) fn settle(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         if !socket.is_busy {
@@ -87,7 +87,7 @@ impl Host {
         }
     }
 
-    /// The connection's ends are free for another one; the application may still have the handle.
+    /// Frees the connection's pair of ends; the application may still have the handle.
     pub(super) fn forget(&mut self, handle: Handle) {
         let Some(connection) = self.connection_ref_of(handle) else { return };
         let key = (connection.ends.source, connection.ends.destination);
@@ -96,7 +96,7 @@ impl Host {
         }
     }
 
-    /// After everything that a connection has to send has left.
+    /// Updates the timer after a connection has sent everything, and removes an ended connection without a handle.
     pub(super) fn settle_idle(&mut self, handle: Handle) {
         let Some(socket) = self.sockets.get_mut(handle) else { return };
         let Kind::Connection { connection, parent } = &mut socket.kind else { return };
@@ -119,7 +119,7 @@ impl Host {
     }
 }
 
-/// Takes the events that an endpoint tells; judgements come without being asked for.
+/// Removes the endpoint's events, and keeps them if tracing; endpoints always report loss discrimination.
 pub(super) fn tell(connection: &mut Connection, is_tracing: bool, events: &mut VecDeque<Traced>) {
     while let Some((time, event)) = connection.endpoint.poll_event() {
         if is_tracing {
@@ -128,7 +128,6 @@ pub(super) fn tell(connection: &mut Connection, is_tracing: bool, events: &mut V
     }
 }
 
-/// Moves a connection's entry among the timers from one time to another.
 fn schedule(timers: &mut BTreeSet<(Time, Handle)>, handle: Handle, timer: &mut Time, due: Time) {
     if due == *timer {
         return;

@@ -1,5 +1,5 @@
-//! Two honest hosts and a hostile path: what must hold holds for arbitrary scripts. The fuzz target `connection` plays
-//! the same scripts for longer.
+//! Two honest hosts and a hostile path: invariants for arbitrary scripts. The fuzz target `connection` plays the same
+//! scripts for longer.
 
 mod middle;
 mod play;

@@ -1,34 +1,29 @@
-//! Who sits between two hosts: sees their segments, remembers what they said, and forges others.
+//! An attacker between two hosts, who sees their segments and forges others.
 
 use super::script::{Blind, Forgery, Notice};
 use etherparse::{Icmpv4Type, PacketBuilder};
 use lasthop_wire::bytes::{Checksums, Content, Header, Payload, emit, parse};
 use lasthop_wire::{Body, Flags, SackBlocks, Segment, Seq, Timestamps};
 
-/// What a host has said so far, as anybody on the path can know it.
+/// Observed state of a host, visible to anybody on the path.
 #[derive(Clone, Default)]
 pub struct Said {
     pub header: Option<Header>,
-    /// Its SYN's number.
     first: u32,
-    /// The first and the last value of its timestamps' clock.
+    /// First and last value of the timestamp clock.
     stamps: Option<(u32, Timestamps)>,
-    /// The number behind the highest byte that it sent.
     end: u32,
-    /// The highest number that it acknowledged.
     acked: u32,
-    /// The highest number that it ever allowed.
     edge: u32,
     shift: u8,
 }
 
-/// The larger of two sequence numbers.
 fn later(one: u32, other: u32) -> u32 {
     if (other.wrapping_sub(one) as i32) > 0 { other } else { one }
 }
 
 impl Said {
-    /// The host sends this packet.
+    /// Observes a packet sent by the host.
     pub fn hear(&mut self, packet: &[u8]) -> Segment {
         let parsed = parse(packet, Checksums::Verify).expect("a host sends packets that can be read");
         let Content::Tcp(segment) = parsed.content else { panic!("a host sends TCP") };
@@ -59,10 +54,10 @@ impl Said {
     }
 }
 
-/// Far enough to be beyond every window, near enough not to come round from the other side.
+/// Far beyond every window, without wrapping around.
 const FAR: u32 = 1 << 29;
 
-/// A forged segment from `from`'s host to `to`'s that `to` must refuse; `None` if there is none of the kind now.
+/// A forged segment from `from`'s host that `to` must refuse; `None` if none of this kind is possible now.
 pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<Vec<u8>> {
     let window = to.edge.wrapping_sub(to.acked).max(1);
     let inside = |at: u16| to.acked.wrapping_add(u32::from(at) % window);
@@ -75,7 +70,7 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
         timestamps: from.stamps.filter(|_| has_stamps).map(|(_, stamps)| stamps),
         ..Segment::default()
     };
-    // From the future: what PAWS would take.
+    // A future timestamp, which PAWS would accept.
     let stamped = |segment: Segment, stamp: u32| Segment {
         timestamps: segment
             .timestamps
@@ -86,7 +81,7 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
         Blind::OldReset(by) => Segment { flags: Flags::RST, ..good(to.acked.wrapping_sub(1 + by % FAR), 0) },
         Blind::FarReset(by) => Segment { flags: Flags::RST, ..good(to.edge.wrapping_add(1 + by % FAR), 0) },
         Blind::NearReset(by) => {
-            // Nothing above what was sent can be the next byte.
+            // A number above all sent bytes cannot be the next byte.
             let room = to.edge.wrapping_sub(from.end);
             if room == 0 || room > FAR {
                 return None;
@@ -102,7 +97,7 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
         Blind::AncientAck { behind, at, len, stamp } => {
-            // No window here is as large as 2^20.
+            // All windows are below 2^20.
             let ack = Seq(to.first.wrapping_sub((1 << 20) + behind % FAR));
             stamped(Segment { ack, ..good(inside(at), len) }, stamp)
         }
@@ -121,7 +116,7 @@ pub fn blind(blind: &Blind, from: &Said, to: &Said, has_stamps: bool) -> Option<
     packet(from, segment)
 }
 
-/// A forged segment that `to` may well believe.
+/// A forged segment that `to` may accept.
 pub fn inside(forgery: &Forgery, from: &Said, to: &Said) -> Option<Vec<u8>> {
     let beside = |number: u32, by: i16| Seq(number.wrapping_add(i32::from(by) as u32));
     let mut sack = SackBlocks::default();
@@ -150,7 +145,7 @@ pub fn inside(forgery: &Forgery, from: &Said, to: &Said) -> Option<Vec<u8>> {
     packet(from, segment).or_else(|| packet(from, Segment { timestamps: None, ..segment }))
 }
 
-/// An ICMP error to the sender of the last packet, `from`: most of the types that mean something to TCP.
+/// An ICMP error to the sender of the last packet, `from`, of most types that concern TCP.
 pub fn notice(notice: &Notice, from: &Said, last: &[u8]) -> Option<Vec<u8>> {
     let type_u8 = [3, 3, 4, 11, 12][usize::from(notice.kind) % 5];
     let [high, low] = notice.mtu.to_be_bytes();
@@ -166,7 +161,7 @@ pub fn notice(notice: &Notice, from: &Said, last: &[u8]) -> Option<Vec<u8>> {
     written.is_ok().then_some(bytes)
 }
 
-/// The packet that carries a forged segment: its bytes are no text's.
+/// A packet with a forged segment; its bytes occur in no text.
 fn packet(from: &Said, segment: Segment) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let payload = vec![0xee; segment.len as usize];

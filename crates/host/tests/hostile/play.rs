@@ -1,11 +1,11 @@
-//! Plays a script and watches what must hold, whatever it says:
+//! Plays a script and checks invariants:
 //!
-//! * nothing panics, and a packet is answered by a bounded number of packets;
-//! * buffers keep to their sizes, and memory to what they and the packets under way need;
-//! * the window grows by no more than the counting of ACKs allows for what was newly acknowledged;
-//! * no ICMP error does more than make segments shorter;
-//! * unless somebody forged segments that a receiver has to believe: what is read is what was written, all of it
-//!   arrives once the path is clean, and both sockets end in order.
+//! * nothing panics, and a packet causes a bounded number of packets;
+//! * buffers keep their sizes, and memory stays within buffers and packets in flight;
+//! * the window grows at most by the byte counting rule for newly acknowledged bytes;
+//! * ICMP errors at most shorten segments;
+//! * without acceptable forgeries: bytes read equal bytes written, all of them arrive once the path is clean, and both
+//!   sockets close in order.
 
 use super::middle::{self, Said};
 use super::script::{Deed, Script};
@@ -15,64 +15,56 @@ use lasthop_tcp::{Config, State};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-/// No more losses in a row than this: senders may give up a path that is dead.
+/// Most consecutive losses: senders may give up on a dead path.
 const MOST_LOSSES: u32 = 5;
-/// Memory that two hosts and their packets in the making may use whatever their buffers, bytes.
+/// Memory of two hosts besides buffers and packets in flight, bytes.
 const BASE: usize = 100_000;
-/// One way.
 const DELAY: Duration = Duration::from_millis(10);
 
-/// One of the two hosts with its application.
 struct Side {
     host: Host,
     handle: Option<Handle>,
     said: Said,
-    /// What is to be sent, and how much of it was.
+    /// Text to send, and bytes sent.
     text: Vec<u8>,
     sent: usize,
     shut: bool,
-    /// How much arrived.
     read: usize,
     is_over: bool,
     has_failed: bool,
-    /// The options that bound it.
     send_buffer: usize,
     receive_buffer: u64,
     counting: &'static str,
-    /// Only of Reno it is known by how much its window may grow, and only where it comes down at once and nobody gives
-    /// back what a loss has taken.
+    /// Whether the window's growth is bounded by Reno's rule: Reno with an immediate reduction and no undo.
     is_plain: bool,
 }
 
-/// Whether the window grows as RFC 5681 says, and never else.
+/// Whether the window grows exactly as RFC 5681 says.
 fn is_plain(config: &Config) -> bool {
     config.congestion.info.name == "reno"
         && (config.reduction.build)(&config.reduction.values).is_none()
         && (config.judge.build)(&config.judge.values).is_none()
 }
 
-/// A whole play.
 struct Play<'a> {
     now: Time,
-    /// Client and server.
     sides: [Side; 2],
     listener: Handle,
-    /// Packets under way by arrival: to which side.
     flying: BTreeMap<(Time, u64), (usize, Vec<u8>)>,
     flown: u64,
     deeds: VecDeque<Deed>,
     losses: u32,
-    /// Nobody forged what has to be believed.
+    /// Whether no acceptable forgery was sent.
     is_honest: bool,
     held: &'a dyn Fn() -> usize,
-    /// What may be in use beside the packets under way, bytes.
+    /// Memory limit besides packets in flight, bytes.
     room: usize,
 }
 
-/// Plays a script to its end; `held` tells how many bytes of memory are in use, if somebody counts them.
+/// Plays a whole script; `held` returns the bytes of memory in use if memory is measured.
 ///
 /// # Panics
-/// If something does not hold.
+/// If an invariant fails.
 pub fn play(script: &Script, held: &dyn Fn() -> usize) {
     let mut play = Play::new(script, held);
     play.run(script.deeds.len());
@@ -82,7 +74,7 @@ fn address(side: usize) -> IpAddr {
     IpAddr::from([10, 0, 0, 1 + side as u8])
 }
 
-/// Bytes in which any misplaced one shows, and none of which is a forger's 0xee.
+/// Text in which misplaced bytes are detectable; without the forger's 0xee.
 fn text(len: usize, side: usize) -> Vec<u8> {
     (0..len).map(|at| ((at * 31 + at / 251 * 7 + side * 101) % 199) as u8).collect()
 }
@@ -105,17 +97,17 @@ impl<'a> Play<'a> {
                 is_over: false,
                 has_failed: false,
                 send_buffer: options.send_buffer,
-                receive_buffer: options.receive_buffer.expect("it is set"),
+                receive_buffer: options.receive_buffer.expect("the script sets it"),
                 counting: options.tcp.counting.info.name,
                 is_plain: is_plain(&options.tcp),
             }
         });
         let server = SocketAddr::new(address(1), 80);
-        let listener = sides[1].host.listen(server, 4, &setups[1].options()).expect("it listens");
-        let client = sides[0].host.connect(now, None, server, &setups[0].options()).expect("it connects");
+        let listener = sides[1].host.listen(server, 4, &setups[1].options()).expect("valid options");
+        let client = sides[0].host.connect(now, None, server, &setups[0].options()).expect("valid options");
         sides[0].handle = Some(client);
-        // Rings have up to twice the room that they need. A byte in two may be a range of 16 bytes beyond a hole, and a
-        // segment of 52 bytes or more has a record of 24.
+        // Ring buffers have up to twice their capacity. Beyond a hole every second byte may be a range of 16 bytes. A
+        // segment of at least 52 bytes has a record of 24 bytes.
         let buffers = |side: &Side| 3 * side.send_buffer + (2 + 16) * side.receive_buffer as usize;
         let room = held() + BASE + sides.iter().map(buffers).sum::<usize>();
         Play {
@@ -133,7 +125,7 @@ impl<'a> Play<'a> {
     }
 
     fn run(&mut self, deeds: usize) {
-        // Each deed can cost a whole back-off, and behind the last all goes well.
+        // Each deed can cost a whole back-off; after the last deed the path is clean.
         let end = self.now + Duration::from_secs(3600 + 120 * deeds as u64);
         let mut steps = 0_u32;
         while !self.sides.iter().all(|side| side.is_over) {
@@ -150,8 +142,8 @@ impl<'a> Play<'a> {
             }
             let is_over = self.sides.iter().all(|side| side.is_over);
             let infos = || [0, 1].map(|side| self.info(side));
-            assert!(goes_on || is_over, "nothing happens any more: {:#?}", infos());
-            assert!(self.now <= end, "the transfer takes for ever: {:#?}", infos());
+            assert!(goes_on || is_over, "no event is left: {:#?}", infos());
+            assert!(self.now <= end, "the transfer does not end: {:#?}", infos());
         }
         if self.is_honest {
             for side in 0..2 {
@@ -161,7 +153,6 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// What comes next happens; false if nothing will.
     fn step(&mut self) -> bool {
         let arrival = self.flying.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
         let timers = self.sides[0].host.poll_timeout().min(self.sides[1].host.poll_timeout());
@@ -182,7 +173,7 @@ impl<'a> Play<'a> {
         true
     }
 
-    /// A packet arrives, is watched, and answered.
+    /// Delivers a packet, checks invariants and sends the answers.
     fn deliver(&mut self, to: usize, packet: &[u8]) {
         let now = self.now;
         let before = self.info(to);
@@ -206,7 +197,6 @@ impl<'a> Play<'a> {
         side.handle.and_then(|handle| side.host.info(handle).ok())
     }
 
-    /// Everything that a host wants to send leaves: packets without data, and bytes of data.
     fn send_all(&mut self, from: usize) -> (usize, usize) {
         let (mut acks, mut bytes) = (0, 0);
         let now = self.now;
@@ -243,10 +233,9 @@ impl<'a> Play<'a> {
         self.forge(&deed, from, &packet);
     }
 
-    /// Sends what a deed forges, at once.
     fn forge(&mut self, deed: &Deed, from: usize, last: &[u8]) {
         let to = 1 - from;
-        // Before both are open, and once one is over, a host answers for none: other rules hold then.
+        // Before both are open, and once one has ended, other rules hold.
         let states = [0, 1].map(|side| self.info(side).map(|info| info.state));
         let is_open = |state: &Option<State>| {
             state.is_some_and(|state| {
@@ -262,7 +251,7 @@ impl<'a> Play<'a> {
         if let Deed::Notice(notice) = deed
             && let Some(packet) = middle::notice(notice, &self.sides[from].said, last)
         {
-            // However true its numbers are: what is open goes on.
+            // Even with valid numbers, an ICMP error does not end an open connection.
             return self.deliver(from, &packet);
         }
         let has_stamps = self.info(to).is_some_and(|info| info.options.timestamps);
@@ -283,7 +272,6 @@ impl<'a> Play<'a> {
         self.flying.insert((self.now + DELAY + late, self.flown), (to, packet));
     }
 
-    /// The applications do what they can.
     fn attend(&mut self, side: usize) {
         if self.sides[side].handle.is_none()
             && let Ok((handle, _)) = self.sides[side].host.accept(self.listener)
@@ -329,7 +317,10 @@ impl Side {
                 Ok(0) => self.is_over = true,
                 Ok(len) => {
                     let expected = text.get(self.read..self.read + len);
-                    assert!(!honest || expected == Some(&bytes[..len]), "not what was written");
+                    assert!(
+                        !honest || expected == Some(&bytes[..len]),
+                        "bytes read differ from bytes written"
+                    );
                     self.read += len;
                 }
                 Err(Error::WouldBlock) => return Ok(()),
@@ -339,7 +330,6 @@ impl Side {
         Ok(())
     }
 
-    /// What a packet may add to cwnd.
     fn check_window(&self, before: &Info, after: &Info) {
         let acked = after.bytes_acked.saturating_sub(before.bytes_acked);
         let mss = after.snd_mss;
@@ -351,11 +341,11 @@ impl Side {
             // A segment may hold a single byte.
             _ => acked * mss,
         };
-        // In congestion avoidance at most a segment per window, which may be one segment.
+        // Congestion avoidance: at most a segment per window, which may be one segment.
         let credit = if before.cwnd_bytes >= before.ssthresh_bytes { mss.min(acked * mss) } else { credit };
-        // The handshake sets the window for the segment size that it agrees on.
+        // The handshake sets the window to the agreed segment size.
         let opens = matches!(before.state, State::SynSent | State::SynReceived | State::Listen);
-        // A loss leaves two segments at least (RFC 5681 §3.1, Eq. 4), even of a window that was smaller.
+        // A loss leaves at least two segments (RFC 5681 §3.1, Eq. 4), even if the window was smaller.
         let most = (before.cwnd_bytes + credit).max(2 * mss);
         assert!(
             opens || after.cwnd_bytes <= most,

@@ -1,4 +1,4 @@
-//! What a hostile path does, as plain data: read from arbitrary bytes by a fuzzer or a property test.
+//! A hostile path as plain data, read from arbitrary bytes by a fuzzer or a property test.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lasthop_base::Choice;
@@ -6,20 +6,20 @@ use lasthop_host::Options;
 use lasthop_tcp::receiver::timing;
 use lasthop_tcp::{Catalogue, Config};
 
-/// Two hosts, what they have to say to each other, and what happens to their packets.
+/// Two hosts, their texts, and the fate of their packets.
 #[derive(Clone, Debug)]
 pub struct Script {
     pub client: Setup,
     pub server: Setup,
     /// Bytes from the client, modulo [`MOST_BYTES`].
     pub up: u16,
-    /// Bytes from the server, likewise.
+    /// Bytes from the server, modulo [`MOST_BYTES`].
     pub down: u16,
-    /// One for each packet that the hosts send, in order; behind the last the path is clean.
+    /// One deed for each packet, in order; after the last the path is clean.
     pub deeds: Vec<Deed>,
 }
 
-/// The most bytes in one direction.
+/// Most bytes in one direction.
 pub const MOST_BYTES: u16 = 20_000;
 
 /// A host's options.
@@ -38,27 +38,26 @@ pub struct Setup {
     pub receive_buffer: u16,
 }
 
-/// What happens to a packet, or beside it.
+/// Fate of a packet, or an event beside it.
 #[derive(Clone, Debug)]
 pub enum Deed {
     Pass,
     Lose,
     Twice,
-    /// Late by so many milliseconds: others overtake it.
+    /// Delayed by this many milliseconds, so that others overtake it.
     Late(u8),
-    /// Cut to so many bytes (modulo its length).
+    /// Cut to this many bytes (modulo its length).
     Cut(u16),
-    /// One bit is flipped.
     Flip(u16),
-    /// It passes, and then somebody who sees nothing of the connection sends a segment to its receiver.
+    /// Delivered; then an attacker off the path sends a segment to the receiver.
     Blind(Blind),
-    /// It passes, and then somebody who sees everything does.
+    /// Delivered; then an attacker on the path sends a segment to the receiver.
     Inside(Forgery),
-    /// It passes, and then an ICMP error about it comes back, from somebody who sees everything.
+    /// Delivered; then an attacker on the path sends an ICMP error about it.
     Notice(Notice),
 }
 
-/// An ICMP error of any kind; the sequence number counts from that of the packet.
+/// An ICMP error of any kind; the sequence number is relative to the packet's.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Notice {
     pub kind: u8,
@@ -67,30 +66,26 @@ pub struct Notice {
     pub seq: i16,
 }
 
-/// Segments that RFC 5961, RFC 9293 or RFC 7323 have a receiver refuse. Distances count from what must be missed.
+/// Segments that RFC 5961, RFC 9293 or RFC 7323 make a receiver refuse. Distances are relative to the accepted range.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Blind {
-    /// A reset below the window.
     OldReset(u32),
-    /// A reset beyond the window.
     FarReset(u32),
     /// A reset in the window that is not exactly the next byte (RFC 5961 §3).
     NearReset(u16),
     /// A SYN anywhere (RFC 5961 §4).
     Syn { at: u32, acks: bool },
-    /// Data in the window that acknowledges what was never sent (RFC 5961 §5).
+    /// Data in the window with an ACK of bytes never sent (RFC 5961 §5).
     UnsentAck { ahead: u32, at: u16, len: u16, stamp: u32 },
-    /// Data in the window that acknowledges what is too old (RFC 5961 §5).
+    /// Data in the window with an ACK that is too old (RFC 5961 §5).
     AncientAck { behind: u32, at: u16, len: u16, stamp: u32 },
-    /// Data beyond the window.
     FarData { at: u32, len: u16, stamp: u32 },
-    /// Data below the window.
     OldData { at: u32, len: u16, stamp: u32 },
     /// Data in the window from before the connection's first timestamp (RFC 7323 §5).
     OldStamp { behind: u32, at: u16, len: u16 },
 }
 
-/// A segment that differs from a true one in any way; distances count from what is expected.
+/// A segment that differs from a valid one in any way; distances are relative to the expected values.
 #[derive(Arbitrary, Clone, Debug)]
 pub struct Forgery {
     pub seq: i16,
@@ -103,10 +98,10 @@ pub struct Forgery {
 }
 
 impl<'a> Arbitrary<'a> for Script {
-    /// All bytes behind the setups are deeds.
+    /// All bytes after the setups are deeds.
     fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<Script> {
         let (client, server, up, down) = bytes.arbitrary()?;
-        // A forger who sees everything makes most of what is to be checked void.
+        // An attacker on the path voids most checks.
         let is_blind = bytes.ratio(3, 4)?;
         let mut deeds = Vec::new();
         while !bytes.is_empty() {
@@ -156,7 +151,7 @@ impl Setup {
 }
 
 impl Script {
-    /// Bytes up and down: few where the window takes them byte by byte.
+    /// Bytes up and down; few if the window takes them one by one.
     pub fn bytes(&self) -> (usize, usize) {
         let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);
         let most = |room: u16| MOST_BYTES.min(room.saturating_mul(100));

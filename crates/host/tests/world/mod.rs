@@ -1,12 +1,12 @@
-//! Two hosts and a path between them, in virtual time. Each test file takes part of it.
-#![allow(dead_code, reason = "each test file takes part of it")]
+//! Two hosts and a path between them, in virtual time. Test files use parts of it.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_host::{Error, Handle, Host, Options};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-/// What the path does to packets, each with this probability.
+/// Faults of the path, as probabilities per packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub lose: f64,
@@ -16,19 +16,19 @@ pub struct Faults {
     pub truncate: f64,
 }
 
-/// How long a handshake is tried at least (RFC 9293 §3.8.3).
+/// Shortest time before a handshake is given up (RFC 9293 §3.8.3).
 const HANDSHAKE: Duration = Duration::from_secs(180);
 
 pub const CLEAN: Faults = Faults { lose: 0.0, duplicate: 0.0, delay: 0.0, corrupt: 0.0, truncate: 0.0 };
 
-/// Which host.
+/// One of the hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum At {
     Client,
     Server,
 }
 
-/// What somebody on the path makes of a packet on its way there: packets, and where each goes.
+/// Replaces a packet on the path by packets with destinations.
 pub type Middle = Box<dyn FnMut(At, Vec<u8>) -> Vec<(At, Vec<u8>)>>;
 
 pub struct World {
@@ -37,16 +37,15 @@ pub struct World {
     pub server: Host,
     pub faults: Faults,
     one_way: Duration,
-    /// The time that a packet keeps the path in its direction busy, and until when it is.
+    /// Transmission time of a packet, and end of the current transmission, per direction.
     pub each: Duration,
     busy_until: [Time; 2],
     random: Stream,
-    /// Packets under way, in the order of their arrival.
     flying: BTreeMap<(Time, u64), (At, Vec<u8>)>,
     sent: u64,
-    /// Whether anything gets through.
+    /// Whether the path drops everything.
     pub cut: bool,
-    /// Somebody on the path.
+    /// Modifies packets on the path.
     pub middle: Option<Middle>,
 }
 
@@ -83,13 +82,13 @@ impl World {
         }
     }
 
-    /// An open connection: the client's handle, the server's, and the listener.
+    /// Opens a connection: the client's handle, the server's, and the listener.
     pub fn connect(&mut self, client: &Options, server: &Options) -> (Handle, Handle, Handle) {
         self.try_connect(client, server).expect("the handshake is done in time")
     }
 
-    /// The same; `None` if the server has given up: a client with nothing to say does not learn that all of its
-    /// acknowledgements were lost.
+    /// Like `connect`, but `None` if the server has given up: a client without data does not learn that its ACKs were
+    /// lost.
     pub fn try_connect(&mut self, client: &Options, server: &Options) -> Option<(Handle, Handle, Handle)> {
         let listener = self.server.listen(server_end(), 8, server).expect("it listens");
         let local = self.client.connect(self.now, None, server_end(), client).expect("it connects");
@@ -107,7 +106,7 @@ impl World {
         None
     }
 
-    /// Everything that is due now leaves; then time goes on to what comes next. False if nothing will ever happen.
+    /// Sends everything due now, then advances to the next event; false if none is left.
     pub fn step(&mut self) -> bool {
         self.step_until(Time::NEVER)
     }
@@ -131,7 +130,7 @@ impl World {
         true
     }
 
-    /// Everything that happens until this time.
+    /// Runs for this time.
     pub fn run_for(&mut self, span: Duration) {
         let end = self.now + span;
         while self.step_until(end) {}
@@ -180,13 +179,13 @@ impl World {
     }
 }
 
-/// `len` bytes in which any misplaced one shows.
+/// Text of `len` bytes in which misplaced bytes are detectable.
 pub fn text(len: usize, seed: u64) -> Vec<u8> {
     let mut random = Stream::named(seed, "text");
     (0..len.div_ceil(8)).flat_map(|_| random.draw().to_le_bytes()).take(len).collect()
 }
 
-/// One direction of a connection with its two applications.
+/// One direction of a connection, with both applications.
 pub struct Transfer {
     pub from: (At, Handle),
     pub to: (At, Handle),
@@ -201,7 +200,7 @@ impl Transfer {
         Transfer { from, to, text, sent: 0, received: Vec::new(), is_over: false }
     }
 
-    /// Sends and reads what is possible now.
+    /// Sends and reads as much as possible now.
     pub fn advance(&mut self, world: &mut World) {
         let (at, handle) = self.from;
         while self.sent < self.text.len() {

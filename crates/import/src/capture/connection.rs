@@ -1,4 +1,4 @@
-//! One TCP connection as a capture shows it: rates, round trips, losses and the queue.
+//! Measurements of one TCP connection: rates, round trips, losses and the queue.
 
 use super::rate::Passed;
 use super::repairs::Repairs;
@@ -6,24 +6,22 @@ use super::segment::Segment;
 use crate::ping::Trips;
 use std::collections::VecDeque;
 
-/// What is measured of a connection while its packets pass.
 #[derive(Debug)]
 pub(crate) struct Connection {
     begun: Option<u64>,
     pub(crate) last: f64,
     segment: u32,
-    /// The last sequence number seen of the data, and of the other way, as offsets.
+    /// Last sequence number of the data direction, unwrapped.
     reference: Option<u64>,
     pub(crate) repairs: Repairs,
     handshake: Handshake,
     stamps: Stamps,
-    /// From a packet's passing to its ACK's, and from an ACK's to what the sender answers, ms.
+    /// Times from a packet to its ACK, and from an ACK to the sender's answer, ms.
     pub(crate) to_receiver: Trips,
     pub(crate) to_sender: Trips,
     latest: [Option<f64>; 2],
-    /// Both together, ms.
+    /// Sums of both, ms.
     pub(crate) both: Trips,
-    /// IP bytes of data that were seen, and bytes that were acknowledged.
     pub(crate) seen: Passed,
     pub(crate) told: Passed,
     pub(crate) data_packets: u64,
@@ -32,20 +30,18 @@ pub(crate) struct Connection {
     pub(crate) acks: u64,
 }
 
-/// The three packets that begin a connection, s.
+/// Times of a connection's first three packets, s.
 #[derive(Debug, Default)]
 struct Handshake {
-    /// Whether the sender of data sent the SYN.
     by_sender: bool,
     syn: Option<f64>,
     syn_ack: Option<f64>,
     ack: Option<f64>,
-    /// Whether the third packet carries data already.
     is_full: bool,
     is_repeated: bool,
 }
 
-/// Timestamps of ACKs that have not come back yet.
+/// Timestamps of ACKs that the sender has not echoed yet.
 #[derive(Debug, Default)]
 struct Stamps {
     sent: VecDeque<(u32, f64)>,
@@ -77,10 +73,10 @@ impl Connection {
         }
     }
 
-    /// A segment passes; `forward`: from the sender of data.
+    /// Handles a segment; `forward`: from the sender of data.
     pub(crate) fn take(&mut self, nanos: u64, segment: &Segment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
-        // Captures of several processors may be a little out of order.
+        // Captures of several processors may be slightly out of order.
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
         self.last = at;
         self.handshake.take(at, segment, forward);
@@ -90,7 +86,6 @@ impl Connection {
         }
     }
 
-    /// A sequence number as an offset that does not wrap.
     fn offset(&mut self, number: u32, is_data: bool) -> u64 {
         let reference = *self.reference.get_or_insert((1 << 40) + u64::from(number));
         let offset = reference.wrapping_add_signed(i64::from(number.wrapping_sub(reference as u32) as i32));
@@ -144,7 +139,6 @@ impl Connection {
         }
     }
 
-    /// The round trip of late, s, as far as it is known.
     fn rtt(&self) -> Option<f64> {
         let there = if self.is_at_sender() { Some(0.0) } else { self.latest[1] };
         match (self.latest[0], there) {
@@ -153,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// Whether the sender answers an ACK at once.
+    /// Whether the capture was taken at the sender of data.
     pub(crate) fn is_at_sender(&self) -> bool {
         match (self.half(true), self.half(false)) {
             (Some(to_sender), Some(to_receiver)) => to_sender < 0.1 * to_receiver,
@@ -161,23 +155,22 @@ impl Connection {
         }
     }
 
-    /// The smallest time to one end and back, ms: by the handshake, and by what followed.
+    /// The smallest time to one end and back, ms, over the handshake and the data.
     pub(crate) fn half(&self, to_sender: bool) -> Option<f64> {
         let both = [self.first_half(to_sender), self.later_half(to_sender)];
         both.into_iter().flatten().min_by(f64::total_cmp)
     }
 
-    /// The same by the handshake alone, whose packets are small.
+    /// The same for the handshake, whose packets are small.
     pub(crate) fn first_half(&self, to_sender: bool) -> Option<f64> {
         self.handshake.half(to_sender).map(|half| half * 1000.0)
     }
 
-    /// Whether data went with the handshake's third packet.
     pub(crate) fn begins_with_data(&self) -> bool {
         self.handshake.is_full
     }
 
-    /// The same by all that followed.
+    /// The same for the data.
     pub(crate) fn later_half(&self, to_sender: bool) -> Option<f64> {
         let trips = if to_sender { &self.to_sender } else { &self.to_receiver };
         (trips.count > 0).then_some(trips.smallest)
@@ -187,7 +180,7 @@ impl Connection {
         self.handshake.syn.is_some() && self.handshake.syn_ack.is_some()
     }
 
-    /// Whether what passes here has come through the bottleneck already: it comes no faster than it is acknowledged.
+    /// Whether packets pass the capture after the bottleneck: they arrive no faster than they are acknowledged.
     pub(crate) fn is_behind_bottleneck(&self) -> bool {
         match (self.seen.rate(), self.told.rate()) {
             (Some((seen, _)), Some((told, _))) => !self.is_at_sender() && seen < 1.15 * told,
@@ -195,7 +188,6 @@ impl Connection {
         }
     }
 
-    /// Largest payload of a segment, bytes.
     pub(crate) fn segment(&self) -> u32 {
         self.segment
     }
@@ -219,12 +211,11 @@ impl Handshake {
         }
     }
 
-    /// To one end and back, s.
     fn half(&self, to_sender: bool) -> Option<f64> {
         if self.is_repeated {
             return None;
         }
-        // SYN to SYN-ACK is the way to the end that was called.
+        // SYN to SYN-ACK: the round trip to the passive end.
         match to_sender == self.by_sender {
             true => Some(self.ack? - self.syn_ack?),
             false => Some(self.syn_ack? - self.syn?),
@@ -243,7 +234,7 @@ impl Stamps {
         self.sent.push_back((value, at));
     }
 
-    /// When the ACK with this value passed, if this is the first answer to it, and nothing newer has passed since.
+    /// Time of the ACK with this timestamp, if this is its first echo and no newer timestamp was echoed.
     fn came_back(&mut self, echo: u32) -> Option<f64> {
         if self.answered.is_some_and(|answered| (echo.wrapping_sub(answered) as i32) <= 0) {
             return None;

@@ -1,35 +1,31 @@
-//! Which connections a capture has.
-//!
-//! A SYN with another initial sequence number begins a new connection between the same ports.
+//! The connections of a capture. A SYN with another initial sequence number begins a new connection between the same
+//! ports.
 
 use super::segment::Segment;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Two ports at an interface. The smaller address comes first.
+/// Two ports at an interface, the smaller address first.
 type Ports = (u32, SocketAddr, SocketAddr);
 
-/// A connection: its ports, and the number of connections that these had before.
+/// A connection: its ports, and the number of earlier connections between them.
 pub(crate) type Key = (Ports, u32);
 
-/// More connections than this are not counted one by one.
+/// Most connections that are counted separately.
 const MOST: usize = 200_000;
 
-/// What a connection carried.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
-    /// Payload from the first address, and from the second.
+    /// Payload bytes from the first address, and from the second.
     pub(crate) bytes: [u64; 2],
     pub(crate) packets: u64,
-    /// The largest payload each way.
     pub(crate) largest: [u32; 2],
-    /// The smallest MSS that its SYNs offer.
+    /// Smallest MSS option of the SYNs.
     pub(crate) mss: Option<u16>,
     pub(crate) has_syn: bool,
 }
 
-/// All of them.
 #[derive(Default)]
 pub(crate) struct Flows {
     incarnations: Incarnations,
@@ -37,7 +33,7 @@ pub(crate) struct Flows {
     pub(crate) left_out: u64,
 }
 
-/// The connection that two ports have as the capture is read.
+/// The current connection between two ports.
 #[derive(Debug, Default)]
 pub(crate) struct Incarnations {
     all: BTreeMap<Ports, Incarnation>,
@@ -45,14 +41,13 @@ pub(crate) struct Incarnations {
 
 #[derive(Debug, Default)]
 struct Incarnation {
-    /// Number of connections before.
     before: u32,
-    /// Initial sequence numbers of both sides, as far as they are known.
+    /// Initial sequence numbers of both sides, if known.
     first: [Option<u32>; 2],
 }
 
 impl Incarnations {
-    /// The connection of a segment, and the side that sent it; `None` beyond the most that are kept.
+    /// The connection of a segment, and the sending side; `None` beyond the limit.
     pub(crate) fn of(&mut self, interface: u32, segment: &Segment) -> Option<(Key, usize)> {
         let (ports, side) = match segment.from <= segment.to {
             true => ((interface, segment.from, segment.to), 0),
@@ -84,17 +79,17 @@ impl Incarnation {
         Incarnation { before, first }
     }
 
-    /// Whether a segment is the next connection's: a SYN that is no repeat (RFC 9293 §3.10.7.4) and no answer to this
-    /// connection's SYN.
+    /// Whether a segment belongs to the next connection: a SYN that neither repeats (RFC 9293 §3.10.7.4) nor answers
+    /// this connection's SYN.
     fn is_over(&self, segment: &Segment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
         let answers = segment.ack.map(|ack| ack.wrapping_sub(1));
         match (self.first[side], self.first[1 - side]) {
-            // One side's SYN is there: the other's answers to it, or both called at once (RFC 9293 §3.5).
+            // One side's SYN was seen: the other's SYN answers it, or both opened at once (RFC 9293 §3.5).
             (None, Some(other)) => answers.is_some_and(|answered| answered != other),
-            // A listener without state may answer a repeated SYN with another number (RFC 4987 §3.6).
+            // A stateless listener may answer a repeated SYN with another number (RFC 4987 §3.6).
             (Some(_), Some(other)) => answers != Some(other),
             _ => true,
         }
@@ -121,7 +116,7 @@ impl Flows {
         }
     }
 
-    /// The largest first; equal ones by their addresses.
+    /// Connections by size, the largest first; ties by address.
     pub(crate) fn by_size(self) -> Vec<Named> {
         let mut all: Vec<Named> = self.all.into_iter().map(|(key, flow)| Named { key, flow }).collect();
         all.sort_by_key(|named| (std::cmp::Reverse(named.bytes()), named.key));
@@ -129,7 +124,6 @@ impl Flows {
     }
 }
 
-/// A connection with its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub(crate) key: Key,
@@ -137,7 +131,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// Which side sends: 0 or 1.
+    /// The side that sends more data: 0 or 1.
     pub(crate) fn sender(&self) -> usize {
         usize::from(self.flow.bytes[1] > self.flow.bytes[0])
     }
@@ -152,7 +146,7 @@ impl fmt::Display for Named {
         let ((_, first, second), before) = self.key;
         let (from, to) = if self.sender() == 0 { (first, second) } else { (second, first) };
         write!(f, "{from} > {to}")?;
-        // The first one of its ports has no number.
+        // The first connection of its ports has no number.
         if before > 0 { write!(f, " #{}", before + 1) } else { Ok(()) }
     }
 }
@@ -178,13 +172,13 @@ mod tests {
         let ack = segment(true, false, 101, Some(901));
         let again = [segment(true, true, 5000, None), segment(false, true, 7000, Some(5001))];
         let [next, next_answer] = again;
-        // Repeats are the same connection's.
+        // Retransmitted SYNs belong to the same connection.
         let all = [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(Segment::clone);
         assert_eq!(numbers(&all), [0, 0, 0, 0, 0, 1, 1, 1]);
-        // A capture that begins within a connection, and one that sees one side only.
+        // A capture that begins within a connection, and a capture of one side.
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);
         assert_eq!(numbers(&[syn_ack.clone(), next_answer.clone()]), [0, 1]);
-        // Both call at once; and the answer comes before the SYN in the capture.
+        // Both open at once; and the answer precedes the SYN in the capture.
         assert_eq!(numbers(&[syn.clone(), segment(false, true, 900, None)]), [0, 0]);
         assert_eq!(numbers(&[syn_ack, syn]), [0, 0]);
     }

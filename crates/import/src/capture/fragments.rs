@@ -1,57 +1,53 @@
-//! Packets that came in fragments (RFC 791 §3.2, RFC 8200 §4.5), put together as far as a capture tells.
+//! Reassembly of IP fragments (RFC 791 §3.2, RFC 8200 §4.5).
 //!
-//! A packet is there when its last fragment is: with the header of the first, the length of all, and that time. One of
-//! whose fragments is missing is none, as for its receiver. What is repeated counts once.
+//! A packet is complete with its last missing fragment, and gets that fragment's time and the first fragment's header.
+//! Incomplete packets are ignored, as by their receiver. Repeated fragments count once.
 
 use super::frames::Frame;
 use super::segment::{self, Segment};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// A part of a packet.
 pub(super) struct Fragment<'f> {
     pub(super) from: IpAddr,
     pub(super) to: IpAddr,
     pub(super) id: u32,
-    /// Where its data begin in the packet's, bytes, and how many there are.
+    /// Offset of its data in the packet, bytes.
     pub(super) offset: u32,
     pub(super) length: u32,
-    /// Whether others follow it.
     pub(super) more: bool,
-    /// Length of the IP packet that it is, bytes.
+    /// Length of the fragment's own IP packet, bytes.
     pub(super) on_wire: u32,
-    /// Of its data what was kept.
+    /// Captured part of its data.
     pub(super) kept: &'f [u8],
 }
 
-/// Packets of which some fragments are there, the oldest first.
+/// Incomplete packets, the oldest first.
 #[derive(Default)]
 pub(super) struct Fragments {
     pending: VecDeque<Pending>,
-    /// Fragments of TCP.
     pub(super) seen: u64,
-    /// Packets that were put together, and those that were begun.
+    /// Reassembled packets, and packets begun.
     pub(super) whole: u64,
     begun: u64,
 }
 
 struct Pending {
     key: (u32, IpAddr, IpAddr, u32),
-    /// Beginnings and lengths.
     parts: Vec<(u32, u32)>,
-    /// Where the last one ends, if it was there.
+    /// Length of the packet, if its last fragment was seen.
     total: Option<u32>,
     first: Option<Segment>,
     on_wire: u32,
 }
 
-/// More packets than this are not waited for at once: fragments of a packet are neighbours.
+/// Most incomplete packets at a time: fragments of a packet are close together.
 const MOST: usize = 256;
-/// A packet in more parts than this is left out: 65,535 bytes in fragments of 256.
+/// Most fragments of a packet: 65,535 bytes in fragments of 256.
 const MOST_PARTS: usize = 256;
 
 impl Fragments {
-    /// The TCP segment that is there with this frame, if one is.
+    /// The TCP segment that this frame completes.
     pub(super) fn take(&mut self, frame: &Frame<'_>) -> Option<Segment> {
         match segment::fragment(frame.ip) {
             None => segment::parse(frame.ip),
@@ -59,7 +55,6 @@ impl Fragments {
         }
     }
 
-    /// Packets that were begun and never whole.
     pub(super) fn incomplete(&self) -> u64 {
         self.begun - self.whole
     }
@@ -95,7 +90,7 @@ impl Fragments {
         let whole = self.pending.remove(at)?;
         self.whole += 1;
         let mut segment = whole.first?;
-        // Until here the length of its header.
+        // So far `payload` held the header's length.
         segment.payload = there.checked_sub(segment.payload)?;
         segment.length = whole.on_wire;
         Some(segment)

@@ -1,4 +1,4 @@
-//! Packets of a capture file, one at a time: pcap and pcapng, from the link layer down to IP.
+//! Packets of a capture file (pcap or pcapng), one at a time, from the link layer to IP.
 
 use crate::Refusal;
 use pcap_file::pcap::PcapReader;
@@ -6,38 +6,33 @@ use pcap_file::pcapng::PcapNgReader;
 use pcap_file::{Endianness, PcapError, TsResolution};
 use std::io::{BufReader, Read};
 
-/// An IP packet as it was captured.
 pub(crate) struct Frame<'f> {
-    /// Since 1970 or whatever the capture counts from, ns.
+    /// Time, ns, since 1970 or the capture's own epoch.
     pub(crate) nanos: u64,
-    /// The interface's number in the file.
     pub(crate) interface: u32,
-    /// From the IP header on; perhaps cut.
+    /// Captured bytes from the IP header on.
     pub(crate) ip: &'f [u8],
 }
 
-/// What a file has beside IP packets.
+/// Contents besides IP packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Others {
     pub(crate) frames: u64,
-    /// No IP in them.
     pub(crate) not_ip: u64,
-    /// Link types that are not known here.
+    /// A link type that is not supported.
     pub(crate) unknown_link: Option<u32>,
-    /// Why the file ends before its end.
+    /// Why the file ends early.
     pub(crate) broken: Option<String>,
 }
 
-/// How an interface counts time, and where IP begins.
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
-    /// Nanoseconds of a tick: so many, over so many.
+    /// Nanoseconds per tick, as a fraction.
     tick: (u64, u64),
     offset_secs: u64,
 }
 
-/// Reads all packets of a file.
 pub(crate) fn each(
     file: impl Read,
     mut take: impl FnMut(&Frame<'_>) -> Result<(), Refusal>,
@@ -53,8 +48,8 @@ pub(crate) fn each(
 
 fn refused(error: &PcapError) -> Refusal {
     Refusal::new(
-        format!("this is no capture that can be read: {}", crate::found::plain(&error.to_string())),
-        "pcap and pcapng can be read; tcpdump -w and Wireshark write them",
+        format!("the file is no readable capture: {}", crate::found::plain(&error.to_string())),
+        "supported formats are pcap and pcapng, as written by tcpdump -w and Wireshark",
     )
 }
 
@@ -200,7 +195,7 @@ enum Ip<'f> {
     Unknown,
 }
 
-/// Where IP begins (link types: www.tcpdump.org/linktypes.html).
+/// The IP part of a frame (link types: www.tcpdump.org/linktypes.html).
 fn ip_of(link: u32, data: &[u8]) -> Ip<'_> {
     let by_type = |at: usize, kind: Option<u16>| match (kind, data.get(at..)) {
         (Some(0x0800 | 0x86dd), Some(ip)) => Ip::At(ip),

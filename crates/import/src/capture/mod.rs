@@ -1,4 +1,4 @@
-//! What a capture shows of a path: one TCP connection's rate, round trips, losses and queue, and what cannot be known.
+//! Measurement of a path from a capture of one TCP connection: rate, round trips, losses and queue.
 
 mod connection;
 mod flows;
@@ -18,22 +18,21 @@ use fragments::Fragments;
 use frames::Frame;
 use std::io::{Read, Write};
 
-/// Fewer packets with data tell nothing.
+/// Fewest data packets of a transfer.
 const FEWEST: u64 = 20;
-/// A shorter transfer tells nothing, s.
 const SHORTEST_SECONDS: f64 = 1e-4;
-/// What a scenario takes: rates, bit/s, round trips, ms, queues, bytes.
+/// Limits of a scenario's values: rates, bit/s, round trips, ms, queues, bytes.
 const RATES: [f64; 2] = [1e3, 1e12];
 const TRIPS: [f64; 2] = [0.01, 1e6];
 const LARGEST_QUEUE: f64 = 1e9;
-/// Payload of a segment if no SYN and no packet tells it, bytes.
+/// Default payload of a segment, bytes.
 const USUAL_SEGMENT: u32 = 1448;
-/// Segments are not assumed to be smaller, bytes: Linux's least MSS (TCP_MIN_SND_MSS, 48) without timestamps.
+/// Smallest payload assumed, bytes: Linux's least MSS (TCP_MIN_SND_MSS, 48) without timestamps.
 const SMALLEST_SEGMENT: u32 = 36;
-/// A queue that was never longer than this is not seen, packets.
+/// Shortest queue that counts as one, packets.
 const SHORTEST_QUEUE: f64 = 4.0;
 
-/// Reads a capture twice: which connections there are, then one of them.
+/// Reads a capture twice: first all connections, then one of them.
 pub(crate) fn read<R: Read>(
     open: &mut impl FnMut() -> Result<R, Refusal>,
     ask: &Ask,
@@ -51,12 +50,12 @@ pub(crate) fn read<R: Read>(
     if tcp == 0 {
         let why = match (others.unknown_link, others.frames) {
             (_, frames) if fragments.seen > 0 => format!(
-                "none of the {frames} packets is whole TCP: {} are fragments whose others are not there",
+                "none of the {frames} packets is a complete TCP packet: {} are fragments of incomplete packets",
                 fragments.seen
             ),
             (_, 0) => "the capture has no packets".to_owned(),
             (Some(link), frames) => format!(
-                "none of the {frames} packets is TCP as far as can be read: link type {link} is not known"
+                "none of the {frames} packets is readable TCP: the capture's link type {link} is not supported"
             ),
             (None, frames) => format!("none of the {frames} packets is TCP"),
         };
@@ -67,7 +66,7 @@ pub(crate) fn read<R: Read>(
     let chosen = choose(&all, ask)?;
     let named = &all[chosen];
     let largest = named.flow.largest[named.sender()];
-    // With offload a segment is larger than any packet; what SYNs offer does not count options.
+    // With offload a segment exceeds any packet; the MSS option does not include other options.
     let segment = match named.flow.mss.map(u32::from) {
         Some(mss) if largest > mss => mss.saturating_sub(12).max(SMALLEST_SEGMENT),
         None if largest > 9000 => USUAL_SEGMENT,
@@ -87,26 +86,26 @@ pub(crate) fn read<R: Read>(
     })?;
     if connection.data_packets < FEWEST {
         return Err(Refusal::new(
-            format!("{named} carries data in {} packets only", connection.data_packets),
+            format!("{named} carries data in only {} packets", connection.data_packets),
             format!(
-                "a transfer of {FEWEST} packets at least is needed, seconds of it better; --flow chooses another connection"
+                "a transfer needs at least {FEWEST} packets, better several seconds; --flow chooses another connection"
             ),
         ));
     }
     if connection.last < SHORTEST_SECONDS {
         return Err(Refusal::new(
             format!("all packets of {named} have nearly the same time"),
-            "are the capture's times whole? a transfer takes longer",
+            "check the capture's timestamps",
         ));
     }
     let mut found = Found { kind: "a capture".into(), seconds: connection.last, ..Found::default() };
     say_which(&mut found, &all, chosen, left_out);
     if let Some(broken) = &others.broken {
-        found.says.push(format!("the capture is cut: all before its end is read ({broken})"));
+        found.says.push(format!("the capture is damaged: only its first part is read ({broken})"));
     }
     say_fragments(&mut found, &fragments);
     if largest > segment {
-        found.says.push(format!("segments of up to {largest} bytes: they were captured before they were cut (offload); packets of {segment} bytes are assumed"));
+        found.says.push(format!("segments of up to {largest} bytes: captured before segmentation (offload); packets of {segment} bytes are assumed"));
     }
     tell(&connection, &mut found, ask, down)?;
     Ok(found)
@@ -129,7 +128,7 @@ fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
             false => Err(Refusal::new(format!("--flow: there is no connection {number}"), listed())),
         };
     }
-    // A whole name is one connection's, also where others have more behind the same ports.
+    // A full name selects its connection even if later connections use the same ports.
     if let Some(one) = all.iter().position(|one| one.to_string() == asked.trim()) {
         return Ok(one);
     }
@@ -150,10 +149,10 @@ fn say_fragments(found: &mut Found, fragments: &Fragments) {
     if fragments.seen > 0 {
         let left_out = match fragments.incomplete() {
             0 => String::new(),
-            some => format!("; left out: {some} packets of which fragments are missing"),
+            some => format!("; left out: {some} incomplete packets"),
         };
         found.says.push(format!(
-            "{} packets came in {} fragments, and were put together{left_out}",
+            "{} packets were reassembled from {} fragments{left_out}",
             fragments.whole, fragments.seen
         ));
     }
@@ -195,21 +194,20 @@ fn tell(connection: &Connection, found: &mut Found, ask: &Ask, down: &mut dyn Wr
             for bytes in passed.tenths() {
                 out.span(0.1, f64::from(*bytes) * factor)?;
             }
-            let how = "measured: what came through in each tenth of a second, a lower bound of what the link could carry";
+            let how = "measured: bytes delivered in each tenth of a second, a lower bound of the link's rate";
             found.down = Some(Said::new(out.finish()?, how));
         }
     }
     Ok(())
 }
 
-/// IP bytes of a packet beside its payload.
 fn header_bytes(connection: &Connection) -> f64 {
     let packets = connection.data_packets.max(1) as f64;
     let beside = (connection.ip_bytes - connection.payload) as f64 / packets;
     beside.clamp(40.0, 120.0)
 }
 
-/// The bottleneck's rate, bit/s: what was seen to pass, or what was acknowledged, whichever came more slowly.
+/// The bottleneck's rate, bit/s: the smaller of the observed and the acknowledged rate.
 fn rate(connection: &Connection, found: &mut Found) -> Said<f64> {
     let factor = 1.0 + header_bytes(connection) / f64::from(connection.segment());
     let seen = connection.seen.rate().filter(|_| !connection.is_at_sender());
@@ -217,7 +215,7 @@ fn rate(connection: &Connection, found: &mut Found) -> Said<f64> {
     let rates = [seen, told].into_iter().flatten();
     let Some((rate, share)) = rates.min_by(|a, b| a.0.total_cmp(&b.0)) else {
         let mean = connection.ip_bytes as f64 * 8.0 / connection.last.max(1e-9);
-        return Said::new(mean, "measured: the mean, because too few packets came one behind the other");
+        return Said::new(mean, "measured: the mean, because the capture has too few back-to-back packets");
     };
     let percent = shown((100.0 * share).round());
     if share < 0.5 {
@@ -227,7 +225,7 @@ fn rate(connection: &Connection, found: &mut Found) -> Said<f64> {
             .says
             .push(format!("{percent} % of the bytes came at the link's rate: the connection filled it"));
     }
-    Said::new(rate, "measured: the highest rate at which trains of packets came through, IP headers counted")
+    Said::new(rate, "measured: the highest rate of trains of packets, IP headers included")
 }
 
 /// The round trip without queueing, ms.
@@ -238,19 +236,19 @@ fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Opt
             () if to_receiver < 0.1 * to_sender => "at the receiver",
             () => "between sender and receiver",
         },
-        _ => "where, cannot be known",
+        _ => "at an unknown place",
     };
     found.says.push(format!("captured {place}"));
     if !connection.has_handshake() {
         found.says.push(match connection.half(true) {
-            Some(_) => "the handshake is not in the capture: round trips come from acknowledgements and timestamps".into(),
-            None => "the handshake is not in the capture, and there are no timestamps: the way between capture and sender cannot be known".into(),
+            Some(_) => "the capture lacks the handshake: round trips come from acknowledgements and timestamps".into(),
+            None => "the capture lacks the handshake and timestamps: the delay between capture and sender is unknown".into(),
         });
     }
     if connection.acks == 0 {
-        found.says.push("no acknowledgements are in the capture: the way to the receiver and losses behind the capture cannot be known".into());
+        found.says.push("the capture has no acknowledgements: the delay to the receiver and losses after the capture are unknown".into());
     }
-    // A large packet's own time at the bottleneck is no part of it; a handshake's packets are small.
+    // A large packet's transmission time is not part of the round trip; the handshake's packets are small.
     let behind = connection.is_behind_bottleneck();
     let half = |to_sender: bool| {
         let less = |half: f64| if to_sender == behind { (half - packet_ms).max(0.0) } else { half };
@@ -272,7 +270,7 @@ fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Opt
             "measured: the smallest round trip, without a packet's own time at the bottleneck"
         }
         _ => {
-            "measured: the smallest time to one end and back; the other end's part cannot be known: a lower bound"
+            "measured: the smallest time to one end and back; the delay to the other end is unknown: a lower bound"
         }
     };
     found.rtt_ms = Some(Said::new(rtt.clamp(TRIPS[0], TRIPS[1]), how));
@@ -290,22 +288,20 @@ fn round_trip(connection: &Connection, found: &mut Found, packet_ms: f64) -> Opt
     Some(rtt)
 }
 
-/// How large the queue was, and which share of the losses it is to blame for.
+/// Measures the queue; returns the share of losses that it caused.
 fn queue(connection: &Connection, found: &mut Found, rate: f64, rtt: Option<f64>, packet_ms: f64) -> f64 {
     let trips = if connection.is_behind_bottleneck() { &connection.to_sender } else { &connection.both };
     if trips.count < FEWEST || rtt.is_none() {
-        found.says.push(
-            "how long the queue is cannot be known: there are too few round trips in the capture".into(),
-        );
+        found.says.push("the queue's length is unknown: the capture has too few round trips".into());
         return 0.0;
     }
     let (low, high) = (trips.smallest, trips.quantile(0.995));
     let bytes = (high - low).max(0.0) / 1000.0 * rate / 8.0;
     if high - low < SHORTEST_QUEUE * packet_ms {
-        found.says.push("no queue was seen to build up: how long it may become cannot be known".into());
+        found.says.push("no queue built up: its limit is unknown".into());
         return 0.0;
     }
-    // Losses of a full queue come when the round trip is near its largest; others come whenever.
+    // Overflow losses occur near the largest round trip, other losses at any time.
     let full = low + 0.85 * (high - low);
     let all = connection.repairs.rtts_at_losses.len() as f64;
     let at_full =
@@ -319,7 +315,7 @@ fn queue(connection: &Connection, found: &mut Found, rate: f64, rtt: Option<f64>
     let bytes = libm::round(bytes.clamp(3000.0, LARGEST_QUEUE)) as u64;
     if overflowed {
         found.says.push(format!(
-            "the queue grew to {text}; {} % of the losses came when it was nearly full, and are its own",
+            "the queue grew to {text}; {} % of the losses occurred near a full queue and count as overflows",
             shown((100.0 * by_queue).round())
         ));
         found.queue = Some(Said::new(
@@ -328,12 +324,10 @@ fn queue(connection: &Connection, found: &mut Found, rate: f64, rtt: Option<f64>
         ));
         by_queue
     } else {
-        found.says.push(format!(
-            "the queue grew to {text} and did not overflow: how long it may become cannot be known"
-        ));
+        found.says.push(format!("the queue grew to {text} and did not overflow: its limit is unknown"));
         found.queue = Some(Said::new(
             format!("{} bytes", 2 * bytes),
-            "assumed: twice the longest queue that was seen, which did not overflow",
+            "assumed: twice the longest queue observed, which did not overflow",
         ));
         0.0
     }
@@ -346,22 +340,22 @@ fn losses(connection: &Connection, found: &mut Found, by_queue: f64, ask: &Ask) 
     let percent = |share: f64| shown(100.0 * share);
     let share = lost as f64 / sent.max(1) as f64;
     found.says.push(format!(
-        "{lost} of {sent} transmissions were lost ({} %): {} before the capture, {} behind it",
+        "{lost} of {sent} transmissions were lost ({} %): {} before the capture, {} after it",
         percent(share),
         repairs.before,
         repairs.behind
     ));
     for (count, what) in [
-        (repairs.needless, "repeats were needless"),
-        (repairs.reordered, "packets were overtaken by others and not lost"),
-        (repairs.unseen, "packets were acknowledged without being in the capture, which missed them"),
+        (repairs.needless, "retransmissions were unnecessary"),
+        (repairs.reordered, "packets were reordered, not lost"),
+        (repairs.unseen, "acknowledged packets are missing from the capture"),
         (
             repairs.jumps,
-            "times the sequence numbers jumped by more than a window: nothing in between counts as lost",
+            "times the sequence numbers jumped by more than a window: gaps of this size do not count as losses",
         ),
         (
             repairs.forgotten,
-            "packets were never acknowledged in the capture and are left out of the round trips",
+            "packets have no acknowledgement in the capture and do not count for round trips",
         ),
     ] {
         if count > 0 {
@@ -373,7 +367,7 @@ fn losses(connection: &Connection, found: &mut Found, by_queue: f64, ask: &Ask) 
         return Ok(());
     }
     if by_queue <= 0.0 && ask.model.is_none_or(|model| model != Model::Iid) {
-        // All are the air's: in which bursts, the order of the packets tells.
+        // All losses are the channel's; the order of the packets shows the bursts.
         let fit = fitted(&record, ask.model)?;
         found.channel = Some(fit.channel());
         found.says.extend(fit.says());
@@ -383,10 +377,11 @@ fn losses(connection: &Connection, found: &mut Found, by_queue: f64, ask: &Ask) 
     let loss = (on_air / sent as f64).clamp(1e-9, 0.999);
     found.channel = Some(Said::new(
         format!("{{ kind = \"iid\", loss = {} }}", shown(loss)),
-        "derived: the losses that were not the queue's; in what bursts is not known, because both are mixed",
+        "derived: the losses that the queue did not cause; their bursts are unknown, because both kinds are mixed",
     ));
-    found
-        .says
-        .push("which single loss was the air's and which the queue's cannot be known, only how many".into());
+    found.says.push(
+        "the numbers of channel losses and queue overflows are estimates; single losses are not attributed"
+            .into(),
+    );
     Ok(())
 }

@@ -1,40 +1,37 @@
-//! At which rate bytes came through: the highest rate at which many of them came evenly.
+//! Estimate of a link's rate: the highest rate at which many bytes arrived evenly.
 
 use std::collections::VecDeque;
 
-/// Trains of packets have so many times the segment's size: long ones tell the rate of a link that is kept busy, short
-/// ones that of a link which seldom is.
+/// Lengths of trains, segments. Long trains measure a busy link, short trains a link that is seldom busy.
 const LONG: f64 = 16.0;
 const SHORT: f64 = 3.0;
-/// Classes of rates: so many to each e-fold, from 1 kbit/s on.
+/// Classes of rates per e-fold; the first class, bit/s.
 const PER_FOLD: f64 = 200.0;
 const LEAST: f64 = 1000.0;
-/// Rates within this many classes of each other are one: 3 %.
+/// Rates within this many classes count as equal: 3 %.
 const NEAR: usize = 3;
-/// A rate counts if this share of the bytes came at it; a link is busy if that one did.
+/// Smallest share of the bytes for a rate to count, and for a link to be busy.
 const SHARE: f64 = 0.05;
 const BUSY: f64 = 0.5;
 
-/// What passed a point, and how fast.
 #[derive(Debug)]
 pub(crate) struct Passed {
     bytes: f64,
     long: Trains,
     short: Trains,
-    /// Bytes in each tenth of a second.
     tenths: Vec<f32>,
 }
 
-/// Tenths of a second that are kept: a day.
+/// Most tenths of a second: one day.
 const MOST_TENTHS: usize = 864_000;
 
-/// How fast trains of a length came.
+/// Rates of trains of one length.
 #[derive(Debug)]
 struct Trains {
     length: f64,
-    /// Times, s, and the bytes that had passed by then.
+    /// Times, s, and bytes so far.
     recent: VecDeque<(f64, f64)>,
-    /// Bytes by the rate at which they came.
+    /// Bytes by rate class.
     classes: Vec<f64>,
 }
 
@@ -48,7 +45,6 @@ impl Passed {
         Passed { bytes: 0.0, long: trains(LONG), short: trains(SHORT), tenths: Vec::new() }
     }
 
-    /// So many bytes came at a time, s.
     pub(crate) fn push(&mut self, at: f64, bytes: f64) {
         if bytes <= 0.0 {
             return;
@@ -65,7 +61,7 @@ impl Passed {
         self.short.push(at, self.bytes, bytes);
     }
 
-    /// The highest rate, bit/s, at which a twentieth of the bytes came; and which share came at it or faster.
+    /// The highest rate, bit/s, of a twentieth of the bytes, and the share of bytes at this rate or above.
     pub(crate) fn rate(&self) -> Option<(f64, f64)> {
         let long = self.long.rate();
         match long {
@@ -74,7 +70,6 @@ impl Passed {
         }
     }
 
-    /// Bytes in each tenth of a second.
     pub(crate) fn tenths(&self) -> &[f32] {
         &self.tenths
     }
@@ -86,7 +81,7 @@ fn class_of(rate: f64) -> usize {
 
 impl Trains {
     fn push(&mut self, at: f64, all: f64, bytes: f64) {
-        // What came at the same time is one event.
+        // Bytes with equal times are one event.
         match self.recent.back_mut() {
             Some(last) if last.0 == at => last.1 = all,
             _ => self.recent.push_back((at, all)),
@@ -106,7 +101,6 @@ impl Trains {
         }
     }
 
-    /// Which share came at this rate or faster.
     fn share_from(&self, rate: f64) -> f64 {
         let total: f64 = self.classes.iter().sum();
         let above: f64 = self.classes.iter().skip(class_of(rate)).sum();
@@ -136,7 +130,7 @@ impl Trains {
         let (mut from, mut to, share) = match best {
             Some(best) => best,
             None => {
-                // No rate stands out: the one that a twentieth exceeds.
+                // Without a peak: the rate that a twentieth of the bytes exceeds.
                 let mut above = 0.0;
                 let at = (0..self.classes.len()).rev().find(|at| {
                     above += self.classes[*at];
@@ -145,7 +139,7 @@ impl Trains {
                 return Some((middle(at, at + 1), SHARE));
             }
         };
-        // The densest place near by.
+        // The densest class near by.
         let weight = |from: usize, to: usize| self.classes[from..to].iter().sum::<f64>();
         while from > 0 && weight(from - 1, to - 1) > weight(from, to) {
             (from, to) = (from - 1, to - 1);
@@ -160,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_rate_of_trains_is_found_among_pauses_and_lumps() {
-        // Trains of 20 packets of 1500 bytes at 12 Mbit/s (1 ms each), every 100 ms; now and then a lump.
+        // Trains of 20 packets of 1500 bytes at 12 Mbit/s (1 ms each), every 100 ms, with an occasional burst.
         let mut passed = Passed::new(1500);
         for train in 0..100 {
             for packet in 0..20 {

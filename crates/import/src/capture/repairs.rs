@@ -1,65 +1,59 @@
-//! Which packets of a connection were lost, as one who sees them pass can tell.
+//! Losses of a connection, inferred from its packets.
 //!
-//! A hole in the sequence that is filled later was lost before the point of capture; what was seen and is sent again was
-//! lost behind it, unless an ACK, SACK or D-SACK tells that it had arrived. A hole that is filled at once is reordering.
+//! A hole that is filled later was lost before the capture; a hole that is filled at once is reordering. A packet that
+//! is retransmitted was lost after the capture, unless an ACK, SACK or D-SACK shows that it had arrived.
 
 use crate::losses::Record;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A piece of the stream that was seen and is not acknowledged yet.
 #[derive(Debug)]
 struct Piece {
     end: u64,
-    /// Its last transmission's place in the record.
+    /// Place of its last transmission in the record.
     place: u64,
     at: f64,
     times: u32,
     is_sacked: bool,
 }
 
-/// A piece that was not seen.
 #[derive(Debug)]
 struct Hole {
     end: u64,
     place: u64,
     at: f64,
-    /// The round trip then, s.
+    /// Round trip when the hole appeared, s.
     rtt: Option<f64>,
 }
 
-/// What is kept of the past, at most: pieces without an ACK, and repeats that a D-SACK may still be about.
+/// Most unacknowledged pieces, and most retransmissions that a D-SACK may report.
 const MOST_PIECES: usize = 1_000_000;
 const MOST_REPEATS: usize = 4096;
-/// A gap in the sequence is a hole of at most so many packets for each packet seen, and so many in any case: a window
-/// grows by one packet for each that is acknowledged. A larger gap is a jump: another stream's numbers, or a capture that
-/// was interrupted.
+/// Limit of the packets in holes, per packet seen and in any case: a window grows by one packet per packet
+/// acknowledged. A larger gap is a jump, caused by another stream's numbers or an interrupted capture.
 const HOLES_PER_PACKET: u64 = 8;
 const HOLES_ALWAYS: u64 = 4096;
 
-/// What an ACK tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Told {
-    /// Bytes that had not been told of before.
     pub(crate) bytes: u64,
-    /// Since the newest packet that it tells of was seen, s, if that was sent once.
+    /// Time since the newest acknowledged packet, s, if it was sent once.
     pub(crate) since: Option<f64>,
 }
 
-/// The stream in one direction.
 #[derive(Debug)]
 pub(crate) struct Repairs {
     segment: u64,
     pieces: BTreeMap<u64, Piece>,
-    /// Those that no SACK block has covered: each is looked at until one has.
+    /// Pieces not SACKed yet.
     unsacked: BTreeSet<u64>,
     holes: BTreeMap<u64, Hole>,
     next: Option<u64>,
     acked: u64,
-    /// A bit for each packet that was sent: lost.
+    /// A bit for each transmission: lost.
     lost: Vec<u64>,
     packets: u64,
     repeats: VecDeque<(u64, u64)>,
-    /// The round trip when each loss was found, s.
+    /// Round trip at each loss, s.
     pub(crate) rtts_at_losses: Vec<f32>,
     pub(crate) before: u64,
     pub(crate) behind: u64,
@@ -67,9 +61,9 @@ pub(crate) struct Repairs {
     pub(crate) reordered: u64,
     pub(crate) unseen: u64,
     pub(crate) forgotten: u64,
-    /// Gaps in the sequence that are no holes.
+    /// Gaps in the sequence that are not holes.
     pub(crate) jumps: u64,
-    /// Packets seen, and packets that holes stand for.
+    /// Packets seen, and packets in holes.
     seen: u64,
     missing: u64,
 }
@@ -99,7 +93,7 @@ impl Repairs {
         }
     }
 
-    /// The stream begins here: behind a SYN.
+    /// Sets the start of the stream, after a SYN.
     pub(crate) fn begin(&mut self, at: u64) {
         self.next.get_or_insert(at);
         self.acked = self.acked.max(at);
@@ -127,12 +121,11 @@ impl Repairs {
         place
     }
 
-    /// Data from `start` to `end` is seen at a time, s, when the round trip is `rtt`, s, if that is known. True if it
-    /// carries something for the first time.
+    /// Handles data from `start` to `end` at a time, s; `rtt`: current round trip, s. Returns whether some data is new.
     pub(crate) fn data(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let mut is_new = false;
         let mut from = start;
-        // A capture at a sender has large segments before they are cut.
+        // At the sender a capture has segments before segmentation.
         while from < end {
             let to = end.min(from + self.segment);
             is_new |= self.piece(from, to, at, rtt);
@@ -162,7 +155,7 @@ impl Repairs {
         if self.fill(start, end, at, rtt) {
             return true;
         }
-        // Seen already: lost behind, unless it is known to have arrived.
+        // Seen before: lost after the capture, unless it is known to have arrived.
         let seen = self.pieces.range_mut(..=start).next_back().filter(|(_, piece)| piece.end > start);
         let known = seen.map(|(begun, piece)| (*begun, piece.place, piece.is_sacked));
         let place = self.push(false);
@@ -196,7 +189,7 @@ impl Repairs {
 
     fn hole(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) {
         let packets = (end - start).div_ceil(self.segment);
-        // All holes together, so that time and memory grow with the packets alone.
+        // Limits all holes together, so that time and memory grow with the number of packets.
         if self.missing + packets > HOLES_ALWAYS + HOLES_PER_PACKET * self.seen {
             self.jumps += 1;
             return;
@@ -212,7 +205,6 @@ impl Repairs {
         }
     }
 
-    /// Whether this fills a hole.
     fn fill(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let first = self
             .holes
@@ -228,7 +220,7 @@ impl Repairs {
         let begun: Vec<u64> = self.holes.range(first..end).map(|(begun, _)| *begun).collect();
         for begun in begun {
             let Some(hole) = self.holes.remove(&begun) else { continue };
-            // A repeat takes a round trip from here at least.
+            // A retransmission takes at least a round trip from here.
             let soon = rtt.map_or(0.003, |rtt| 0.5 * rtt);
             if at - hole.at < soon {
                 if self.mark(hole.place, false) {
@@ -241,7 +233,7 @@ impl Repairs {
             }
         }
         let place = if is_late { self.packets.saturating_sub(1) } else { self.push(false) };
-        // Sent twice, as far as is known: its ACK tells no round trip.
+        // Probably sent twice: its ACK gives no round trip.
         self.keep(start, Piece { end, place, at, times: 2, is_sacked: false });
         true
     }
@@ -251,7 +243,7 @@ impl Repairs {
         self.unsacked.insert(start);
     }
 
-    /// An ACK with its SACK blocks, at a time, s.
+    /// Handles an ACK with its SACK blocks at a time, s.
     pub(crate) fn ack(&mut self, ack: u64, sack: &[Option<(u64, u64)>; 4], at: f64) -> Told {
         let mut told = Told::default();
         let Some(next) = self.next else { return told };
@@ -267,7 +259,7 @@ impl Repairs {
             if left >= right || right > next {
                 continue;
             }
-            // RFC 2883 §4: the first block, below the ACK or inside of the second, is what came twice.
+            // RFC 2883 §4: the first block, below the ACK or inside the second block, is a D-SACK.
             let is_twice = index == 0
                 && (right <= ack || matches!(sack[1], Some((from, to)) if from <= left && right <= to));
             if is_twice {
@@ -301,7 +293,7 @@ impl Repairs {
                     known(&piece, &mut told, piece.end - begun);
                 }
             }
-            // What was acknowledged had arrived: the capture missed it.
+            // Acknowledged data has arrived: the capture missed it.
             while let Some(first) = self.holes.first_entry() {
                 if first.get().end > ack {
                     break;
@@ -319,7 +311,6 @@ impl Repairs {
         told
     }
 
-    /// The record of all transmissions, in order.
     pub(crate) fn record(&self) -> Record {
         (0..self.packets).map(|place| self.lost[(place / 64) as usize] >> (place % 64) & 1 == 1).collect()
     }
@@ -340,20 +331,19 @@ mod tests {
         let mut repairs = Repairs::new(100);
         repairs.begin(0);
         (0..4).for_each(|n| assert!(repairs.data(n * 100, n * 100 + 100, n as f64 * 0.001, None)));
-        // 100..200 is missing; 0..100 and the others have arrived.
+        // 100..200 is missing; the rest has arrived.
         let told = repairs.ack(100, &[Some((200, 400)), None, None, None], 0.1);
         assert_eq!((told.bytes, told.since), (300, Some(0.1 - 0.003)));
         assert!(!repairs.data(100, 200, 0.11, Some(0.1)));
         assert_eq!(lost(&repairs), (5, 1, 1));
-        // A repeat of what was SACKed is needless.
+        // Retransmission of SACKed data is unnecessary.
         assert!(!repairs.data(200, 300, 0.12, Some(0.1)));
         assert_eq!((lost(&repairs), repairs.needless), ((6, 1, 1), 1));
-        // The ACK of what was sent twice tells no round trip (Karn).
+        // The ACK of a retransmission gives no round trip (Karn).
         assert_eq!(repairs.ack(400, &NONE, 0.21), Told { bytes: 100, since: None });
     }
 
-    /// Sequence numbers as in a capture of noise: each packet is far from the one before. What is kept of them grows with
-    /// the packets, not with the distances.
+    /// Random sequence numbers, as in noise: memory grows with the number of packets, not with the distances.
     #[test]
     fn numbers_that_jump_make_no_holes() {
         let mut repairs = Repairs::new(100);
@@ -364,7 +354,7 @@ mod tests {
         }
         assert_eq!(lost(&repairs), (1000, 0, 0));
         assert_eq!(repairs.jumps, 999);
-        // A hole that a window may have is one.
+        // A gap within a possible window is a hole.
         let start = 999 * (1 << 27) + 100;
         repairs.data(start + 4000 * 100, start + 4001 * 100, 1.0, None);
         assert_eq!((lost(&repairs), repairs.jumps), ((5001, 4000, 4000), 999));
@@ -389,11 +379,11 @@ mod tests {
         repairs.data(0, 100, 0.0, None);
         repairs.data(300, 400, 0.001, Some(0.05));
         assert_eq!(lost(&repairs), (4, 2, 2));
-        // 200..300 was only overtaken, 100..200 was sent again.
+        // 200..300 was reordered, 100..200 retransmitted.
         repairs.data(200, 300, 0.002, Some(0.05));
         repairs.data(100, 200, 0.06, Some(0.05));
         assert_eq!((lost(&repairs), repairs.reordered), ((5, 1, 1), 1));
-        // What is acknowledged and was never seen, the capture missed.
+        // The capture missed acknowledged data.
         repairs.data(500, 600, 0.07, Some(0.05));
         repairs.ack(600, &NONE, 0.1);
         assert_eq!((lost(&repairs), repairs.unseen), ((7, 1, 1), 1));

@@ -4,32 +4,27 @@ use super::fragments::Fragment;
 use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, TcpHeaderSlice, TcpOptionElement};
 use std::net::{IpAddr, SocketAddr};
 
-/// What is looked at of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
     pub(crate) seq: u32,
-    /// If the ACK flag is set.
     pub(crate) ack: Option<u32>,
     pub(crate) syn: bool,
-    /// Payload, bytes, as the IP header says, whatever was kept of it.
+    /// Payload according to the IP header, bytes.
     pub(crate) payload: u32,
-    /// Length of the IP packet, bytes.
     pub(crate) length: u32,
     /// TSval and TSecr.
     pub(crate) stamps: Option<(u32, u32)>,
-    /// SACK blocks.
     pub(crate) sack: [Option<(u32, u32)>; 4],
-    /// Of a SYN.
     pub(crate) mss: Option<u16>,
 }
 
 const TCP: u8 = 6;
-/// IPv6's header of a fragment (RFC 8200 §4.5).
+/// IPv6's fragment header (RFC 8200 §4.5).
 const FRAGMENT: u8 = 44;
 
-/// Reads one; `None` if it is none, a fragment, or cut before its TCP header ends.
+/// Parses a packet; `None` for other protocols, fragments, and captures shorter than the TCP header.
 pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
     let (from, to, header, length) = match ip.first()? >> 4 {
         4 => {
@@ -39,7 +34,7 @@ pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
             }
             let own = header.slice().len();
             let addresses = (IpAddr::V4(header.source_addr()), IpAddr::V4(header.destination_addr()));
-            // Segmentation offload leaves 0: what was kept tells.
+            // Segmentation offload leaves 0: use the captured length.
             let length = if header.total_len() == 0 { ip.len() } else { usize::from(header.total_len()) };
             (addresses.0, addresses.1, own, length)
         }
@@ -60,7 +55,7 @@ pub(crate) fn parse(ip: &[u8]) -> Option<Segment> {
     Some(segment)
 }
 
-/// What a TCP header says; as its payload the length of the header itself.
+/// Parses a TCP header; `payload` holds the header's length.
 pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<Segment> {
     let tcp = TcpHeaderSlice::from_slice(data).ok()?;
     let mut segment = Segment {
@@ -89,7 +84,6 @@ pub(super) fn of_tcp(from: IpAddr, to: IpAddr, data: &[u8]) -> Option<Segment> {
     Some(segment)
 }
 
-/// Reads a fragment of a TCP packet; `None` if it is none.
 pub(super) fn fragment(ip: &[u8]) -> Option<Fragment<'_>> {
     match ip.first()? >> 4 {
         4 => {
@@ -112,7 +106,7 @@ pub(super) fn fragment(ip: &[u8]) -> Option<Fragment<'_>> {
         }
         6 => {
             let header = Ipv6HeaderSlice::from_slice(ip).ok()?;
-            // Right behind the header: next header, nothing, offset and flags, identification.
+            // Next header, reserved, offset and flags, identification.
             let [next, _, high, low, id @ ..] = *ip.get(40..48)?.first_chunk::<8>()?;
             let place = u16::from_be_bytes([high, low]);
             if header.next_header().0 != FRAGMENT || next != TCP {

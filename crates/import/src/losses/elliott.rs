@@ -1,14 +1,12 @@
-//! Gilbert and Elliott's model (Gilbert 1960; Elliott 1963): a good and a bad state that nobody sees, each with its loss.
+//! Gilbert and Elliott's model (Gilbert 1960; Elliott 1963): a good and a bad hidden state, each with its loss rate.
 
 use super::Record;
 use super::search::highest;
 
-/// The four probabilities, as `netem loss gemodel` and our channel `two_state` take them.
+/// The four probabilities, as in `netem loss gemodel` and the channel `two_state`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Elliott {
-    /// From good to bad.
     pub(crate) p: f64,
-    /// From bad to good.
     pub(crate) r: f64,
     /// Loss in the bad state (1 - h).
     pub(crate) bad: f64,
@@ -16,14 +14,14 @@ pub(crate) struct Elliott {
     pub(crate) good: f64,
 }
 
-/// Powers up to this are looked up.
+/// Powers up to this exponent are tabulated.
 const TABLE: usize = 2048;
 
-/// A step of the chain that shows one symbol: how the likelihoods of the two states change; `[from][to]`.
+/// A step of the chain with one symbol: change of the two states' likelihoods; `[from][to]`.
 type Step = [[f64; 2]; 2];
 
 impl Elliott {
-    /// Which share of the time is bad.
+    /// Share of time in the bad state.
     pub(crate) fn share_bad(&self) -> f64 {
         match self.p + self.r {
             0.0 => 0.5,
@@ -31,13 +29,13 @@ impl Elliott {
         }
     }
 
-    /// A step that shows a loss, or none.
+    /// A step with a loss, or without.
     pub(crate) fn step(&self, is_lost: bool) -> Step {
         let shows = if is_lost { [self.good, self.bad] } else { [1.0 - self.good, 1.0 - self.bad] };
         [[(1.0 - self.p) * shows[0], self.p * shows[1]], [self.r * shows[0], (1.0 - self.r) * shows[1]]]
     }
 
-    /// The logarithm of the likelihood: the forward algorithm (Rabiner 1989 §III.A), run by run.
+    /// Log likelihood: the forward algorithm (Rabiner 1989 §III.A), run by run.
     pub(crate) fn log_likelihood(&self, runs: &[(bool, u32)]) -> f64 {
         let powers = [false, true].map(|is_lost| Powers::of(self.step(is_lost)));
         let [arrived, lost] = [false, true].map(|which| {
@@ -67,9 +65,9 @@ impl Elliott {
         sum + libm::log(product) + scale(arrived, &powers[0]) + scale(lost, &powers[1])
     }
 
-    /// The model's distribution of lengths of runs of losses, or of arrivals: which share is longer than each length.
+    /// The model's distribution of lengths of runs, of losses or of arrivals: the share longer than each length.
     pub(crate) fn longer(&self, is_lost: bool) -> impl Fn(u64) -> f64 + use<> {
-        // A run begins with the first symbol of its kind behind one of the other.
+        // A run begins with the first symbol of its kind after one of the other kind.
         let (other, own) = (self.step(!is_lost), self.step(is_lost));
         let bad = self.share_bad();
         let before = once([1.0 - bad, bad], other);
@@ -79,7 +77,7 @@ impl Elliott {
         move |length: u64| match length {
             0 => 1.0,
             _ => {
-                // `length - 1` more steps have been survived, and one further.
+                // The run has lasted `length - 1` more steps and one further.
                 let more = powers.apply(begun, length.min(u64::from(u32::MAX)) as u32);
                 let log = length as f64 * libm::log(powers.scale.max(f64::MIN_POSITIVE));
                 ((more[0] + more[1]) / total * libm::exp(log)).clamp(0.0, 1.0)
@@ -101,12 +99,11 @@ fn once(state: [f64; 2], step: Step) -> [f64; 2] {
     [0, 1].map(|to| state[0] * step[0][to] + state[1] * step[1][to])
 }
 
-/// All powers of a step, each divided by that of its larger eigenvalue.
+/// Powers of a step, divided by those of its larger eigenvalue.
 struct Powers {
     step: Step,
-    /// The larger eigenvalue.
     scale: f64,
-    /// The step without its other eigenvalue, and without the larger one, over their distance.
+    /// Spectral projections: (step - smaller eigenvalue) and (step - larger eigenvalue), over their difference.
     parts: Option<[Step; 2]>,
     ratio: f64,
     table: Vec<f64>,
@@ -132,10 +129,10 @@ impl Powers {
         Powers { step, scale, parts, ratio, table }
     }
 
-    /// A state after so many steps, over `scale` to that power.
+    /// A state after `length` steps, divided by `scale` to that power.
     fn apply(&self, state: [f64; 2], length: u32) -> [f64; 2] {
         let Some([first, second]) = self.parts else {
-            // The eigenvalues are one: the step is that, and the rest counts as often as it is made.
+            // Equal eigenvalues: the power is linear in the length.
             let [[a, b], [c, d]] = self.step.map(|row| row.map(|one| one / self.scale));
             let n = f64::from(length);
             let step = [[1.0 + n * (a - 1.0), n * b], [n * c, 1.0 + n * (d - 1.0)]];
@@ -149,7 +146,7 @@ impl Powers {
             }
         };
         let (one, other) = (once(state, first), once(state, second));
-        // What is left of rounding must not become negative.
+        // Rounding must not give negative values.
         [(one[0] - power * other[0]).max(0.0), (one[1] - power * other[1]).max(0.0)]
     }
 }
@@ -163,7 +160,7 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
 
-/// The likeliest one, its log likelihood, and for each of its four values the 95 % interval.
+/// The most likely model, its log likelihood, and the 95 % interval of each of its four values.
 pub(crate) fn likeliest(record: &Record, gilbert: (f64, f64)) -> (Elliott, f64, [[f64; 2]; 4]) {
     let runs: Vec<(bool, u32)> = record.runs().collect();
     let loss = record.lost() as f64 / record.packets() as f64;
@@ -172,7 +169,7 @@ pub(crate) fn likeliest(record: &Record, gilbert: (f64, f64)) -> (Elliott, f64, 
         true => Elliott::at(place).log_likelihood(&runs),
         false => f64::NEG_INFINITY,
     };
-    // Short bursts with a little loss between them, longer ones that lose half, and long ones on a lossy ground.
+    // Short bursts with few losses between, longer bursts that lose half, and long bursts with frequent losses between.
     let starts = [
         Elliott { p, r, bad: 0.95, good: (0.05 * loss).max(1e-6) },
         Elliott { p: 0.3 * p, r: 0.3 * r, bad: 0.5, good: (0.2 * loss).max(1e-6) },
@@ -180,12 +177,12 @@ pub(crate) fn likeliest(record: &Record, gilbert: (f64, f64)) -> (Elliott, f64, 
     ];
     let climbed = starts.iter().map(|start| {
         let (place, _) = highest(start.place(), 0.5, height);
-        // A simplex may have become flat: once more from there.
+        // A simplex may have collapsed: restart from there.
         highest(place, 0.25, height)
     });
     let (mut place, top) =
         climbed.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((starts[0].place(), f64::NEG_INFINITY));
-    // What is called bad loses more.
+    // The bad state is the state with more losses.
     if place[2] < place[3] {
         place = [place[1], place[0], place[3], place[2]];
     }
@@ -193,20 +190,19 @@ pub(crate) fn likeliest(record: &Record, gilbert: (f64, f64)) -> (Elliott, f64, 
     (Elliott::at(&place), top, intervals)
 }
 
-/// Probabilities nearer to 0 or 1 than exp(-this) are not looked at.
+/// Smallest distance of a probability from 0 or 1 that is searched: exp(-this).
 const FARTHEST: f64 = 25.0;
-/// From here on a probability is as good as 0 or 1.
+/// Log odds from which a probability counts as 0 or 1.
 const EDGE: f64 = 11.0;
 
-/// From the observed information (Efron and Hinkley 1978) on the scale of log odds; at the edge from the likelihood
-/// along the one axis.
+/// From the observed information (Efron and Hinkley 1978) in log odds; at the edge, from the likelihood along the axis.
 fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> [[f64; 2]; 4] {
     let moved = |axis: usize, by: f64| {
         let mut there = *place;
         there[axis] += by;
         there
     };
-    // Steps that cost about one half of a unit of log likelihood.
+    // Steps that change the log likelihood by about one half.
     let steps: Vec<f64> = (0..4)
         .map(|axis| {
             let mut step = 1e-4;
@@ -248,7 +244,7 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
             let half = 1.959_964 * variance.sqrt();
             *interval = [logistic(place[axis] - half), logistic(place[axis] + half)];
         } else {
-            // Along the axis alone: too narrow if others could make up for it.
+            // Along the axis alone: too narrow if other values compensate.
             let edge = |sign: f64| {
                 let mut by = 1e-3;
                 while by < 2.0 * FARTHEST && top - height(&moved(axis, sign * by)) < 1.92 {
@@ -266,7 +262,7 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
     all
 }
 
-/// A symmetric matrix's inverse by elimination; `None` if it has none.
+/// Inverse of a symmetric matrix by elimination; `None` if singular.
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
     let mut inverse: Vec<Vec<f64>> =
@@ -299,7 +295,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::*;
 
-    /// The forward algorithm packet by packet, as it is written in books.
+    /// The textbook forward algorithm, packet by packet.
     fn plain(model: &Elliott, packets: &[bool]) -> f64 {
         let bad = model.share_bad();
         let (mut state, mut sum) = ([1.0 - bad, bad], 0.0);

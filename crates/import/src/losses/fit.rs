@@ -1,4 +1,4 @@
-//! Three models of losses for one record, beside each other.
+//! Three models of losses fitted to one record.
 
 use super::Record;
 use super::elliott::{self, Elliott};
@@ -10,25 +10,25 @@ use crate::found::{Said, shown};
 /// A model of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Model {
-    /// Each packet by itself.
+    /// Independent losses.
     Iid,
-    /// A bad state that loses every packet, a good one that loses none (Gilbert 1960, with h = 0).
+    /// A bad state that loses every packet, a good state that loses none (Gilbert 1960, with h = 0).
     Gilbert,
-    /// Both states lose, each in its share (Elliott 1963).
+    /// Both states lose packets (Elliott 1963).
     GilbertElliott,
 }
 
 impl Model {
-    /// All with their names.
+    /// All models with their names.
     pub const ALL: [(Model, &'static str); 3] =
         [(Model::Iid, "iid"), (Model::Gilbert, "gilbert"), (Model::GilbertElliott, "gilbert-elliott")];
 
-    /// The one of this name.
+    /// The model of this name.
     pub fn named(name: &str) -> Option<Model> {
         Model::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         Model::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
     }
@@ -37,22 +37,22 @@ impl Model {
 /// A probability with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probability {
-    /// Its name: netem's, and our channel's.
+    /// Name in netem and in the channel.
     pub name: &'static str,
-    /// The likeliest value.
+    /// The most likely value.
     pub value: f64,
     /// The interval.
     pub ci95: [f64; 2],
 }
 
-/// A model with its likeliest values.
+/// A model with its most likely values.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// Which.
+    /// The model.
     pub model: Model,
     /// Its probabilities.
     pub values: Vec<Probability>,
-    /// The logarithm of its likelihood.
+    /// Log likelihood.
     pub log_likelihood: f64,
     /// Schwarz's criterion (1978); the smallest is best.
     pub bic: f64,
@@ -60,36 +60,36 @@ pub struct Fitted {
     chi_square: Option<ChiSquare>,
 }
 
-/// All that could be fitted, and which one is best.
+/// All fitted models, and the best.
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The models, the simplest first.
     pub models: Vec<Fitted>,
-    /// The place of the one that is written.
+    /// Index of the chosen model.
     pub chosen: usize,
     lengths: Lengths,
     is_asked: bool,
 }
 
-/// Fewer bursts than this say nothing about four probabilities.
+/// Fewest bursts for four probabilities.
 const FEWEST_BURSTS: u64 = 20;
 
-/// Fits all models that a record can tell of.
+/// Fits all models that a record supports.
 ///
 /// # Errors
-/// If there are no packets, or all were lost, or the model that was asked for cannot be fitted.
+/// If the record has no packets or only losses, or the chosen model cannot be fitted.
 pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
     let (packets, lost) = (record.packets() as f64, record.lost() as f64);
     if record.packets() == 0 {
         return Err(Refusal::new(
             "the record has no packets",
-            "0 for each packet that arrived, 1 for each that was lost",
+            "write 0 for each packet that arrived, 1 for each lost packet",
         ));
     }
     if record.lost() == record.packets() {
         return Err(Refusal::new(
             "every packet was lost: no path carries that",
-            "is 1 a loss and 0 an arrival? give the record the other way round",
+            "is 1 a loss and 0 an arrival? otherwise invert the record",
         ));
     }
     let lengths = Lengths::of(record);
@@ -142,7 +142,7 @@ pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
             let has = format!("{} losses in {} bursts", record.lost(), lengths.bursts.iter().sum::<u64>());
             Refusal::new(
                 format!("{has} are too few to fit {}", asked.name()),
-                format!("a longer record, with {FEWEST_BURSTS} bursts at least, or --model iid"),
+                format!("use a longer record, with at least {FEWEST_BURSTS} bursts, or --model iid"),
             )
         })?,
     };
@@ -154,7 +154,7 @@ fn of_counts(happened: f64, of: f64) -> f64 {
     term(happened) + term(of - happened)
 }
 
-/// How often what followed what; `[from][to]`, lost is 1.
+/// Counts of transitions; `[from][to]`, lost is 1.
 struct Changes {
     counts: [[f64; 2]; 2],
     begins_lost: bool,
@@ -169,7 +169,7 @@ impl Changes {
                 None => changes.begins_lost = is_lost,
                 Some(before) => changes.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
             }
-            // Gilbert's bad state loses, his good one does not: [good -> good, good -> bad], [bad -> good, bad -> bad].
+            // In Gilbert's model the symbol shows the state: [good -> good, good -> bad], [bad -> good, bad -> bad].
             let at = usize::from(is_lost);
             changes.counts[at][at] += f64::from(length - 1);
         }
@@ -177,31 +177,30 @@ impl Changes {
     }
 }
 
-/// A share as a percentage.
 pub(crate) fn share(value: f64) -> String {
     format!("{} %", shown(100.0 * value))
 }
 
 impl Fit {
-    /// The model that is written.
+    /// The chosen model.
     pub fn best(&self) -> &Fitted {
         &self.models[self.chosen]
     }
 
-    /// The channel as a scenario writes it.
+    /// The channel, as in a scenario.
     pub fn channel(&self) -> Said<String> {
         let best = self.best();
         let kind = if best.model == Model::Iid { "iid" } else { "two_state" };
         let values: Vec<String> =
             best.values.iter().map(|value| format!("{} = {}", value.name, number(value.value))).collect();
-        let why = if self.is_asked { "as asked for" } else { "the best of the models by BIC" };
+        let why = if self.is_asked { "as requested" } else { "the best of the models by BIC" };
         Said::new(
             format!("{{ kind = \"{kind}\", {} }}", values.join(", ")),
             format!("derived: {}, {why}", best.model.name()),
         )
     }
 
-    /// The same for Linux's emulator (tc-netem(8)): p, r, 1-h, 1-k.
+    /// Command for Linux's emulator (tc-netem(8)): p, r, 1-h, 1-k.
     pub fn netem(&self) -> String {
         let best = self.best();
         let values: Vec<String> =
@@ -210,11 +209,10 @@ impl Fit {
         format!("tc qdisc add dev DEVICE root netem loss {kind} {}", values.join(" "))
     }
 
-    /// What is to be said of it.
     pub(crate) fn says(&self) -> Vec<String> {
         if self.models[0].values[0].value == 0.0 {
             return vec![format!(
-                "none was lost: with 95 % the loss is below {}",
+                "no packet was lost: with 95 % confidence the loss is below {}",
                 share(self.models[0].values[0].ci95[1])
             )];
         }
@@ -246,14 +244,16 @@ impl Fit {
         says.push(format!("netem: {}", self.netem()));
         match self.best().chi_square {
             Some(ChiSquare { sum, freedom, p }) if p < 0.01 => says.push(format!(
-                "{} does not fit the lengths of bursts and gaps well (chi-square {sum:.1}, {freedom} degrees of freedom, p = {p:.2e}): take it for its means",
+                "{} does not fit the lengths of bursts and gaps well (chi-square {sum:.1}, {freedom} degrees of \
+                 freedom, p = {p:.2e}): use it only for means",
                 self.best().model.name()
             )),
             Some(ChiSquare { sum, freedom, p }) => says.push(format!(
-                "the lengths of bursts and gaps do not contradict {} (chi-square {sum:.1}, {freedom} degrees of freedom, p = {p:.2})",
+                "the lengths of bursts and gaps are consistent with {} (chi-square {sum:.1}, {freedom} degrees of \
+                 freedom, p = {p:.2})",
                 self.best().model.name()
             )),
-            None => says.push("too few bursts to tell how well the model fits".into()),
+            None => says.push("too few bursts to test the model's fit".into()),
         }
         says
     }
@@ -292,7 +292,7 @@ impl Fit {
     }
 }
 
-/// With six digits that count, never as an exponent; probabilities below that are 0.
+/// The number with six significant digits, never with an exponent; smaller probabilities are 0.
 fn number(value: f64) -> String {
     if value < 1e-9 {
         return "0".to_owned();

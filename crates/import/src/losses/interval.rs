@@ -1,4 +1,4 @@
-//! The interval of a probability from so many of so many: by the profile of its likelihood.
+//! Confidence interval of a probability from its profile likelihood.
 
 /// Half of chi-square's 95th percentile with one degree of freedom.
 const HALF: f64 = 1.920_729_410_347_062;
@@ -33,7 +33,7 @@ mod tests {
         // None of n: the likelihood is (1 - p)^n, so the bound is 1 - exp(-1.9207 / n).
         let [low, high] = of_share(0.0, 100.0);
         assert!(low == 0.0 && (high - (1.0 - libm::exp(-HALF / 100.0))).abs() < 1e-9);
-        // Many: as wide as the normal one, 1.96 sqrt(p (1 - p) / n) each way, within 2 %.
+        // Large counts: as wide as the normal interval, 1.96 sqrt(p (1 - p) / n) each way, within 2 %.
         let [low, high] = of_share(20_000.0, 100_000.0);
         let half = 1.959_964 * (0.2_f64 * 0.8 / 100_000.0).sqrt();
         assert!(((high - low) / (2.0 * half) - 1.0).abs() < 0.02);

@@ -1,9 +1,9 @@
-//! Records of losses: which packets were lost, and which model loses so.
+//! Records of losses, and models fitted to them.
 //!
 //! A record is kept as lengths of runs, so that memory grows with the number of bursts. Three models are fitted by
-//! maximum likelihood: independent losses, Gilbert's (a bad state that loses all) and Gilbert and Elliott's (four
-//! probabilities, states hidden). Independent losses and Gilbert's have closed forms and profile-likelihood intervals; the
-//! third is maximised over the forward algorithm's likelihood, with intervals from the observed information. BIC chooses.
+//! maximum likelihood; BIC chooses. Independent losses and Gilbert's model (a bad state that loses all) have closed
+//! forms and profile-likelihood intervals. Gilbert and Elliott's model (four probabilities, hidden states) is maximised
+//! over the forward algorithm's likelihood, with intervals from the observed information.
 
 mod elliott;
 mod fit;

@@ -1,16 +1,14 @@
-//! Records of losses as text: 0 and 1 for each packet, or the numbers of those that were lost.
+//! Records of losses as text: 0 and 1 for each packet, or the numbers of lost packets.
 
 use super::{Record, fitted};
 use crate::found::{Found, plain};
 use crate::{Ask, Refusal};
 use std::io::{BufRead, BufReader, Read};
 
-/// Most runs that are kept: 400 MB.
+/// Most stored runs: 400 MB.
 const MOST_RUNS: usize = 100_000_000;
-/// Longest number, digits.
 const LONGEST: usize = 18;
 
-/// Reads a record and fits it.
 pub(crate) fn read(file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
     let record = record(file, ask)?;
     let fit = fitted(&record, ask.model)?;
@@ -24,13 +22,11 @@ pub(crate) fn read(file: impl Read, ask: &Ask) -> Result<Found, Refusal> {
     found.says.extend(fit.says());
     found.fit = fit.table();
     found.channel = (record.lost() > 0).then(|| fit.channel());
-    found.says.push(
-        "a record of losses tells no rate, no round trip and no queue: they are given or assumed".into(),
-    );
+    found.says.push("a record of losses has no rate, round trip or queue: they are given or assumed".into());
     Ok(found)
 }
 
-/// What the tokens are: decided by the first that is neither 0 nor 1, and by --packets.
+/// Reads a record. The first token other than 0 and 1, and --packets, decide the format.
 fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut record = Record::default();
@@ -72,8 +68,8 @@ fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
         reader.consume(length);
         if record.stored() > MOST_RUNS {
             return Err(Refusal::new(
-                "the record has more than a hundred million changes",
-                "give a part of it",
+                "the record has more than a hundred million changes between loss and arrival",
+                "use a part of it",
             ));
         }
     }
@@ -84,7 +80,7 @@ fn record(file: impl Read, ask: &Ask) -> Result<Record, Refusal> {
     match record.packets() {
         0 => Err(Refusal::new(
             "the record has no packets",
-            "0 for each packet that arrived, 1 for each that was lost",
+            "write 0 for each packet that arrived, 1 for each lost packet",
         )),
         _ => Ok(record),
     }
@@ -94,7 +90,8 @@ fn refused(token: &[u8], line: u64) -> Refusal {
     let shown: String = String::from_utf8_lossy(token).chars().take(40).collect();
     Refusal::new(
         format!("line {line}: `{}` is neither 0 nor 1", plain(&shown)),
-        "0 for each packet that arrived and 1 for each that was lost; or, with --packets N, the numbers of those lost",
+        "write 0 for each packet that arrived and 1 for each lost packet; or, with --packets N, the numbers of lost \
+         packets",
     )
 }
 
@@ -120,7 +117,6 @@ fn take(
     Ok(())
 }
 
-/// Numbers of lost packets, counted from 1.
 #[derive(Default)]
 struct Numbers {
     record: Record,
@@ -136,7 +132,7 @@ impl Numbers {
         if number <= self.last {
             return Err(Refusal::new(
                 format!("line {line}: packet {number} comes after packet {}", self.last),
-                "list the lost packets in order, counted from 1, each once",
+                "list each lost packet once, in order, counted from 1",
             ));
         }
         self.record.push_many(false, number - self.last - 1);

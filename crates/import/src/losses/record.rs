@@ -1,4 +1,4 @@
-//! Which packets were lost, as lengths of runs.
+//! Lost and delivered packets as lengths of runs.
 
 /// A sequence of packets, each lost or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,12 +10,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// The next packet.
+    /// Adds a packet.
     pub fn push(&mut self, is_lost: bool) {
         self.push_many(is_lost, 1);
     }
 
-    /// The next packets, all alike.
+    /// Adds packets with the same fate.
     pub fn push_many(&mut self, is_lost: bool, count: u64) {
         if count == 0 {
             return;
@@ -23,7 +23,7 @@ impl Record {
         if self.runs.is_empty() {
             self.runs.push(0);
         }
-        // Arrived ones stand at even places.
+        // Runs of arrivals have even indices.
         if (self.runs.len() - 1).is_multiple_of(2) == is_lost {
             self.runs.push(0);
         }
@@ -37,12 +37,12 @@ impl Record {
             if left == 0 {
                 return;
             }
-            // A run of four thousand million goes on behind an empty one.
+            // A run of more than four thousand million continues after an empty run.
             self.runs.extend([0, 0]);
         }
     }
 
-    /// The last packet that was lost was not after all.
+    /// Changes the last lost packet into an arrival.
     pub(crate) fn forgive_one(&mut self) {
         let Some(at) = (1..self.runs.len()).step_by(2).rev().find(|at| self.runs[*at] > 0) else { return };
         self.lost -= 1;
@@ -58,18 +58,18 @@ impl Record {
         self.packets
     }
 
-    /// Number of those lost.
+    /// Number of lost packets.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Runs of packets that are alike, in order: whether they were lost, and how many.
+    /// Runs in order: whether the packets were lost, and their number.
     pub fn runs(&self) -> impl Iterator<Item = (bool, u32)> + '_ {
         let mut runs = self.runs.iter().enumerate().filter(|(_, length)| **length > 0).peekable();
         std::iter::from_fn(move || {
             let (at, length) = runs.next()?;
             let (is_lost, mut all) = (at % 2 == 1, *length);
-            // What became neighbours when one between was forgiven.
+            // Joins runs that became neighbours.
             while let Some((_, more)) = runs.next_if(|(next, _)| (next % 2 == 1) == is_lost) {
                 all = all.saturating_add(*more);
             }
@@ -77,7 +77,7 @@ impl Record {
         })
     }
 
-    /// Number of stored runs: what memory grows with.
+    /// Number of stored runs, which determines memory.
     pub(crate) fn stored(&self) -> usize {
         self.runs.len()
     }

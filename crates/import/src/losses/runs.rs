@@ -1,15 +1,15 @@
-//! How well a model's lengths of runs fit those observed: chi-square.
+//! Goodness of fit of a model's run lengths: chi-square.
 
 use super::Record;
 use statrs::function::gamma::gamma_ur;
 
-/// Bounds of classes of lengths: bursts of losses, and gaps between them.
+/// Upper bounds of classes of lengths, for bursts of losses and for gaps.
 const BURSTS: [u64; 9] = [1, 2, 3, 4, 6, 10, 20, 50, u64::MAX];
 const GAPS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1000, 3000, u64::MAX];
-/// A class needs to expect so many (Cochran 1954).
+/// Smallest expected count of a class (Cochran 1954).
 const FEWEST: f64 = 5.0;
 
-/// How many runs of each class there are. The first and the last run are left out: they are longer than was seen.
+/// Number of runs in each class, without the first and last run, which may be cut off.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lengths {
     pub(crate) bursts: [u64; 9],
@@ -40,7 +40,7 @@ impl Lengths {
     }
 }
 
-/// How many of each class a model expects; `longer` is the share of runs that are longer than a length.
+/// Expected counts of a model; `longer` is the share of runs longer than a length.
 pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) -> f64) -> [f64; 9] {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let total = counts.iter().sum::<u64>() as f64;
@@ -53,7 +53,6 @@ pub(crate) fn expected(counts: &[u64; 9], is_lost: bool, longer: impl Fn(u64) ->
     })
 }
 
-/// What a class is called.
 pub(crate) fn class(at: usize, is_lost: bool) -> String {
     let bounds = if is_lost { BURSTS } else { GAPS };
     let from = if at == 0 { 1 } else { bounds[at - 1] + 1 };
@@ -64,7 +63,7 @@ pub(crate) fn class(at: usize, is_lost: bool) -> String {
     }
 }
 
-/// Pearson's sum, its degrees of freedom, and how probable so large a sum is.
+/// Pearson's sum, its degrees of freedom, and the probability of a sum at least this large.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChiSquare {
     pub(crate) sum: f64,
@@ -72,7 +71,7 @@ pub(crate) struct ChiSquare {
     pub(crate) p: f64,
 }
 
-/// Over bursts and gaps together; classes that expect too few are joined with the next. `None` if too few are left.
+/// Over bursts and gaps; classes with small expected counts are joined with the next. `None` if too few remain.
 pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) -> Option<ChiSquare> {
     let (mut sum, mut classes) = (0.0, 0);
     for (observed, expected) in parts {

@@ -1,6 +1,6 @@
-//! The highest place of a function of a few variables: the simplex of Nelder and Mead (1965).
+//! Maximum of a function of a few variables: the simplex of Nelder and Mead (1965).
 
-/// Climbs from a place with steps of this size until the simplex is level. Deterministic.
+/// Climbs from a place with this step size until the simplex is level. Deterministic.
 pub(crate) fn highest<const N: usize>(
     start: [f64; N],
     step: f64,
@@ -58,7 +58,7 @@ pub(crate) fn highest<const N: usize>(
 }
 
 const MOST_STEPS: usize = 1000;
-/// Heights closer than this are level (log likelihoods); places closer than this are one.
+/// Differences of log likelihood, and of places, that count as zero.
 const LEVEL: f64 = 1e-7;
 const CLOSE: f64 = 1e-4;
 
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_curved_ridge_is_climbed_to_its_top() {
-        // Rosenbrock's valley, upside down: the top is at (1, 1).
+        // Rosenbrock's valley, inverted: the maximum is at (1, 1).
         let (at, height) =
             highest([-1.2, 1.0], 0.5, |[x, y]| -(100.0 * (y - x * x).powi(2) + (1.0 - x).powi(2)));
         assert!((at[0] - 1.0).abs() < 1e-3 && (at[1] - 1.0).abs() < 1e-3 && height > -1e-6, "{at:?}");

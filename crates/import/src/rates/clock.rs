@@ -1,15 +1,14 @@
-//! Times in tables: numbers in some unit since some moment, or dates.
+//! Times in tables: numbers of some unit, or dates.
 
-/// How a column of times is read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Clock {
-    /// Numbers; how many seconds one is.
+    /// Numbers; seconds per unit.
     Number(f64),
     /// `2017.11.22_10.07.03`, `2020-01-31T10:07:03.25Z`, `10:07:03`: years to seconds, or hours to seconds.
     Date,
 }
 
-/// Units and their seconds.
+/// Units, s.
 const UNITS: [(&str, f64); 11] = [
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -24,20 +23,19 @@ const UNITS: [(&str, f64); 11] = [
     ("seconds", 1.0),
 ];
 
-/// The unit of this name.
 pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, seconds)| *seconds)
 }
 
-/// The unit that a column's name ends with: `time_ms`, `elapsed (s)`.
+/// Unit at the end of a column's name, s: `time_ms`, `elapsed (s)`.
 pub(crate) fn unit_in(name: &str) -> Option<f64> {
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let last = words.next_back()?.to_lowercase();
-    // A column called `s` alone, too; but `ts` is no unit.
+    // A column called `s` alone is a unit too; `ts` is not.
     unit(&last)
 }
 
-/// What a first value looks like: a date, a moment since 1970 in some unit by its size, or seconds.
+/// Guesses the format from the first value: a date, time since 1970 (unit by size), or seconds.
 pub(crate) fn guess(first: &str) -> Option<Clock> {
     let Ok(number) = first.trim().parse::<f64>() else {
         return date(first).map(|_| Clock::Date);
@@ -52,7 +50,6 @@ pub(crate) fn guess(first: &str) -> Option<Clock> {
 }
 
 impl Clock {
-    /// The time in a cell, s.
     pub(crate) fn read(self, cell: &str) -> Option<f64> {
         match self {
             Clock::Number(unit) => {
@@ -64,7 +61,7 @@ impl Clock {
     }
 }
 
-/// A date and time as seconds since 1970, or a time of day as seconds; zones are not looked at.
+/// A date and time as seconds since 1970, or a time of day as seconds; time zones are ignored.
 pub(crate) fn date(text: &str) -> Option<f64> {
     let text = text.trim();
     if text.len() > 64 {
@@ -86,7 +83,7 @@ pub(crate) fn date(text: &str) -> Option<f64> {
         } else {
             let c = rest.chars().next()?;
             if !"-/._:T ,".contains(c) {
-                // A zone, as Z or +01:00.
+                // Time zone: Z or +01:00.
                 break;
             }
             rest = &rest[c.len_utf8()..];
@@ -112,7 +109,7 @@ fn is_time_of_day(text: &str) -> bool {
     text.find(':').is_some_and(|at| at <= 2)
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar; years begin in March, so that leap days end them.
+/// Days from 1970-01-01 in the Gregorian calendar; years start in March, so that leap days come last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year / 400, year % 400);

@@ -1,9 +1,9 @@
-//! Which columns of a table are time and rate, in which units.
+//! Columns of time and rate in a table, and their units.
 
 use super::clock::{self, Clock};
 use crate::{Ask, Refusal};
 
-/// Units of rates and how many bit/s each is. A capital B is a byte.
+/// Units of rates, bit/s; a capital B is a byte.
 const UNITS: [(&str, f64); 32] = [
     ("bit/s", 1.0),
     ("bits/s", 1.0),
@@ -39,59 +39,52 @@ const UNITS: [(&str, f64); 32] = [
     ("GB/s", 8e9),
 ];
 
-/// The unit of this name, bit/s.
 pub(crate) fn unit(name: &str) -> Option<f64> {
     UNITS.iter().find(|(known, _)| *known == name).map(|(_, bits)| *bits)
 }
 
-/// The unit in a column's name: `throughput_mbps`, `rate (Mbit/s)`, `Bandwidth [KB/s]`.
+/// Unit in a column's name: `throughput_mbps`, `rate (Mbit/s)`, `Bandwidth [KB/s]`.
 fn unit_in(name: &str) -> Option<(&'static str, f64)> {
     let is_between = |c: char| !(c.is_alphanumeric() || c == '/');
     let words = || name.split(is_between).filter(|word| !word.is_empty());
     let exact = |word: &str| UNITS.iter().find(|(known, _)| *known == word);
-    // Upper case as a whole says nothing of bits or bytes: MBPS, KBPS.
+    // Names in upper case do not distinguish bits and bytes: MBPS, KBPS.
     let loose =
         |word: &str| UNITS.iter().find(|(known, _)| known.ends_with("bps") && *known == word.to_lowercase());
     words().find_map(|word| exact(word).or_else(|| loose(word))).map(|(name, bits)| (*name, *bits))
 }
 
-/// How a table is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) kind: &'static str,
     pub(crate) time: Time,
     pub(crate) rate: Rate,
-    /// Rows count only where this column has this word.
+    /// Rows count only if this column has this word.
     pub(crate) only: Option<(usize, &'static str)>,
-    /// Whether the first row has names.
     pub(crate) has_names: bool,
-    /// What was assumed.
+    /// Assumptions, as sentences.
     pub(crate) says: Vec<String>,
 }
 
-/// Where a row's time comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Time {
-    /// A column.
     Column(usize, Clock),
-    /// A row is a second.
+    /// One row per second.
     Seconds,
-    /// The row says how long it was, ms, in this column.
+    /// Column with the row's length, ms.
     Length(usize),
 }
 
-/// Where a row's rate comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rate {
-    /// A column; how many bit/s its one is.
+    /// A column; bit/s per unit.
     Column(usize, f64),
-    /// Bytes since the row before, with [`Time::Length`].
+    /// Column with the bytes since the row before, with [`Time::Length`].
     Bytes(usize),
-    /// A number and, beside it, its unit.
     Both(usize, usize),
 }
 
-/// Names that mean a time, and a rate.
+/// Column names of times, and of rates.
 const TIMES: [&str; 12] = [
     "time",
     "timestamp",
@@ -109,7 +102,7 @@ const TIMES: [&str; 12] = [
 const RATES: [&str; 8] =
     ["throughput", "bitrate", "bandwidth", "rate", "speed_down", "download", "goodput", "capacity"];
 
-/// Finds the columns: those that were asked for, those of a known data set, or those whose names leave no choice.
+/// Finds the columns: those requested, those of a known data set, or those with unambiguous names.
 pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
     let Some(first) = rows.first() else {
         return Err(Refusal::new("the table is empty", "it needs a row for each moment"));
@@ -135,14 +128,13 @@ pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
         if usual >= 50.0 && times.first().is_some_and(|time| *time < 1e9) && plan.kind == ANY {
             plan.time = Time::Column(column, Clock::Number(1e-3));
             plan.says.push(format!(
-                "assumed: times are milliseconds, because rows are {usual} apart; --time-unit says otherwise"
+                "assumed: times are milliseconds, because rows are {usual} apart; --time-unit overrides this"
             ));
         }
     }
     Ok(plan)
 }
 
-/// What a table is called that is none of the known ones.
 const ANY: &str = "a table of rates";
 
 fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<Plan, Refusal> {
@@ -161,8 +153,8 @@ fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<P
         }
         if find("bytes_sec").is_some() && find("unit_id").is_some() {
             return Err(Refusal::new(
-                "rows of the FCC's raw data are tests an hour apart: they have no course over time",
-                "make a table of time and rate of what you want from it",
+                "rows of the FCC's raw data are tests an hour apart, not a time series",
+                "make a table of time and rate from it",
             ));
         }
         let known = [
@@ -179,7 +171,9 @@ fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<P
             plan = Plan { kind, time: Time::Column(time, clock), rate: Rate::Column(rate, unit), ..plan };
             if let Some(state) = state.and_then(find) {
                 plan.only = Some((state, "D"));
-                plan.says.push("only rows in state D count, in which something was downloaded: the others tell no capacity".into());
+                plan.says.push(
+                    "only rows in state D (downloading) count: the others do not show the capacity".into(),
+                );
             }
             return Ok(plan);
         }
@@ -207,7 +201,7 @@ fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<P
     plan.time = match time {
         None => {
             plan.says.push(
-                "assumed: a row is a second, because no column looks like a time; --time names one".into(),
+                "assumed: one row per second, because no column looks like a time; --time names one".into(),
             );
             Time::Seconds
         }
@@ -216,7 +210,7 @@ fn of_names(names: &[String], next: Option<&Vec<String>>, ask: &Ask) -> Result<P
     Ok(plan)
 }
 
-/// A column by its name or number, or the only one that fits; `None` if none does.
+/// A column by its name or number, or the only column that fits; `None` if none fits.
 fn column(
     names: &[String],
     asked: Option<&str>,
@@ -256,7 +250,7 @@ fn listed(names: &[String]) -> String {
     format!("columns: {}", crate::found::plain(&names.join(", ")))
 }
 
-/// The unit of a column of rates: from its name or from --unit, which must not contradict each other.
+/// Unit of a column of rates, from its name or --unit, which must agree.
 fn check_unit(names: &[String], column: usize, ask: &Ask) -> Result<f64, Refusal> {
     let name = names.get(column).map_or("", |name| name.trim());
     let asked = match &ask.unit {
@@ -273,16 +267,16 @@ fn check_unit(names: &[String], column: usize, ask: &Ask) -> Result<f64, Refusal
     match (unit_in(name), asked) {
         (Some((said, bits)), Some(asked)) if bits != asked => Err(Refusal::new(
             format!(
-                "units contradict: the column is called `{name_of}`, which says {said}, but --unit says {}",
+                "units contradict: the column is called `{name_of}`, which means {said}, but --unit is {}",
                 ask.unit.as_deref().unwrap_or_default()
             ),
-            "leave --unit out, or mend the column's name",
+            "leave --unit out, or correct the column's name",
         )),
         (_, Some(bits)) => Ok(bits),
         (Some((_, bits)), None) => Ok(bits),
         (None, None) => Err(Refusal::new(
             format!("the unit of `{name_of}` is not known"),
-            "say it: --unit Mbit/s, kbit/s, bit/s, MB/s …",
+            "set it: --unit Mbit/s, kbit/s, bit/s, MB/s …",
         )),
     }
 }
@@ -311,7 +305,7 @@ fn clock_of(name: &str, first: Option<&String>, ask: &Ask) -> Result<Clock, Refu
                 "units contradict: the column `{}` names another unit than --time-unit",
                 crate::found::plain(name.trim())
             ),
-            "leave --time-unit out, or mend the column's name",
+            "leave --time-unit out, or correct the column's name",
         )),
         (Clock::Date, Some(_), _) => Err(Refusal::new("--time-unit: the times are dates", "leave it out")),
         (_, Some(asked), _) => Ok(Clock::Number(asked)),
@@ -320,7 +314,7 @@ fn clock_of(name: &str, first: Option<&String>, ask: &Ask) -> Result<Clock, Refu
     }
 }
 
-/// Tables without names: known ones by their form, others by the numbers of their columns.
+/// Tables without names: known data sets by their form, others by column numbers.
 fn of_numbers(first: &[String], ask: &Ask) -> Result<Plan, Refusal> {
     let plan = Plan {
         kind: ANY,
@@ -334,8 +328,8 @@ fn of_numbers(first: &[String], ask: &Ask) -> Result<Plan, Refusal> {
     if ask.rate.is_some() || ask.time.is_some() {
         let Some(rate) = column(&numbers, ask.rate.as_deref(), "--rate", |_| false)? else {
             return Err(Refusal::new(
-                "which column is the rate?",
-                format!("the first row has no names: --rate NUMBER, from 1 to {}", first.len()),
+                "the column of the rate is unknown",
+                format!("the first row has no names: set --rate NUMBER, from 1 to {}", first.len()),
             ));
         };
         let bits = check_unit(&numbers, rate, ask)?;
@@ -367,7 +361,7 @@ fn of_numbers(first: &[String], ask: &Ask) -> Result<Plan, Refusal> {
             let mut says = Vec::new();
             if ask.unit.is_none() {
                 says.push(
-                    "assumed: the second column is Mbit/s, as in Pensieve's traces; --unit says otherwise"
+                    "assumed: the second column is Mbit/s, as in Pensieve's traces; --unit overrides this"
                         .into(),
                 );
             }
@@ -375,8 +369,8 @@ fn of_numbers(first: &[String], ask: &Ask) -> Result<Plan, Refusal> {
             Ok(Plan { kind: "a table of times and rates", time, rate: Rate::Column(1, bits), says, ..plan })
         }
         ([Some(_), Some(_), Some(train), ..], _) if *train == 0.0 => Err(Refusal::new(
-            "this looks like CellReplay's light trace of packet trains, which cannot be read",
-            "its heavy traces are Mahimahi's and can",
+            "this looks like CellReplay's light trace of packet trains, which cannot be read alone",
+            "use its heavy traces, which are Mahimahi's",
         )),
         _ => Err(Refusal::new(
             format!(

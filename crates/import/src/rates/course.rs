@@ -1,28 +1,25 @@
-//! Samples of a rate in the order of a file as one course: gaps, repeated times and new beginnings.
+//! Samples of a rate, in file order, as one time series without gaps and repeated times.
 
 use super::Opportunities;
 use crate::Refusal;
 use crate::found::{Service, shown};
 
-/// So many samples are looked at for the usual time between two.
+/// Samples used to find the usual time step.
 const LOOKED_AT: usize = 512;
-/// A step of more than this many usual ones is a gap.
+/// Smallest gap, in usual steps.
 const GAP: f64 = 3.5;
 
-/// A course of rates that becomes a trace.
 pub(crate) struct Course<'w> {
     out: Opportunities<'w>,
-    /// Samples before the usual step is known: time, s, and rate, bit/s, if there is one.
+    /// Samples before the usual step is known: time, s, and rate, bit/s.
     early: Vec<(f64, Option<f64>)>,
     step: Option<f64>,
-    /// The sample whose end is not known yet: since when, the sum of rates at that time, and how many.
+    /// The current sample: start, sum of rates at that time, and their number.
     open: Option<(f64, f64, u32)>,
-    /// Since when nothing is known.
     missing_since: Option<f64>,
     counts: Counts,
 }
 
-/// What was met on the way.
 #[derive(Default)]
 struct Counts {
     samples: u64,
@@ -34,7 +31,7 @@ struct Counts {
     missing: u64,
     largest: f64,
     zero_seconds: f64,
-    /// The longest time without anything, and the current one, s.
+    /// Longest time without traffic, and the current one, s.
     longest_zero: f64,
     zero: f64,
 }
@@ -51,7 +48,7 @@ impl<'w> Course<'w> {
         }
     }
 
-    /// A sample at a time, s; `None`: the file has none there. False once the trace is as long as one may be.
+    /// Adds a sample at a time, s; `None`: no rate. Returns false once the trace has its largest length.
     pub(crate) fn push(&mut self, at: f64, rate: Option<f64>) -> Result<bool, Refusal> {
         if self.step.is_some() {
             self.take(at, rate)?;
@@ -64,7 +61,7 @@ impl<'w> Course<'w> {
         Ok(!self.out.is_full)
     }
 
-    /// A sample that says itself how long it was.
+    /// Adds a sample of known length.
     pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<bool, Refusal> {
         self.counts.samples += 1;
         if seconds > 0.0 {
@@ -112,7 +109,7 @@ impl<'w> Course<'w> {
         Ok(())
     }
 
-    /// The open sample ends because the next one begins.
+    /// Ends the current sample at the start of the next.
     fn close(&mut self, at: f64, since: f64, step: f64) -> Result<(), Refusal> {
         let Some((_, sum, count)) = self.open.take() else { return Ok(()) };
         let (rate, length) = (sum / f64::from(count.max(1)), at - since);
@@ -151,7 +148,7 @@ impl<'w> Course<'w> {
         self.out.span(seconds, rate / 8.0 * seconds)
     }
 
-    /// The trace, its length in seconds, and what is to be said of it.
+    /// The trace, its length in seconds, and report sentences.
     pub(crate) fn finish(mut self, is_cut: bool) -> Result<(Service, f64, Vec<String>), Refusal> {
         if self.step.is_none() && !self.early.is_empty() {
             self.begin()?;
@@ -161,15 +158,12 @@ impl<'w> Course<'w> {
         }
         let (counts, step, is_full) = (self.counts, self.step, self.out.is_full);
         if counts.samples == 0 {
-            return Err(Refusal::new(
-                "there is not one row with a rate",
-                "are the columns right? see --time and --rate",
-            ));
+            return Err(Refusal::new("no row has a rate", "are the columns right? see --time and --rate"));
         }
         if counts.backwards * 10 > counts.samples {
             return Err(Refusal::new(
                 format!("time goes back in {} of {} rows", counts.backwards, counts.samples),
-                "sort the rows by time, or name another column of time: --time COLUMN",
+                "sort the rows by time, or choose another column of time: --time COLUMN",
             ));
         }
         let seconds = self.out.seconds();
@@ -184,14 +178,14 @@ impl<'w> Course<'w> {
         )];
         if counts.zero_seconds > 0.0 {
             says.push(format!(
-                "nothing passed in {} s of it, {} s at most at a time",
+                "no traffic in {} s of it, at most {} s at a time",
                 shown(counts.zero_seconds),
                 shown(counts.longest_zero)
             ));
         }
         if counts.gaps > 0 {
             says.push(format!(
-                "left out: {} gaps of {} s in all, the longest of {} s; the trace goes on behind them",
+                "left out: {} gaps of {} s in all, the longest of {} s; the trace continues after them",
                 counts.gaps,
                 shown(counts.gap_seconds),
                 shown(counts.longest_gap)
@@ -201,14 +195,17 @@ impl<'w> Course<'w> {
             says.push(format!("left out: {} rows without a usable rate", counts.missing));
         }
         if counts.repeated > 0 {
-            says.push(format!("{} rows have the time of the row before: their mean counts", counts.repeated));
+            says.push(format!(
+                "{} rows have the time of the row before: the mean of their rates counts",
+                counts.repeated
+            ));
         }
         if counts.backwards > 0 {
             says.push(format!("time goes back {} times: each time a new recording begins", counts.backwards));
         }
         if is_cut || is_full {
             says.push(format!(
-                "left out: all after {} s, where the trace has {} opportunities, as many as one may have",
+                "left out: everything after {} s, where the trace reaches its limit of {} opportunities",
                 shown(seconds),
                 super::opportunities::MOST
             ));
@@ -217,5 +214,5 @@ impl<'w> Course<'w> {
     }
 }
 
-/// What every course of throughput has in common.
-pub(crate) const LOWER_BOUND: &str = "what a transfer got is at most what the link could carry, and hides whatever was faster than the samples";
+/// Note on every recording of throughput.
+pub(crate) const LOWER_BOUND: &str = "the throughput of a transfer is a lower bound of the link's rate, without changes faster than the samples";

@@ -1,4 +1,4 @@
-//! Tables of times and rates: read row by row, however many there are.
+//! Tables of times and rates, read row by row.
 
 use super::Opportunities;
 use super::columns::{self, Plan, Rate, Time};
@@ -9,14 +9,12 @@ use crate::{Ask, Refusal};
 use csv::{ByteRecord, ReaderBuilder};
 use std::io::{BufRead, BufReader, Read, Write};
 
-/// Rows that are looked at before the columns are decided.
+/// Rows examined to find the columns.
 const LOOKED_AT: usize = 128;
-/// No rate is larger, bit/s.
 const LARGEST: f64 = 1e13;
-/// So many rows in which a column cannot be read, and none in which it can, are enough.
+/// Unreadable rows at the start before the table is refused.
 const PATIENCE: u64 = 1000;
 
-/// Reads a table and writes its trace.
 pub(crate) fn read(file: impl Read, ask: &Ask, out: &mut dyn Write) -> Result<Found, Refusal> {
     let mut reader = BufReader::with_capacity(1 << 16, Limited::new(file));
     let head = reader.fill_buf().map_err(unread)?;
@@ -67,7 +65,7 @@ fn unread(error: std::io::Error) -> Refusal {
     Refusal::io("cannot be read", &error)
 }
 
-/// What stands most often in the first line that has any; blanks only if nothing else does.
+/// Most frequent delimiter of the first line with one; blanks only if there is no other.
 fn delimiter(head: &[u8]) -> u8 {
     let line =
         head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -79,7 +77,6 @@ fn delimiter(head: &[u8]) -> u8 {
     best.unwrap_or(b' ')
 }
 
-/// Rows as cells.
 struct Rows<R> {
     reader: csv::Reader<R>,
     record: ByteRecord,
@@ -90,7 +87,7 @@ impl<R: Read> Rows<R> {
     fn next(&mut self) -> Result<Option<Vec<&[u8]>>, Refusal> {
         loop {
             let is_there = self.reader.read_byte_record(&mut self.record).map_err(|error| {
-                Refusal::new(format!("cannot be read: {error}"), "is it a table of text, one row a line?")
+                Refusal::new(format!("cannot be read: {error}"), "is it a table of text, one row per line?")
             })?;
             if !is_there {
                 return Ok(None);
@@ -108,14 +105,14 @@ impl<R: Read> Rows<R> {
 struct Table<'w> {
     course: Course<'w>,
     plan: Plan,
-    /// Behind the names, from 1.
+    /// Row number after the names, from 1.
     row: u64,
     unreadable: u64,
     skipped: u64,
 }
 
 impl Table<'_> {
-    /// False once the trace is as long as one may be.
+    /// Handles a row; returns false once the trace has its largest length.
     fn take(&mut self, row: &[&[u8]]) -> Result<bool, Refusal> {
         self.row += 1;
         let cell = |column: usize| {
@@ -146,7 +143,7 @@ impl Table<'_> {
         };
         if let Some(rate) = rate.filter(|rate| *rate > LARGEST) {
             return Err(Refusal::new(
-                format!("row {}: {:.0} Gbit/s is more than any link carries", self.row, rate / 1e9),
+                format!("row {}: {:.0} Gbit/s exceeds the rate of any link", self.row, rate / 1e9),
                 "is the unit right? see --unit",
             ));
         }
@@ -165,21 +162,21 @@ impl Table<'_> {
         }
     }
 
-    /// A row that says nothing: left out, unless they are too many.
+    /// Skips an unreadable row, or fails after too many.
     fn unreadable(&mut self, what: &str) -> Result<bool, Refusal> {
         self.unreadable += 1;
         self.skipped += 1;
         match self.unreadable > PATIENCE && self.unreadable * 2 > self.row {
             false => Ok(true),
             true => Err(Refusal::new(
-                format!("{} of the first {} rows have no {what} that can be read", self.unreadable, self.row),
+                format!("{} of the first {} rows have no readable {what}", self.unreadable, self.row),
                 "are the columns right? see --time, --time-unit and --rate",
             )),
         }
     }
 }
 
-/// A number that is no rate's opposite; `None` for `-`, nothing, or what is below zero.
+/// A non-negative number; `None` for `-`, empty cells and negative numbers.
 fn number(cell: &str) -> Option<f64> {
     cell.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)
 }

@@ -1,4 +1,4 @@
-//! What `iperf3 --json` prints: its intervals as a trace, and the kernel's round trips.
+//! Output of `iperf3 --json`: intervals as a trace, and the kernel's round trips.
 
 use super::Opportunities;
 use super::course::{Course, LOWER_BOUND};
@@ -7,10 +7,9 @@ use crate::found::{Found, Said, shown};
 use serde_json::Value;
 use std::io::{Read, Write};
 
-/// Largest report read, bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Reads a report. With `--bidir` both directions are there.
+/// Reads a report; with `--bidir`, both directions.
 pub(crate) fn read(file: impl Read, down: &mut dyn Write, up: &mut dyn Write) -> Result<Found, Refusal> {
     let mut text = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| Refusal::io("cannot be read", &error))?;
@@ -21,7 +20,7 @@ pub(crate) fn read(file: impl Read, down: &mut dyn Write, up: &mut dyn Write) ->
         ));
     }
     let report: Value = serde_json::from_slice(&text).map_err(|error| {
-        Refusal::new(format!("no JSON: {error}"), "make it by iperf3 --json, and keep it whole")
+        Refusal::new(format!("no JSON: {error}"), "make the report with iperf3 --json, and keep it complete")
     })?;
     if let Some(error) = report.get("error").and_then(Value::as_str) {
         return Err(Refusal::new(format!("iperf3 failed: {}", crate::found::plain(error)), "measure again"));
@@ -44,7 +43,7 @@ pub(crate) fn read(file: impl Read, down: &mut dyn Write, up: &mut dyn Write) ->
         let (service, _, says) = course(intervals, "sum_bidir_reverse", up)?;
         found.says.extend(says.into_iter().map(|line| format!("up: {line}")));
         found.up = Some(Said::new(service, "measured: what iperf3 transferred the other way, a lower bound"));
-        found.says.push("down is the way from iperf3's client to its server".into());
+        found.says.push("down is the direction from iperf3's client to its server".into());
     }
     if let Some(rtt) = smallest_rtt(&report, intervals) {
         found.rtt_ms = Some(Said::new(
@@ -81,10 +80,10 @@ fn course(
         let (Some(length), Some(bytes)) = (length, bytes) else {
             return Err(Refusal::new(
                 format!("interval {} has no bytes or no length", index + 1),
-                "make the report by iperf3 --json, and keep it whole",
+                "make the report with iperf3 --json, and keep it complete",
             ));
         };
-        // What both say must be the same.
+        // Both rates must agree.
         if let (Some(rate), true) = (number("bits_per_second"), length > 0.1)
             && (rate * length / 8.0 - bytes).abs() > 0.1 * bytes + 2000.0
         {
@@ -93,7 +92,7 @@ fn course(
                     "interval {} contradicts itself: {bytes} bytes in {length} s are not {rate} bit/s",
                     index + 1
                 ),
-                "was the report changed? make it anew",
+                "was the report changed? repeat the measurement",
             ));
         }
         course.span(length, bytes)?;
@@ -105,7 +104,7 @@ fn course(
     Ok((service, seconds, says))
 }
 
-/// In ms; iperf3 reports microseconds.
+/// Smallest round trip, ms; iperf3 reports microseconds.
 fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
     let ends = report.pointer("/end/streams").and_then(Value::as_array).into_iter().flatten();
     let ends = ends.filter_map(|stream| stream.pointer("/sender/min_rtt"));
@@ -114,19 +113,19 @@ fn smallest_rtt(report: &Value, intervals: &[Value]) -> Option<f64> {
     all.filter(|rtt| *rtt > 0.0).min_by(f64::total_cmp).map(|micros| micros / 1000.0)
 }
 
-/// Of UDP the share that was lost; of TCP only how often segments were sent again.
+/// UDP: share of lost datagrams; TCP: number of retransmissions.
 fn losses(report: &Value, found: &mut Found) {
     let end = |name: &str| report.pointer(name).and_then(Value::as_f64);
     if let (Some(lost), Some(packets)) = (end("/end/sum/lost_packets"), end("/end/sum/packets"))
         && packets > 0.0
     {
         let share = (lost / packets).clamp(0.0, 1.0);
-        found.says.push(format!("UDP: {lost} of {packets} datagrams lost, on the air or in a queue: the report does not tell where"));
+        found.says.push(format!("UDP: {lost} of {packets} datagrams lost, on the channel or in a queue: the report does not show where"));
         if share > 0.0 && share < 1.0 {
-            let how = "derived: the share of datagrams that was lost; in what bursts is not known";
+            let how = "derived: the share of lost datagrams; their bursts are unknown";
             found.channel = Some(Said::new(format!("{{ kind = \"iid\", loss = {} }}", shown(share)), how));
         }
     } else if let Some(again) = end("/end/sum_sent/retransmits") {
-        found.says.push(format!("{again} segments were sent again; which of them the air lost and which a queue is not known, so no loss is written"));
+        found.says.push(format!("{again} segments were retransmitted; the report does not separate channel losses and queue overflows, so the scenario has no loss"));
     }
 }

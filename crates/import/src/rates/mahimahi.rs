@@ -1,4 +1,4 @@
-//! Mahimahi's traces as they are: one opportunity a line, ms (Winstein et al., NSDI 2013).
+//! Mahimahi's traces: one opportunity per line, ms (Winstein et al., NSDI 2013).
 
 use super::opportunities::MOST;
 use crate::Refusal;
@@ -6,10 +6,10 @@ use crate::found::{Found, Said, Service, shown};
 use crate::limited::Lines;
 use std::io::{Read, Write};
 
-/// Latest time that a scenario's trace may have, ms.
+/// Largest time in a scenario's trace, ms.
 const LATEST: u64 = 1_000_000_000_000;
 
-/// Reads a trace and writes it as it is; blank lines are left out.
+/// Copies a trace without blank lines.
 pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<Found, Refusal> {
     let mut lines = Lines::new(file);
     let (mut count, mut last, mut before, mut longest) = (0_u64, 0_u64, None, 0_u64);
@@ -19,7 +19,7 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<Found, Refusa
         if word.is_empty() {
             continue;
         }
-        let help = "each line is a time in whole milliseconds, not before the line above";
+        let help = "each line is a time in whole milliseconds, not less than the line above";
         let Some(this) = word.parse::<u64>().ok().filter(|this| *this <= LATEST) else {
             let word: String = word.chars().take(40).collect();
             return Err(Refusal::new(
@@ -42,7 +42,7 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<Found, Refusa
         (count, last, before) = (count + 1, this, Some(this));
     }
     if count == 0 || last == 0 {
-        return Err(Refusal::new("the trace has no length", "its last line is a time above 0, ms"));
+        return Err(Refusal::new("the trace has no length", "its last time must be above 0, ms"));
     }
     out.flush().map_err(|error| Refusal::io("the trace cannot be written", &error))?;
     let service = Service::Trace { opportunities: count, millis: last };
@@ -53,12 +53,12 @@ pub(crate) fn read(file: impl Read, out: &mut dyn Write) -> Result<Found, Refusa
     )];
     if is_full {
         says.push(format!(
-            "left out: all after {last} ms, where the trace has {MOST} opportunities, as many as one may have"
+            "left out: everything after {last} ms, where the trace reaches its limit of {MOST} opportunities"
         ));
     }
     Ok(Found {
         kind: "a trace in Mahimahi's format".into(),
-        down: Some(Said::new(service, "measured: the trace as it was given")),
+        down: Some(Said::new(service, "measured: the given trace")),
         seconds: last as f64 / 1000.0,
         says,
         ..Found::default()

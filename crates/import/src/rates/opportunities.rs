@@ -1,20 +1,20 @@
-//! A rate over time as opportunities to send 1500 bytes, written while it is read.
+//! Conversion of a rate over time to opportunities to send 1500 bytes.
 
 use crate::Refusal;
 use crate::found::Service;
 use std::io::Write;
 
-/// What an opportunity carries, bytes of IP.
+/// Size of an opportunity, bytes of IP.
 const BYTES: f64 = 1500.0;
-/// A trace has at most so many: a scenario's is at most 256 MiB long, and kept in memory.
+/// Most opportunities of a trace: a scenario's trace has at most 256 MiB, in memory.
 pub(crate) const MOST: u64 = 20_000_000;
-/// The latest time that a trace may have, ms: ten years.
+/// Latest time of a trace, ms: ten years.
 const LATEST: f64 = 315_360_000_000.0;
 
-/// Writes what came in each millisecond, bytes of IP, as a trace in Mahimahi's format.
+/// Writes the bytes delivered in each millisecond (IP) as a trace in Mahimahi's format.
 ///
 /// # Errors
-/// If it cannot be written, or less than an opportunity's 1500 bytes came.
+/// If writing fails, or fewer than an opportunity's 1500 bytes were delivered.
 pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Result<Service, Refusal> {
     let mut opportunities = Opportunities::new(out);
     for bytes in millis {
@@ -23,12 +23,11 @@ pub fn write(millis: impl IntoIterator<Item = u32>, out: &mut dyn Write) -> Resu
     opportunities.finish()
 }
 
-/// Opportunities on their way to a file. What a sample leaves of one is the next sample's.
+/// Opportunities being written. A fraction of an opportunity carries over to the next sample.
 pub(crate) struct Opportunities<'w> {
     out: &'w mut dyn Write,
-    /// Bytes of the next opportunity that have come together.
+    /// Bytes collected for the next opportunity.
     carried: f64,
-    /// Time of the trace, ms.
     now: f64,
     last: Option<u64>,
     pub(crate) count: u64,
@@ -40,12 +39,11 @@ impl<'w> Opportunities<'w> {
         Opportunities { out, carried: 0.0, now: 0.0, last: None, count: 0, is_full: false }
     }
 
-    /// Time of the trace, s.
     pub(crate) fn seconds(&self) -> f64 {
         self.now / 1000.0
     }
 
-    /// `bytes` pass evenly during `seconds`.
+    /// Adds `bytes` spread evenly over `seconds`.
     pub(crate) fn span(&mut self, seconds: f64, bytes: f64) -> Result<(), Refusal> {
         if self.is_full || seconds.is_nan() || seconds <= 0.0 {
             return Ok(());
@@ -65,7 +63,7 @@ impl<'w> Opportunities<'w> {
             self.write(begun + needed / bytes * millis)?;
             needed += BYTES;
         }
-        // `needed` is what the one after the last would have needed of this span.
+        // `needed` now belongs to the opportunity after the last.
         self.carried = (bytes - needed + BYTES).clamp(0.0, BYTES);
         self.now += millis;
         Ok(())
@@ -79,7 +77,7 @@ impl<'w> Opportunities<'w> {
         Ok(())
     }
 
-    /// The trace is whole: it repeats after what was told of it.
+    /// Ends the trace, which then repeats.
     pub(crate) fn finish(mut self) -> Result<Service, Refusal> {
         if self.count == 0 {
             return Err(Refusal::new(
@@ -87,7 +85,7 @@ impl<'w> Opportunities<'w> {
                 "are the column and the unit of the rate right? see --rate and --unit",
             ));
         }
-        // A pause at the end, or a trace that would have no length.
+        // A pause at the end, or a trace of length 0.
         let end = libm::round(self.now).max(1.0);
         if self.last.is_none_or(|last| (last as f64) < end - 1.0 || last == 0) {
             self.write(end)?;

@@ -39,14 +39,14 @@ seams! {
     pub fn wire(service: Service, delay: Duration);
     /// The seams of a link, in packet order. [`Catalogue::default`] has this crate's mechanisms.
     pub struct Catalogue {
-        /// Queue discipline.
+        /// Queue before the link.
         "link" queue: discipline::Build = admission + queue, "queue discipline";
-        /// Losses over the air.
-        "link" channel: channel::Build = channel, "losses over the air";
-        /// Link-layer retransmission.
-        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer retransmission";
-        /// Random delay, added to `delay`.
-        "link" jitter: jitter::Build = jitter, "random delay";
+        /// Losses on the air.
+        "link" channel: channel::Build = channel, "channel error model";
+        /// Link layer's answer to losses.
+        "link" arq: arq::Build = arq + rlc + harq + wifi + fec, "link-layer error control";
+        /// Delay that is added to `delay` at random.
+        "link" jitter: jitter::Build = jitter, "delay variation";
     }
 }
 

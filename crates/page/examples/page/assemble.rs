@@ -1,7 +1,7 @@
-//! One file of many: markup, style, scripts, the worker's script, and the engine packed into letters.
+//! Builds the single-file page from markup, style, scripts, the worker's script and the packed engine.
 //!
-//! Its policy lets nothing in from outside: the one script and the one style by their hashes, the worker from a blob of
-//! this page, WebAssembly to be compiled, and nothing else.
+//! The Content-Security-Policy allows the one script and the one style by hash, the worker from a blob of this page,
+//! and WebAssembly.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -23,11 +23,11 @@ const SCRIPTS: [&str; 9] = [
     include_str!("../../web/js/main.js"),
 ];
 
-/// Blocks, each with a code of its own, that the packed engine may have. Of the 15 that are usual an engine of 1.26 MB has too
-/// few: with 30 it is 4,400 letters shorter, with 60 5,700; more change nothing.
+/// Most DEFLATE blocks of the packed engine. For 1.26 MB the usual 15 are too few: 30 save 4,400 letters, 60 save
+/// 5,700, more save nothing.
 const MOST_BLOCKS: u16 = 60;
 
-/// The engine as the page holds it.
+/// The engine as stored in the page.
 pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     let mut gzip = Vec::new();
     let options = Options { maximum_block_splits: MOST_BLOCKS, ..Options::default() };
@@ -35,8 +35,8 @@ pub fn packed(engine: &[u8]) -> std::io::Result<String> {
     Ok(letters(&gzip))
 }
 
-/// Bytes as letters: how many bytes, a colon, and five letters for each four of them, the highest first, in base 85 from `#`
-/// on, with `!` in the place of `<`. A quarter more than the bytes, where base64 takes a third.
+/// Bytes as letters: their number, a colon, and five letters for each four bytes, most significant first, in base 85
+/// from `#` on, with `!` for `<`. The overhead is a quarter; base64's is a third.
 pub fn letters(bytes: &[u8]) -> String {
     let mut text = format!("{}:", bytes.len());
     for four in bytes.chunks(4) {
@@ -54,13 +54,11 @@ pub fn letters(bytes: &[u8]) -> String {
     text
 }
 
-/// The packed engine of a page.
 pub fn packed_in(page: &str) -> std::io::Result<&str> {
     let engine = page.split_once(r#"id="engine">"#).and_then(|(_, rest)| rest.split_once("</script>"));
-    engine.map(|(engine, _)| engine).ok_or_else(|| std::io::Error::other("there is no engine in this page"))
+    engine.map(|(engine, _)| engine).ok_or_else(|| std::io::Error::other("the page contains no engine"))
 }
 
-/// The page around a packed engine.
 pub fn page(engine: &str) -> String {
     let scripts: String = lasthop_charts::SCRIPTS.into_iter().chain(SCRIPTS).map(bare).collect();
     let script = format!("(() => {{\n'use strict';\n{scripts}}})();\n");
@@ -81,7 +79,7 @@ pub fn page(engine: &str) -> String {
         ("engine", engine),
         ("script", &script),
     ];
-    // From one mark to the next, so that nothing is looked for in what was put in.
+    // Goes from mark to mark, so that inserted text is not searched.
     let mut page = String::new();
     let mut rest = MARKUP;
     for (name, text) in parts {
@@ -95,7 +93,7 @@ pub fn page(engine: &str) -> String {
     page + rest
 }
 
-/// A script or style without indentation and lines of comment; no text in them spans lines.
+/// A script or style without indentation and comment lines; no string in them spans lines.
 fn bare(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()

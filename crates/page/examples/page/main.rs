@@ -1,4 +1,5 @@
-//! Puts the page together: `page ENGINE.wasm PAGE.html` (`make page`), or around the engine that it has: `page PAGE.html`.
+//! Builds the page: `page ENGINE.wasm PAGE.html` (`make page`), or with the engine of an existing page: `page
+//! PAGE.html`.
 
 mod assemble;
 

@@ -1,4 +1,4 @@
-// Curves over time as the engine draws them, with one cursor for all, and the table of numbers.
+// Curves drawn by the engine, with a common cursor, and the table of numbers.
 const list = (values, of) => Array.from(values || [], of);
 const flowOf = run => `flow.${run.header.path.shown}`;
 let between = null;
@@ -13,20 +13,20 @@ function drawCharts(charts) {
     }
     const element = box.lastElementChild;
     element.className = plot.class;
-    // The engine's own markup; what it takes from scenarios is escaped there.
+    // The engine's own markup, with text from scenarios escaped.
     element.innerHTML = inner || '<p class="hint">Nothing to draw.</p>';
     element.style.setProperty('--left', left);
     element.style.setProperty('--below', below);
     for (const one of element.querySelectorAll('.box')) one.append(made('div', { class: 'here' }), made('div', { class: 'span' }));
   }
   byId('curves').disabled = !between && !graph.view;
-  byId('curves').textContent = between ? 'Curves: whole run' : 'Curves: this time';
+  byId('curves').textContent = between ? 'Curves: whole run' : 'Curves: this time range';
   pointCharts();
 }
 
 const endsOfTime = area => area.dataset.x.split(' ').map(Number);
 
-// The cursor's line in each of them.
+// Draws the cursor in each chart.
 function pointCharts() {
   for (const line of document.querySelectorAll('#charts .here')) {
     const [low, high] = endsOfTime(line.parentElement.querySelector('.area'));
@@ -35,7 +35,7 @@ function pointCharts() {
   }
 }
 
-// A pointer over a chart moves the cursor; dragging shows that time alone, a double click all again.
+// The pointer moves the cursor; dragging zooms to a time range, a double click shows the whole run.
 function listen(box) {
   let from = null;
   const timeAt = event => {
@@ -69,7 +69,7 @@ function listen(box) {
   box.addEventListener('dblclick', () => showBetween(null));
 }
 
-// The curves of this time alone, of the runs that are there.
+// Draws the curves of a time range.
 async function showBetween(span) {
   between = span;
   const { charts } = await ask({ ask: 'charts', between_s: between });
@@ -77,14 +77,14 @@ async function showBetween(span) {
 }
 
 const COLUMNS = [
-  ['goodput_kbps', 'Goodput, Mbit/s', 1e-3], ['change', 'against A, %'], ['mean_rtt_ms', 'Mean RTT, ms', 1], ['retransmissions', 'Sent again', 1],
-  ['timeouts', 'Timeouts', 1], ['lost_queue_full', 'Lost: queue', 1], ['lost_channel', 'Lost: air', 1],
+  ['goodput_kbps', 'Goodput, Mbit/s', 1e-3], ['change', 'against A, %'], ['mean_rtt_ms', 'Mean RTT, ms', 1], ['retransmissions', 'Retransmissions', 1],
+  ['timeouts', 'Timeouts', 1], ['lost_queue_full', 'Lost: queue', 1], ['lost_channel', 'Lost: channel', 1],
 ];
 
-// Means with their 95 % intervals; of one run its numbers.
+// Means with 95 % intervals, or the numbers of one run.
 function drawNumbers(variants, done) {
   byId('heads').replaceChildren(made('tr', {}, made('th', { scope: 'col' }, 'Variant'), ...COLUMNS.map(([, words]) => made('th', { scope: 'col' }, words))));
-  byId('caption').textContent = done > 1 ? `Means of ${done} repetitions with their 95 % intervals; the pictures show the first one` : 'One run; intervals follow';
+  byId('caption').textContent = done > 1 ? `Means of ${done} repetitions with 95 % intervals; the pictures show the first run` : 'One run; intervals follow';
   byId('numbers').replaceChildren(...variants.map((flows, variant) => {
     const flow = flows[shownPath ? Math.min(shownPath.shown, flows.length - 1) : 0];
     const cells = COLUMNS.map(([name, , factor]) => {

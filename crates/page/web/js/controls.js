@@ -1,4 +1,4 @@
-// Sliders for the path, changes for the variants, and errors in their places.
+// Sliders of the path, changes of variants, and error messages beside their fields.
 const SCALES = {
   rate: { name: 'Rate down', unit: 'Mbit/s', least: 0.05, most: 200, read: text => amount(text, { 'bit/s': 1e-6, 'kbit/s': 1e-3, 'Mbit/s': 1, 'Gbit/s': 1e3 }) },
   up: { name: 'Rate up', unit: 'Mbit/s', least: 0.01, most: 200, read: text => amount(text, { 'bit/s': 1e-6, 'kbit/s': 1e-3, 'Mbit/s': 1, 'Gbit/s': 1e3 }) },
@@ -9,10 +9,10 @@ const SCALES = {
 };
 
 const LOSSES = {
-  none: { name: 'as the path has it', keys: [] },
+  none: { name: 'the path\'s own', keys: [] },
   loss: { name: 'independent losses', keys: [['loss', 'share lost', '1%']] },
   burst: { name: 'bursts', keys: [['loss', 'share lost', '1%'], ['burst', 'mean burst, packets', '5']] },
-  ber: { name: 'bit errors, repeated by ARQ', keys: [['ber', 'bit error rate', '2e-5'], ['arq', 'link layer', '{kind="repeat",transmissions=4,delay="6 ms"}']] },
+  ber: { name: 'bit errors, with ARQ', keys: [['ber', 'bit error rate', '2e-5'], ['arq', 'link layer', '{kind="repeat",transmissions=4,delay="6 ms"}']] },
   rlc: { name: 'bit errors under RLC', keys: [['ber', 'bit error rate', '2e-5'], ['arq', 'link layer', 'rlc']] },
   fading: { name: 'fading', keys: [['channel', 'channel', 'fading']] },
   other: { name: 'another channel', keys: [['channel', 'channel', '{kind="scripted",packets="20, 21"}']] },
@@ -52,7 +52,7 @@ function drawVariants() {
   byId('add').disabled = S.variants.length >= MOST_VARIANTS;
 }
 
-// What the path itself has, for sliders that nobody has moved.
+// Values of the path itself, for untouched sliders.
 function ofPath(key) {
   const last = lastHop();
   if (!last) return '';
@@ -89,12 +89,12 @@ function slider(key) {
   const unit = scale.units ? scale.units.find(one => (written || '').toLowerCase().endsWith(one.toLowerCase())) || scale.unit : scale.unit;
   const range = unit === 'bdp' ? { ...scale, least: 0.05, most: 20 } : scale;
   const now = scale.read(written === undefined ? ofPath(key) : written);
-  const text = made('input', { type: 'text', id: `text-${key}`, 'aria-label': `${scale.name}, as a scenario has it`, spellcheck: 'false', value: written === undefined ? '' : written, placeholder: ofPath(key) || 'as the path has it', 'data-key': key });
+  const text = made('input', { type: 'text', id: `text-${key}`, 'aria-label': `${scale.name}, as in a scenario`, spellcheck: 'false', value: written === undefined ? '' : written, placeholder: ofPath(key) || 'the path\'s own', 'data-key': key });
   const bar = made('input', { type: 'range', id: `slide-${key}`, 'aria-label': scale.name, min: '0', max: String(STEPS), step: '1' });
   const word = made('span', { class: 'value', id: `value-${key}` });
   const show = () => {
     const value = written === undefined && S.keys[key] === undefined ? ofPath(key) : S.keys[key];
-    bar.setAttribute('aria-valuetext', value || 'as the path has it');
+    bar.setAttribute('aria-valuetext', value || 'the path\'s own');
   };
   bar.value = Number.isFinite(now) && now > 0 ? Math.max(0, Math.min(STEPS, placeOf(range, now))) : STEPS / 2;
   const unitChoice = scale.units && made('select', { 'aria-label': `Unit of ${scale.name}`, class: 'small', onchange: event => {
@@ -157,10 +157,10 @@ function losses() {
     }
     return made('div', { class: 'slider', 'data-place': key }, ...rows);
   });
-  return made('div', { class: 'slider' }, made('div', { class: 'top' }, made('label', { for: 'losses' }, 'Losses on the air'), choice), ...inputs);
+  return made('div', { class: 'slider' }, made('div', { class: 'top' }, made('label', { for: 'losses' }, 'Channel losses'), choice), ...inputs);
 }
 
-const ENDS = [['profile', 'whole TCP (profile)'], ['ecn', 'ECN'], ['segment', 'segment'], ['initial_window', 'initial window'], ['min_rto', 'smallest RTO'], ['transfer', 'transfer']];
+const ENDS = [['profile', 'TCP profile'], ['ecn', 'ECN'], ['segment', 'segment'], ['initial_window', 'initial window'], ['min_rto', 'minimum RTO'], ['transfer', 'transfer']];
 
 function fieldset(variant) {
   const { keys } = S.variants[variant];
@@ -174,7 +174,7 @@ function fieldset(variant) {
     drawVariants();
     changed();
     byId('variants').children[variant].querySelector('.change:last-of-type select, .change:last-of-type input')?.focus();
-  } }, made('option', { value: '' }, 'change something …'), ...groups(keys));
+  } }, made('option', { value: '' }, 'add a change …'), ...groups(keys));
   const remove = made('button', { type: 'button', class: 'small', disabled: S.variants.length < 2, 'aria-label': `Remove variant ${letterOf(variant)}`, onclick: () => {
     S.variants.splice(variant, 1);
     S.shown = Math.min(S.shown, S.variants.length - 1);
@@ -183,7 +183,7 @@ function fieldset(variant) {
     changed();
     byId('add').focus();
   } }, 'Remove');
-  return made('fieldset', { tone: TONES[variant], 'data-variant': String(variant) }, made('legend', {}, `Variant ${letterOf(variant)}: ${describe(keys) || 'the path as it is'}`), ...rows, made('div', { class: 'buttons' }, choice, remove));
+  return made('fieldset', { tone: TONES[variant], 'data-variant': String(variant) }, made('legend', {}, `Variant ${letterOf(variant)}: ${describe(keys) || 'the unchanged path'}`), ...rows, made('div', { class: 'buttons' }, choice, remove));
 }
 
 function groups(keys) {
@@ -193,7 +193,7 @@ function groups(keys) {
   return [...made_, made('optgroup', { label: 'Both ends' }, ...ENDS.filter(([key]) => !(key in keys)).map(([key, words]) => made('option', { value: key }, words)))];
 }
 
-// A mechanism's name and the parameters that are written.
+// A mechanism's name and its given parameters.
 function read(value) {
   const table = /^\{(.*)\}$/s.exec(value.trim());
   if (!table) return { kind: value, parameters: {} };
@@ -212,7 +212,7 @@ function change(variant, key, value) {
   const { keys } = S.variants[variant];
   const question = catalogue.questions.find(one => one.name === key);
   const label = made('label', { for: `change-${variant}-${key}`, title: question ? question.question : '' }, key.replaceAll('_', ' '));
-  const remove = made('button', { type: 'button', class: 'small', 'aria-label': `Take ${key} away from variant ${letterOf(variant)}`, onclick: () => { delete keys[key]; drawVariants(); changed(); byId('add').focus(); } }, '×');
+  const remove = made('button', { type: 'button', class: 'small', 'aria-label': `Remove ${key} from variant ${letterOf(variant)}`, onclick: () => { delete keys[key]; drawVariants(); changed(); byId('add').focus(); } }, '×');
   const put = text => { keys[key] = text; changed(); };
   const names = question ? question.mechanisms.map(one => [one.name, one.summary]) : key === 'profile' ? catalogue.entries.filter(one => one.kind === 'profile').map(one => [one.name, one.summary]) : null;
   const { kind, parameters } = read(value);
@@ -231,7 +231,7 @@ function change(variant, key, value) {
   return made('div', { class: 'change', 'data-place': `${variant} ${key}` }, label, choice, remove, ...inputs);
 }
 
-// Puts what the engine says beside what is wrong.
+// Shows the engine's error message beside the faulty field.
 function showError(error, variant) {
   document.querySelectorAll('.controls .error:not(#error)').forEach(one => one.remove());
   document.querySelectorAll('[aria-invalid]').forEach(one => { one.removeAttribute('aria-invalid'); one.removeAttribute('aria-describedby'); });

@@ -1,4 +1,4 @@
-// The worker that holds the engine: jobs of which the newest counts, and questions that are answered one by one.
+// The worker with the engine: only the newest job counts; questions are answered in order.
 const worker = new Worker(URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' })));
 const asked = new Map();
 let jobs = 0;

@@ -1,6 +1,6 @@
-// What can be saved: CSV, one picture of all as SVG, and the same as PNG.
+// Exports: CSV, and one picture of everything as SVG or PNG.
 
-// The samples of all variants, a row for each moment.
+// Samples of all variants, one row per time.
 function csv() {
   const names = ['cwnd_bytes', 'ssthresh_bytes', 'in_flight_bytes', 'srtt_ms', 'rto_ms', 'delivered_bytes'];
   const rows = [['variant', 'time_s', ...names].join(',')];
@@ -13,7 +13,7 @@ function csv() {
 
 const PICTURE_WIDTH = 900, MARGIN = 16;
 
-// All that is to be seen as one picture that needs no style sheet: variants, numbers with intervals, segments, curves.
+// One picture without a style sheet: variants, numbers with intervals, segments, curves.
 function wholePicture() {
   const plots = [...document.querySelectorAll('#charts .chart')].map(box => {
     const plot = box.querySelector('.plot'), { width, height } = plot.getBoundingClientRect();
@@ -49,13 +49,13 @@ function wholePicture() {
   return pen.svg('Lasthop lab');
 }
 
-// A cell with its interval in one line.
+// A cell with its interval on one line.
 const cellText = cell => {
   const small = cell.querySelector('small');
   return small ? `${cell.firstChild.textContent} (${small.textContent})` : cell.textContent;
 };
 
-// Words in lines of so many letters.
+// Wraps text into lines of a given length.
 function folded(text, letters) {
   const lines = [];
   for (let from = 0; from < text.length; from += Math.floor(letters)) lines.push(text.slice(from, from + Math.floor(letters)));

@@ -1,13 +1,13 @@
-// What happens when: settings change, the engine answers, somebody presses something.
+// Reactions to changed settings, answers of the engine, and buttons.
 let S = usual();
 let keptError = false;
 let drawnWith = null;
 let asksAt = 0;
-// What a program may ask of this page, beside pressing what is there.
+// Interface for programs, beside the controls.
 window.lab = {
   latencies: [], first: 0, runs: () => lastRuns, state: () => S, line: variant => lineOf(S, variant), ask,
   settings: unpackedLink, take,
-  // One run with all that comes back: its flows' numbers, and a sum over every bit of its columns.
+  // One run: its flows' numbers, and a checksum over its columns.
   run: request => new Promise(done => { probed = done; begin({ kind: 'probe', requests: [request], seed: request.seed, runs: 1, keeps: false }); }).then(({ answers: [{ header, columns }], ms }) => ({ header, sum: sum(columns), ms })),
 };
 let probed = null;
@@ -25,7 +25,7 @@ function sum(columns) {
 const MOST_SEGMENTS = 120000;
 let segmentsWanted = null;
 
-// The settings have changed: a new picture, repetitions behind it, and the link.
+// After changed settings: new pictures, then repetitions, and the link.
 function changed() {
   asksAt = asksAt || performance.now();
   segmentsWanted = null;
@@ -44,14 +44,14 @@ function picture(what) {
     const requests = S.variants.map((_, variant) => ({ line: lineOf(S, variant), seed: S.seed, variant, samples: true, segments: inPicture.includes(variant) ? segments : null }));
     begin({ kind: 'all', requests, seed: S.seed, runs: S.runs, keeps: true, between });
   } else {
-    // What is in the picture alone, in more detail.
+    // More detail for the visible part.
     const variants = what === 'segments' ? drawnVariants() : [S.shown];
     const requests = variants.map(variant => ({ line: lineOf(S, variant), seed: S.seed, segments: what === 'segments' ? segments : null, hops: what === 'hops' ? passagesWanted : null }));
     begin({ kind: what, requests, seed: S.seed, runs: 1, keeps: false });
   }
 }
 
-// The graph shows what it has no segments of: only then another run.
+// Runs again only if the graph lacks segments for the visible part.
 function wantSegments() {
   const [from, to] = graph.view;
   if (to <= graph.to && from >= (segmentsWanted ? segmentsWanted.from_s : 0)) return;
@@ -74,7 +74,7 @@ function onJob(message) {
   const failed = message.answers.findIndex(answer => answer.header.error);
   if (failed >= 0) {
     showError(message.answers[failed].header.error, message.kind === 'all' ? failed : S.shown);
-    byId('status').textContent = 'The pictures still show the last settings that were right.';
+    byId('status').textContent = 'The pictures show the last valid settings.';
     asksAt = 0;
     return;
   }
@@ -128,7 +128,7 @@ function drawShown() {
   drawOver();
 }
 
-// Keeps the settings in the address, if they fit.
+// Stores the settings in the address if they fit.
 async function remember() {
   const packed = await packedLink(S);
   if (packed.length + location.href.split('#')[0].length > LONGEST_LINK) return null;
@@ -178,7 +178,7 @@ on('resolve', 'click', async () => {
 });
 on('share', 'click', async () => {
   const address = await remember();
-  if (!address) { said(`These settings do not fit into a link of ${LONGEST_LINK} characters: save them as a scenario.`); return; }
+  if (!address) { said(`These settings exceed a link of ${LONGEST_LINK} characters: save them as a scenario.`); return; }
   const hasFile = Object.values(S.keys).some(value => files.has(value));
   await copied(address, hasFile ? 'The link has every setting but the recorded trace.' : 'The link has every setting.');
 });
@@ -205,7 +205,7 @@ on('next-loss', 'click', () => { graph.nextLoss(); fetchPassages(); });
 on('lessons', 'change', event => { if (event.target.value) open(event.target.value); });
 document.querySelectorAll('[data-zoom]').forEach(button => button.addEventListener('click', () => ({ in: () => graph.zoom(0.5), out: () => graph.zoom(2), all: graph.whole })[button.dataset.zoom]()));
 
-// Files: a scenario, or a recorded trace.
+// Files: a scenario or a recorded trace.
 const files = new Set();
 async function own(text) {
   S.toml = text;
@@ -238,14 +238,14 @@ async function take(name, text) {
   if (S.base === ONE_LINK && up === undefined) S.keys.up = rate || '10Mbit/s';
   drawControls();
   changed();
-  said(`The link plays ${plain}.`);
+  said(`The link now uses the trace ${plain}.`);
 }
 
 addEventListener('resize', graph.drawSoon);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', graph.drawSoon);
 addEventListener('hashchange', () => restore());
 
-// What the command line opened the page with: a line, or a scenario's text and changes to it, and files.
+// Settings from the command line: a line, or a scenario's text with changes, and files.
 const given = JSON.parse(byId('given').textContent || 'null');
 
 async function begun({ line, toml, files: others, seed, runs }) {
@@ -262,7 +262,7 @@ async function restore() {
     const lesson = LESSONS.find(one => one.id === hash);
     if (lesson) { open(lesson.id); return; }
     const found = await unpackedLink(hash);
-    if (found) S = found; else said('This link is damaged; these are the usual settings.');
+    if (found) S = found; else said('This link is damaged; the default settings are shown.');
   }
   if (!hash && given) await begun(given);
   if (S.base === OWN) await ask({ ask: 'file', name: OWN, text: S.toml });

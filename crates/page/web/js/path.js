@@ -1,4 +1,4 @@
-// The path of the flow in the pictures: nodes, links, the queue at each, and packets on their way.
+// The pictured flow's path: nodes, links, queues, and packets in flight.
 let shownPath = null;
 let lastRuns = [];
 let passages = null;
@@ -53,7 +53,7 @@ function drawPath() {
   drawMoment();
 }
 
-// Queues and packets at the moment of the cursor.
+// Queues and packets at the cursor's time.
 function drawMoment() {
   const run = lastRuns[S.shown];
   if (!run || !shownPath || !byId('moving')) return;
@@ -103,7 +103,7 @@ const span = () => Math.max(0.02, Math.min(0.4, shownPath.links.reduce((sum, lin
 
 const within = value => Math.max(0, Math.min(shownPath.duration_s, value));
 
-// The moment that all pictures show.
+// Sets the cursor's time in all pictures.
 function at(time) {
   if (!shownPath) return;
   cursorAt = within(time);
@@ -115,7 +115,7 @@ function at(time) {
   graph.at(cursorAt);
 }
 
-// Packets between now and a while later, asked for when they are to be seen.
+// Requests the packets of the next time range when needed.
 async function fetchPassages() {
   const from = Math.max(0, cursorAt - 2 * span() - 0.5);
   passagesWanted = { from_s: from, to_s: from + 12, most: 60000 };

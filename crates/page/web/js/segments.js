@@ -1,12 +1,12 @@
-// The segments of the variant shown, and of those beside it in the same picture: the graph, and a segment's story.
+// The sequence graph of the chosen variants, and the history of a segment.
 const canvas = byId('sequence');
 const graph = sequenceGraph(canvas, { losses: () => catalogue.losses, viewed: wantSegments, pointed: at, picked: tell, said, wheelsAlways: true });
 byId('sequence-help').textContent = `The wheel, ${SEQUENCE_HELP}`;
 
-// The variant shown first, then those beside it.
+// The shown variant, then the overlaid ones.
 const drawnVariants = () => [S.shown, ...S.over.filter(variant => variant !== S.shown && variant < S.variants.length)];
 
-// Runs of these variants, in their order.
+// Runs of these variants, in order.
 function setGraph(runs) {
   const layers = drawnVariants().map((variant, at) => {
     const run = runs[at], columns = run && run.columns;
@@ -18,7 +18,7 @@ function setGraph(runs) {
   byId('sequence-key').textContent = graph.key;
 }
 
-// Which other variants are in the picture.
+// Choice of overlaid variants.
 function drawOver() {
   const box = byId('over'), focused = document.activeElement && document.activeElement.id;
   const others = S.variants.map((_, variant) => variant).filter(variant => variant !== S.shown);
@@ -43,8 +43,8 @@ async function tell(index) {
   const link = pipe => { const it = shownPath.links[pipe >> 1]; return `${it.name}${pipe & 1 ? ', up' : ''}`; };
   const words = line => {
     switch (line.what) {
-      case 'again': return `The sender sends it again: ${AGAIN[line.reason] || line.reason}.`;
-      case 'joins': return line.hop === 0 ? `It sets out${line.again ? ' again' : ''} and joins the queue of link ${link(line.pipe)}.` : `It joins the queue of link ${link(line.pipe)}.`;
+      case 'again': return `The sender retransmits it: ${AGAIN[line.reason] || line.reason}.`;
+      case 'joins': return line.hop === 0 ? `It is ${line.again ? 're' : ''}transmitted and joins the queue of link ${link(line.pipe)}.` : `It joins the queue of link ${link(line.pipe)}.`;
       case 'arrives': return `It arrives at the end of link ${link(line.pipe)}.`;
       case 'lost': return `It is lost on link ${link(line.pipe)}: ${LOST[line.reason] || line.reason}.`;
       case 'acked': return 'An ACK that covers it arrives at the sender.';
@@ -55,7 +55,7 @@ async function tell(index) {
   box.replaceChildren(made('h3', {}, `Bytes ${number(start[index])} to ${number(start[index] + length[index])} of variant ${letterOf(S.shown)}`), made('ol', {}, ...lines.map(line => made('li', {}, `${line.time_s.toFixed(6)} s: ${words(line)}`, ...losable(line)))), close);
 }
 
-// A button that loses a packet of the last hop by its number there, or lets it pass again.
+// A button that drops a packet of the last hop by its number there, or delivers it again.
 function losable(line) {
   const [link, isDown] = shownPath.there[shownPath.there.length - 1];
   if (line.what !== 'joins' || line.pipe !== 2 * link + (isDown ? 0 : 1) || line.number === null) return [];
@@ -72,5 +72,5 @@ function losable(line) {
     changed();
     canvas.focus();
   };
-  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Let it pass' : 'Lose it here, and nothing else but what is so chosen')];
+  return [' ', made('button', { type: 'button', class: 'small', onclick: toggle }, isLost ? 'Deliver it' : 'Drop it here, and no other packet except those chosen like this')];
 }

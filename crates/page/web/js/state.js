@@ -1,4 +1,4 @@
-// The settings: everything that a picture depends on, and the lines that the engine is asked with.
+// The settings that determine the pictures, and the engine's scenario lines.
 'use strict';
 const OWN = 'lab.toml';
 const ONE_LINK = '';
@@ -13,7 +13,7 @@ const usual = () => ({
   variants: [{ keys: {} }, { keys: { congestion: 'reno' } }],
 });
 
-// Settings from anything that a link may hold; null if it is none.
+// Settings from a link's contents; null if invalid.
 function settings(found) {
   if (found === null || typeof found !== 'object') return null;
   const isText = (value, longest) => typeof value === 'string' && value.length <= longest;
@@ -41,7 +41,7 @@ function settings(found) {
   return made;
 }
 
-// Keys that say the same thing: the later one takes the earlier one's place.
+// Mutually exclusive keys: the later key replaces the earlier.
 const RIVALS = [['rate', 'trace', 'down_trace'], ['up', 'up_trace'], ['rtt', 'one_way_delay'], ['loss', 'ber', 'channel'], ['burst', 'ber', 'channel']];
 
 function merged(keys, others) {
@@ -55,7 +55,7 @@ function merged(keys, others) {
   return made;
 }
 
-// Pieces between commas that are not inside brackets or quotes, as key and value.
+// Splits at commas outside brackets and quotes into keys and values.
 function pairs(text) {
   const found = {};
   let depth = 0, quoted = false, piece = '';
@@ -76,7 +76,7 @@ function pairs(text) {
 
 const keysOf = (state, variant) => merged(merged(state.keys, pairs(state.more)), state.variants[variant].keys);
 
-// The scenario in one line, as the command line takes it.
+// The scenario in one line, as on the command line.
 function lineOf(state, variant) {
   return lineWith(state, keysOf(state, variant));
 }
@@ -86,7 +86,7 @@ function lineWith(state, keys) {
   return (state.base ? [state.base, ...words] : words).join(',');
 }
 
-// The place in the line of each key.
+// Place of each key in the line.
 function placesIn(state, variant) {
   let at = state.base ? state.base.length + 1 : 0;
   return Object.entries(keysOf(state, variant)).map(([key, value]) => {
@@ -98,7 +98,7 @@ function placesIn(state, variant) {
 
 const quoted = text => /^[\w.,:=%/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-// The commands that print the same numbers.
+// Commands that print the same numbers.
 function commands(state) {
   const ends = ` --seed ${state.seed} --runs ${state.runs}`;
   const keys = state.variants.map((_, variant) => keysOf(state, variant));
@@ -115,7 +115,7 @@ function commands(state) {
 const letterOf = variant => 'ABCD'[variant];
 const describe = keys => Object.entries(keys).map(([key, value]) => `${key} = ${value || 'none'}`).join(', ');
 
-// Links: the settings as JSON, deflated, in letters that every address may have.
+// Links: the settings as deflated JSON in URL-safe base64.
 async function packedLink(state) {
   const text = JSON.stringify(state);
   const bytes = await through(new Blob([text]), new CompressionStream('deflate-raw'));
@@ -134,7 +134,7 @@ async function unpackedLink(text) {
   }
 }
 
-// What comes out of a stream, up to 1 MB.
+// Contents of a stream, up to 1 MB.
 async function through(blob, transform) {
   const reader = blob.stream().pipeThrough(transform).getReader();
   const parts = [];

@@ -1,4 +1,4 @@
-//! A ready path or a file with keys behind it: `lte,loss=1%`.
+//! Changes a ready path or a file by the keys behind it: `lte,loss=1%`.
 
 use super::{ALIKE, Item, Line, channel, delay, either, find, items, jitter, others, problem, up_channel};
 use crate::catalogue::Catalogue;
@@ -11,7 +11,7 @@ use crate::tree::Node;
 use lasthop_base::{Duration, quantity};
 use std::sync::Arc;
 
-/// Reads `base` and changes it by the keys that stand behind it in `text`.
+/// Reads `base` and applies the keys after it in `text`.
 pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Result<Draft, Problem> {
     let mut draft = Draft::load_with(catalogue, base.trim())?;
     let way = Way::of(&draft.check()?);
@@ -30,7 +30,6 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
     Ok(draft)
 }
 
-/// Rates and traces of the last hop.
 pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     let trace = either(&draft.sources, items, "trace", "down_trace")?;
     let down = either(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
@@ -44,7 +43,6 @@ pub(super) fn services(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(
     Ok(())
 }
 
-/// Queues of the last hop.
 pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     for (key, direction) in [("queue", &way.last_down), ("up_queue", &way.last_up)] {
         if let Some(item) = find(items, key) {
@@ -54,8 +52,8 @@ pub(super) fn queues(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
     Ok(())
 }
 
-/// Losses and ARQ of the last hop down. A share is what TCP loses in the end: where the link retransmits, packets are lost
-/// behind its ARQ; where it does not, on its channel.
+/// Sets losses and ARQ of the last hop down. A share means losses visible to TCP: packets are lost after the ARQ if the
+/// link retransmits, otherwise on its channel.
 pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     let last = &way.last_down;
     let mut retransmits = way.retransmits_down;
@@ -65,7 +63,7 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
             retransmits = Way::of(&draft.check()?).retransmits_down;
         }
     }
-    // Also refuses what is said twice.
+    // Also refuses contradictory keys.
     let Some((place, channel)) = channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "loss") {
         Some(loss) if retransmits => residual(draft, last, loss, find(items, "burst")),
@@ -73,7 +71,7 @@ pub(super) fn losses(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
     }
 }
 
-/// Losses of the last hop up, in the same way.
+/// Sets losses of the last hop up, by the same rule.
 pub(super) fn losses_up(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     let Some((place, channel)) = up_channel(&draft.sources, items)? else { return Ok(()) };
     match find(items, "up_loss") {
@@ -82,7 +80,7 @@ pub(super) fn losses_up(draft: &mut Draft, items: &[Item], way: &Way) -> Result<
     }
 }
 
-/// Losses behind the ARQ of a link's direction.
+/// Sets losses after the ARQ of a link's direction.
 fn residual(draft: &mut Draft, direction: &str, loss: &Item, burst: Option<&Item>) -> Result<(), Problem> {
     put(draft, &format!("link.{direction}.residual_loss"), loss, loss.node.clone())?;
     match burst {
@@ -94,14 +92,13 @@ fn residual(draft: &mut Draft, direction: &str, loss: &Item, burst: Option<&Item
     }
 }
 
-/// Losses on the channel of a link's direction, and none behind its ARQ.
+/// Sets losses on the channel of a link's direction, and removes those after its ARQ.
 fn on_air(draft: &mut Draft, direction: &str, place: Span, channel: Node) -> Result<(), Problem> {
     set::forget(draft, direction, "residual_burst", None);
     set::forget(draft, direction, "residual_loss", Some("0 %"));
     set::apply(draft, &format!("link.{direction}.channel"), place, channel)
 }
 
-/// Jitter of the last hop down.
 pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     match find(items, "jitter") {
         Some(item) => put(draft, &format!("link.{}.jitter", way.last_down), item, jitter(item)),
@@ -109,7 +106,7 @@ pub(super) fn jitters(draft: &mut Draft, items: &[Item], way: &Way) -> Result<()
     }
 }
 
-/// What the last hop has alike: duplicates, damage, recorded trains.
+/// Sets the keys of [`ALIKE`] for the last hop.
 pub(super) fn impairments(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     for [down, up, key] in ALIKE {
         for (name, direction) in [(down, &way.last_down), (up, &way.last_up)] {
@@ -121,7 +118,7 @@ pub(super) fn impairments(draft: &mut Draft, items: &[Item], way: &Way) -> Resul
     Ok(())
 }
 
-/// Makes the whole way as long as it is to be, by its first link.
+/// Sets the delay of the whole route by changing its first link.
 pub(super) fn delays(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(), Problem> {
     let Some((item, wanted)) = delay(&draft.sources, items)? else { return Ok(()) };
     let refuse = |draft: &Draft, message: String, help: String| {
@@ -138,8 +135,8 @@ pub(super) fn delays(draft: &mut Draft, items: &[Item], way: &Way) -> Result<(),
         if wanted < others {
             return refuse(
                 draft,
-                format!("{}: the links behind the first one take {others} each way already", item.key),
-                format!("give a round trip of {} at least, or change their one_way_delay", others * 2),
+                format!("{}: the links after the first already take {others} each way", item.key),
+                format!("give a round trip of at least {}, or change their one_way_delay", others * 2),
             );
         }
         let first = Duration::from_nanos(wanted.as_nanos() - others.as_nanos());
@@ -153,25 +150,24 @@ fn put(draft: &mut Draft, path: &str, item: &Item, value: Node) -> Result<(), Pr
     set::apply(draft, path, item.place, value)
 }
 
-/// The way of the first flow of TCP, or of the first flow: directions of links as in paths, `wireless.down`.
+/// Route of the first TCP flow, or else of the first flow; directions of links as in paths, `wireless.down`.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     first_down: String,
     first_up: String,
     last_down: String,
     last_up: String,
-    /// Propagation delay there without the first link's, and back without the same.
+    /// Propagation delay of the route without its first link, down and up.
     others_down: Duration,
     others_up: Duration,
-    /// Whether the last hop retransmits what its channel destroys, in each direction.
+    /// Whether the last hop retransmits packets that its channel destroys, in each direction.
     retransmits_down: bool,
     retransmits_up: bool,
-    /// Whether it is that of a line that stands alone: its losses are those of the channel.
+    /// Whether the line stands alone: its losses are those of the channel.
     is_alone: bool,
 }
 
 impl Way {
-    /// Over the only link of a line that stands alone.
     pub(super) fn alone() -> Way {
         let [down, up] = ["path.down", "path.up"].map(str::to_owned);
         Way {
@@ -187,7 +183,6 @@ impl Way {
         }
     }
 
-    /// The direction in which the first flow's answers begin.
     pub(super) fn last_up(&self) -> &str {
         &self.last_up
     }

@@ -1,9 +1,9 @@
-//! Keys of a line that are set afterwards: `--set loss=2%` says what `loss=2%` in the line would say.
+//! Keys of a line that are set later: `--set loss=2%` equals `loss=2%` in the line.
 //!
-//! Such a key takes the place of the line's own, and of those that say the same thing otherwise (`loss`, `ber`,
-//! `channel`). What is set later holds, whether by such a key or by a path.
+//! Such a key replaces the line's own key, and keys of the same meaning (`loss`, `ber`, `channel`). The last setting
+//! wins, whether it uses a line's key or a path.
 //!
-//! `loss`, `up_loss` and `ber` are such keys of every path: `lte --set loss=2%` is `lte,loss=2%`.
+//! `loss`, `up_loss` and `ber` are keys of every path: `lte --set loss=2%` equals `lte,loss=2%`.
 
 use super::adapt::{self, Way};
 use super::{Item, find, is_own};
@@ -13,12 +13,10 @@ use crate::set;
 use crate::source::Span;
 use crate::tree::Node;
 
-/// Whether the key says losses, of every path.
 pub(crate) fn is_of_losses(key: &str) -> bool {
     LOSSES.contains(&key)
 }
 
-/// What a line has said so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     items: Vec<Item>,
@@ -26,36 +24,28 @@ pub(crate) struct Line {
     words: Words,
 }
 
-/// Which of the keys are the line's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Words {
-    /// All, and nothing stands before the line: its `rate` and its `queue` are those up, too, unless `up` and `up_queue`
-    /// say otherwise.
+    /// All keys; the line stands alone. Its `rate` and `queue` apply up too, unless `up` and `up_queue` are set.
     Whole,
-    /// All, behind a ready path or a file.
+    /// All keys; the line follows a ready path or a file.
     Behind,
-    /// Those of losses: there was no line.
+    /// Keys of losses only; there is no line.
     Losses,
 }
 
-/// Keys that say losses of every path.
 const LOSSES: [&str; 3] = ["loss", "up_loss", "ber"];
 
 impl Line {
-    /// A line that stands alone.
     pub(super) fn whole(items: Vec<Item>) -> Line {
         Line { items, way: Way::alone(), words: Words::Whole }
     }
 
-    /// A line behind a ready path or a file.
     pub(super) fn behind(way: Way, items: Vec<Item>) -> Line {
         Line { items, way, words: Words::Behind }
     }
 
-    /// The line of a draft that has none, if the key is one of every path.
-    ///
-    /// # Errors
-    /// If the draft is not valid: its last hop is then unknown.
+    /// The line of a draft without one, if the key is a key of every path. Fails if the draft is invalid.
     pub(crate) fn of_every_path(draft: &Draft, key: &str) -> Result<Option<Line>, Problem> {
         match is_of_losses(key) {
             false => Ok(None),
@@ -63,11 +53,11 @@ impl Line {
         }
     }
 
-    /// Whether the key is its own.
+    /// Whether the line accepts the key.
     pub(crate) fn has_word(&self, key: &str) -> bool {
         match self.words {
             Words::Whole | Words::Behind => is_own(key),
-            // A queue may have a parameter `burst`, too.
+            // `burst` could also be a queue's parameter.
             Words::Losses => {
                 let bursts = [("burst", "loss"), ("up_burst", "up_loss")];
                 is_of_losses(key)
@@ -76,13 +66,12 @@ impl Line {
         }
     }
 
-    /// Those of some keys.
     fn of(&self, keys: &[&str]) -> Vec<Item> {
         self.items.iter().filter(|item| keys.contains(&item.key.as_str())).cloned().collect()
     }
 }
 
-/// Keys of which a line has one.
+/// Groups of mutually exclusive keys.
 const INSTEAD: [&[&str]; 4] = [
     &["rate", "trace", "down_trace"],
     &["up", "up_trace"],
@@ -90,7 +79,7 @@ const INSTEAD: [&[&str]; 4] = [
     &["loss", "ber", "channel"],
 ];
 
-/// Sets a line's own key; nothing is changed if it cannot be.
+/// Sets a line's own key; an error changes nothing.
 pub(crate) fn set(
     draft: &mut Draft,
     line: &Line,
@@ -101,7 +90,7 @@ pub(crate) fn set(
 ) -> Result<(), Problem> {
     let mut line = line.clone();
     let replaced = INSTEAD.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
-    // Bursts are those of `loss`.
+    // Only `loss` has bursts.
     let has_bursts = key != "ber" && key != "channel";
     line.items.retain(|item| {
         item.key != key && !replaced.contains(&item.key.as_str()) && (has_bursts || item.key != "burst")
@@ -111,7 +100,7 @@ pub(crate) fn set(
     let mut changed = draft.clone();
     let is_whole = line.words == Words::Whole;
     if !is_whole && is_of_losses(key) {
-        // A value set meanwhile may have added or removed retransmissions.
+        // Values set since may have changed retransmissions.
         line.way = Way::of(&changed.check()?);
     }
     match key {
@@ -176,7 +165,6 @@ mod tests {
         told(&draft)
     }
 
-    /// Every key of a line, set afterwards, says what it says in the line.
     #[test]
     fn a_key_means_what_it_means_in_the_line() {
         let values = [
@@ -236,7 +224,7 @@ mod tests {
                 &[("loss", "3%")],
                 "lte,loss=3%,arq={kind=\"repeat\",transmissions=2}",
             ),
-            // What comes last holds.
+            // The last setting wins.
             (
                 "rate=10Mbit/s,loss=1%",
                 &[("path.down.channel.loss", "5%"), ("loss", "2%")],

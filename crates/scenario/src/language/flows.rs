@@ -1,4 +1,4 @@
-//! The keys of a flow, by its kind.
+//! Keys of a flow, by its kind.
 
 use super::{LONGEST, MOST_FLOWS, SHORTEST, SPAN, TIME, TRAFFIC};
 use crate::applications;
@@ -8,10 +8,9 @@ use lasthop_base::{Duration, Unit, Value};
 use lasthop_tcp::{Config, profile};
 use std::sync::LazyLock;
 
-/// Largest payload of a packet: with the longest headers it still fits IP's 65,535 bytes.
+/// Largest payload of a packet, bytes: with the longest headers it fits IP's limit of 65,535 bytes.
 const LARGEST_PAYLOAD: u64 = 65_000;
 
-/// The keys that every flow has.
 pub(crate) fn any_flow() -> Vec<Key> {
     vec![
         Key::required("from", Form::Node, "node that sends"),
@@ -20,26 +19,26 @@ pub(crate) fn any_flow() -> Vec<Key> {
             "kind",
             Form::Unit(Unit::Word(TRAFFIC)),
             "tcp",
-            "a TCP connection, or datagrams at a constant bit rate, always or with pauses",
+            "type of traffic; cbr: datagrams at a constant bit rate; on_off: the same with pauses",
         ),
-        Key::default("start", Form::Unit(TIME), "0 s", "when it begins"),
+        Key::default("start", Form::Unit(TIME), "0 s", "start time"),
         Key::default(
             "count",
             Form::Unit(Unit::Count(1, MOST_FLOWS)),
             "1",
-            "how many such flows; two and more are called NAME.1, NAME.2 …",
+            "number of such flows; two or more are called NAME.1, NAME.2 …",
         ),
-        Key::default("stagger", Form::Unit(TIME), "0 s", "time between the starts of two of them"),
+        Key::default("stagger", Form::Unit(TIME), "0 s", "time between the starts of two replicas"),
         Key::default(
             "start_spread",
             Form::Unit(TIME),
             "0 s",
-            "each begins later by a random time up to this, in each run by another",
+            "random delay of each start, up to this, drawn anew in each run",
         ),
     ]
 }
 
-/// The keys of a flow of this kind; of datagrams if there is no such kind.
+/// Keys of a flow of this kind; keys of datagrams if the kind is unknown.
 pub(crate) fn flow(kind: &str) -> &'static [Key] {
     static KEYS: LazyLock<Vec<Vec<Key>>> =
         LazyLock::new(|| TRAFFIC.iter().map(|kind| listed_flow(kind)).collect());
@@ -54,20 +53,20 @@ fn listed_flow(kind: &str) -> Vec<Key> {
         return keys;
     }
     keys.extend([
-        Key::required("rate", Form::Unit(Unit::Rate), "rate while it sends, payload only"),
+        Key::required("rate", Form::Unit(Unit::Rate), "rate while sending, payload only"),
         Key::required("packet", Form::Unit(Unit::Bytes(1, LARGEST_PAYLOAD)), "payload of a datagram"),
-        Key::optional("stop", Form::Unit(SPAN), "30 s", "when it ends; without it, with the run"),
+        Key::optional("stop", Form::Unit(SPAN), "30 s", "end time; default: the end of the run"),
         Key::default(
             "jitter",
             Form::Unit(TIME),
             "0 s",
-            "each datagram is late by a random time up to this; they keep their order",
+            "random delay of each datagram, up to this, without reordering",
         ),
         Key::default(
             "burst",
             Form::Unit(Unit::Count(1, 10_000)),
             "1",
-            "so many datagrams leave back to back, at the same mean rate; 1: evenly spaced",
+            "number of datagrams sent back to back, at the same mean rate; 1: evenly spaced",
         ),
     ]);
     if kind == "on_off" {
@@ -78,14 +77,13 @@ fn listed_flow(kind: &str) -> Vec<Key> {
                 "period",
                 Form::Unit(Unit::Word(&["fixed", "exponential"])),
                 "fixed",
-                "whether bursts and pauses are always that long, or exponentially distributed",
+                "distribution of the lengths of bursts and pauses",
             ),
         ]);
     }
     keys
 }
 
-/// What both ends of a TCP flow share.
 fn tcp() -> Vec<Key> {
     let config = Config::default();
     let flag =
@@ -98,20 +96,20 @@ fn tcp() -> Vec<Key> {
             "profile",
             Form::Unit(Unit::Word(profile::NAMES)),
             profile::DEFAULT.name,
-            "what sender and receiver are where they say nothing; one-line and most ready paths say linux",
+            "defaults of sender and receiver; one-line scenarios and most ready paths use linux",
         ),
         Key::default(
             "transfer",
             Form::WordOr(&["bulk"], Unit::Bytes(1, 1_000_000_000_000_000)),
             "bulk",
-            "\"bulk\": as much as it can until the run ends; or an amount",
+            "\"bulk\": as much as possible until the run ends; or an amount",
         ),
         Key::optional(
             "arrivals",
             Form::File,
             "web.arrivals",
-            "a file of transfers instead of one: seconds and bytes a line, beside the scenario's file; each is a connection, \
-             NAME.1, NAME.2 …; those that would begin when the run is over are left out",
+            "file of transfers, beside the scenario's file: start in seconds and bytes per line; each is a connection, \
+             NAME.1, NAME.2 …; transfers that begin after the run's end are left out",
         ),
         Key::default(
             "segment",
@@ -120,40 +118,41 @@ fn tcp() -> Vec<Key> {
             "payload of a full segment",
         ),
         flag("sack", config.sack, "offer selective acknowledgements (RFC 2018)"),
-        flag("dsack", config.dsack, "with SACK, tell the sender what arrived twice (RFC 2883)"),
+        flag("dsack", config.dsack, "with SACK, report segments that arrived twice (D-SACK, RFC 2883)"),
         flag("timestamps", config.timestamps, "offer timestamps (RFC 7323)"),
         time(
             "timestamp_tick",
             config.timestamp_tick,
             SHORTEST,
             Duration::from_secs(1),
-            "tick of the timestamps' clock (RFC 7323: 1 ms to 1 s; \"1 us\" is as good as exact)",
+            "tick of the timestamp clock (RFC 7323: 1 ms to 1 s; \"1 us\" is practically exact)",
         ),
         flag("ecn", config.ecn, "offer explicit congestion notification (RFC 3168)"),
         Key::default(
             "ecn_feedback",
             Form::Unit(Unit::Word(&["auto", "classic", "accurate"])),
             "auto",
-            "how marks are told: as ecn says (classic), or in detail (AccECN, RFC 9768); auto: where congestion is for it (prague)",
+            "ECN feedback as set by ecn (classic), or AccECN (accurate, RFC 9768); auto: AccECN if congestion control \
+             needs it (prague)",
         ),
         flag(
             "nagle",
             config.nagle,
-            "a short segment waits while data is outstanding (RFC 9293, section 3.7.4)",
+            "Nagle's algorithm: a short segment waits while data is outstanding (RFC 9293, section 3.7.4)",
         ),
         Key::default(
             "processing",
             Form::Unit(Unit::Duration(Duration::ZERO, Duration::from_secs(1))),
             "0 s",
-            "each packet leaves its host later by a random time up to this, in order (as ns-2's overhead_)",
+            "random processing delay of each packet at its host, up to this, without reordering (as ns-2's overhead_)",
         ),
         flag(
             "opaque",
             false,
-            "its headers are encrypted (IPsec): middleboxes cannot read them, and let it pass",
+            "encrypted headers (IPsec): middleboxes cannot read the packets and let them pass",
         ),
         time("time_wait", config.time_wait, Duration::ZERO, LONGEST, "length of TIME-WAIT (2 MSL)"),
-        Key::table("sender", "the end that sends"),
-        Key::table("receiver", "the end that receives"),
+        Key::table("sender", "keys of the sending end"),
+        Key::table("receiver", "keys of the receiving end"),
     ]
 }

@@ -1,4 +1,4 @@
-//! The keys of a link and of its directions.
+//! Keys of a link and of its directions.
 
 use super::{TIME, answers};
 use crate::catalogue::Catalogue;
@@ -11,7 +11,6 @@ use lasthop_net::Config;
 use lasthop_net::steps::{Planned, Steps};
 use std::sync::LazyLock;
 
-/// A link's keys that concern both directions.
 pub(crate) fn link_ends() -> &'static [Key] {
     static KEYS: LazyLock<Vec<Key>> = LazyLock::new(listed_link_ends);
     &KEYS
@@ -25,32 +24,30 @@ fn listed_link_ends() -> Vec<Key> {
             "cell",
             Form::Text,
             "home",
-            "name of the medium that it shares with other links that say the same (with arq = \"wifi\")",
+            "name of the shared medium; all links with this name share it (with arq = \"wifi\")",
         ),
-        Key::table("down", "the direction from -> to, where it differs"),
-        Key::table("up", "the direction to -> from, where it differs"),
+        Key::table("down", "keys that differ in the direction from -> to"),
+        Key::table("up", "keys that differ in the direction to -> from"),
     ]
 }
 
-/// Takes a key's value into the configuration of its direction.
 type Put = fn(&Given<'_>, &mut Config) -> Result<(), Problem>;
 
-/// The keys of one direction of a link, which a link's own table may hold for both.
+/// Keys of one direction of a link; a link's own table may hold them for both.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
     DIRECTION.iter().map(|(key, _)| key.clone()).chain(answers(catalogue, "link")).collect()
 }
 
-/// The names of those that are no answers to questions.
+/// Names of the direction's keys that take no mechanism.
 pub(super) fn direction_names() -> impl Iterator<Item = &'static str> {
     DIRECTION.iter().map(|(key, _)| key.name)
 }
 
-/// Takes the values of these keys into a direction's configuration.
 pub(crate) fn put_direction(given: &Given<'_>, config: &mut Config) -> Result<(), Problem> {
     DIRECTION.iter().try_for_each(|(_, put)| put(given, config))
 }
 
-/// Keys of a direction beside the answers to questions, each with the function that takes its value.
+/// Keys of a direction that take no mechanism, each with the function that stores its value.
 static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
     vec![
         (
@@ -58,7 +55,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "rate",
                 Form::Unit(Unit::Rate),
                 "2 Mbit/s",
-                "constant rate; or else `plan` or `trace`",
+                "constant rate; alternatives: `plan`, `trace`",
             ),
             with_others,
         ),
@@ -67,8 +64,8 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "plan",
                 Form::Text,
                 "384 kbit/s for 10 s, 64 kbit/s for 10 s",
-                "rate that changes at given times instead, from the start again after the last; \"0 bit/s\" is an outage, \
-                 \"5..20 Mbit/s\" another rate each time",
+                "rate that changes at given times, repeated; \"0 bit/s\" is an outage, \"5..20 Mbit/s\" a rate drawn \
+                 from this range each time",
             ),
             with_others,
         ),
@@ -77,7 +74,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "trace",
                 Form::File,
                 "link.down",
-                "recorded rate instead: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
+                "recorded rate: a packet-delivery trace in Mahimahi's format, beside the scenario's file",
             ),
             with_others,
         ),
@@ -86,8 +83,8 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "light",
                 Form::File,
                 "down-delay-light-pdo",
-                "base delays and packet trains that CellReplay recorded beside its heavy `trace`, for a sender that is not \
-                 always busy",
+                "base delays and packet trains that CellReplay recorded with its heavy `trace`, for a sender that is \
+                 not always busy",
             ),
             with_others,
         ),
@@ -96,7 +93,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "light_timer",
                 Form::Unit(TIME),
                 "0 s",
-                "with `light`: how long the link must be at rest until a train begins, whole ms",
+                "with `light`: idle time of the link before a train begins, whole ms",
             ),
             with_others,
         ),
@@ -105,7 +102,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "light_sizes",
                 Form::File,
                 "latency-offset-down",
-                "with `light`: by how much packets are later by their size, CellReplay's latency-offset",
+                "with `light`: extra delay of packets by their size, CellReplay's latency-offset",
             ),
             with_others,
         ),
@@ -126,8 +123,8 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "delay_plan",
                 Form::Text,
                 "0..20 ms for 15 s",
-                "what comes to one_way_delay at given times, from the start again after the last; a range: another delay each \
-                 time, the same up and down",
+                "delay added to one_way_delay at given times, repeated; a range: drawn anew each time, the same up \
+                 and down",
             ),
             |given, config| {
                 config.delay_plan = steps(given, "delay_plan", "5 ms for 10 s, 20..60 ms for 15 s")?;
@@ -139,8 +136,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "loss_plan",
                 Form::Text,
                 "0 for 14.95 s, 50 % for 50 ms",
-                "share of transmissions that is lost at given times beside what the channel destroys, from the start again \
-                 after the last",
+                "share of transmissions lost at given times, repeated, in addition to the channel's losses",
             ),
             |given, config| {
                 config.loss_plan = steps(given, "loss_plan", "0 for 14.95 s, 50 % for 50 ms")?;
@@ -152,7 +148,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "duplicate",
                 Form::Unit(Unit::Probability(0.0, 1.0)),
                 "0.1 %",
-                "share of packets that are there twice: the copy joins at once behind the original, and is not copied again",
+                "share of packets duplicated; the copy joins directly behind the original and is not copied again",
             ),
             |given, config| {
                 config.duplicate = given.fields.number("duplicate").unwrap_or(0.0);
@@ -164,7 +160,8 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "corrupt",
                 Form::Unit(Unit::Probability(0.0, 1.0)),
                 "0.1 %",
-                "share of packets of which a bit turns over past the link layer: they fail the checksum of the host they reach",
+                "share of packets with a bit error that the link layer misses; they fail the checksum of the \
+                 receiving host",
             ),
             |given, config| {
                 config.corrupt = given.fields.number("corrupt").unwrap_or(0.0);
@@ -176,7 +173,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "residual_loss",
                 Form::Unit(Unit::Probability(0.0, 1.0)),
                 "1 %",
-                "share of packets that is lost behind the link layer, beside what the link itself gives up: no `arq` \
+                "share of packets lost after the link layer, in addition to those that the link gives up; no `arq` \
                  retransmits them",
             ),
             |given, config| {
@@ -189,8 +186,7 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
                 "residual_burst",
                 Form::Unit(Unit::Number(1.0, 1e9)),
                 "5",
-                "with `residual_loss`: mean length of a burst of such losses, packets; without it each packet is lost \
-                 independently",
+                "with `residual_loss`: mean length of a loss burst, packets; default: independent losses",
             ),
             |given, config| {
                 config.residual_burst = residual_burst(given)?;
@@ -200,14 +196,14 @@ static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
     ]
 });
 
-/// Does nothing: the key is read together with others, for the link's service.
+/// Does nothing: the link's service is read from several keys at once.
 fn with_others(_: &Given<'_>, _: &mut Config) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Mean length of a burst of residual losses, packets, if a burst can have it.
+/// Mean length of a burst of residual losses, packets, after checking that such bursts are possible.
 fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
-    /// With more losses the good state would have no length.
+    /// Above this share the good state would have no length.
     const MOST: f64 = 0.999;
     let Given { reader, head, fields } = given;
     let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
@@ -216,10 +212,10 @@ fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
     let key = head.key("residual_burst");
     match fields.number("residual_loss") {
         None => Err(reader
-            .problem(place, format!("{key} needs `residual_loss`: bursts of how many losses"))
+            .problem(place, format!("{key} needs `residual_loss`, the share of packets lost"))
             .help("write both: residual_loss = \"1 %\" and residual_burst = 5")),
         Some(loss) if loss > MOST => Err(reader
-            .problem(place, format!("{key}: losses of {} % leave no room between bursts", loss * 100.0))
+            .problem(place, format!("{key}: losses of {} % leave no gap between bursts", loss * 100.0))
             .help(format!(
                 "give a residual_loss of at most {} %, or leave residual_burst out",
                 MOST * 100.0
@@ -228,7 +224,6 @@ fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
     }
 }
 
-/// A plan of delays or losses, if there is one.
 fn steps<V: Planned>(
     Given { reader, head, fields }: &Given<'_>,
     key: &str,

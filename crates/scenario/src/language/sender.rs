@@ -1,4 +1,4 @@
-//! The keys of a TCP flow's sender.
+//! Keys of a TCP flow's sender.
 
 use super::{SHORTEST, answers};
 use crate::catalogue::Catalogue;
@@ -8,14 +8,13 @@ use lasthop_base::{Duration, Unit, Value};
 use lasthop_tcp::Config;
 use std::sync::LazyLock;
 
-/// The keys of a TCP flow's sender.
 pub(crate) fn sender(catalogue: &Catalogue) -> Vec<Key> {
     let mut keys = answers(catalogue, "sender");
     keys.extend(SENDER.iter().cloned());
     keys
 }
 
-/// What a sender has beside the answers to questions.
+/// Keys of a sender that take no mechanism.
 pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let config = Config::default();
     let limits = config.rto;
@@ -30,7 +29,7 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
             "initial_window",
             Form::Unit(Unit::Count(1, 10_000)),
             config.initial_window.to_string(),
-            "segments (RFC 6928: 10; the papers of the 2000s: 1 or 2)",
+            "initial window, segments (RFC 6928: 10; the papers of the 2000s: 1 or 2)",
         ),
         Key::default(
             "initial_ssthresh",
@@ -44,70 +43,79 @@ pub(super) static SENDER: LazyLock<Vec<Key>> = LazyLock::new(|| {
         flag(
             "validate_window",
             config.validates_window,
-            "cwnd grows only while it is used (see validate_by)",
+            "cwnd grows only while the sender uses it (see validate_by)",
         ),
         Key::default(
             "validate_by",
             Form::Unit(Unit::Word(&["rfc7661", "linux"])),
             if config.validates_as_linux { "linux" } else { "rfc7661" },
-            "the use that lets it grow: half of cwnd in a round trip (RFC 7661); more than half in slow start, else all of it (Linux)",
+            "use that lets cwnd grow: half of it per round trip (RFC 7661); more than half in slow start, else all \
+             of it (Linux)",
         ),
         flag(
             "ecn_waits",
             config.ecn_waits,
-            "an echo at a window of one segment makes the next wait for the timer (RFC 3168)",
+            "an ECN echo at a window of one segment delays the next segment until the timer expires (RFC 3168)",
         ),
         flag(
             "freeze",
             config.freezes,
-            "a window of zero stops the retransmission timer and leaves cwnd as it is (BSD's persist; Linux goes on and reduces)",
+            "a zero window stops the retransmission timer and keeps cwnd (BSD's persist; Linux retransmits and \
+             reduces)",
         ),
         flag(
             "f_rto",
             config.f_rto,
-            "spurious timeouts are found and undone (F-RTO, RFC 5682; with SACK its section 3)",
+            "detect and undo spurious timeouts (F-RTO, RFC 5682; with SACK its section 3)",
         ),
         flag(
             "dsack_undo",
             config.dsack_undo,
-            "a recovery is undone if all that it sent again had arrived already (D-SACK, RFC 3708)",
+            "undo a recovery if all its retransmissions were unnecessary (D-SACK, RFC 3708)",
         ),
         flag(
             "eifel",
             config.eifel,
-            "timeouts and recoveries are undone if a timestamp tells that an original arrived (Eifel, RFC 3522)",
+            "undo timeouts and recoveries if a timestamp shows that an original arrived (Eifel, RFC 3522)",
         ),
         Key::default(
             "undo",
             Form::Unit(Unit::Word(&["rfc4015", "linux"])),
             if config.undo_whole { "linux" } else { "rfc4015" },
-            "what is given back then: what is in flight and a small burst, and a longer timeout (RFC 4015), or all (Linux)",
+            "window that an undo restores: bytes in flight and a small burst, with a longer timeout (RFC 4015), or \
+             all (Linux)",
         ),
         Key::default(
             "loss_window",
             Form::Unit(Unit::Word(&["one", "in_flight"])),
             if config.loss_window_spares { "in_flight" } else { "one" },
-            "cwnd after a timeout: one segment (RFC 5681), or one beside what is not given up (Linux, and BBR always)",
+            "cwnd after a timeout: one segment (RFC 5681), or one segment plus bytes not marked lost (Linux; always \
+             with BBR)",
         ),
         flag(
             "sack_rtt",
             config.sack_rtt,
-            "round trips are measured by what SACK reports, too (Linux; with recovery = \"rack\")",
+            "also measure round trips from SACK blocks (Linux; with recovery = \"rack\")",
         ),
         Key::default(
             "rto",
             Form::Unit(Unit::Word(&["rfc6298", "linux"])),
             "rfc6298",
-            "the timeout: min_rto at least in all (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux)",
+            "timeout formula: max(min_rto, SRTT + 4 RTTVAR) (RFC 6298), or SRTT + max(min_rto, 4 RTTVAR) (Linux)",
         ),
         time("min_rto", limits.smallest, Duration::ZERO, "smallest retransmission timeout (RFC 6298: 1 s)"),
-        time("max_rto", limits.largest, SHORTEST, "largest, back-off included (RFC 6298: at least 60 s)"),
+        time(
+            "max_rto",
+            limits.largest,
+            SHORTEST,
+            "largest timeout, back-off included (RFC 6298: at least 60 s)",
+        ),
         time(
             "initial_rto",
             limits.initial,
             SHORTEST,
-            "before the first round trip is measured (RFC 6298: 1 s)",
+            "timeout before the first round trip is measured (RFC 6298: 1 s)",
         ),
-        time("tick", limits.tick, Duration::ZERO, "granularity of the timeout's clock; \"0 s\": exact"),
+        time("tick", limits.tick, Duration::ZERO, "clock granularity of the timeout; \"0 s\": exact"),
     ]
 });

@@ -1,9 +1,9 @@
-//! A catalogue that does not change when a mechanism is added, for messages that name all answers to a question.
+//! A catalogue that stays the same if mechanisms are added, for messages that list them.
 
 use lasthop_base::Seam;
 use lasthop_scenario::Catalogue;
 
-/// A few well-known answers to each question.
+/// A few well-known mechanisms of each seam.
 pub fn catalogue() -> Catalogue {
     fn only<B: ?Sized>(seam: &mut Seam<B>, names: &[&str]) {
         seam.retain(|info| names.contains(&info.name));

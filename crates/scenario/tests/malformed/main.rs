@@ -1,5 +1,4 @@
-//! Malformed scenarios, traces, inline scenarios and `--set` values: each is answered by one message that names the
-//! line and the offending text and says what would be right.
+//! Malformed scenarios, traces, inline scenarios and `--set` values: one message with line, offending text and remedy.
 
 mod scenarios;
 mod typed;
@@ -8,7 +7,7 @@ use lasthop_scenario::{Draft, Problem, Scenario};
 use scenarios::{INCOMPLETE, SCENARIOS};
 use typed::{INLINE, SETS, TRACES};
 
-/// A valid scenario; every case below spoils one thing in it.
+/// A valid scenario; every case breaks one thing in it.
 const VALID: &str = r#"title = "a test"
 duration = "10 s"
 seed = 1
@@ -60,8 +59,7 @@ off = "2 s"
 server.client = "bs"
 "#;
 
-/// Two texts that make the input; then the line of the message, the text that is underlined, and parts of the message
-/// and of the help.
+/// Two input texts, the message's line, the underlined text, part of the message, part of the help.
 type Case = (&'static str, &'static str, usize, &'static str, &'static str, &'static str);
 
 #[test]
@@ -110,7 +108,7 @@ fn malformed_traces_are_refused_with_their_line() {
     for (contents, _, line, underlined, message, help) in TRACES {
         std::fs::write(&trace, contents).expect("written");
         let problem = Scenario::load(&scenario).expect_err(contents);
-        // What is wrong with the whole trace is said where the scenario names it.
+        // Errors of the whole trace are reported where the scenario names the trace.
         let (file, line) = match line {
             0 => (scenario.clone(), 19),
             _ => (trace.to_string_lossy().into_owned(), *line),
@@ -157,7 +155,7 @@ fn scenarios_that_cannot_be_read_are_named() {
     }
 }
 
-/// Checks all cases, and tells of all mistakes at once.
+/// Checks all cases and reports all failures together.
 fn refuse_all(cases: &[Case], file: &str, read: impl Fn(&Case) -> Result<Scenario, Problem>) {
     let mut found = Vec::new();
     for case in cases {
@@ -169,7 +167,7 @@ fn refuse_all(cases: &[Case], file: &str, read: impl Fn(&Case) -> Result<Scenari
     assert!(found.is_empty(), "{}", found.join("\n\n"));
 }
 
-/// What is not as expected, with all of the message.
+/// Differences from the case, with the whole message.
 fn mistakes(problem: &Problem, case: &Case, file: &str) -> Option<String> {
     let (first, second, line, underlined, message, help) = case;
     let is_right = problem.file() == file

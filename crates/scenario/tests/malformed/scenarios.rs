@@ -2,18 +2,16 @@
 
 use super::Case;
 
-/// What is replaced in the valid scenario, and by what; then as in [`Case`].
+/// Text of the valid scenario, replacement, then as in [`Case`].
 #[rustfmt::skip]
 pub(crate) const SCENARIOS: &[Case] = &[
-    // Not TOML.
-    ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "stand in quotes"),
+    ("duration = \"10 s\"", "duration = 10 s", 2, "10 s", "not TOML", "quantities in quotes"),
     ("duration = \"10 s\"", "duration =", 2, "duration =", "not TOML", "key = value"),
     ("title = \"a test\"", "title = \"a test", 1, "title = \"a test", "not TOML", "key = value"),
     ("seed = 1", "seed = 1\nseed = 2", 4, "seed", "duplicate", "key = value"),
     ("[link.wireless]", "[link.wired]", 14, "wired", "duplicate", "key = value"),
     ("[link.wired]", "[link.wired", 8, "[link.wired", "not TOML", "key = value"),
     ("title = \"a test\"", "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1", 1, "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1", "dots", "link.wireless"),
-    // Unknown keys.
     ("duration = ", "duratoin = ", 2, "duratoin", "no key `duratoin`", "did you mean `duration`"),
     ("[route]", "[routes]", 48, "routes", "no key `routes`", "did you mean `route`"),
     ("[flow.bulk]", "[flows.bulk]", 27, "flows", "no key `flows`", "did you mean `flow`"),
@@ -27,13 +25,13 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
     // Applications.
-    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it says nothing without `response`", "set `response`, too"),
-    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it says nothing without `off`", "set `off`, too"),
-    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it says nothing without `response`", "leave `exchanges` out"),
+    ("segment = ", "request = \"300 bytes\"\nsegment = ", 30, "\"300 bytes\"", "flow.bulk.request: it has no effect without `response`", "set `response`, too"),
+    ("segment = ", "on = \"1 s\"\nsegment = ", 30, "\"1 s\"", "it has no effect without `off`", "set `off`, too"),
+    ("segment = ", "exchanges = 3\nsegment = ", 30, "3", "it has no effect without `response`", "leave `exchanges` out"),
     ("segment = ", "period = \"pareto\"\nsegment = ", 30, "\"pareto\"", "without `on` or `think`", "leave `period` out"),
     ("segment = ", "on = \"1 s\"\noff = \"1 s\"\nperiod = \"web\"\nsegment = ", 32, "\"web\"", "not one of fixed, exponential, pareto", "one of fixed"),
-    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nthink = \"1 s\"\nevery = \"1 s\"\nsegment = ", 33, "\"1 s\"", "`think` says already", "leave `every` or `think` out"),
-    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nwrite_rate = \"1 Mbit/s\"\nsegment = ", 32, "\"1 Mbit/s\"", "`response` says already", "leave `write_rate` or `response` out"),
+    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nthink = \"1 s\"\nevery = \"1 s\"\nsegment = ", 33, "\"1 s\"", "`think` already sets", "leave `every` or `think` out"),
+    ("segment = ", "request = \"1 B\"\nresponse = \"1 B\"\nwrite_rate = \"1 Mbit/s\"\nsegment = ", 32, "\"1 Mbit/s\"", "`response` already sets", "leave `write_rate` or `response` out"),
     // Mechanisms that need each other.
     ("arq = \"repeat\"", "arq = { kind = \"rlc\", status = \"polled\" }", 14, "wireless", "needs RLC in the other direction", "link.wireless.up.arq = \"rlc\""),
     ("arq = \"repeat\"", "arq = \"harq\"", 14, "wireless", "needs HARQ in the other direction", "link.wireless.up.arq = \"harq\""),
@@ -59,20 +57,20 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("seed = 1", "seed = 99999999999999999999", 3, "99999999999999999999", "too large", "whole number"),
     ("runs = 3", "runs = 0", 4, "0", "too small: at least 1", "whole number"),
     ("runs = 3", "runs = \"three\"", 4, "\"three\"", "does not begin with a number", "whole number"),
-    ("headers = \"40 bytes\"", "headers = \"reel\"", 5, "\"reel\"", "`reel` is not a word", "did you mean \"real\""),
+    ("headers = \"40 bytes\"", "headers = \"reel\"", 5, "\"reel\"", "`reel` is not a known word", "did you mean \"real\""),
     ("headers = \"40 bytes\"", "headers = 40", 5, "40", "has no unit", "1000 bytes"),
     ("sample = \"100 ms\"", "sample = \"100 ns\"", 6, "\"100 ns\"", "too short: at least 1 us", "a time from"),
     ("segment = \"1000 bytes\"", "recovery = \"reno\"", 30, "recovery", "no key `recovery`", "a key of [flow.NAME.sender]"),
     ("segment = \"1000 bytes\"", "queue = \"5 packets\"", 30, "queue", "no key `queue`", "a key of [link.NAME]"),
     ("from = \"server\"\nto = \"bs\"", "from = \"server\"\nto = \"bs\"\nduration = \"10 s\"", 11, "duration", "no key `duration`", "a key of the document, above all tables"),
-    ("duration = \"10 s\"", "duration = \"10000000 s\"", 6, "\"100 ms\"", "one every 100 ms is too many", "at most"),
+    ("duration = \"10 s\"", "duration = \"10000000 s\"", 6, "\"100 ms\"", "one sample every 100 ms is too many", "at most"),
     ("title = \"a test\"", "title = 5", 1, "5", "a number is not expected", "a text in quotes"),
     ("title = \"a test\"", "title = \"\"", 1, "\"\"", "empty", "a text in quotes"),
     ("segment = \"1000 bytes\"", "segment = \"0 bytes\"", 30, "\"0 bytes\"", "too small: at least 1 bytes", "an amount from"),
     ("segment = \"1000 bytes\"", "segment = \"100 KB\"", 30, "\"100 KB\"", "too large", "an amount from"),
     ("segment = \"1000 bytes\"", "segment = 1000", 30, "1000", "has no unit", "1000 bytes"),
     ("segment = \"1000 bytes\"", "sack = \"maybe\"", 30, "\"maybe\"", "neither true nor false", "true or false"),
-    ("segment = \"1000 bytes\"", "transfer = \"bulky\"", 30, "\"bulky\"", "`bulky` is not a word", "did you mean \"bulk\""),
+    ("segment = \"1000 bytes\"", "transfer = \"bulky\"", 30, "\"bulky\"", "`bulky` is not a known word", "did you mean \"bulk\""),
     ("segment = \"1000 bytes\"", "transfer = \"0 MB\"", 30, "\"0 MB\"", "too small", "\"bulk\", or an amount"),
     ("min_rto = \"200 ms\"", "min_rto = \"61 s\"", 34, "\"61 s\"", "longer than max_rto", "max_rto longer"),
     ("min_rto = \"200 ms\"", "initial_window = 0", 34, "0", "too small: at least 1", "whole number"),
@@ -93,7 +91,7 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("after = \"40 ms\"", "after = \"2 s\"", 37, "\"2 s\"", "too long: at most 499 ms", "a time from"),
     ("queue = \"50 packets\"", "queue = 50", 20, "50", "50 has no unit", "\"50 packets\", \"64 KB\", \"1 bdp\""),
     ("queue = \"50 packets\"", "queue = \"50\"", 20, "\"50\"", "`50` has no unit", "\"50 packets\", \"64 KB\", \"1 bdp\""),
-    ("queue = \"50 packets\"", "queue = \"0 packets\"", 20, "\"0 packets\"", "would lose", "\"unlimited\""),
+    ("queue = \"50 packets\"", "queue = \"0 packets\"", 20, "\"0 packets\"", "would discard", "\"unlimited\""),
     ("queue = \"50 packets\"", "queue = \"-5 packets\"", 20, "\"-5 packets\"", "too small", "\"unlimited\""),
     ("queue = \"50 packets\"", "queue = \"50 pakets\"", 20, "\"50 pakets\"", "`pakets` is not a unit", "\"50 packets\", \"64 KB\", \"1 bdp\""),
     ("queue = \"50 packets\"", "queue = \"endless\"", 20, "\"endless\"", "no queue is called `endless`", "\"unlimited\""),
@@ -110,25 +108,24 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("from = \"server\"\nto = \"client\"\nsegment", "from = \"client\"\nto = \"client\"\nsegment", 29, "\"client\"", "crosses no link", "another node"),
     ("from = \"bs\"\nto = \"client\"\n", "from = \"bss\"\nto = \"client\"\n", 49, "\"bs\"", "no links lead from `bs` to `client`", "add a link"),
     ("packet = \"200 bytes\"\n", "", 39, "voice", "[flow.voice] needs the key `packet`", "1000 bytes"),
-    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"10 s\"", 45, "\"10 s\"", "when the run is over", "ends at 10 s"),
+    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"10 s\"", 45, "\"10 s\"", "after the run's end", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstagger = \"6 s\"\ncount = 3", 45, "\"6 s\"", "begin at 12 s", "ends at 10 s"),
     ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"4 s\"\nstart_spread = \"6 s\"", 46, "\"6 s\"", "begin at 10 s", "ends at 10 s"),
-    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"2 s\"\nstop = \"2 s\"", 46, "\"2 s\"", "ends before it begins", "not a length"),
+    ("packet = \"200 bytes\"", "packet = \"200 bytes\"\nstart = \"2 s\"\nstop = \"2 s\"", 46, "\"2 s\"", "ends before its start", "not a length"),
     ("segment = \"1000 bytes\"", "count = 100001", 30, "100001", "too large", "whole number"),
-    // Routes.
     ("server.client = \"bs\"", "server.cleint = \"bs\"", 49, "cleint", "no link has a node `cleint`", "did you mean `client`"),
     ("server.client = \"bs\"", "sever.client = \"bs\"", 49, "sever", "no link has a node `sever`", "did you mean `server`"),
     ("server.client = \"bs\"", "server.client = \"client\"", 49, "\"client\"", "no link from `server` to `client`", "neighbours of `server`: bs"),
-    ("server.client = \"bs\"", "bs.client = \"server\"", 49, "\"server\"", "round in circles: bs -> server -> bs", "shortest path has no loop"),
+    ("server.client = \"bs\"", "bs.client = \"server\"", 49, "\"server\"", "loop: bs -> server -> bs", "shortest path has no loop"),
     ("server.client = \"bs\"", "server.server = \"bs\"", 49, "server", "needs no route", "leave the line out"),
     ("server.client = \"bs\"", "server = \"bs\"", 49, "\"bs\"", "route.server is a table, not a text", "[route.server]"),
     ("server.client = \"bs\"", "server.client = { via = \"bs\" }", 49, "{ via = \"bs\" }", "a table is not expected", "name of a node"),
-    // A table where a value is expected, and the other way round.
+    // A table for a value, and a value for a table.
     ("[link.wired]", "[link.wired.down.rate]\nx = 1\n[link.wired]", 8, "[link.wired.down.rate]", "a table is not expected", "a rate from"),
     ("[flow.bulk.sender]\nrecovery = \"sack\"\nmin_rto = \"200 ms\"\n", "sender = \"sack\"", 32, "\"sack\"", "flow.bulk.sender is a table, not a text", "[flow.bulk.sender]"),
 ];
 
-/// Scenarios that lack a part altogether.
+/// Scenarios without a required part.
 #[rustfmt::skip]
 pub(crate) const INCOMPLETE: &[Case] = &[
     ("", "", 1, "", "there is no link", "[link.NAME]"),

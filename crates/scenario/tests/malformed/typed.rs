@@ -2,23 +2,23 @@
 
 use super::Case;
 
-/// Trace files: their text, then as above; line 0 where the scenario names the file.
+/// Trace text, an empty text, then as in [`Case`]; line 0: the scenario's line that names the file.
 #[rustfmt::skip]
 pub(crate) const TRACES: &[Case] = &[
     ("1\n2\nthree\n4\n", "", 3, "three", "`three` is not a whole number", "whole milliseconds"),
     ("1\n2\n2.5\n4\n", "", 3, "2.5", "`2.5` is not a whole number", "whole milliseconds"),
     ("-1\n2\n", "", 1, "-1", "`-1` is not a whole number", "whole milliseconds"),
     ("1\n\n2\n", "", 2, "", "not a whole number", "whole milliseconds"),
-    ("1\n5\n4\n", "", 3, "4", "4 ms comes after 5 ms", "not before the line above"),
+    ("1\n5\n4\n", "", 3, "4", "4 ms comes after 5 ms", "not less than the line above"),
     ("0\n0\n", "", 2, "0", "the last time is 0 ms", "above 0"),
     ("1\n99999999999999999999\n", "", 2, "99999999999999999999", "not a whole number", "whole milliseconds"),
     ("1\n9999999999999999\n", "", 2, "9999999999999999", "too late", "whole milliseconds"),
     ("1 2 3\n", "", 1, "1 2 3", "`1 2 3` is not a whole number", "whole milliseconds"),
-    ("", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds a line"),
-    ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds a line"),
+    ("", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
+    ("\n\n", "", 0, "\"bad.down\"", "has no lines", "one time in whole milliseconds per line"),
 ];
 
-/// Inline scenarios: nothing, the line, then as above.
+/// An empty text, the inline scenario, then as in [`Case`].
 #[rustfmt::skip]
 pub(crate) const INLINE: &[Case] = &[
     ("", "rtt=20ms,queue=10packets", 1, "rtt=20ms,queue=10packets", "needs `rate`", "rate=10Mbit/s"),
@@ -30,10 +30,10 @@ pub(crate) const INLINE: &[Case] = &[
     ("", "rate=0bit/s", 1, "0bit/s", "too small", "a rate from"),
     ("", "rate=10Mbit/s,loss=101%", 1, "101%", "too large: at most 1", "0.01 or \"1 %\""),
     ("", "rate=10Mbit/s,loss=-1", 1, "-1", "too small: at least 0", "0.01 or \"1 %\""),
-    ("", "rate=10Mbit/s,loss=1%,ber=1e-5", 1, "ber", "say the same thing twice", "leave one of them out"),
+    ("", "rate=10Mbit/s,loss=1%,ber=1e-5", 1, "ber", "both set the same value", "leave one of them out"),
     ("", "rate=10Mbit/s,rtt=20ms,rtt=30ms", 1, "rtt", "`rtt` is given twice", "leave one of them out"),
-    ("", "rate=10Mbit/s,rtt=20ms,one_way_delay=1ms", 1, "one_way_delay", "the same thing twice", "leave one"),
-    ("", "rate=10Mbit/s,trace=x.down", 1, "trace", "the same thing twice", "leave one"),
+    ("", "rate=10Mbit/s,rtt=20ms,one_way_delay=1ms", 1, "one_way_delay", "the same value", "leave one"),
+    ("", "rate=10Mbit/s,trace=x.down", 1, "trace", "the same value", "leave one"),
     ("", "rate=10Mbit/s,rtt", 1, "rtt", "`rtt` has no value", "key=value"),
     ("", "rate=10Mbit/s,,rtt=20ms", 1, "rate=10Mbit/s,,rtt=20ms", "has no value", "key=value"),
     ("", "rate=10Mbit/s,quue=5packets", 1, "quue", "`quue` is not a key", "did you mean `queue`"),
@@ -47,7 +47,7 @@ pub(crate) const INLINE: &[Case] = &[
     ("", "=,=", 1, "=", "no key before `=`", "key=value"),
 ];
 
-/// `--set`: the path, the value, then as above.
+/// `--set` path, value, then as in [`Case`].
 #[rustfmt::skip]
 pub(crate) const SETS: &[Case] = &[
     ("duratoin", "1 s", 1, "duratoin", "`duratoin` is not a key", "did you mean `duration`"),
@@ -71,7 +71,7 @@ pub(crate) const SETS: &[Case] = &[
     ("seed", "abc", 1, "abc", "does not begin with a number", "whole number"),
     ("link.wired.to", "server", 1, "server", "to itself", "another node"),
     ("flow.bulk.to", "clinet", 1, "clinet", "no link has a node `clinet`", "did you mean `client`"),
-    ("route.bs.client", "server", 1, "server", "round in circles", "shortest path"),
+    ("route.bs.client", "server", 1, "server", "` loop: ", "shortest path"),
     ("flow.bulk", "5", 1, "5", "flow.bulk is a table, not a number", "[flow.bulk]"),
     ("link.wireless.down.trace", "x.down", 1, "x.down", "cannot read `x.down`", "Mahimahi"),
     ("", "1", 1, "=1", "`` is not a key", "full path"),

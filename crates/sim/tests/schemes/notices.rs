@@ -146,7 +146,7 @@ fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
     for layer in answers("arq") {
         let settings = [("link.air.arq", layer), ("flow.bulk.receiver.cause", "hack"), (JUDGE, "hack")];
         let notes = path(false, &[&settings]).notes();
-        let is_noted = notes.iter().any(|note| note.starts_with("flow.bulk: cause = \"hack\" is handed"));
+        let is_noted = notes.iter().any(|note| note.starts_with("flow.bulk: cause = \"hack\" gets"));
         assert_eq!(is_noted, !["none", "repeat"].contains(&layer), "{layer}: {notes:?}");
     }
 }

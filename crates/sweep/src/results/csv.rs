@@ -1,4 +1,4 @@
-//! Each run, as comma-separated values.
+//! Each run as comma-separated values.
 
 use super::Wanted;
 use crate::row::Part;
@@ -7,13 +7,13 @@ use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::csv::{line, number};
 use lasthop_sim::{LINK_METRICS, RLC_METRICS};
 
-/// The names of the columns of [`flow_rows`].
+/// Column names of [`flow_rows`].
 pub fn flow_header(paths: &[String], wanted: &Wanted) -> String {
     header(paths, "flow", quantities(wanted).into_iter().map(Quantity::name))
 }
 
-/// A row for each run and flow: the combination's values, the flow, the seed, and its numbers; what flows have together
-/// stands in each row.
+/// A row for each run and flow: the combination's values, the flow, the seed, and its numbers. Numbers of all flows
+/// together are repeated in each row.
 pub fn flow_rows(place: &Place, runs: &[Run], wanted: &Wanted) -> String {
     let quantities = quantities(wanted);
     let row = |run: &Run, name: &str, flow: &Part| {
@@ -34,12 +34,12 @@ pub fn flow_rows(place: &Place, runs: &[Run], wanted: &Wanted) -> String {
     runs.iter().map(of_run).collect()
 }
 
-/// The names of the columns of [`link_rows`].
+/// Column names of [`link_rows`].
 pub fn link_header(paths: &[String]) -> String {
     header(paths, "link", link_names())
 }
 
-/// A row for each run and direction of a link.
+/// A row for each run and link direction.
 pub fn link_rows(place: &Place, runs: &[Run]) -> String {
     let row = |run: &Run, name: &str, link: &Part| {
         line(before(place, name, run).chain(link_names().map(|metric| number(link.number(metric)))))
@@ -57,7 +57,7 @@ fn before(place: &Place, name: &str, run: &Run) -> impl Iterator<Item = String> 
     place.x.clone().into_iter().chain([name.to_owned(), run.seed.to_string()])
 }
 
-/// Every number unless the user has chosen.
+/// The chosen quantities, by default all.
 fn quantities(wanted: &Wanted) -> Vec<Quantity> {
     if wanted.quantities.is_empty() { Quantity::all().collect() } else { wanted.quantities.clone() }
 }

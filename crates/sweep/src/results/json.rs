@@ -1,5 +1,5 @@
-//! Means over runs, an object for each combination and flow, for all flows together, and for each direction of a link; the
-//! same fields as `lasthop run --format json`, the combination's values in front.
+//! Means over runs as JSON: an object for each combination and flow, for all flows together, and for each link
+//! direction. The fields are those of `lasthop run --format json`, preceded by the combination's values.
 
 use super::{Wanted, completion, flow_names, has_several_flows};
 use crate::store::{Place, Run, Sweep};
@@ -31,7 +31,7 @@ pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> V
             let mean = match (flow, quantity) {
                 (Some(_), Quantity::Together(_)) => continue,
                 (Some(flow), Quantity::OfFlow(metric)) => mean(runs, |run| run.of_flow(flow, metric.name)),
-                // The total of goodput, the mean over flows of everything else: as `compare` has it.
+                // The total of goodput, the mean over flows of other quantities, as in `compare`.
                 (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &METRICS[0]) => {
                     mean(runs, |run| run.together("total_goodput_kbps"))
                 }

@@ -1,6 +1,6 @@
-//! What is shown of a store, a combination at a time.
+//! Output of a store, one combination at a time.
 //!
-//! * `table`: for people: a row for each combination, means with their intervals; `json`: the same for programs.
+//! * `table`: a row for each combination, means with intervals; `json`: the same for programs.
 //! * `csv`: each run.
 
 mod csv;
@@ -15,19 +15,19 @@ use crate::store::{Place, Run, Sweep};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::completion::{COMPLETED, Completion, RESTRICTED};
 
-/// What of it is wanted.
+/// Selection of results.
 #[derive(Clone, Default)]
 pub struct Wanted {
-    /// Which numbers; none: the usual ones.
+    /// Quantities; empty: the usual ones.
     pub quantities: Vec<Quantity>,
-    /// Which flow; `None`: every one.
+    /// Flow; `None`: all.
     pub flow: Option<String>,
-    /// Which combinations: keys with the values that each may have.
+    /// Combinations: keys with their allowed values.
     pub filter: Vec<Variation>,
 }
 
 impl Wanted {
-    /// Whether a combination is among them.
+    /// Whether a combination is selected.
     pub fn takes(&self, sweep: &Sweep, place: &Place) -> bool {
         self.filter.iter().all(|wanted| {
             let mut here = sweep.paths.iter().zip(&place.x);
@@ -40,7 +40,7 @@ impl Wanted {
     }
 }
 
-/// When the finite transfers of a flow, or of all flows, were complete.
+/// Completion times of the finite transfers of a flow, or of all flows.
 fn completion(runs: &[Run], flow: Option<&str>) -> Option<Completion> {
     let flows = runs.iter().flat_map(|run| run.flows());
     let its = flows.filter(|(name, _)| flow.is_none_or(|flow| flow == *name));
@@ -50,12 +50,10 @@ fn completion(runs: &[Run], flow: Option<&str>) -> Option<Completion> {
     )
 }
 
-/// Whether any run has several flows.
 fn has_several_flows(runs: &[Run]) -> bool {
     runs.iter().any(|run| run.flows().count() > 1)
 }
 
-/// The names of the flows, in their order.
 fn flow_names(runs: &[Run]) -> Vec<&str> {
     runs.first().map_or(Vec::new(), |run| run.flows().map(|(name, _)| name).collect())
 }

@@ -1,4 +1,4 @@
-//! A table for people: a row for each combination and flow, a column for each number.
+//! A table: a row for each combination and flow, a column for each quantity.
 
 use super::{Wanted, completion, flow_names, has_several_flows};
 use crate::store::{Place, Run, Sweep};
@@ -10,30 +10,28 @@ use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::METRICS;
 
-/// With more flows than this a table has their means only.
+/// With more flows a table shows only their means.
 const MOST_FLOWS: usize = 4;
 
-/// Rows of a table under way.
+/// A table being built.
 pub struct Rows {
     paths: Vec<String>,
     wanted: Wanted,
-    /// Whether any combination has several flows, so that each row says whose it is.
+    /// Whether any combination has several flows, so that rows name the flow.
     has_several_flows: bool,
     rows: Vec<Row>,
     quantities: Vec<Quantity>,
 }
 
-/// A combination and a flow.
 struct Row {
     x: Vec<String>,
     flow: String,
     runs: usize,
-    /// One for each number.
     cells: Vec<Option<String>>,
 }
 
 impl Rows {
-    /// None yet.
+    /// An empty table.
     pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
         let quantities = match wanted.quantities.is_empty() {
             true => std::iter::once(Quantity::OfFlow(&METRICS[0]))
@@ -45,12 +43,12 @@ impl Rows {
         Rows { paths, wanted, has_several_flows: false, rows: Vec::new(), quantities }
     }
 
-    /// The names of the numbers that it is made of.
+    /// Names of the quantities of the table.
     pub fn names(&self) -> Vec<&'static str> {
         self.quantities.iter().map(|quantity| quantity.name()).chain([COMPLETED, RESTRICTED]).collect()
     }
 
-    /// Adds a combination; one without runs has a row too. Of its numbers those of [`Rows::names`] are looked at.
+    /// Adds a combination, even without runs; `runs` need only the numbers of [`Rows::names`].
     pub fn add(&mut self, place: &Place, runs: &[Run]) {
         let several = has_several_flows(runs);
         self.has_several_flows |= several;
@@ -69,13 +67,13 @@ impl Rows {
     fn push(&mut self, place: &Place, runs: &[Run], flow: Option<&str>) {
         let is_whole = completion(runs, flow).is_none_or(|it| it.is_whole());
         let cell = |quantity: &Quantity| {
-            // A mean of those that finished alone says nothing.
+            // A mean over finished transfers only would mislead.
             if quantity.name() == COMPLETED && !is_whole {
                 return completion(runs, flow).map(|it| it.count());
             }
             let of = |run: &Run| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
-                // Of a flow among others it is none.
+                // Undefined for one flow among several.
                 (Some(_), Quantity::Together(_)) if run.flows().count() > 1 => None,
                 (_, quantity) => run.of_all(*quantity),
             };
@@ -89,7 +87,7 @@ impl Rows {
 
     /// The table.
     pub fn table(self) -> Table {
-        // Without several flows there is nothing together, unless the user wants to see it.
+        // With single flows, metrics of all flows together are shown only on request.
         let is_shown = |quantity: &Quantity| {
             let is_together = matches!(quantity, Quantity::Together(_));
             self.has_several_flows || !is_together || !self.wanted.quantities.is_empty()

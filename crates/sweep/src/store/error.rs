@@ -1,47 +1,47 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 use rusqlite::ErrorCode;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// What is wrong; [`Error::help`] says how to mend it.
+/// An error; [`Error::help`] gives the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no such file.
+    /// No such file.
     Missing(PathBuf),
-    /// Another process writes to it.
+    /// Another process writes to the store.
     InUse(PathBuf),
-    /// There is no such directory to make it in.
+    /// The directory for the store is missing.
     NoFolder(PathBuf),
-    /// It is no database.
+    /// Not a database.
     NoDatabase(PathBuf),
-    /// It is a database of something else.
+    /// A database of another program.
     AnotherDatabase(PathBuf),
-    /// A newer program made it.
+    /// Made by a newer program.
     Newer {
         /// The store.
         path: PathBuf,
-        /// Its version.
+        /// Version of the store.
         version: u32,
     },
-    /// It may not be written.
+    /// No permission to write.
     ReadOnly(PathBuf),
-    /// There is no room.
+    /// Disk full.
     Full(PathBuf),
-    /// It cannot be read or written, and why.
+    /// Cannot be read or written; the reason.
     Broken(PathBuf, String),
     /// Two stores have different numbers for the same run.
     Disagree {
         /// The other store.
         path: PathBuf,
-        /// How many runs.
+        /// Number of such runs.
         runs: u64,
     },
 }
 
 impl Error {
-    /// What the system said when a store was read.
+    /// Error of the system while a store was read.
     pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
         match error.kind() {
             ErrorKind::NotFound => Error::Missing(path.to_owned()),
@@ -50,7 +50,7 @@ impl Error {
         }
     }
 
-    /// What the system said when something was to be written beside a store.
+    /// Error of the system while a file beside a store was written.
     pub(super) fn unwritable(path: &Path, error: &io::Error) -> Error {
         match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
@@ -60,7 +60,6 @@ impl Error {
         }
     }
 
-    /// What SQLite said.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> Error {
         let path = path.to_owned();
         match error.sqlite_error_code() {
@@ -72,22 +71,22 @@ impl Error {
         }
     }
 
-    /// How to mend it.
+    /// The remedy.
     pub fn help(&self) -> &'static str {
         match self {
             Error::Missing(_) => "lasthop sweep PATH --set key=a,b --store FILE makes one",
             Error::InUse(_) => {
-                "wait for it to end, or give this one a store of its own and merge them: lasthop results A --merge B"
+                "wait until it ends, or give this sweep its own store and merge the two: lasthop results A --merge B"
             }
             Error::NoFolder(_) => "make the directory first",
             Error::NoDatabase(_) | Error::AnotherDatabase(_) => {
-                "it was left as it is; give the name of a file that is not there yet, or of a sweep's store"
+                "the file was not changed; name a new file, or the store of a sweep"
             }
-            Error::Newer { .. } => "it was left as it is; use the program that made it, or a newer one",
-            Error::ReadOnly(_) => "give a file that may be written, in a directory that may be written",
-            Error::Full(_) => "make room and give the same command: it goes on with what is in the store",
+            Error::Newer { .. } => "the file was not changed; use the program that made it, or a newer one",
+            Error::ReadOnly(_) => "name a file and a directory with write permission",
+            Error::Full(_) => "free disk space and repeat the command: it continues with the stored runs",
             Error::Broken(..) => {
-                "give the same command again if this was a passing fault; else begin another store"
+                "repeat the command if the fault was temporary; otherwise start another store"
             }
             Error::Disagree { .. } => {
                 "nothing was merged; were they made by the same program? `lasthop results` shows the engine of each"
@@ -113,15 +112,11 @@ impl fmt::Display for Error {
             }
             Error::Newer { path, version } => {
                 write!(f, "`{}` was made by a newer lasthop: its version is {version}, ", path.display())?;
-                write!(f, "and this program knows up to {}", super::schema::VERSION)
+                write!(f, "and this program supports versions up to {}", super::schema::VERSION)
             }
-            Error::ReadOnly(path) => write!(f, "`{}` may not be written", path.display()),
+            Error::ReadOnly(path) => write!(f, "no permission to write `{}`", path.display()),
             Error::Full(path) => {
-                write!(
-                    f,
-                    "the disk is full: `{}` has what was finished before, nothing is torn",
-                    path.display()
-                )
+                write!(f, "the disk is full: `{}` has all earlier runs and is intact", path.display())
             }
             Error::Broken(path, why) => write!(f, "cannot use the store `{}`: {why}", path.display()),
             Error::Disagree { path, runs } => {

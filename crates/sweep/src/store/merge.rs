@@ -1,19 +1,19 @@
-//! What comes from another store: a shard's runs, or a colleague's.
+//! Merging of another store: another shard, or another user's runs.
 
 use super::write::Fault;
 use super::{Error, Reader, Store};
 use std::path::Path;
 
-/// What a merge brought.
+/// Result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Runs that were not there before.
+    /// Runs that are new here.
     pub new: u64,
-    /// Runs that both had.
+    /// Runs that both stores had.
     pub known: u64,
 }
 
-/// Numbers of the tables differ between stores; digests and names do not.
+/// Row numbers differ between stores; digests and names do not.
 const MATCHES: &str = "
     CREATE TEMP TABLE points AS
         SELECT theirs.id AS their, ours.id AS our
@@ -24,7 +24,7 @@ const MATCHES: &str = "
         FROM other.name AS theirs JOIN main.name AS ours USING (name);
     CREATE UNIQUE INDEX temp.names_their ON names (their);";
 
-/// What the other store has beside runs.
+/// Points, sweeps and names of the other store.
 const FRAME: &str = "
     INSERT INTO main.point (digest, engine, scenario)
         SELECT digest, engine, scenario FROM other.point WHERE true ORDER BY id ON CONFLICT DO NOTHING;
@@ -33,7 +33,7 @@ const FRAME: &str = "
     INSERT INTO main.name (name)
         SELECT name FROM other.name WHERE true ORDER BY id ON CONFLICT DO NOTHING;";
 
-/// What stands in both, with our numbers.
+/// Rows that refer to these, with this store's numbers.
 const WITHIN: &str = "
     INSERT INTO main.place (sweep, number, point, x)
         SELECT ours.id, place.number, points.our, place.x
@@ -51,7 +51,7 @@ const WITHIN: &str = "
         WHERE ours.state = 'done' AND theirs.state = 'done';
     CREATE UNIQUE INDEX temp.both_their ON both (their);";
 
-/// Runs that both have with other numbers.
+/// Runs in both stores with different numbers.
 const DIFFERING: &str = "
     SELECT count(*) FROM both WHERE
         (SELECT count(*) FROM other.metric WHERE run = both.their)
@@ -62,7 +62,7 @@ const DIFFERING: &str = "
                 ON ours.run = both.our AND ours.subject = theirs.subject AND ours.name = names.our
             WHERE theirs.run = both.their AND theirs.value IS NOT ours.value)";
 
-/// Runs that are new, or had failed here, and their numbers.
+/// Runs that are new or had failed here, with their numbers.
 const RUNS: &str = "
     INSERT INTO main.run (point, seed, state, attempt, wall_s, error)
         SELECT points.our, seed, state, attempt, wall_s, error
@@ -82,12 +82,12 @@ const RUNS: &str = "
 const CLEAR: &str = "DROP TABLE temp.points; DROP TABLE temp.names; DROP TABLE temp.both;";
 
 impl Store {
-    /// Adds what another store has. Which of the two is merged into which changes nothing but the order of sweeps.
+    /// Adds the runs of another store. The direction of a merge only affects the order of sweeps.
     ///
     /// # Errors
-    /// If the other is none, cannot be read, or has other numbers for the same run; then nothing is merged.
+    /// If the other file is no store, cannot be read, or has other numbers for the same run; then nothing is merged.
     pub fn merge(&mut self, other: &Path) -> Result<Merged, Error> {
-        // It says what is wrong with the other one; and while it is open, closing the attached one leaves its log alone.
+        // The reader reports faults of the other store. While it is open, detaching leaves the other store's log alone.
         let reader = Reader::open(other)?;
         let failed = |error| Error::of(other, &error);
         let text = other.to_str().ok_or_else(|| Error::Broken(other.into(), "its name is no text".into()))?;

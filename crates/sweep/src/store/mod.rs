@@ -1,13 +1,13 @@
-//! The file that holds sweeps: SQLite, with one writer.
+//! The file of sweeps: SQLite, with one writer.
 //!
-//! Rows are there for good when [`Store::keep`] returns: each transaction is written ahead to a log that the disk confirms
-//! (`synchronous = FULL`), so that a kill at any moment loses what was not yet committed and nothing else. A lock beside
-//! the file keeps a second writer out and ends with the process, however that ends. Readers never wait.
+//! Rows are durable when [`Store::keep`] returns: each transaction is confirmed in a write-ahead log (`synchronous =
+//! FULL`). A kill at any moment loses uncommitted rows only. A lock beside the file excludes a second writer and ends
+//! with the process. Readers never wait.
 //!
-//! * `schema`: the tables, and how an older file gets them; `whose`: whether a file is a store at all.
-//! * `lock`: one writer; `remote`: file systems that a log with shared memory does not work on.
-//! * `write`, `read`, `merge`: what goes in, what comes out, and what comes from another store.
-//! * `error`: what can be wrong with it.
+//! * `schema`: tables and upgrades of older files; `whose`: whether a file is a store.
+//! * `lock`: one writer; `remote`: file systems without shared memory for a log.
+//! * `write`, `read`, `merge`: insertion, queries, merging.
+//! * `error`: errors.
 
 mod error;
 mod lock;
@@ -31,10 +31,10 @@ use std::time::Duration;
 use whose::Whose;
 use write::Known;
 
-/// How long a reader's or another program's hold on the file is waited out.
+/// Longest wait for another program's lock on the file.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A store, open for its only writer.
+/// A store, opened by its only writer.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -45,16 +45,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a store, or makes one where there is no file or an empty one.
+    /// Opens a store, or creates it if the file is missing or empty.
     ///
     /// # Errors
-    /// If another process has it, if the file is something else or of a newer version, if it cannot be written. It is
-    /// left as it was then.
+    /// If another process has the store, the file is something else or of a newer version, or it cannot be written. The
+    /// file is then unchanged.
     pub fn open(path: &Path) -> Result<Store, Error> {
         if path.metadata().is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(path.to_owned()));
         }
-        // What is no store gets no lock beside it.
+        // A file that is no store gets no lock file.
         Whose::of(path)?.refuse_others(path)?;
         let lock = Lock::take(path)?;
         let failed = |error| Error::of(path, &error);
@@ -73,37 +73,36 @@ impl Store {
         let log = if remote::is_remote(path) { "DELETE" } else { "WAL" };
         store.log(log).map_err(failed)?;
         store.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
-        // Whatever is kept refers to what is there: its number was asked for in the same transaction, or before. And it is
-        // of the words that the tables' checks list, which SQLite would list anew for each row.
+        // References are valid by construction: their rows are found or added in the same transaction or earlier. The
+        // same holds for the words in CHECK clauses, which SQLite would test for each row.
         store.connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
         store.connection.pragma_update(None, "ignore_check_constraints", true).map_err(failed)?;
         Ok(store)
     }
 
-    /// What is in it.
+    /// The contents.
     pub fn contents(&self) -> Contents<'_> {
         Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Closes it. Unless somebody is reading it the log becomes part of it: what stays is one file.
+    /// Closes the store. Without open readers the log is merged into the file, so that one file remains.
     pub fn close(self) {
-        // With a reader the log stays, which is as good.
+        // With an open reader the log stays; nothing is lost.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.log("DELETE");
     }
 
-    /// How changes are made safe.
     fn log(&self, mode: &str) -> rusqlite::Result<()> {
         self.connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
     }
 }
 
-/// Paths are paths: no addresses.
+/// Paths are not interpreted as URIs.
 fn flags(mode: OpenFlags) -> OpenFlags {
     let create = match mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
         true => OpenFlags::SQLITE_OPEN_CREATE,
@@ -112,7 +111,7 @@ fn flags(mode: OpenFlags) -> OpenFlags {
     mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// Statements are planned when they are made, and not anew for each value that is put into them.
+/// Makes SQLite plan statements once, not for each bound value.
 fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
@@ -124,7 +123,7 @@ mod tests {
     use crate::row;
     use lasthop_scenario::Draft;
 
-    /// A file that cannot grow is what a full disk comes to: nothing is torn, and there is more when there is room.
+    /// A full disk, imitated by a file that cannot grow, leaves a valid store that can continue later.
     #[test]
     fn a_full_disk_keeps_what_was_finished() {
         let folder = tempfile::tempdir().unwrap();
@@ -152,7 +151,7 @@ mod tests {
         assert_eq!(done(&store), 200);
     }
 
-    /// An empty file is what a stop at the very beginning leaves.
+    /// A process killed at the start leaves an empty file.
     #[test]
     fn an_empty_file_becomes_a_store() {
         let folder = tempfile::tempdir().unwrap();
@@ -168,7 +167,6 @@ mod tests {
             store.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         let synchronous: u32 =
             store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
-        // 2 is FULL.
         assert_eq!((log.as_str(), synchronous), ("wal", 2));
     }
 }

@@ -1,4 +1,4 @@
-//! What comes out of a store.
+//! Queries of a store.
 
 use super::whose::Whose;
 use super::{Error, PATIENCE, flags, plan_once};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// A store, open for reading; somebody else may be writing.
+/// A store, opened for reading; another process may be writing.
 #[derive(Debug)]
 pub struct Reader {
     connection: Connection,
@@ -24,7 +24,7 @@ impl Reader {
     /// Opens a store.
     ///
     /// # Errors
-    /// If there is none, if it is something else or of a newer version, if it cannot be read.
+    /// If the file is missing, is something else or of a newer version, or cannot be read.
     pub fn open(path: &Path) -> Result<Reader, Error> {
         let whose = Whose::of(path)?;
         whose.refuse_others(path)?;
@@ -40,13 +40,13 @@ impl Reader {
         Ok(Reader { connection, path: path.to_owned(), names: Names::default() })
     }
 
-    /// What is in it.
+    /// The contents.
     pub fn contents(&self) -> Contents<'_> {
         Contents { connection: &self.connection, path: &self.path, names: &self.names }
     }
 }
 
-/// What is in a store.
+/// Contents of a store. Every query fails if the store cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'c> {
     pub(super) connection: &'c Connection,
@@ -57,30 +57,30 @@ pub struct Contents<'c> {
 /// A sweep in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// Its number there, from 1.
+    /// Number in the store, from 1.
     pub number: i64,
     /// The scenario's title.
     pub title: String,
-    /// The keys that have several values.
+    /// Keys with several values.
     pub paths: Vec<String>,
-    /// How many combinations it has.
+    /// Number of combinations.
     pub places: u64,
-    /// Runs of them that are done, and that failed.
+    /// Finished runs.
     pub done: u64,
-    /// See there.
+    /// Failed runs.
     pub failed: u64,
-    /// What it took, s, all threads together.
+    /// Wall-clock time of all runs, s.
     pub wall_s: f64,
-    /// The engines that its points are of.
+    /// Engines of its points.
     pub engines: Vec<String>,
 }
 
 /// A combination of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// Its value of each of the sweep's paths.
+    /// Value of each of the sweep's paths.
     pub x: Vec<String>,
-    /// The digest of its point.
+    /// Digest of its point.
     pub digest: String,
     /// The resolved scenario as TOML.
     pub scenario: String,
@@ -91,7 +91,7 @@ pub struct Place {
 pub struct Run {
     /// Its seed.
     pub seed: u64,
-    /// Its flows in their order, all of them together, each direction of its links.
+    /// Its flows, all of them together, each link direction.
     pub parts: Vec<Part>,
 }
 
@@ -104,7 +104,7 @@ impl Run {
         })
     }
 
-    /// The directions of its links, by name, in their order.
+    /// Its link directions, by name, in their order.
     pub fn links(&self) -> impl Iterator<Item = (&str, &Part)> {
         self.parts.iter().filter_map(|part| match &part.subject {
             Subject::Link(name) => Some((name.as_str(), part)),
@@ -112,17 +112,17 @@ impl Run {
         })
     }
 
-    /// What its flows have together.
+    /// A number of all flows together.
     pub fn together(&self, name: &str) -> Option<f64> {
         self.parts.iter().find(|part| part.subject == Subject::All)?.number(name)
     }
 
-    /// Of the flow of this name.
+    /// A number of one flow.
     pub fn of_flow(&self, flow: &str, name: &str) -> Option<f64> {
         self.flows().find(|(known, _)| *known == flow)?.1.number(name)
     }
 
-    /// Of all flows: the mean of what each has, or what they have together.
+    /// A quantity over all flows: the mean over flows, or the number of all together.
     pub fn of_all(&self, quantity: Quantity) -> Option<f64> {
         match quantity {
             Quantity::OfFlow(metric) => {
@@ -136,10 +136,7 @@ impl Run {
 }
 
 impl Contents<'_> {
-    /// The sweeps, in the order in which they were begun.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// The sweeps, oldest first.
     pub fn sweeps(&self) -> Result<Vec<Sweep>, Error> {
         let sweeps = || -> rusqlite::Result<Vec<Sweep>> {
             let mut select = self.connection.prepare("SELECT id, title, paths FROM sweep ORDER BY id")?;
@@ -152,7 +149,7 @@ impl Contents<'_> {
     }
 
     fn sweep(&self, (number, title, paths): (i64, String, String)) -> rusqlite::Result<Sweep> {
-        // Two places may be one point, whose runs count once.
+        // Two combinations may share a point, whose runs count once.
         let (done, failed, wall_s) = self.connection.query_row(
             "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'),
              coalesce(sum(wall_s), 0.0) FROM run WHERE point IN (SELECT point FROM place WHERE sweep = ?1)",
@@ -178,10 +175,7 @@ impl Contents<'_> {
         })
     }
 
-    /// A sweep's combinations, in their order.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// A sweep's combinations, in order.
     pub fn places(&self, sweep: i64) -> Result<Vec<Place>, Error> {
         let places = || -> rusqlite::Result<Vec<Place>> {
             let mut select = self.connection.prepare(
@@ -197,9 +191,6 @@ impl Contents<'_> {
     }
 
     /// The names of all flows.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn flows(&self) -> Result<Vec<String>, Error> {
         let flows = || -> rusqlite::Result<Vec<String>> {
             let mut select = self.connection.prepare(
@@ -210,19 +201,13 @@ impl Contents<'_> {
         flows().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// A point's runs that are done, by seed; without their numbers if those are not wanted.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// Finished runs of a point, by seed; `with_numbers` also reads their numbers.
     pub fn runs(&self, digest: &str, with_numbers: bool) -> Result<Vec<Run>, Error> {
         self.selected(digest, with_numbers.then_some(&Numbers::ALL))
             .map_err(|error| Error::of(self.path, &error))
     }
 
-    /// The numbers of flows, and of all of them together, that have one of these names: as far as the store knows them now.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// The numbers of flows, and of all flows together, with these names, as far as the store has them.
     pub fn of_flows(&self, names: &[&str]) -> Result<Numbers, Error> {
         let wanted = || -> rusqlite::Result<Numbers> {
             let mut known = self.connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
@@ -237,26 +222,21 @@ impl Contents<'_> {
         wanted().map_err(|error| Error::of(self.path, &error))
     }
 
-    /// [`Contents::runs`] with those numbers alone.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// [`Contents::runs`] with the given numbers only.
     pub fn runs_with(&self, digest: &str, numbers: &Numbers) -> Result<Vec<Run>, Error> {
         self.selected(digest, Some(numbers)).map_err(|error| Error::of(self.path, &error))
     }
 
-    /// Reads several things as they are at one moment, which takes less than to ask for each anew whether somebody writes.
-    /// Not within itself.
+    /// Does several queries on one snapshot, which is faster than separate queries. Must not be nested.
     ///
     /// # Errors
-    /// If it cannot be read, and what the work says.
+    /// If the store cannot be read, and errors of `work`.
     pub fn at_once<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let begun = self.connection.unchecked_transaction();
         let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;
         work()
     }
 
-    /// A point's runs, with the numbers that are wanted.
     fn selected(&self, digest: &str, numbers: Option<&Numbers>) -> rusqlite::Result<Vec<Run>> {
         let mut select = self.connection.prepare_cached(
             "SELECT run.id, seed, point FROM run JOIN point ON point.id = run.point
@@ -279,7 +259,7 @@ impl Contents<'_> {
         Ok(runs)
     }
 
-    /// What the numbers of a point's runs are about, with their places, which rise.
+    /// Subjects of a point's runs by number, ascending.
     fn subjects(&self, point: i64) -> rusqlite::Result<Vec<(i64, Subject)>> {
         let mut select = self
             .connection
@@ -289,7 +269,7 @@ impl Contents<'_> {
         subjects.collect()
     }
 
-    /// A run's numbers. A subject without any number is a part too: a flow that nothing is known of has a row.
+    /// A run's numbers. A subject without numbers is a part too: the flow then has a row.
     fn parts(&self, run: i64, numbers: &Numbers, subjects: &[(i64, Subject)]) -> rusqlite::Result<Vec<Part>> {
         let empty = |(_, subject): &(i64, Subject)| Part { subject: subject.clone(), numbers: Vec::new() };
         let mut parts: Vec<Part> = subjects.iter().map(empty).collect();
@@ -318,11 +298,11 @@ impl Contents<'_> {
     }
 }
 
-/// Which numbers of a run are read.
+/// Selection of the numbers to read.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     statement: Cow<'static, str>,
-    /// Whether those of links are, which come last.
+    /// Whether to read numbers of links, which come last.
     links: bool,
 }
 
@@ -330,16 +310,14 @@ impl Numbers {
     const ALL: Numbers = Numbers { statement: Cow::Borrowed(ALL), links: true };
 }
 
-/// The numbers of a run that stand at these places and before.
+/// All numbers of a run up to a subject's number.
 const ALL: &str =
     "SELECT subject, name, value FROM metric WHERE run = ?1 AND subject <= ?2 ORDER BY subject, name";
 
-/// The names of metrics by their numbers, which rise, as far as they have been read: a store says each once, and others
-/// may come to it.
+/// Cache of metric names by number, ascending. The store may gain names later.
 #[derive(Debug, Default)]
 pub(super) struct Names(RefCell<Vec<(i64, Cow<'static, str>)>>);
 
-/// The name that a number means.
 fn named(
     names: &mut Vec<(i64, Cow<'static, str>)>,
     number: i64,
@@ -354,7 +332,7 @@ fn named(
     Ok(at(names).ok().map(|at| names[at].1.clone()))
 }
 
-/// A metric's name; no copy of those that this program has itself.
+/// A metric's name, without a copy if the program has it.
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));

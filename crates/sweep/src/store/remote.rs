@@ -1,9 +1,9 @@
-//! File systems of other machines: a write-ahead log needs memory that all who have the file open share, which these do not
-//! give (SQLite's documentation, "Write-Ahead Logging", §1). There a rollback journal is kept instead.
+//! Remote file systems. A write-ahead log needs memory shared by all users of the file, which remote file systems lack
+//! (SQLite's documentation, "Write-Ahead Logging", §1); a store there uses a rollback journal.
 
 use std::path::Path;
 
-/// Kinds that come over a network, as Linux calls them.
+/// Linux's names of network file systems.
 const REMOTE: &[&str] = &[
     "nfs",
     "nfs4",
@@ -25,13 +25,13 @@ const REMOTE: &[&str] = &[
     "virtiofs",
 ];
 
-/// Whether a file is on such a system; `false` where the system does not tell.
+/// Whether a file is on a network file system; `false` if unknown.
 pub(super) fn is_remote(path: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     path.canonicalize().is_ok_and(|path| kind(&mounts, &path).is_some_and(|kind| REMOTE.contains(&kind)))
 }
 
-/// The kind of file system that a path is on: that of the longest mount point above it, the last of several.
+/// File system type of the longest mount point above a path, the last of several.
 fn kind<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let mut fields = line.split(' ');

@@ -1,18 +1,18 @@
-//! The tables, and how a file gets them.
+//! The tables, and upgrades of older files.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// `LHOP`: SQLite's `application_id`, by which a file says whose it is.
+/// `LHOP`: SQLite's `application_id`, which marks a store.
 pub(super) const APPLICATION: u32 = 0x4c48_4f50;
 
-/// What brings a store from each version to the next.
+/// Upgrade from each version to the next.
 const STEPS: &[&str] = &[FIRST];
 
-/// The version that this program writes.
+/// Version written by this program.
 pub(super) const VERSION: u32 = STEPS.len() as u32;
 
-/// A point is a scenario and an engine, by its digest; a run a point with a seed. A sweep's places are points with the
-/// values that led there. A run's numbers stand at the places of what they are about: its flows, all of them, its links.
+/// A point is a scenario with an engine, by digest; a run is a point with a seed. A sweep's places are points with
+/// their values. A run's numbers refer to a subject: a flow, all flows, or a link direction.
 const FIRST: &str = "
     CREATE TABLE sweep (
         id INTEGER PRIMARY KEY,
@@ -63,7 +63,7 @@ const FIRST: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Gives a file what it lacks, all or nothing.
+/// Applies all missing upgrades in one transaction.
 pub(super) fn bring_up(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! Whether a file is a store, by its first bytes (SQLite's documentation, "Database File Format", §1.3): nothing is opened.
+//! Recognises a store by its first bytes (SQLite's documentation, "Database File Format", §1.3), without opening it.
 
 use super::Error;
 use super::schema::{APPLICATION, VERSION};
@@ -7,30 +7,24 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// What a file begins with that SQLite made.
+/// First bytes of an SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Where the version that its user gave it stands, and whose it is: big-endian words.
+/// Offsets of `user_version` and `application_id`, big-endian words.
 const USER_VERSION: usize = 60;
 const APPLICATION_ID: usize = 68;
 
-/// What a file is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Whose {
-    /// There is none, or it is empty.
+    /// Missing or empty.
     Nobodys,
     /// A store of this version.
     Ours(u32),
-    /// A database of something else.
     AnotherDatabase,
-    /// Anything else.
     NoDatabase,
 }
 
 impl Whose {
-    /// Looks at a file.
-    ///
-    /// # Errors
-    /// If it cannot be read.
+    /// Reads the start of a file.
     pub(super) fn of(path: &Path) -> Result<Whose, Error> {
         let mut head = Vec::new();
         match File::open(path).and_then(|file| file.take(100).read_to_end(&mut head)) {
@@ -46,13 +40,13 @@ impl Whose {
         Ok(match (head.starts_with(MAGIC), word(APPLICATION_ID)) {
             (false, _) => Whose::NoDatabase,
             (true, APPLICATION) => Whose::Ours(word(USER_VERSION)),
-            // A store whose first transaction was cut off: its journal says that there was nothing.
+            // A store whose first transaction was interrupted: the journal restores an empty file.
             (true, 0) if beside(path, "-journal").exists() && word(USER_VERSION) == 0 => Whose::Nobodys,
             (true, _) => Whose::AnotherDatabase,
         })
     }
 
-    /// What is no store that this program can go on with.
+    /// An error unless the file can be used as a store.
     pub(super) fn refuse_others(self, path: &Path) -> Result<(), Error> {
         match self {
             Whose::Ours(version) if version > VERSION => Err(Error::Newer { path: path.to_owned(), version }),
@@ -63,7 +57,6 @@ impl Whose {
     }
 }
 
-/// The file's name with this behind it.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);

@@ -1,4 +1,4 @@
-//! What goes into a store.
+//! Insertion into a store.
 
 use super::{Error, Store};
 use crate::digest::ENGINE;
@@ -9,10 +9,7 @@ use serde_json::json;
 use std::collections::HashMap;
 
 impl Store {
-    /// Adds a sweep and its points where they are not there; the sweep's number.
-    ///
-    /// # Errors
-    /// If it cannot be written.
+    /// Adds a sweep and its missing points; returns the sweep's number.
     pub fn add(&mut self, grid: &Grid) -> Result<i64, Error> {
         self.within(|transaction| {
             let digest = grid.digest();
@@ -37,11 +34,10 @@ impl Store {
         })
     }
 
-    /// Keeps runs of points that it has; when this returns they are on the disk. A run that is there stays as it is,
-    /// unless it had failed.
+    /// Commits runs of known points; on return they are on disk. An existing run stays unless it had failed.
     ///
     /// # Errors
-    /// If it cannot be written; then none of them is kept.
+    /// If the store cannot be written; then no run is kept.
     pub fn keep(&mut self, rows: &[Row]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
@@ -56,12 +52,12 @@ impl Store {
             numbers.write_all_but(0)?;
             Ok(())
         })?;
-        // What was taken back is not known.
+        // A rollback also discards cached numbers.
         self.known = known;
         Ok(())
     }
 
-    /// One transaction: all of it or nothing.
+    /// Runs `work` in one transaction.
     pub(super) fn within<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
@@ -79,16 +75,15 @@ impl Store {
     }
 }
 
-/// What the store has already and need not be asked for with each run.
+/// Cache of row numbers that each run would otherwise query.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The numbers of metrics' names, in the order in which they were first needed, and where the next is looked for
-    /// first: each run needs them in the same order.
+    /// Numbers of metric names in the order of first use, and the index to search first: runs use names in the same
+    /// order.
     names: Vec<(String, i64)>,
     next: usize,
-    /// The numbers of points, by their digests.
     points: HashMap<String, i64>,
-    /// How many flows and links of each point are described.
+    /// Number of described subjects of each point.
     described: HashMap<i64, usize>,
 }
 
@@ -121,11 +116,9 @@ impl Known {
     }
 }
 
-/// Why a transaction is taken back.
+/// Reason for a rollback.
 pub(super) enum Fault {
-    /// SQLite says so.
     Database(rusqlite::Error),
-    /// We do.
     Other(Error),
 }
 
@@ -135,23 +128,22 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// A number, with its run, its place and its name, as a row of the table.
+/// A row of the table: run, subject, name, value.
 type Number = (i64, i64, i64, f64);
 
-/// So many rows are written by one statement: to begin and end one takes longer than to write a number.
+/// Rows per statement: starting and ending a statement takes longer than writing a number.
 const MANY: usize = 64;
 const SEVERAL: usize = 8;
 
-/// Numbers on their way into the table.
 struct Numbers<'t> {
-    /// What writes so many of them, the most first.
+    /// Statements and their number of rows, the largest first.
     statements: [(usize, CachedStatement<'t>); 3],
     waiting: Vec<Number>,
 }
 
 impl<'t> Numbers<'t> {
-    /// They are new: their run has just been added, or had failed and so had none. Told to replace what is there, SQLite
-    /// does not look first whether something is.
+    /// The rows are new: their run was just added, or had failed and so has no numbers. With OR REPLACE, SQLite skips
+    /// the uniqueness check before the insert.
     fn of(transaction: &'t Transaction<'_>) -> rusqlite::Result<Numbers<'t>> {
         let of = |rows| {
             let rows_of = vec!["(?,?,?,?)"; rows].join(",");
@@ -163,7 +155,7 @@ impl<'t> Numbers<'t> {
         Ok(Numbers { statements, waiting: Vec::with_capacity(2 * MANY) })
     }
 
-    /// Writes them but at most so many at the end.
+    /// Writes all numbers except at most `rest` at the end.
     fn write_all_but(&mut self, rest: usize) -> rusqlite::Result<()> {
         let mut left = &self.waiting[..];
         for (rows, insert) in &mut self.statements {
@@ -227,7 +219,7 @@ fn keep(
     Ok(())
 }
 
-/// What the numbers from a place on are about: one flow, one direction of a link, or all flows.
+/// Describes the subjects from `first` on: a flow, a link direction, or all flows.
 fn describe(transaction: &Transaction<'_>, point: i64, first: usize, parts: &[Part]) -> rusqlite::Result<()> {
     let rows_of = vec!["(?,?,?,?)"; parts.len()].join(",");
     let mut insert = transaction.prepare_cached(&format!(

@@ -1,11 +1,11 @@
-//! What a file may be, and what may happen to it.
+//! Unusual files, and faults of a store's file.
 
 use super::*;
 use lasthop_sweep::store::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// Nothing but the file is in its folder, and it is as it was.
+/// Whether the folder holds only the file, unchanged.
 fn is_untouched(path: &PathBuf, before: &[u8]) -> bool {
     let names = fs::read_dir(path.parent().unwrap()).unwrap().count();
     fs::read(path).unwrap() == before && names == 1
@@ -27,7 +27,7 @@ fn what_is_no_store_is_left_as_it_is() {
 
 #[test]
 fn a_database_of_something_else_is_left_as_it_is() {
-    // Someone's with an id of its own, and one without.
+    // Databases of other programs, with an application id and without.
     for application in [0x4750_4b47, 0] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("photos.db");
@@ -70,7 +70,7 @@ fn a_file_that_may_not_be_written_is_read_only() {
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
     assert_eq!(Store::open(&path).unwrap_err(), Error::ReadOnly(path.clone()));
-    assert!(exported_from(&path).lines().count() > 6, "but it may be read");
+    assert!(exported_from(&path).lines().count() > 6, "a read-only store is readable");
     assert!(is_untouched(&path, &before));
 }
 
@@ -90,7 +90,7 @@ fn a_store_has_one_writer_and_readers_beside_it() {
     assert!(Store::open(&path).is_ok());
 }
 
-/// When it is closed it is one file, to be copied as such.
+/// A closed store is one file that can be copied.
 #[test]
 fn a_closed_store_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +117,6 @@ fn what_is_not_there_is_not_read_and_no_folder_is_made() {
     assert_eq!(Store::open(folder.path()).unwrap_err(), Error::NoDatabase(folder.path().to_owned()));
 }
 
-/// What a message says when somebody reads it.
 #[test]
 fn messages() {
     let path = || PathBuf::from("r.sqlite");

@@ -1,4 +1,4 @@
-//! Sweeps and their stores, without a process around them.
+//! Sweeps and their stores, in one process.
 
 mod file;
 mod merged;
@@ -16,7 +16,6 @@ use std::path::Path;
 /// A lossy path, short enough for hundreds of runs.
 const PATH: &str = "rate=2Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=1s";
 
-/// Two keys with two and three values.
 fn grid() -> Grid {
     grid_of(&[("recovery", &["sack", "reno"]), ("channel.loss", &["0.5%", "1%", "3%"])])
 }
@@ -34,7 +33,6 @@ fn goodput() -> Vec<Quantity> {
     vec![Quantity::named("goodput_kbps").unwrap()]
 }
 
-/// A driver of a store, its seeds from 1.
 fn driver(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> Driver {
     Driver::begin(Store::open(store).unwrap(), grid, count.clone(), 1, shard).unwrap()
 }
@@ -43,7 +41,7 @@ fn done(job: &Job) -> Row {
     row::run(&job.scenario, &job.digest, job.seed)
 }
 
-/// Does at most so many runs, a few at a time, those that began last coming back first. How many were done.
+/// Does at most `most` runs, in small batches returned in reverse order; returns their number.
 fn work(driver: &mut Driver, most: usize) -> usize {
     let mut finished = 0;
     while finished < most {
@@ -59,7 +57,7 @@ fn work(driver: &mut Driver, most: usize) -> usize {
     finished
 }
 
-/// A sweep from its beginning or its middle to its end; how many runs were done.
+/// Completes a sweep; returns the number of runs done.
 fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);
@@ -68,7 +66,6 @@ fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
     finished
 }
 
-/// Every row of the first sweep, of flows and of links.
 fn exported(contents: &Contents<'_>) -> String {
     let sweep = contents.sweeps().unwrap().remove(0);
     let mut text = flow_header(&sweep.paths, &Wanted::default());

@@ -1,4 +1,4 @@
-//! Shards, merged, are the whole.
+//! Merged shards equal the whole sweep.
 
 use super::*;
 use lasthop_sweep::rule::Precision;
@@ -23,7 +23,6 @@ fn shards_merged_in_any_order_equal_the_whole() {
         }
         store.close();
         assert_eq!(exported_from(&merged), exported_from(&file(name)), "{name}");
-        // And goes on where they ended.
         assert_eq!(whole(&merged, &grid(), &count, Shard::WHOLE), 0, "{name}");
     }
 }
@@ -41,10 +40,10 @@ fn a_merge_says_what_it_brought() {
     let merged = store.merge(&two).unwrap();
     assert_eq!((merged.new, merged.known), (0, 18));
     assert_eq!(exported(&store.contents()), exported_from(&two));
-    assert_eq!(std::fs::read(&two).unwrap(), before, "the other one is as it was");
+    assert_eq!(std::fs::read(&two).unwrap(), before, "the other store is unchanged");
 }
 
-/// A run that failed in one shard and was done in the other is done, whichever comes first.
+/// A run that failed in one shard and succeeded in another counts as done, in either order of merging.
 #[test]
 fn what_is_done_anywhere_is_done() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is in a store is not run again, and how a sweep was cut into pieces does not show.
+//! Runs in a store are not repeated, and an interrupted sweep gives the same store.
 
 use super::*;
 use lasthop_sim::{Watch, run_watched};
@@ -21,7 +21,7 @@ fn every_point_has_the_same_seeds() {
     }
 }
 
-/// A number out of the store is the run's, to the bit.
+/// Numbers read from a store equal the run's, bit by bit.
 #[test]
 fn numbers_come_back_as_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn what_is_there_is_not_run_again() {
     assert_eq!(whole(&path, &grid(), &Count::Runs(3), Shard::WHOLE), 18);
     assert_eq!(whole(&path, &grid(), &Count::Runs(3), Shard::WHOLE), 0);
     assert_eq!(whole(&path, &grid(), &Count::Runs(5), Shard::WHOLE), 12);
-    // Another sweep that shares a point, however its value is spelt.
+    // Another sweep with a common point, in another spelling.
     let shared = grid_of(&[("recovery", &["sack", "tahoe"]), ("channel.loss", &["0.01"])]);
     assert_eq!(whole(&path, &shared, &Count::Runs(5), Shard::WHOLE), 5);
     assert_eq!(Reader::open(&path).unwrap().contents().sweeps().unwrap().len(), 2);
@@ -78,7 +78,7 @@ fn a_sweep_cut_into_pieces_is_the_same_with_and_without_a_rule() {
     }
 }
 
-/// What has come back and is not yet committed is lost with the process, and only that.
+/// The end of the process loses only rows not yet committed.
 #[test]
 fn without_a_commit_there_is_nothing_half_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ fn a_rule_that_is_not_reached_ends_all_the_same_and_says_so() {
     assert_eq!((driver.inexact(), driver.left()), (6, 0));
 }
 
-/// Where nothing is random one run says it all.
+/// Without randomness one run suffices.
 #[test]
 fn a_rule_runs_a_deterministic_point_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,7 +162,7 @@ fn a_run_that_failed_is_tried_again_by_the_next_driver() {
     assert_eq!((sweep.done, sweep.failed), (2, 0));
 }
 
-/// A row that nobody asked for, or that comes twice, changes nothing.
+/// Unknown and repeated rows change nothing.
 #[test]
 fn a_row_counts_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,12 +178,12 @@ fn a_row_counts_once() {
     assert_eq!(store.contents().sweeps().unwrap()[0].done, 1);
 }
 
-/// What is read of flows without the other numbers is the same, parts without any of these too.
+/// Numbers of flows read alone equal those read with all others, also in parts without numbers.
 #[test]
 fn some_numbers_are_read_as_they_are_among_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    // Read before there is any name.
+    // Read before any name exists.
     let store = Store::open(&path).unwrap();
     assert_eq!(store.contents().runs(&grid().points[0].digest, true), Ok(vec![]));
     let mut driver = Driver::begin(store, &grid(), Count::Runs(2), 1, Shard::WHOLE).unwrap();
