@@ -18,12 +18,12 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypedDict
 
 from lasthop.strategy import (
-    AckShape,
-    AckTiming,
+    AckSplitting,
+    AckPolicy,
     Admission,
     AdvertisedWindow,
     CongestionControl,
-    LossCause,
+    LossDiscriminator,
     Queue,
 )
 '''
@@ -31,10 +31,10 @@ from lasthop.strategy import (
 # Keys that accept a Python class.
 STRATEGIES = {
     "congestion": ["CongestionControl"],
-    "timing": ["AckTiming"],
-    "shape": ["AckShape"],
+    "ack_policy": ["AckPolicy"],
+    "ack_splitting": ["AckSplitting"],
     "window": ["AdvertisedWindow"],
-    "cause": ["LossCause"],
+    "receiver.loss_discrimination": ["LossDiscriminator"],
     "queue": ["Admission", "Queue"],
 }
 
@@ -83,14 +83,22 @@ def written(schema: dict) -> str:
     return "\n\n".join(parts)
 
 
+def choice(name: str) -> str:
+    """Name of the type of a key's values; `name` is the schema's: side.key."""
+    side, _, key = name.partition(".")
+    # Both ends have this key.
+    both = side if key == "loss_discrimination" else ""
+    return f"{both.title()}{key.title()}Choice"
+
+
 def mechanism(name: str, definition: dict) -> str:
     """Type alias of a mechanism key: names, a table with parameters, or a class."""
     names = [form["const"] for form in definition["anyOf"] if "const" in form]
     forms = [f"Literal[{', '.join(json.dumps(one) for one in names)}]", "str", "Mapping[str, object]"]
-    forms += [form for one in STRATEGIES.get(name, []) for form in (one, f"type[{one}]")]
-    alias = f"{name.title()}Choice: TypeAlias = {' | '.join(forms)}"
+    forms += [form for one in STRATEGIES.get(name.partition(".")[2] if name != "receiver.loss_discrimination" else name, []) for form in (one, f"type[{one}]")]
+    alias = f"{choice(name)}: TypeAlias = {' | '.join(forms)}"
     if len(alias) > 110:
-        alias = f"{name.title()}Choice: TypeAlias = (\n    " + "\n    | ".join(forms) + "\n)"
+        alias = f"{choice(name)}: TypeAlias = (\n    " + "\n    | ".join(forms) + "\n)"
     return alias + f'\n"""{definition["description"]}"""\n'
 
 
@@ -122,7 +130,7 @@ def kind(value: dict, known: str | None) -> str:
         return known
     if "$ref" in value:
         name = value["$ref"].rsplit("/", 1)[1]
-        return "str" if name == "name" else f"{name.title()}Choice"
+        return "str" if name == "name" else choice(name)
     if "enum" in value:
         words = [json.dumps(word) for word in value["enum"] if isinstance(word, str)]
         if True in value["enum"]:

@@ -34,12 +34,12 @@ from lasthop.results import Advice, Comparison, Crosscheck, Estimate, Reproducti
 from lasthop.running import advise, compare, crosscheck, reproduce, run
 from lasthop.scenario import Scenario, mechanisms, ready_paths
 from lasthop.strategy import (
-    AckShape,
-    AckTiming,
+    AckSplitting,
+    AckPolicy,
     Admission,
     AdvertisedWindow,
     CongestionControl,
-    LossCause,
+    LossDiscriminator,
     Queue,
     Slices,
 )
@@ -48,8 +48,8 @@ from lasthop.table import Table
 
 __all__ = [
     "Ack",
-    "AckShape",
-    "AckTiming",
+    "AckSplitting",
+    "AckPolicy",
     "Admission",
     "AdvertisedWindow",
     "Advice",
@@ -63,7 +63,7 @@ __all__ = [
     "Estimate",
     "Gap",
     "Loss",
-    "LossCause",
+    "LossDiscriminator",
     "LostSegment",
     "Packet",
     "PathEstimate",

@@ -33,7 +33,7 @@ class Ack:
     @property
     def credit_bytes(self, /) -> int:
         """
-        What it is worth by the scenario's `counting`, bytes; 0 where there is no reason to grow: duplicates, in recovery,
+        What it is worth by the scenario's `ack_counting`, bytes; 0 where there is no reason to grow: duplicates, in recovery,
         held.
         """
     @property

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, TypedDict
 
 from lasthop.strategy import (
-    AckShape,
-    AckTiming,
+    AckSplitting,
+    AckPolicy,
     Admission,
     AdvertisedWindow,
     CongestionControl,
-    LossCause,
+    LossDiscriminator,
     Queue,
 )
 
@@ -63,8 +63,8 @@ TimingChoice: TypeAlias = (
     Literal["immediate", "delayed", "linux", "dupack_delay", "coherence"]
     | str
     | Mapping[str, object]
-    | AckTiming
-    | type[AckTiming]
+    | AckPolicy
+    | type[AckPolicy]
 )
 """ACK policy"""
 
@@ -73,8 +73,8 @@ ShapeChoice: TypeAlias = (
     Literal["once", "copies", "by_loss", "split"]
     | str
     | Mapping[str, object]
-    | AckShape
-    | type[AckShape]
+    | AckSplitting
+    | type[AckSplitting]
 )
 """ACK splitting"""
 
@@ -97,8 +97,8 @@ CauseChoice: TypeAlias = (
     Literal["always", "mac", "jtcp", "rtt", "hack"]
     | str
     | Mapping[str, object]
-    | LossCause
-    | type[LossCause]
+    | LossDiscriminator
+    | type[LossDiscriminator]
 )
 """loss discrimination by the receiver"""
 

@@ -208,7 +208,7 @@ def time_sequence(
         raise Error(f"there is no flow `{name}`", f"the flows: {', '.join(results.scenario.flows)}")
     table = results.events
     end_s = results.scenario.duration_s if end_s is None else end_s
-    columns = ("time_s", "kind", "flow", "from", "flags", "seq", "ack", "len_bytes", "again", "sack")
+    columns = ("time_s", "kind", "flow", "from", "flags", "seq", "ack", "len_bytes", "retransmission", "sack")
     packets = zip(*(table[column] for column in columns), strict=True)
     origin: int | None = None
     sent: list[tuple[float, float, float]] = []

@@ -176,7 +176,7 @@ class Reproduction:
     items: list[dict[str, Any]]
     """One object for each published number or claim, as printed by `lasthop reproduce --format json`.
 
-    `verdict` is `agrees`, `shape`, `differs`, `inconclusive` (more repetitions would decide) or `undecidable` (no
+    `verdict` is `agrees`, `ack_splitting`, `differs`, `inconclusive` (more repetitions would decide) or `undecidable` (no
     number of repetitions decides). `cause` is the reason why a row differs or agrees only in shape; `experiment` is the
     command that shows it.
     """

@@ -36,12 +36,12 @@ from lasthop._lasthop import (
 )
 
 __all__ = [
-    "AckShape",
-    "AckTiming",
+    "AckSplitting",
+    "AckPolicy",
     "Admission",
     "AdvertisedWindow",
     "CongestionControl",
-    "LossCause",
+    "LossDiscriminator",
     "Queue",
     "Slices",
     "Strategies",
@@ -156,10 +156,10 @@ class CongestionControl(Strategy):
         self.cwnd = self.ssthresh if recovered.window_bytes is None else recovered.window_bytes
 
 
-class AckTiming(Strategy):
+class AckPolicy(Strategy):
     """Sets the ACK policy: when data is acknowledged. Write `on_data`."""
 
-    _seam = "timing"
+    _seam = "ack_policy"
     _required = ("on_data",)
 
     def on_data(self, arrival: Arrival) -> float:
@@ -174,18 +174,18 @@ class Slices(NamedTuple):
     start: int
 
 
-class AckShape(Strategy):
-    """Sets the number of ACKs (copies or ACK splitting). Write `shape`."""
+class AckSplitting(Strategy):
+    """Sets the number of ACKs (copies or ACK splitting). Write `ack_splitting`."""
 
-    _seam = "shape"
-    _required = ("shape",)
+    _seam = "ack_splitting"
+    _required = ("ack_splitting",)
 
     needs_uplink: bool = False
     """Whether the mechanism reads `due.uplink_packets`."""
     needs_estimate: bool = False
     """Whether the mechanism reads the path estimate."""
 
-    def shape(self, due: Due, path: PathEstimate) -> int | Slices:
+    def split(self, due: Due, path: PathEstimate) -> int | Slices:
         """Returns the number of copies of a due ACK, at least 1; or slices of the acknowledged bytes."""
         raise NotImplementedError
 
@@ -228,11 +228,11 @@ class AdvertisedWindow(Strategy):
         """Called with the link rate towards this host, reported by its link layer: at the start and after changes."""
 
 
-class LossCause(Strategy):
-    """Judges the cause of a loss (loss discrimination). Write `judge`."""
+class LossDiscriminator(Strategy):
+    """Judges the cause of a loss (loss discrimination). Write `loss_discrimination`."""
 
-    _seam = "cause"
-    _required = ("judge",)
+    _seam = "loss_discrimination"
+    _required = ("discriminate",)
 
     needs_estimate: bool = False
     """Whether the mechanism reads the path estimate."""
@@ -243,7 +243,7 @@ class LossCause(Strategy):
     def on_report(self, start: int, end: int) -> None:
         """Called when the link layer of this host reports that it has discarded these bytes."""
 
-    def judge(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
+    def discriminate(self, gap: Gap, path: PathEstimate, uniform: float) -> str:
         """Returns "congestion" or "wireless" for a new gap. `uniform` is a random number in [0, 1) if `draws`."""
         raise NotImplementedError
 
@@ -312,10 +312,10 @@ class Queue(Strategy):
 
 _BASES: Sequence[type[Strategy]] = (
     CongestionControl,
-    AckTiming,
-    AckShape,
+    AckPolicy,
+    AckSplitting,
     AdvertisedWindow,
-    LossCause,
+    LossDiscriminator,
     Admission,
     Queue,
 )

@@ -16,7 +16,7 @@ def same(path: str, key: str, ours: Any, theirs: Any, **further: Any) -> lasthop
     return one
 
 
-class ByLoss(lasthop.AckShape):
+class ByLoss(lasthop.AckSplitting):
     """miyoshi §2.3: crates/tcp/src/receiver/shape/by_loss.rs, with reports of the sender and its own buffer."""
 
     draws = False
@@ -46,21 +46,21 @@ class ByLoss(lasthop.AckShape):
             error = 0.0 if survives >= 1.0 else rest / (half + max(half * half - 2.5 * rest, 0.0) ** 0.5)
             self.times = 2 if error > 0.02 else 1
 
-    def shape(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int:
+    def split(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int:
         return self.times
 
 
 def test_counts_of_the_sender_and_the_uplink() -> None:
     theirs = {"kind": "by_loss", "source": "retransmissions", "buffer": "counted", "threshold": 0.02}
     line = "rate=2Mbit/s,rtt=60ms,queue=10packets,loss=7%,duration=40s"
-    twice = same(line, "shape", ByLoss, theirs)
+    twice = same(line, "ack_splitting", ByLoss, theirs)
     once = lasthop.run(line, runs=1, events=True)
     of_receiver = [results.events["from"].count("destination") for results in (twice, once)]
     data = [results.events["from"].count("source") for results in (twice, once)]
     assert of_receiver[0] / data[0] > of_receiver[1] / data[1], "some ACKs went out twice"
 
 
-class Split(lasthop.AckShape):
+class Split(lasthop.AckSplitting):
     """hasegawa §3.4: crates/tcp/src/receiver/shape/split.rs."""
 
     draws = False
@@ -68,7 +68,7 @@ class Split(lasthop.AckShape):
     target: float | None = None
     after: int | None = None
 
-    def shape(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int | lasthop.Slices:
+    def split(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int | lasthop.Slices:
         if due.start == due.end:
             return 1
         if self.target is not None and path.cwnd_r_segments >= self.target:
@@ -92,7 +92,7 @@ class Split(lasthop.AckShape):
         return self.after
 
 
-class Mac(lasthop.LossCause):
+class Mac(lasthop.LossDiscriminator):
     """hasegawa §3.2.1: crates/tcp/src/receiver/cause/reported.rs."""
 
     draws = False
@@ -104,7 +104,7 @@ class Mac(lasthop.LossCause):
         if all(known != start for known, _ in self.reports):
             self.reports.append((start, end))
 
-    def judge(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
+    def discriminate(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
         reported = sum(max(min(end, gap.end) - max(start, gap.start), 0) for start, end in self.reports)
         self.reports.clear()
         return "wireless" if reported >= gap.end - gap.start else "congestion"
@@ -112,7 +112,7 @@ class Mac(lasthop.LossCause):
 
 @pytest.mark.parametrize(
     "key, ours, theirs, further",
-    [("shape", Split, "split", {"cause": "mac"}), ("cause", Mac, "mac", {"shape": "split"})],
+    [("ack_splitting", Split, "split", {"receiver.loss_discrimination": "mac"}), ("receiver.loss_discrimination", Mac, "mac", {"ack_splitting": "split"})],
 )
 def test_splitting_and_what_the_link_layer_reports(key: str, ours: Any, theirs: str, further: dict[str, Any]) -> None:
     path = 'hasegawa,duration=100s,queue=8packets,channel={kind="bit_error",rate=4e-5}'
@@ -157,17 +157,17 @@ class Growing(lasthop.AdvertisedWindow):
 def test_a_timing_sees_that_the_window_grows() -> None:
     seen: dict[bool, list[float]] = {True: [], False: []}
 
-    class Watches(lasthop.AckTiming):
+    class Watches(lasthop.AckPolicy):
         def on_data(self, arrival: lasthop.Arrival) -> float:
             seen[arrival.grows].append(arrival.now_s)
             return 0.0
 
     line = "rate=5Mbit/s,rtt=40ms,queue=20packets,duration=3s"
-    lasthop.run(line, set={"window": Growing, "timing": Watches}, runs=1)
+    lasthop.run(line, set={"window": Growing, "ack_policy": Watches}, runs=1)
     assert seen[True] and max(seen[True]) < 1 <= min(seen[False])
     # The engine's own window sets `grows`, too.
     seen[True].clear()
-    lasthop.run(line, set={"window": "autotuned", "timing": Watches}, runs=1)
+    lasthop.run(line, set={"window": "autotuned", "ack_policy": Watches}, runs=1)
     assert seen[True]
 
 

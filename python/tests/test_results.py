@@ -45,7 +45,7 @@ def test_rows_are_the_commands(command: Command, path: str) -> None:
 
 
 def test_a_comparison_is_the_commands(command: Command) -> None:
-    vary = {"recovery": ["sack", "reno"], "counting": ["bytes", "packets"]}
+    vary = {"recovery": ["sack", "reno"], "ack_counting": ["bytes", "packets"]}
     comparison = lasthop.compare("umts", vary=vary, runs=3, set={"duration": "10 s"})
     arguments = [
         "compare",
@@ -53,17 +53,17 @@ def test_a_comparison_is_the_commands(command: Command) -> None:
         "--vary",
         "recovery=sack,reno",
         "--vary",
-        "counting=bytes,packets",
+        "ack_counting=bytes,packets",
         "--runs",
         "3",
     ]
     printed = command(*arguments, "--set", "duration=10 s", "--format", "json").stdout
     assert comparison.to_json() == printed
     frame = comparison.to_pandas()
-    assert list(frame.columns[:5]) == ["recovery", "counting", "flow", "run", "seed"]
+    assert list(frame.columns[:5]) == ["recovery", "ack_counting", "flow", "run", "seed"]
     assert len(frame) == 12
     # Paired runs have the same seeds.
-    assert set(frame.groupby(["recovery", "counting"]).seed.sum()) == {1 + 2 + 3}
+    assert set(frame.groupby(["recovery", "ack_counting"]).seed.sum()) == {1 + 2 + 3}
 
 
 def test_events_are_the_commands_trace(command: Command, tmp_path: Path) -> None:
@@ -165,12 +165,12 @@ def test_varied_numbers_are_numbers() -> None:
 
 def test_what_changes_nothing_is_noted_once(command: Command) -> None:
     line = "rate=1Mbit/s,loss=1%,duration=1s"
-    with pytest.warns(UserWarning, match='shape = "split" changes nothing') as told:
-        compared = lasthop.compare(line, vary={"shape": ["once", "split"]}, runs=1)
+    with pytest.warns(UserWarning, match='ack_splitting = "split" changes nothing') as told:
+        compared = lasthop.compare(line, vary={"ack_splitting": ["once", "split"]}, runs=1)
     assert len(told) == len(compared.notes) == 1
-    printed = command("compare", line, "--vary", "shape=once,split", "--runs", "1", "--format", "json").stdout
+    printed = command("compare", line, "--vary", "ack_splitting=once,split", "--runs", "1", "--format", "json").stdout
     assert compared.to_json() == printed
-    assert [one["x"]["shape"] for one in compared.summary] == ["once", "split"]
+    assert [one["x"]["ack_splitting"] for one in compared.summary] == ["once", "split"]
     with pytest.warns(UserWarning, match="share of 1 is 100 %"):
         lost = lasthop.run(line, set={"loss": 1}, runs=1)
     assert lost.mean("goodput_kbps") == lasthop.Estimate(0.0, None, 1)

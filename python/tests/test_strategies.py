@@ -12,9 +12,9 @@ import lasthop
 # Timeouts, fast recoveries, marks, idle times; several byte countings.
 PATHS = [
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=0.5%,duration=20s",
-    "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,counting=bytes",
-    'rate=10Mbit/s,rtt=40ms,queue={kind="red",marks=true},ecn=true,duration=10s,counting=packets',
-    "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=tahoe,sack=false,duration=10s,counting=per_ack",
+    "rate=2Mbit/s,rtt=100ms,queue=10packets,loss=5%,duration=30s,ack_counting=bytes",
+    'rate=10Mbit/s,rtt=40ms,queue={kind="red",marks=true},ecn=true,duration=10s,ack_counting=packets',
+    "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=tahoe,sack=false,duration=10s,ack_counting=per_ack",
     "rate=10Mbit/s,rtt=40ms,queue=20packets,loss=1%,recovery=rack,reduction=prr,duration=10s",
     "rate=10Mbit/s,rtt=40ms,queue=1bdp,slow_start=hystart,duration=10s",
     "umts",
@@ -88,16 +88,16 @@ def test_a_reno_in_python_gives_the_bytes_of_the_engines(path: str) -> None:
     assert ours.samples.to_dict() == theirs.samples.to_dict()
 
 
-class Delayed(lasthop.AckTiming):
+class Delayed(lasthop.AckPolicy):
     def on_data(self, arrival: lasthop.Arrival) -> float:
         return 0.0 if arrival.urgent or arrival.unacknowledged_bytes >= 2 * arrival.segment_bytes else 0.04
 
 
-class Copies(lasthop.AckShape):
+class Copies(lasthop.AckSplitting):
     def __init__(self, times: int = 2) -> None:
         self.times = times
 
-    def shape(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int:
+    def split(self, due: lasthop.Due, path: lasthop.PathEstimate) -> int:
         return self.times
 
 
@@ -121,8 +121,8 @@ LOSSY = "rate=5Mbit/s,rtt=40ms,queue=20packets,loss=1%,duration=10s"
 @pytest.mark.parametrize(
     "key, ours, theirs",
     [
-        ("timing", Delayed, {"kind": "delayed", "after": "40 ms", "every": 2}),
-        ("shape", Copies, {"kind": "copies", "count": 2}),
+        ("ack_policy", Delayed, {"kind": "delayed", "after": "40 ms", "every": 2}),
+        ("ack_splitting", Copies, {"kind": "copies", "count": 2}),
         ("window", Buffer, {"kind": "buffer", "size": "65535 bytes"}),
         ("path.down.queue", DropTail, "20 packets"),
     ],
@@ -136,14 +136,14 @@ def test_a_strategy_in_python_gives_the_bytes_of_the_engines(key: str, ours: Any
 
 
 def test_a_cause_answers_as_the_engines() -> None:
-    class Always(lasthop.LossCause):
+    class Always(lasthop.LossDiscriminator):
         draws = False
 
-        def judge(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
+        def discriminate(self, gap: lasthop.Gap, path: lasthop.PathEstimate, uniform: float) -> str:
             return "wireless"
 
-    shape = {"kind": "by_loss"}
-    results = lasthop.run(LOSSY, set={"cause": Always, "shape": shape}, runs=1, events=True)
+    ack_splitting = {"kind": "by_loss"}
+    results = lasthop.run(LOSSY, set={"receiver.loss_discrimination": Always, "ack_splitting": shape}, runs=1, events=True)
     verdicts = {verdict for verdict in results.events["verdict"] if verdict}
     assert verdicts == {"wireless"}
     # All losses on the air are judged right, none in the full queue.
@@ -273,11 +273,11 @@ def test_pacing_without_its_flag_is_noted() -> None:
 
 
 def test_a_strategy_of_another_kind_is_an_error() -> None:
-    class Timing(lasthop.AckTiming):
+    class Timing(lasthop.AckPolicy):
         def on_data(self, arrival: lasthop.Arrival) -> float:
             return 0.0
 
-    with pytest.raises(lasthop.Error, match="`congestion` cannot be `Timing`: the strategy is of the kind AckTiming, for `timing`"):
+    with pytest.raises(lasthop.Error, match="`congestion` cannot be `Timing`: the strategy is of the kind AckPolicy, for `ack_policy`"):
         lasthop.compare("umts", vary={"congestion": ["reno", Timing]}, runs=1)
     with pytest.raises(lasthop.Error, match="`wireless.down.queue` cannot be `Reno`"):
         lasthop.run("umts", set={"wireless.down.queue": Reno()}, runs=1)
@@ -294,7 +294,7 @@ def test_names_that_nothing_calls_are_an_error() -> None:
         def on_weather(self) -> None:
             pass
 
-    class Near(lasthop.AckTiming):
+    class Near(lasthop.AckPolicy):
         def on_dat(self, arrival: lasthop.Arrival) -> float:
             return 0.0
 
@@ -313,7 +313,7 @@ def test_names_that_nothing_calls_are_an_error() -> None:
     wrong: list[tuple[str, type, str]] = [
         ("congestion", Misspelt, "`Misspelt.on_timeoutt` is no hook.*did you mean `on_timeout`"),
         ("congestion", Unknown, "`Unknown.on_weather` is no hook.*on_restart"),
-        ("timing", Near, "`Near.on_dat` is no hook.*did you mean `on_data`"),
+        ("ack_policy", Near, "`Near.on_dat` is no hook.*did you mean `on_data`"),
         ("congestion", Old, "`Old.samples` is called `rate_samples`"),
     ]
     for key, given, message in wrong:
@@ -353,14 +353,14 @@ def test_a_window_that_is_none_is_an_error(value: Any, shown: str) -> None:
     "key, base, hooks, words",
     [
         (
-            "timing",
-            lasthop.AckTiming,
+            "ack_policy",
+            lasthop.AckPolicy,
             {"on_data": lambda *_: "soon"},
             "on_data() is 'soon': expected a number",
         ),
-        ("shape", lasthop.AckShape, {"shape": lambda *_: 0}, "shape() is 0: expected a number of copies"),
+        ("ack_splitting", lasthop.AckSplitting, {"split": lambda *_: 0}, "split() is 0: expected a number of copies"),
         ("window", lasthop.AdvertisedWindow, {"window_bytes": lambda *_: math.nan}, "window_bytes() is nan"),
-        ("cause", lasthop.LossCause, {"judge": lambda *_: "rain"}, "judge() is 'rain'"),
+        ("receiver.loss_discrimination", lasthop.LossDiscriminator, {"discriminate": lambda *_: "rain"}, "discriminate() is 'rain'"),
         ("path.down.queue", lasthop.Admission, {"admit": lambda *_: "perhaps"}, "admit() is 'perhaps'"),
         (
             "path.down.queue",
@@ -378,8 +378,8 @@ def test_a_window_that_is_none_is_an_error(value: Any, shown: str) -> None:
 )
 def test_answers_of_the_wrong_kind(key: str, base: type, hooks: dict[str, Any], words: str) -> None:
     change: dict[str, Any] = {key: type("Mine", (base,), hooks)}
-    if key == "cause":
-        change["shape"] = "by_loss"
+    if key == "receiver.loss_discrimination":
+        change["ack_splitting"] = "by_loss"
     with pytest.raises(lasthop.Error) as caught:
         lasthop.run(LOSSY, set=change, runs=1)
     assert words in caught.value.message
@@ -441,7 +441,7 @@ def test_300_000_callbacks_a_second() -> None:
         calls = 0
         began = time.process_time()
         lasthop.run(
-            "rate=1Gbit/s,rtt=10ms,queue=1bdp,duration=5s,timing=immediate", set={"congestion": Counted}
+            "rate=1Gbit/s,rtt=10ms,queue=1bdp,duration=5s,ack_policy=immediate", set={"congestion": Counted}
         )
         return calls / (time.process_time() - began)
 

@@ -121,7 +121,7 @@ fn nfqueue(may: bool) -> Finding {
     tried(
         Finding {
             name: "NFQUEUE",
-            needed_for: "agent without BPF, or with --cause",
+            needed_for: "agent without BPF, or with --loss-discrimination",
             is_there: None,
             found: String::new(),
             help: match has_tool {

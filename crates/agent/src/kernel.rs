@@ -6,7 +6,7 @@ use crate::program::{MOST_PIECES, Program};
 use crate::settings::Settings;
 use lasthop_base::{Duration, Time};
 use lasthop_os::SystemError;
-use lasthop_tcp::receiver::shape::Pieces;
+use lasthop_tcp::receiver::ack_splitting::Pieces;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::AsFd;
@@ -42,8 +42,8 @@ pub(crate) fn program(options: &Options) -> Result<(Option<Program>, Option<Stri
 }
 
 fn obstacle(settings: &Settings) -> Option<String> {
-    if settings.cause.is_some() {
-        return Some("loss discrimination (--cause) works outside the kernel only".to_owned());
+    if settings.loss_discrimination.is_some() {
+        return Some("loss discrimination (--loss-discrimination) works outside the kernel only".to_owned());
     }
     match settings.pieces() {
         Some(Pieces { count: 1..=MOST_PIECES, .. }) => None,

@@ -1,8 +1,8 @@
 //! The agent's window, shape and loss discrimination: options as mechanisms describe them ([`Live`]).
 
 use lasthop_base::{Choice, Info, Live, Mechanism, Unit, Value, find, quantity};
-use lasthop_tcp::receiver::shape::Pieces;
-use lasthop_tcp::receiver::{cause, estimate, shape, window};
+use lasthop_tcp::receiver::ack_splitting::Pieces;
+use lasthop_tcp::receiver::{ack_splitting, loss_discrimination, window, window_estimate};
 
 /// Settings for ACKs. [`Settings::default`] changes nothing.
 #[derive(Clone, Debug)]
@@ -10,16 +10,21 @@ pub struct Settings {
     /// Maximum window to advertise; `None`: the kernel's own.
     pub window: Option<Choice<window::Build>>,
     /// ACKs sent for each kernel ACK.
-    pub shape: Option<Choice<shape::Build>>,
+    pub ack_splitting: Option<Choice<ack_splitting::Build>>,
     /// Loss discrimination, for shapes that depend on it.
-    pub cause: Option<Choice<cause::Build>>,
+    pub loss_discrimination: Option<Choice<loss_discrimination::Build>>,
     /// Estimator of the sender's window, for such shapes.
-    pub estimate: Choice<estimate::Build>,
+    pub window_estimate: Choice<window_estimate::Build>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { window: None, shape: None, cause: None, estimate: Choice::of(&estimate::DEFAULT) }
+        Settings {
+            window: None,
+            ack_splitting: None,
+            loss_discrimination: None,
+            window_estimate: Choice::of(&window_estimate::DEFAULT),
+        }
     }
 }
 
@@ -40,16 +45,16 @@ impl Settings {
 
     /// ACKs sent for each kernel ACK; `None` if the number varies.
     pub fn pieces(&self) -> Option<Pieces> {
-        match &self.shape {
-            Some(shape) => (shape.build)(&shape.values).pieces(),
+        match &self.ack_splitting {
+            Some(ack_splitting) => (ack_splitting.build)(&ack_splitting.values).pieces(),
             None => Some(Pieces { count: 1, are_copies: false }),
         }
     }
 
     /// Parses `split`, `split=N` or `copies=N`; with loss discrimination, splitting is limited to the time after
     /// wireless losses. The error names the expected form.
-    pub fn shape(text: &str, is_judged: bool) -> Result<Choice<shape::Build>, String> {
-        let Some((choice, live)) = option(shape::ALL, text) else {
+    pub fn ack_splitting(text: &str, is_judged: bool) -> Result<Choice<ack_splitting::Build>, String> {
+        let Some((choice, live)) = option(ack_splitting::ALL, text) else {
             return Err("expected split, split=N or copies=N".to_owned());
         };
         let mut choice = choice?;
@@ -68,8 +73,8 @@ impl Settings {
     }
 
     /// Parses `always`, `rtt` or `jtcp`. The error names the expected form.
-    pub fn cause(text: &str) -> Result<Choice<cause::Build>, String> {
-        let Some(choice) = find(cause::ALL, text).map(Choice::of) else {
+    pub fn loss_discrimination(text: &str) -> Result<Choice<loss_discrimination::Build>, String> {
+        let Some(choice) = find(loss_discrimination::ALL, text).map(Choice::of) else {
             return Err("expected jtcp, rtt or always".to_owned());
         };
         match (choice.build)(&choice.values).needs_reports() {
@@ -148,21 +153,21 @@ mod tests {
 
     #[test]
     fn splitting_waits_for_losses_only_with_a_judge() {
-        let split = Settings::shape("split=4", false).unwrap();
+        let split = Settings::ack_splitting("split=4", false).unwrap();
         assert_eq!((split.values.count("count"), split.values.word("when")), (4, "always"));
-        let judged = Settings::shape("split", true).unwrap();
+        let judged = Settings::ack_splitting("split", true).unwrap();
         assert_eq!((judged.values.count("count"), judged.values.word("when")), (2, "after_wireless_loss"));
-        assert_eq!(Settings::shape("copies=3", false).unwrap().values.count("count"), 3);
+        assert_eq!(Settings::ack_splitting("copies=3", false).unwrap().values.count("count"), 3);
         for wrong in ["split=0", "copies=0", "copies=65", "once=2", "split=x"] {
-            assert!(Settings::shape(wrong, false).is_err(), "{wrong}");
+            assert!(Settings::ack_splitting(wrong, false).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_number_of_pieces_is_fixed_without_a_judge() {
         let pieces = |text: &str, is_judged| {
-            let shape = Some(Settings::shape(text, is_judged).unwrap());
-            Settings { shape, ..Settings::default() }.pieces()
+            let ack_splitting = Some(Settings::ack_splitting(text, is_judged).unwrap());
+            Settings { ack_splitting, ..Settings::default() }.pieces()
         };
         assert_eq!(pieces("split=4", false), Some(Pieces { count: 4, are_copies: false }));
         assert_eq!(pieces("split=4", true), None);
@@ -172,8 +177,8 @@ mod tests {
 
     #[test]
     fn a_judge_that_needs_the_link_layer_is_refused() {
-        assert!(Settings::cause("mac").unwrap_err().contains("link layer"));
-        assert_eq!(Settings::cause("jtcp").unwrap().info.name, "jtcp");
-        assert!(Settings::cause("tagged").is_err());
+        assert!(Settings::loss_discrimination("mac").unwrap_err().contains("link layer"));
+        assert_eq!(Settings::loss_discrimination("jtcp").unwrap().info.name, "jtcp");
+        assert!(Settings::loss_discrimination("tagged").is_err());
     }
 }

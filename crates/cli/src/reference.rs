@@ -131,8 +131,8 @@ const PATHS: &str = "## Paths: --set and --vary\n\n\
     * You may omit the beginning if the rest is unambiguous: `wireless.down.channel.rate`, `channel.rate`. You may omit \
     the name of the only link (`link.down.queue`). Without the name of a flow, a path applies to every flow: `recovery`, \
     `sender.recovery`, `flow.segment`.\n\
-    * Set a mechanism by name or as a table: `shape=split`, `shape={kind=\"split\",count=3}`. Setting one parameter \
-    keeps the others: `shape.count=4`.\n\
+    * Set a mechanism by name or as a table: `ack_splitting=split`, `ack_splitting={kind=\"split\",count=3}`. Setting one parameter \
+    keeps the others: `ack_splitting.count=4`.\n\
     * `sender=cubic` sets every sender key that has a mechanism of this name; `receiver` works alike. Other spellings of \
     mechanisms work: `newreno`, `westwood+`.\n\
     * `rate`, `plan` and `trace` replace each other.\n\

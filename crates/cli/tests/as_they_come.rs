@@ -62,7 +62,7 @@ fn what_is_finished_is_there_when_the_program_is_killed() {
             "compare",
             "hasegawa",
             "--vary",
-            "shape=once,split",
+            "ack_splitting=once,split",
             "--runs",
             MANY,
             "--jobs",

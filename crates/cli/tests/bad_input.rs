@@ -65,17 +65,17 @@ const MISTAKES: &[(&[&str], &[&str])] = &[
     (&["compare", GOOD, "--vary", "sender=newreno,sak"], &["`sak` is no mechanism of a sender", "`sack`"]),
     (&["compare", GOOD, "--vary", "seed=1,2"], &["`seed` cannot be varied", "--seed"]),
     (&["compare", GOOD, "--vary", "rtt=1,2", "--vary", "rtt=3,4"], &["`rtt` is varied twice"]),
-    (&["compare", GOOD, "--vary", "counting=bytes", "--runs", "0"], &["--runs"]),
+    (&["compare", GOOD, "--vary", "ack_counting=bytes", "--runs", "0"], &["--runs"]),
     (
-        &["compare", GOOD, "--vary", "counting=bytes", "--metric", "goodput"],
+        &["compare", GOOD, "--vary", "ack_counting=bytes", "--metric", "goodput"],
         &["goodput", "expected one of goodput_kbps,", "timeouts", "fairness"],
     ),
     (
-        &["compare", GOOD, "--vary", "counting=bytes", "--samples", "a", "--report", "a"],
+        &["compare", GOOD, "--vary", "ack_counting=bytes", "--samples", "a", "--report", "a"],
         &["two flags name the same file, `a`", "--samples, --report"],
     ),
     (
-        &["compare", GOOD, "--vary", "counting=bytes", "--samples", "missing/a.csv"],
+        &["compare", GOOD, "--vary", "ack_counting=bytes", "--samples", "missing/a.csv"],
         &["the directory `missing` does not exist"],
     ),
     (&["reproduce", "hasegava"], &["hasegava", "hasegawa"]),

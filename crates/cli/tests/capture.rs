@@ -27,8 +27,8 @@ fn the_same_holds_behind_arq_and_with_split_acks() {
     }
     let folder = tempfile::tempdir().unwrap();
     for shape in ["once", "split"] {
-        let shape = format!("shape={shape}");
-        let more = ["--set", "duration=30s", "--set", &shape, "--set", "cause=mac"];
+        let shape = format!("ack_splitting={shape}");
+        let more = ["--set", "duration=30s", "--set", &shape, "--set", "receiver.loss_discrimination=mac"];
         let mut arguments = vec!["run", "hasegawa", "--runs", "1", "--pcap", "a.pcapng", "--trace", "a.json"];
         arguments.extend(["--set", "link.wireless.down.channel.rate=6e-5"]);
         arguments.extend(more);

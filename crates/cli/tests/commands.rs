@@ -28,7 +28,7 @@ fn check_tells_the_mean_rate_of_traces() {
 #[test]
 fn what_show_prints_is_the_same_scenario() {
     let folder = tempfile::tempdir().unwrap();
-    let shown = stdout(&["show", "hasegawa", "--set", "shape=split", "--set", "duration=20s"]);
+    let shown = stdout(&["show", "hasegawa", "--set", "ack_splitting=split", "--set", "duration=20s"]);
     std::fs::write(folder.path().join("mine.toml"), &shown).unwrap();
     let again = call_in(folder.path(), &["run", "mine.toml", "--runs", "2", "--format", "csv"]);
     assert_eq!(again.status.code(), Some(0), "{}", stderr_of(&again));
@@ -40,7 +40,7 @@ fn what_show_prints_is_the_same_scenario() {
         "--format",
         "csv",
         "--set",
-        "shape=split",
+        "ack_splitting=split",
         "--set",
         "duration=20s",
     ]);
@@ -54,7 +54,9 @@ fn list_has_every_mechanism_and_path_with_its_source() {
         .iter()
         .map(|entry| (entry["kind"].as_str().unwrap(), entry["name"].as_str().unwrap()))
         .collect();
-    for expected in [("recovery", "sack"), ("shape", "split"), ("channel", "two_state"), ("path", "umts")] {
+    for expected in
+        [("recovery", "sack"), ("ack_splitting", "split"), ("channel", "two_state"), ("path", "umts")]
+    {
         assert!(names.contains(&expected), "{expected:?}");
     }
     for entry in &entries {
@@ -108,7 +110,7 @@ fn run_prints_what_rlc_counted() {
     assert!(
         mean("pdu_retransmissions") > 0.02 * mean("pdus") && mean("pdu_retransmissions") < 0.2 * mean("pdus")
     );
-    assert!(mean("reordering_wait_ms") > 0.0 && mean("longest_wait_ms") <= 300.0);
+    assert!(mean("reordering_wait_mean_ms") > 0.0 && mean("reordering_wait_max_ms") <= 300.0);
     assert!(mean("largest_sending_buffer") >= 1.0);
     assert_eq!(down["polls"], Value::Null, "status is not polled");
     let table = stdout(&["run", path, "--runs", "1"]);
@@ -158,7 +160,7 @@ fn transfers_that_are_cut_off_are_counted() {
     let never = &objects(&run("30%", "json"))[0]["completed_s"];
     assert_eq!((&never["completed"], &never["transfers"]), (&Value::from(0), &Value::from(10)));
     assert_eq!(
-        (&never["mean"], &never["p50"], &never["watched_s"]),
+        (&never["mean"], &never["p50"], &never["max_follow_up_s"]),
         (&Value::Null, &Value::Null, &Value::from(5.0))
     );
     let table = run("30%", "table");
@@ -255,7 +257,7 @@ fn compare_takes_every_combination() {
         "--vary",
         "recovery=sack,reno",
         "--vary",
-        "counting=bytes,packets",
+        "ack_counting=bytes,packets",
     ];
     let table = stdout(&arguments);
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("goodput_kbps")).collect();

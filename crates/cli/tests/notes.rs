@@ -45,14 +45,15 @@ fn loss_is_the_same_in_the_line_set_and_varied() {
 #[test]
 fn what_changes_nothing_is_noted_once() {
     let line = "rate=2Mbit/s,rtt=40ms,loss=1%";
-    let varied = notes(&["compare", line, "--vary", "shape=once,split"]);
+    let varied = notes(&["compare", line, "--vary", "ack_splitting=once,split"]);
     assert_eq!(varied.len(), 1, "{varied:?}");
     assert!(
-        varied[0].contains("shape = \"split\" changes nothing, because cause = \"always\""),
+        varied[0].contains("ack_splitting = \"split\" changes nothing, because cause = \"always\""),
         "{varied:?}"
     );
     assert!(varied[0].contains("mac, jtcp, rtt"), "{varied:?}");
-    let json = stdout(&[&["run", line, "--set", "shape=split", "--format", "json"][..], &SHORT].concat());
+    let json =
+        stdout(&[&["run", line, "--set", "ack_splitting=split", "--format", "json"][..], &SHORT].concat());
     let told: Vec<_> = objects(&json).into_iter().filter_map(|mut object| object.remove("note")).collect();
     assert_eq!(told.len(), 1, "{json}");
     let all = notes(&["run", line, "--set", "loss=1"]);

@@ -9,7 +9,8 @@ use common::{objects, root, stdout};
 use std::path::PathBuf;
 
 const LINKS: [&str; 2] = ["TMobile-UMTS-driving", "Verizon-LTE-short"];
-const SEAMS: [&str; 5] = ["recovery", "counting", "timing", "shape", "cause"];
+const SEAMS: [&str; 5] =
+    ["recovery", "ack_counting", "ack_policy", "ack_splitting", "receiver.loss_discrimination"];
 
 #[test]
 fn every_combination_runs_on_every_recorded_link() {

@@ -247,7 +247,7 @@ pub struct FlowAccount {
     /// Packets that middleboxes received in place of the addressed host: forward, backward.
     pub received: [u64; 2],
     /// Copies that links made of packets: forward, backward.
-    pub copied: [u64; 2],
+    pub duplicated: [u64; 2],
     /// Distinct datagrams that arrived.
     pub datagrams: u64,
     /// Accuracy of loss discrimination.
@@ -269,7 +269,7 @@ impl FlowAccount {
             lost_to_overshoot: self.lost_to_overshoot - before.lost_to_overshoot,
             born: both(self.born, before.born),
             received: both(self.received, before.received),
-            copied: both(self.copied, before.copied),
+            duplicated: both(self.duplicated, before.duplicated),
             datagrams: self.datagrams - before.datagrams,
             accuracy: Accuracy {
                 wireless: self.accuracy.wireless - before.accuracy.wireless,

@@ -4,7 +4,7 @@ mod world;
 
 use lasthop_base::{Choice, Duration, Time};
 use lasthop_host::Options;
-use lasthop_tcp::sender::{congestion, counting, recovery};
+use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use lasthop_tcp::{Config, State};
 use proptest::prelude::*;
 use world::{At, CLEAN, Faults, Transfer, World, text};
@@ -22,12 +22,12 @@ fn every_recovery_and_congestion_control_gets_every_byte_through() {
     let (mut seed, mut malformed) = (0, 0);
     for recovery in recovery::ALL {
         for congestion in congestion::ALL {
-            for counting in counting::ALL {
+            for ack_counting in ack_counting::ALL {
                 seed += 1;
                 let mut options = Options::default();
                 options.tcp.recovery = Choice::named(recovery::ALL, recovery.info.name);
                 options.tcp.congestion = Choice::named(congestion::ALL, congestion.info.name);
-                options.tcp.counting = Choice::named(counting::ALL, counting.info.name);
+                options.tcp.ack_counting = Choice::named(ack_counting::ALL, ack_counting.info.name);
                 let mut world = World::new(seed, faults);
                 both_ways(&mut world, &options, &options, 60_000, 30_000);
                 malformed += world.client.counters().malformed + world.server.counters().malformed;

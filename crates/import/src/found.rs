@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 /// A value with its provenance: measured, derived, given or assumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said<T> {
+    /// The value.
     pub value: T,
     /// The provenance, a phrase that begins with one of these words.
     pub how: String,

@@ -47,7 +47,7 @@ pub struct Item {
     pub ns2_ci95: Option<[f64; 2]>,
     /// Answers to the open questions: `default`, `best`, or the one being tried.
     pub reading: String,
-    /// Cause of a verdict `differs` or `shape`: kind and sentence, from [`crate::study::causes`].
+    /// Cause of a verdict `differs` or `ack_splitting`: kind and sentence, from [`crate::study::causes`].
     pub cause: Option<String>,
     /// Command that demonstrates the cause, if there is one.
     pub experiment: Option<String>,

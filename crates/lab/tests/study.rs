@@ -408,7 +408,7 @@ fn mistakes_are_told_with_their_place() {
         said("measure = \"gain\", at_each", "measure = \"gains\", at_each"),
         said("is = \"above\"", "is = \"larger\""),
         said("\"link.air.down.channel.loss\" = \"{loss}\"", "\"link.air.down.channel.lose\" = \"{loss}\""),
-        said("\"flow.bulk.receiver.timing\"", "\"@bulk.receiver.timing\""),
+        said("\"flow.bulk.receiver.ack_policy\"", "\"@bulk.receiver.ack_policy\""),
         said("path = \"path.toml\"", "path = \"paths.toml\""),
         said("citation =", "cites ="),
     ];
@@ -427,7 +427,7 @@ grid.under = { path = "path.toml", axes = ["sender"], runs = { questions = 4, qu
 grid.squares = { computed = true, axes = ["n"] }
 metric.goodput = { of = "goodput_kbps", unit = "kbit/s" }
 measure.square = { grid = "squares", formula = "n * n" }
-question."delayed ACKs".on = { "flow.bulk.receiver.timing" = "delayed" }
+question."delayed ACKs".on = { "flow.bulk.receiver.ack_policy" = "delayed" }
 points = [{ item = "under", grid = "under", metric = "goodput" }, { item = "square", measure = "square" }]
 try = [{ grids = ["under"], points = "under", claims = "claim-*" }]
 [[claim]]

@@ -24,7 +24,7 @@ impl Catalogue {
     }
 
     /// Stores the answer to the question of this name in `place`; false if question or answer is unknown.
-    pub fn answer(&self, place: &mut Choice<Build>, question: &str, answer: &Answer) -> bool {
-        question == "middlebox" && self.middlebox.answer(answer, place)
+    pub fn answer(&self, place: &mut Choice<Build>, question: &Question, answer: &Answer) -> bool {
+        question.name == "middlebox" && self.middlebox.answer(answer, place)
     }
 }

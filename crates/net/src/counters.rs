@@ -8,7 +8,7 @@ impl Counters {
         Counters {
             blocks: self.blocks - before.blocks,
             blocks_lost: self.blocks_lost - before.blocks_lost,
-            blocks_again: self.blocks_again - before.blocks_again,
+            blocks_retransmitted: self.blocks_retransmitted - before.blocks_retransmitted,
             blocks_given_up: self.blocks_given_up - before.blocks_given_up,
             pdus: self.pdus - before.pdus,
             retransmissions: self.retransmissions - before.retransmissions,
@@ -21,7 +21,7 @@ impl Counters {
             delivered: self.delivered - before.delivered,
             late: self.late - before.late,
             behind_gap: self.behind_gap - before.behind_gap,
-            waits_expired: self.waits_expired - before.waits_expired,
+            reordering_timeouts: self.reordering_timeouts - before.reordering_timeouts,
             waited: self.waited.saturating_sub(before.waited),
             ..*self
         }
@@ -36,7 +36,7 @@ pub struct Counters {
     /// Blocks destroyed, in part or as a whole.
     pub blocks_lost: u64,
     /// Blocks retransmitted by hybrid ARQ, included in `blocks`.
-    pub blocks_again: u64,
+    pub blocks_retransmitted: u64,
     /// Blocks that hybrid ARQ gave up.
     pub blocks_given_up: u64,
     /// PDUs sent, retransmissions included.
@@ -62,7 +62,7 @@ pub struct Counters {
     /// SDUs delivered while an earlier one was missing.
     pub behind_gap: u64,
     /// Expiries of the reordering timer.
-    pub waits_expired: u64,
+    pub reordering_timeouts: u64,
     /// Total reordering delay of complete SDUs.
     pub waited: Duration,
     /// Longest reordering delay.

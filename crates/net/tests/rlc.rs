@@ -245,7 +245,7 @@ fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
     let of = |number| ends.iter().find(|end| end.0 == number).map(|end| end.1);
     assert_eq!(of(2), Some(at(120)));
     assert!(of(1) > of(2), "{ends:?}");
-    assert_eq!(counters.waits_expired, 1);
+    assert_eq!(counters.reordering_timeouts, 1);
     assert_eq!(counters.late, 1);
     assert_eq!(ends.len(), 6);
 }

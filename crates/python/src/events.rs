@@ -91,7 +91,7 @@ impl Observer for Events {
     }
 
     fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
-        self.0.push(Row { pipe: Some(pipe.0), ..Row::of_packet(now, "copied", copy) });
+        self.0.push(Row { pipe: Some(pipe.0), ..Row::of_packet(now, "duplicated", copy) });
     }
 
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
@@ -173,7 +173,7 @@ impl Events {
             "seq" => to.counts(name, doc, rows().map(|row| row.seq.map(i64::from))),
             "ack" => to.counts(name, doc, rows().map(|row| row.ack.map(i64::from))),
             "len_bytes" => to.counts(name, doc, rows().map(|row| row.len_bytes.map(i64::from))),
-            "again" => to.flags(name, doc, rows().map(|row| row.again)),
+            "retransmission" => to.flags(name, doc, rows().map(|row| row.again)),
             "sack" => to.lists(name, doc, rows().map(|row| row.sack.as_deref())),
             "datagram" => to.counts(name, doc, rows().map(|row| row.datagram.map(whole))),
             "at" => to.words(name, doc, rows().map(|row| row.at)),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// use lasthop_base::{Info, Mechanism};
 /// use lasthop_scenario::Catalogue;
 /// use lasthop_tcp::sender::congestion::AckEvent;
-/// use lasthop_tcp::sender::counting::{AckCounting, Build, Regime};
+/// use lasthop_tcp::sender::ack_counting::{AckCounting, Build, Regime};
 ///
 /// /// Every byte counts twice.
 /// struct Twice;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 ///
 /// let mut catalogue = Catalogue::default();
 /// catalogue.tcp.counting.add(&TWICE);
-/// let draft = catalogue.load("rate=10Mbit/s,rtt=20ms,counting=twice")?;
+/// let draft = catalogue.load("rate=10Mbit/s,rtt=20ms,ack_counting=twice")?;
 /// assert!(draft.show()?.contains(r#"counting = "twice""#));
 /// # Ok::<(), lasthop_scenario::Problem>(())
 /// ```

@@ -116,7 +116,7 @@ impl Draft {
         })
     }
 
-    /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.shape` to `split`.
+    /// Changes one value: `link.wireless.down.channel.rate` to `3e-5`, `flow.bulk.receiver.ack_splitting` to `split`.
     ///
     /// The value is TOML or a bare text. A mechanism is set by its name or as a table; setting one parameter keeps the
     /// others. An empty value removes the key. `rate`, `plan` and `trace` replace each other.
@@ -249,9 +249,11 @@ mod tests {
         assert_eq!(given("umts", &[]), Vec::<String>::new());
         assert_eq!(given("rate=10Mbit/s,rtt=20ms,duration=10s", &[("loss", "1%")]), Vec::<String>::new());
         assert_eq!(given("umts", &[("congestion", "cubic")]), ["sender.congestion"]);
-        let line =
-            given("rate=10Mbit/s,rtt=20ms,recovery=sack,profile=plain", &[("receiver.shape", "split")]);
-        for key in ["sender.recovery", "profile", "receiver.shape"] {
+        let line = given(
+            "rate=10Mbit/s,rtt=20ms,recovery=sack,profile=plain",
+            &[("receiver.ack_splitting", "split")],
+        );
+        for key in ["sender.recovery", "profile", "receiver.ack_splitting"] {
             assert!(line.iter().any(|one| one == key), "{key}: {line:?}");
         }
         assert_eq!(line.len(), 3, "{line:?}");

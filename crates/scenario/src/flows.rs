@@ -296,7 +296,7 @@ fn end_of(
                 .problem(place, message)
                 .help(format!("set {missing} = true in [{}], or choose another mechanism", flow.path)));
         }
-        reader.catalogue.tcp.answer(config, question.name, answer);
+        reader.catalogue.tcp.answer(config, question, answer);
     }
     Ok(fields)
 }

@@ -8,7 +8,7 @@
 //! [`Draft::set`] takes these keys too if the draft was read from a line, and the keys of losses always (`words`).
 //!
 //! Every other key is a key of the document or of the flow, as for [`Draft::set`]: `duration`, `seed`, `recovery`,
-//! `shape` …
+//! `ack_splitting` …
 
 mod adapt;
 mod words;

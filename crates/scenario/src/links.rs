@@ -128,7 +128,7 @@ fn direction(
     language::put_direction(&Given { reader, head, fields: &fields }, &mut config)?;
     for question in reader.catalogue.of_side("link") {
         if let Some(answer) = fields.answer(question.name) {
-            reader.catalogue.link.answer(&mut config, question.name, answer);
+            reader.catalogue.link.answer(&mut config, question, answer);
         }
     }
     if let (Some(place), true) = (fields.place("light"), config.decides()) {

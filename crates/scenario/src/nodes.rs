@@ -71,7 +71,7 @@ pub(crate) fn read(
             reader.read(Head { path: &path, place }, table, &[], &language::node(reader.catalogue))?;
         for question in reader.catalogue.of_side("node") {
             if let Some(answer) = fields.answer(question.name) {
-                reader.catalogue.node.answer(&mut choice, question.name, answer);
+                reader.catalogue.node.answer(&mut choice, question, answer);
             }
         }
         if lasthop_middlebox::stands(&choice) {

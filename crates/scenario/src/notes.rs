@@ -3,7 +3,7 @@
 use crate::scenario::{Flow, Link, Route, Scenario, Traffic};
 use lasthop_base::Info;
 use lasthop_net::Config;
-use lasthop_tcp::receiver::{cause, shape};
+use lasthop_tcp::receiver::{ack_splitting, loss_discrimination};
 
 impl Scenario {
     /// Warnings for the author, each a sentence with a remedy; usually empty.
@@ -59,15 +59,16 @@ impl Scenario {
     fn whole(&self) -> Vec<String> {
         let told = |(flow, route): (&Flow, &Route)| {
             let Traffic::Tcp { destination, .. } = &flow.traffic else { return None };
-            let cause = (destination.cause.build)(&destination.cause.values);
+            let cause =
+                (destination.receiver_discrimination.build)(&destination.receiver_discrimination.values);
             let hop = route.there.last().filter(|_| cause.tells_damage() > 0)?;
             let (link, name) = (&self.links[hop.link], if hop.is_down { "down" } else { "up" });
             let config = if hop.is_down { &link.down } else { &link.up };
             config.decides().then(|| {
                 format!(
-                    "flow.{}: cause = \"{}\" gets no damaged segment, because link.{}.{name}.arq = \"{}\" discards \
+                    "flow.{}: loss_discrimination = \"{}\" gets no damaged segment, because link.{}.{name}.arq = \"{}\" discards \
                      them; arq = \"repeat\" does not",
-                    flow.name, destination.cause.info.name, link.name, config.arq.info.name
+                    flow.name, destination.receiver_discrimination.info.name, link.name, config.arq.info.name
                 )
             })
         };
@@ -135,22 +136,25 @@ impl Scenario {
 
 /// Why ACK splitting or loss discrimination has no effect without the other; `None` if the pair is complete.
 fn unpaired(receiver: &lasthop_tcp::Config) -> Option<String> {
-    let shape = (receiver.shape.build)(&receiver.shape.values);
-    let cause = (receiver.cause.build)(&receiver.cause.values);
-    let (shape_name, cause_name) = (receiver.shape.info.name, receiver.cause.info.name);
-    match (shape.needs().causes, cause.judges()) {
+    let ack_splitting = (receiver.ack_splitting.build)(&receiver.ack_splitting.values);
+    let cause = (receiver.receiver_discrimination.build)(&receiver.receiver_discrimination.values);
+    let (shape_name, cause_name) =
+        (receiver.ack_splitting.info.name, receiver.receiver_discrimination.info.name);
+    match (ack_splitting.needs().causes, cause.judges()) {
         (true, false) => {
-            let judging = cause::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).judges());
+            let judging =
+                loss_discrimination::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).judges());
             Some(format!(
-                "shape = \"{shape_name}\" changes nothing, because cause = \"{cause_name}\" classifies no loss as \
+                "ack_splitting = \"{shape_name}\" changes nothing, because loss_discrimination = \"{cause_name}\" classifies no loss as \
                  wireless; causes that do: {}",
                 names(judging.map(|one| &one.info))
             ))
         }
         (false, true) if cause.tells_damage() == 0 => {
-            let asking = shape::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
+            let asking =
+                ack_splitting::ALL.iter().filter(|one| (one.build)(&one.info.defaults()).needs().causes);
             Some(format!(
-                "cause = \"{cause_name}\" classifies losses and changes nothing else, because shape = \
+                "loss_discrimination = \"{cause_name}\" classifies losses and changes nothing else, because shape = \
                  \"{shape_name}\" does not use the result; shapes that do: {}",
                 names(asking.map(|one| &one.info))
             ))
@@ -203,16 +207,20 @@ mod tests {
             let [note] = &notes(line)[..] else { panic!("{line}: {:?}", notes(line)) };
             note.clone()
         };
-        let split = one("rate=10Mbit/s,shape=split,count=3");
-        assert!(split.starts_with("flow.bulk.1 and 2 more: shape = \"split\" changes nothing"), "{split}");
+        let split = one("rate=10Mbit/s,ack_splitting=split,count=3");
         assert!(
-            one("rate=10Mbit/s,cause=rtt").contains("cause = \"rtt\" classifies losses and changes nothing")
+            split.starts_with("flow.bulk.1 and 2 more: ack_splitting = \"split\" changes nothing"),
+            "{split}"
+        );
+        assert!(
+            one("rate=10Mbit/s,receiver.loss_discrimination=rtt")
+                .contains("cause = \"rtt\" classifies losses and changes nothing")
         );
         for sound in [
-            "shape=split,cause=mac",
-            "shape={kind=\"split\",when=\"always\"}",
-            "cause=hack",
-            "shape=copies",
+            "ack_splitting=split,receiver.loss_discrimination=mac",
+            "ack_splitting={kind=\"split\",when=\"always\"}",
+            "receiver.loss_discrimination=hack",
+            "ack_splitting=copies",
             "loss=99%",
         ] {
             assert_eq!(notes(&format!("rate=10Mbit/s,{sound}")), Vec::<String>::new(), "{sound}");
@@ -226,8 +234,8 @@ mod tests {
     fn each_note_is_told_once() {
         let scenario = |line: &str| Draft::load(line).and_then(|draft| draft.check()).expect("valid");
         let all = [
-            "rate=10Mbit/s,shape=split",
-            "rate=10Mbit/s,shape=split,segment=1000bytes",
+            "rate=10Mbit/s,ack_splitting=split",
+            "rate=10Mbit/s,ack_splitting=split,segment=1000bytes",
             "lte,loss=1%",
             "lte,loss=2%",
         ];

@@ -255,7 +255,7 @@ mod tests {
             assert_eq!(titles(path), full, "{path}");
         }
         assert_eq!(titles("queue")[0], "In one line");
-        assert_eq!(titles("flow.bulk.sender.judge"), titles("judge"));
+        assert_eq!(titles("flow.bulk.sender.loss_discrimination"), titles("sender.loss_discrimination"));
         assert_eq!(titles("flow.segment"), ["[flow.NAME] with kind = \"tcp\""]);
     }
 

@@ -20,7 +20,7 @@ fn document(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     definitions.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
     for question in catalogue.questions() {
-        definitions.insert(question.name.into(), mechanism(question));
+        definitions.insert(definition(question), mechanism(question));
     }
     let flows = TRAFFIC.iter().map(|kind| flow(catalogue, kind));
     let mut properties = Map::new();
@@ -127,13 +127,18 @@ fn object(doc: &str, keys: &[Key]) -> Value {
     object
 }
 
+/// Name of a seam's definition: the side tells keys of one name apart.
+fn definition(question: &Question) -> String {
+    format!("{}.{}", question.side, question.name)
+}
+
 fn property(key: &Key) -> Value {
     let mut schema = match &key.form {
         Form::Unit(unit) => self::unit(unit),
         Form::WordOr(words, otherwise) => json!({ "anyOf": [{ "enum": words }, unit(otherwise)] }),
         Form::Text | Form::File => json!({ "type": "string", "minLength": 1 }),
         Form::Node => json!({ "$ref": "#/$defs/name" }),
-        Form::Mechanism(question) => json!({ "$ref": format!("#/$defs/{}", question.name) }),
+        Form::Mechanism(question) => json!({ "$ref": format!("#/$defs/{}", definition(question)) }),
         Form::Table => json!({ "type": "object" }),
     };
     extend(&mut schema, json!({ "description": key.doc }));
@@ -229,7 +234,7 @@ mod tests {
         let schema = catalogue.schema();
         let text = schema.to_string();
         for question in catalogue.questions() {
-            assert!(schema["$defs"][question.name].is_object(), "{}", question.name);
+            assert!(schema["$defs"][&definition(question)].is_object(), "{}", question.name);
             for info in &question.mechanisms {
                 assert!(text.contains(&format!("\"const\":\"{}\"", info.name)), "{}", info.name);
             }

@@ -33,7 +33,7 @@ fn piece() -> impl Strategy<Value = String> {
         "up",
         "sender",
         "receiver",
-        "shape",
+        "ack_splitting",
         "split",
         "kind",
         "rate",

@@ -54,12 +54,15 @@ fn hasegawa_is_the_papers_fig_6() {
     let (transfer, source, destination) = tcp(&scenario, 0);
     assert_eq!(transfer, Transfer::Bulk);
     assert_eq!((source.segment, destination.segment), (1000, 1000));
-    assert_eq!((source.recovery.info.name, source.counting.info.name), ("sack", "per_ack"));
+    assert_eq!((source.recovery.info.name, source.ack_counting.info.name), ("sack", "per_ack"));
     assert_eq!((source.initial_window, source.initial_ssthresh), (2, None));
     assert_eq!(source.rto.smallest, Duration::from_millis(200));
     assert_eq!(source.rto.tick, Duration::from_millis(10));
     assert_eq!(source.timestamp_tick, Duration::from_micros(1));
-    assert_eq!((destination.timing.info.name, destination.shape.info.name), ("immediate", "once"));
+    assert_eq!(
+        (destination.ack_policy.info.name, destination.ack_splitting.info.name),
+        ("immediate", "once")
+    );
     assert_eq!(scenario.routes[0].there, [DOWN(0), DOWN(1)]);
     assert_eq!(scenario.routes[0].back, [UP(1), UP(0)]);
 }
@@ -184,12 +187,16 @@ fn options_set_words_tables_and_parameters() {
         (wireless(&word).down.channel.info.name, wireless(&word).down.arq.info.name),
         ("none", "none")
     );
-    let table = set(&[("shape", "split"), ("shape.count", "3"), ("receiver.shape.covers", "last_segment")]);
+    let table = set(&[
+        ("ack_splitting", "split"),
+        ("ack_splitting.count", "3"),
+        ("receiver.ack_splitting.covers", "last_segment"),
+    ]);
     let (_, _, destination) = tcp(&table, 0);
-    assert_eq!(destination.shape.values.count("count"), 3);
-    assert_eq!(destination.shape.values.word("covers"), "last_segment");
-    let inline = set(&[("flow.bulk.receiver.shape", "{ kind = \"copies\", count = 4 }")]);
-    assert_eq!(tcp(&inline, 0).2.shape.values.count("count"), 4);
+    assert_eq!(destination.ack_splitting.values.count("count"), 3);
+    assert_eq!(destination.ack_splitting.values.word("covers"), "last_segment");
+    let inline = set(&[("flow.bulk.receiver.ack_splitting", "{ kind = \"copies\", count = 4 }")]);
+    assert_eq!(tcp(&inline, 0).2.ack_splitting.values.count("count"), 4);
     let absent = set(&[("link.wireless.up.arq", "repeat"), ("link.wireless.up.arq.transmissions", "2")]);
     assert_eq!(wireless(&absent).up.arq.values.count("transmissions"), 2);
     let queue = set(&[("link.wireless.down.queue.bytes", "10 KB")]);
@@ -233,9 +240,10 @@ fn a_short_path_means_every_flow() {
     )
     .expect("valid");
     draft.set("sender.recovery", "tahoe").expect("a key of every flow");
-    draft.set("c.receiver.timing", "immediate").expect("a key of one flow");
+    draft.set("c.receiver.ack_policy", "immediate").expect("a key of one flow");
     let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
-    let names = |flow| (tcp(&scenario, flow).1.recovery.info.name, tcp(&scenario, flow).2.timing.info.name);
+    let names =
+        |flow| (tcp(&scenario, flow).1.recovery.info.name, tcp(&scenario, flow).2.ack_policy.info.name);
     assert_eq!((names(0), names(1)), (("tahoe", "delayed"), ("tahoe", "immediate")));
 }
 
@@ -357,6 +365,6 @@ fn load_draft(draft: &Draft) -> Scenario {
 /// The former spelling with a hyphen still works.
 #[test]
 fn per_ack_with_a_hyphen_is_the_same() {
-    let scenario = load("rate=10Mbit/s,rtt=20ms,counting=per-ack");
-    assert_eq!(tcp(&scenario, 0).1.counting.info.name, "per_ack");
+    let scenario = load("rate=10Mbit/s,rtt=20ms,ack_counting=per-ack");
+    assert_eq!(tcp(&scenario, 0).1.ack_counting.info.name, "per_ack");
 }

@@ -23,15 +23,15 @@ fn a_line_means_two_linux_hosts() {
     assert_eq!(source.congestion.values.word("variant"), "linux");
     assert_eq!(source.slow_start.info.name, "hystart");
     assert!(source.rto.above_srtt && source.f_rto);
-    assert_eq!((destination.timing.info.name, destination.window.info.name), ("linux", "autotuned"));
+    assert_eq!((destination.ack_policy.info.name, destination.window.info.name), ("linux", "autotuned"));
 }
 
 #[test]
 fn a_single_key_overrides_it() {
-    let [source, destination] = ends(&format!("{PATH},recovery=sack,timing=immediate,min_rto=1s"));
+    let [source, destination] = ends(&format!("{PATH},recovery=sack,ack_policy=immediate,min_rto=1s"));
     assert_eq!((source.recovery.info.name, source.reduction.info.name), ("sack", "prr"));
     assert_eq!(source.rto.smallest.as_millis(), 1000.0);
-    assert_eq!((destination.timing.info.name, destination.window.info.name), ("immediate", "autotuned"));
+    assert_eq!((destination.ack_policy.info.name, destination.window.info.name), ("immediate", "autotuned"));
 }
 
 /// Linux uses HyStart with CUBIC only; another congestion control has none unless the flow sets it. A preset parameter
@@ -56,8 +56,8 @@ fn plain_changes_nothing() {
     for (plain, own) in [(&source, &own), (&destination, &own)] {
         assert_eq!(format!("{:?}", plain.recovery), format!("{:?}", own.recovery));
         assert_eq!(format!("{:?}", plain.congestion), format!("{:?}", own.congestion));
-        assert_eq!(format!("{:?}", plain.counting), format!("{:?}", own.counting));
-        assert_eq!(format!("{:?}", plain.timing), format!("{:?}", own.timing));
+        assert_eq!(format!("{:?}", plain.ack_counting), format!("{:?}", own.ack_counting));
+        assert_eq!(format!("{:?}", plain.ack_policy), format!("{:?}", own.ack_policy));
         assert_eq!(plain.rto, own.rto);
     }
     let [rfc, _] = ends(&format!("{PATH},profile=rfc"));

@@ -60,7 +60,7 @@ fn unusual_values_read_back_as_they_are_shown() {
         ("transfer", "1 MiB"),
         ("initial_ssthresh", "64 KB"),
         ("seed", "9223372036854775807"),
-        ("cause", "{ kind = \"jtcp\", k = 0.1 }"),
+        ("receiver.loss_discrimination", "{ kind = \"jtcp\", k = 0.1 }"),
         (
             "flow.voice",
             "{ kind = \"cbr\", from = \"server\", to = \"client\", rate = \"64 kbit/s\", packet = \"200 bytes\" }",
@@ -93,6 +93,6 @@ fn a_trace_is_found_again_from_what_is_shown() {
 #[test]
 fn the_paper_s_scenario_is_shown_in_full() {
     let mut draft = fixed::catalogue().load("hasegawa").expect("a ready path");
-    draft.set("shape", "split").expect("a key");
+    draft.set("ack_splitting", "split").expect("a key");
     insta::assert_snapshot!(draft.show().expect("valid"));
 }

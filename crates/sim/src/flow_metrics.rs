@@ -91,17 +91,17 @@ pub const METRICS: &[Metric] = &[
         of: |flow| lost(flow, LossReason::Channel),
     },
     Metric {
-        name: "lost_notice",
+        name: "lost_tag_drop",
         doc: "packets of the flow dropped to signal that another packet met a full queue (huang)",
         of: |flow| lost(flow, LossReason::Notice),
     },
     Metric {
-        name: "tags_sent",
+        name: "tagged_sent",
         doc: "segments sent with a tag (low priority; huang)",
-        of: |flow| Some(flow.source.tags_sent as f64),
+        of: |flow| Some(flow.source.tagged_sent as f64),
     },
     Metric {
-        name: "tags_lost_channel",
+        name: "tagged_lost_channel",
         doc: "tagged segments lost on the radio channel",
         of: |flow| Some(flow.account.tags_lost[LossReason::Channel] as f64),
     },
@@ -129,7 +129,7 @@ pub const METRICS: &[Metric] = &[
         },
     },
     Metric {
-        name: "suppressed",
+        name: "middlebox_removed",
         doc: "packets of the flow, ACKs included, that middleboxes suppressed",
         of: |flow| {
             let ways = [&flow.account.lost, &flow.account.lost_back];
@@ -137,14 +137,14 @@ pub const METRICS: &[Metric] = &[
         },
     },
     Metric {
-        name: "born_at_nodes",
+        name: "middlebox_sent",
         doc: "packets of the flow, ACKs included, that middleboxes created or retransmitted",
         of: |flow| Some(flow.account.born.iter().sum::<u64>() as f64),
     },
     Metric {
-        name: "copied",
+        name: "duplicated",
         doc: "copies that links made of packets of the flow (`duplicate`), ACKs included",
-        of: |flow| Some(flow.account.copied.iter().sum::<u64>() as f64),
+        of: |flow| Some(flow.account.duplicated.iter().sum::<u64>() as f64),
     },
     Metric {
         name: "marked",

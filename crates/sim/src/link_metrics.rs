@@ -64,17 +64,25 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         of: |link| Some(kbps(link.payload_bytes, link.duration_s)),
     },
     LinkMetric {
-        name: "wait_mean_ms",
+        name: "excess_delay_mean_ms",
         doc: "mean time on the link beyond one_way_delay, ms: queueing, transmission, retransmissions and jitter",
         of: |link| link.wait.map(|wait| wait.mean_s * 1e3),
     },
     LinkMetric {
-        name: "wait_p50_ms",
+        name: "excess_delay_p50_ms",
         doc: "median of this time, ms; percentiles are exact to 1.6 %",
         of: |link| wait(link, 0),
     },
-    LinkMetric { name: "wait_p95_ms", doc: "95th percentile of this time, ms", of: |link| wait(link, 1) },
-    LinkMetric { name: "wait_p99_ms", doc: "99th percentile of this time, ms", of: |link| wait(link, 2) },
+    LinkMetric {
+        name: "excess_delay_p95_ms",
+        doc: "95th percentile of this time, ms",
+        of: |link| wait(link, 1),
+    },
+    LinkMetric {
+        name: "excess_delay_p99_ms",
+        doc: "99th percentile of this time, ms",
+        of: |link| wait(link, 2),
+    },
     LinkMetric {
         name: "lost_packets",
         doc: "packets of all flows lost on the link, ACKs included, for any reason",
@@ -91,7 +99,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         of: |link| lost(link, LossReason::EarlyDrop),
     },
     LinkMetric {
-        name: "lost_notice",
+        name: "lost_tag_drop",
         doc: "lost packets: dropped to signal that another packet met a full queue (huang)",
         of: |link| lost(link, LossReason::Notice),
     },

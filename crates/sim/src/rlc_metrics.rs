@@ -4,7 +4,7 @@ use lasthop_net::counters::Counters;
 
 /// A metric of an RLC link's direction, for tables and JSON.
 pub struct RlcMetric {
-    /// Name of the row or key, with the unit: `longest_wait_ms`.
+    /// Name of the row or key, with the unit: `reordering_wait_max_ms`.
     pub name: &'static str,
     /// Description.
     pub doc: &'static str,
@@ -50,21 +50,21 @@ pub const RLC_METRICS: &[RlcMetric] = &[
         of: |counters| Some(counters.late as f64),
     },
     RlcMetric {
-        name: "reordering_wait_ms",
+        name: "reordering_wait_mean_ms",
         doc: "mean time that complete SDUs waited for earlier ones, ms",
         of: |counters| {
             (counters.delivered > 0).then(|| counters.waited.as_secs() * 1e3 / counters.delivered as f64)
         },
     },
     RlcMetric {
-        name: "longest_wait_ms",
+        name: "reordering_wait_max_ms",
         doc: "longest time that a complete SDU waited for earlier ones, ms",
         of: |counters| Some(counters.longest_wait.as_secs() * 1e3),
     },
     RlcMetric {
-        name: "waits_expired",
+        name: "reordering_timeouts",
         doc: "expiries of the reordering timer",
-        of: |counters| Some(counters.waits_expired as f64),
+        of: |counters| Some(counters.reordering_timeouts as f64),
     },
     RlcMetric {
         name: "largest_sending_buffer",
@@ -102,9 +102,9 @@ pub const RLC_METRICS: &[RlcMetric] = &[
         of: |counters| Some(counters.blocks as f64),
     },
     RlcMetric {
-        name: "blocks_again",
+        name: "blocks_retransmitted",
         doc: "transport blocks retransmitted by HARQ",
-        of: |counters| again(counters, counters.blocks_again),
+        of: |counters| again(counters, counters.blocks_retransmitted),
     },
     RlcMetric {
         name: "blocks_given_up",
@@ -114,7 +114,7 @@ pub const RLC_METRICS: &[RlcMetric] = &[
 ];
 
 fn again(counters: &Counters, count: u64) -> Option<f64> {
-    (counters.blocks_again + counters.blocks_given_up > 0).then_some(count as f64)
+    (counters.blocks_retransmitted + counters.blocks_given_up > 0).then_some(count as f64)
 }
 
 fn polled(counters: &Counters, count: u64) -> Option<f64> {

@@ -44,7 +44,7 @@ pub const FIELDS: &[Field] = &[
     field("seq", "sequence number on the wire"),
     field("ack", "acknowledgement number on the wire"),
     field("len_bytes", "payload bytes; for datagrams the whole packet"),
-    field("again", "whether the packet is a retransmission of its whole payload"),
+    field("retransmission", "whether the packet is a retransmission of its whole payload"),
     field("sack", "SACK blocks, [left, right] each, as on the wire"),
     field("damaged", "sequence number of a damaged segment reported by this ACK, as on the wire"),
     field("datagram", "number of the datagram in its flow"),
@@ -72,11 +72,11 @@ pub const EVENTS: &[Field] = &[
     field("timed_out", "expiry of the retransmission timer: rto_ms"),
     field("retransmitted", "retransmission: start, end, reason"),
     field("mark_echoed", "window reduction after an echoed congestion mark: cwnd_bytes"),
-    field("judged", "loss discrimination: start, end, verdict"),
-    field("shaped", "ACK splitting: acks, r_queue_packets, s_queue_packets"),
+    field("loss_classified", "loss discrimination: start, end, verdict"),
+    field("ack_split", "ACK splitting: acks, r_queue_packets, s_queue_packets"),
     field("timeout_undone", "undo of a spurious timeout: cwnd_bytes"),
     field("rejected", "rejection of an unacceptable segment"),
-    field("troubled", "repeated retransmission of the same data (R1 of RFC 9293)"),
+    field("r1_reached", "repeated retransmission of the same data (R1 of RFC 9293)"),
 ];
 
 fn describes(list: &[Field], name: &str) -> bool {
@@ -145,7 +145,7 @@ impl<W: Write + Send> Trace<W> {
                 line.insert("seq".into(), json!(segment.seq.0));
                 line.insert("ack".into(), json!(segment.ack.0));
                 line.insert("len_bytes".into(), json!(segment.len));
-                line.insert("again".into(), json!(packet.again));
+                line.insert("retransmission".into(), json!(packet.again));
                 if !segment.sack.is_empty() {
                     let blocks: Vec<[u32; 2]> =
                         segment.sack.as_slice().iter().map(|(left, right)| [left.0, right.0]).collect();
@@ -201,7 +201,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
 
     fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let link = self.links[pipe.0 as usize].clone();
-        self.packet(now, "copied", copy, Some(("link", &link)), None);
+        self.packet(now, "duplicated", copy, Some(("link", &link)), None);
     }
 
     fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
@@ -249,14 +249,14 @@ pub fn describe(event: &Event) -> (&'static str, Value) {
         Event::MarkEchoed { cwnd } => ("mark_echoed", json!({ "cwnd_bytes": cwnd })),
         Event::Judged { range, cause } => {
             let verdict = if *cause == Cause::Congestion { "congestion" } else { "wireless" };
-            ("judged", json!({ "start": range.start, "end": range.end, "verdict": verdict }))
+            ("loss_classified", json!({ "start": range.start, "end": range.end, "verdict": verdict }))
         }
         Event::Shaped { acks, queue_before, queue_after } => (
-            "shaped",
+            "ack_split",
             json!({ "acks": acks, "r_queue_packets": queue_before, "s_queue_packets": queue_after }),
         ),
         Event::TimeoutUndone { cwnd } => ("timeout_undone", json!({ "cwnd_bytes": cwnd })),
         Event::Rejected => ("rejected", json!({})),
-        Event::Troubled => ("troubled", json!({})),
+        Event::Troubled => ("r1_reached", json!({})),
     }
 }

@@ -36,13 +36,21 @@ fn between_in(mut draft: Draft, settings: &[(&str, &str)], from_s: u64, until_s:
 #[test]
 fn allocations_do_not_grow_with_packets() {
     let _alone = ALONE.lock();
-    let split = [("shape", "split"), ("cause", "mac"), ("link.wireless.down.channel.rate", "5e-5")];
-    let jtcp = [("shape", "split"), ("cause", "jtcp"), ("link.wireless.down.channel.rate", "5e-5")];
-    let reno = [("recovery", "reno"), ("timing", "delayed")];
+    let split = [
+        ("ack_splitting", "split"),
+        ("receiver.loss_discrimination", "mac"),
+        ("link.wireless.down.channel.rate", "5e-5"),
+    ];
+    let jtcp = [
+        ("ack_splitting", "split"),
+        ("receiver.loss_discrimination", "jtcp"),
+        ("link.wireless.down.channel.rate", "5e-5"),
+    ];
+    let reno = [("recovery", "reno"), ("ack_policy", "delayed")];
     let w_cw = [
         ("congestion", "w_cw"),
         ("ecn", "true"),
-        ("echo", "per_packet"),
+        ("ecn_echo", "per_packet"),
         ("link.wireless.down.queue", "warn"),
         ("link.wireless.down.queue.threshold", "20"),
     ];

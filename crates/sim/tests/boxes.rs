@@ -20,7 +20,7 @@ fn flow(scenario: &Scenario, seed: u64) -> FlowOutcome {
 }
 
 const BOX: &str = "node.bs.middlebox";
-const JUDGE: &str = "flow.bulk.sender.judge";
+const JUDGE: &str = "flow.bulk.sender.loss_discrimination";
 /// hasegawa's path without link-layer retransmissions: a BER of 1e-5 loses 8 % of the packets.
 const RAW: &[Setting<'_>] =
     &[("link.wireless.down.arq", "none"), ("link.wireless.down.channel.rate", "1e-5"), ("duration", "60 s")];
@@ -51,7 +51,7 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
     let plain = means(&[RAW], &FlowOutcome::goodput_kbps);
     let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
     let lhack: &[Setting<'_>] = &[(BOX, "lhack"), (JUDGE, "lhack")];
-    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.cause", "hack"), (JUDGE, "hack")];
+    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
     for (name, settings) in [("eln", eln), ("lhack", lhack), ("hack", hack)] {
         for recovery in ["sack", "new_reno", "rack"] {
             let told = means(&[RAW, settings, &[("recovery", recovery)]], &FlowOutcome::goodput_kbps);
@@ -66,7 +66,7 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
 fn congestion_stays_congestion() {
     let clean: &[Setting<'_>] = &[("link.wireless.down.channel", "none"), ("duration", "60 s")];
     let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
-    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.cause", "hack"), (JUDGE, "hack")];
+    let hack: &[Setting<'_>] = &[("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
     for settings in [eln, hack] {
         let told = flow(&scenario("hasegawa", &[clean, settings]), 1);
         assert!(told.source.judged_congestion > 0 && told.source.judged_wireless == 0, "{:?}", told.source);
@@ -77,7 +77,7 @@ fn congestion_stays_congestion() {
 #[test]
 fn split_acks_are_worth_something_to_those_who_count_acks() {
     let reno: &[Setting<'_>] = &[("recovery", "reno")];
-    let bytes: &[Setting<'_>] = &[("recovery", "reno"), ("counting", "bytes")];
+    let bytes: &[Setting<'_>] = &[("recovery", "reno"), ("ack_counting", "bytes")];
     let split: &[Setting<'_>] = &[(BOX, "spack")];
     let goodput = |settings: &[&[Setting<'_>]]| means(settings, &FlowOutcome::goodput_kbps);
     assert!(goodput(&[RAW, reno, split]) > 1.5 * goodput(&[RAW, reno]));
@@ -139,21 +139,21 @@ fn duplicates_that_wait_spare_the_sender_repeats() {
         ("link.wireless.down.arq.delay", "30 ms"),
         ("duration", "60 s"),
     ];
-    let with = |timing| {
-        let timing: &[Setting<'_>] = &[("flow.bulk.receiver.timing", timing)];
-        let again = means(&[air, timing], &|flow| flow.source.recoveries as f64);
-        (again, means(&[air, timing], &FlowOutcome::goodput_kbps))
+    let with = |ack_policy| {
+        let ack_policy: &[Setting<'_>] = &[("flow.bulk.receiver.ack_policy", ack_policy)];
+        let again = means(&[air, ack_policy], &|flow| flow.source.recoveries as f64);
+        (again, means(&[air, ack_policy], &FlowOutcome::goodput_kbps))
     };
     let (plain, goodput) = with("immediate");
-    for timing in ["{ kind = \"dupack_delay\", wait = \"100 ms\" }", "coherence"] {
-        let (waited, more) = with(timing);
-        assert!(waited * 2.0 < plain, "{timing}: {waited} recoveries, without {plain}");
-        assert!(more > 1.2 * goodput, "{timing}: {more} kbit/s, without {goodput}");
+    for ack_policy in ["{ kind = \"dupack_delay\", wait = \"100 ms\" }", "coherence"] {
+        let (waited, more) = with(ack_policy);
+        assert!(waited * 2.0 < plain, "{ack_policy}: {waited} recoveries, without {plain}");
+        assert!(more > 1.2 * goodput, "{ack_policy}: {more} kbit/s, without {goodput}");
     }
     // Without a delay, each duplicate ACK passes at once.
     let none: &[Setting<'_>] =
-        &[("flow.bulk.receiver.timing", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
-    let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.timing", "immediate")];
+        &[("flow.bulk.receiver.ack_policy", "{ kind = \"dupack_delay\", wait = \"0 s\" }")];
+    let immediate: &[Setting<'_>] = &[("flow.bulk.receiver.ack_policy", "immediate")];
     assert_eq!(
         flow(&scenario("hasegawa", &[air, none]), 1),
         flow(&scenario("hasegawa", &[air, immediate]), 1)

@@ -45,7 +45,7 @@ fn a_window_limited_sender_sends_a_window_per_round_trip() {
         ("receiver.window.size", "20000 bytes"),
         ("segment", "1000 bytes"),
         ("duration", "60 s"),
-        ("timing", "immediate"),
+        ("ack_policy", "immediate"),
     ];
     let outcome = run("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets", &settings);
     let rtt = 0.1 + (1052.0 + 52.0) * 8.0 / 100e6;
@@ -60,12 +60,12 @@ fn memory_and_work_do_not_depend_on_history() {
     near(long.flows[0].goodput_kbps(), short.flows[0].goodput_kbps(), 0.02);
 }
 
-/// A flow over 1 Gbit/s and 100 ms that only random losses with probability `p` limit. `timing`: ACK policy.
-fn limited_by_losses(recovery: &str, timing: &str, p: f64) -> FlowOutcome {
+/// A flow over 1 Gbit/s and 100 ms that only random losses with probability `p` limit. `ack_policy`: ACK policy.
+fn limited_by_losses(recovery: &str, ack_policy: &str, p: f64) -> FlowOutcome {
     let settings = [
         ("link.path.down.channel.loss", &*p.to_string()),
         ("recovery", recovery),
-        ("timing", timing),
+        ("ack_policy", ack_policy),
         ("min_rto", "1 s"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "100000000 bytes"),
@@ -90,9 +90,9 @@ fn sent(flow: &FlowOutcome) -> f64 {
 /// outside the 15 %. The next test compares this point with a model that includes timeouts.
 #[test]
 fn sack_has_the_rate_of_mathis() {
-    for (timing, constant) in [("immediate", 1.31), ("delayed", 0.93)] {
+    for (ack_policy, constant) in [("immediate", 1.31), ("delayed", 0.93)] {
         for p in [3e-4, 1e-3, 3e-3] {
-            near(sent(&limited_by_losses("sack", timing, p)), constant / (0.1 * p.sqrt()), 0.15);
+            near(sent(&limited_by_losses("sack", ack_policy, p)), constant / (0.1 * p.sqrt()), 0.15);
         }
     }
 }
@@ -100,8 +100,8 @@ fn sack_has_the_rate_of_mathis() {
 /// The full model of Padhye et al., with p as loss indications (as for NewReno below).
 #[test]
 fn sack_has_the_rate_of_padhye_where_it_times_out() {
-    for (timing, b) in ACKS {
-        let flow = limited_by_losses("sack", timing, 1e-2);
+    for (ack_policy, b) in ACKS {
+        let flow = limited_by_losses("sack", ack_policy, 1e-2);
         assert!(flow.source.timeouts > 50, "{}", flow.source.timeouts);
         let indications = (flow.source.recoveries + flow.source.timeouts) as f64;
         near(sent(&flow), padhye(indications / flow.source.data_sent as f64, b, 0.1, 1.0), 0.25);
@@ -127,13 +127,13 @@ fn padhye(p: f64, b: f64, rtt: f64, timeout: f64) -> f64 {
 /// random ones. Measured: 1.07 at p = 1e-3, 1.12 at 1e-2.
 #[test]
 fn cubic_has_the_rate_of_reno_on_a_short_path() {
-    for (timing, p) in [("immediate", 1e-3), ("immediate", 1e-2), ("delayed", 1e-3)] {
+    for (ack_policy, p) in [("immediate", 1e-3), ("immediate", 1e-2), ("delayed", 1e-3)] {
         let sent_by = |congestion: &str| {
             let settings = [
                 ("link.path.down.channel.loss", &*p.to_string()),
                 ("congestion", congestion),
-                ("counting", "bytes"),
-                ("timing", timing),
+                ("ack_counting", "bytes"),
+                ("ack_policy", ack_policy),
                 ("receiver.window.size", "100000000 bytes"),
                 ("duration", "1000 s"),
             ];
@@ -151,9 +151,9 @@ const ACKS: [(&str, f64); 2] = [("immediate", 1.0), ("delayed", 2.0)];
 /// Stated in advance: within 25 %, from p = 1e-3 to 0.1. Measured: 0.94 to 1.04.
 #[test]
 fn reno_has_the_rate_of_padhye() {
-    for (timing, b) in ACKS {
+    for (ack_policy, b) in ACKS {
         for p in [1e-3, 1e-2, 3e-2, 0.1] {
-            near(sent(&limited_by_losses("reno", timing, p)), padhye(p, b, 0.1, 1.0), 0.25);
+            near(sent(&limited_by_losses("reno", ack_policy, p)), padhye(p, b, 0.1, 1.0), 0.25);
         }
     }
 }
@@ -164,12 +164,12 @@ fn reno_has_the_rate_of_padhye() {
 /// sent. With that p the ratio is 1.03 to 1.07, as long as repeated timeouts, which form one indication, are few.
 #[test]
 fn new_reno_has_the_rate_of_padhye_by_its_loss_indications() {
-    for (timing, b) in ACKS {
+    for (ack_policy, b) in ACKS {
         for p in [1e-3, 1e-2, 3e-2] {
-            let flow = limited_by_losses("new_reno", timing, p);
+            let flow = limited_by_losses("new_reno", ack_policy, p);
             let indications = (flow.source.recoveries + flow.source.timeouts) as f64;
             near(sent(&flow), padhye(indications / flow.source.data_sent as f64, b, 0.1, 1.0), 0.25);
-            let reno = limited_by_losses("reno", timing, p);
+            let reno = limited_by_losses("reno", ack_policy, p);
             assert!(flow.source.timeouts < reno.source.timeouts && sent(&flow) > sent(&reno));
         }
     }

@@ -16,7 +16,7 @@ struct Counted {
     under_way: u64,
     /// Packets sent by middleboxes, and copies made by links.
     born: u64,
-    copied: u64,
+    duplicated: u64,
     received_at_nodes: u64,
     taken_out: u64,
 }
@@ -44,7 +44,7 @@ impl Counts {
         let counted = &mut self.flows[story.packet.flow.0 as usize][usize::from(!story.packet.forward)];
         counted.sent += 1;
         counted.born += u64::from(story.born_at_node);
-        counted.copied += u64::from(story.copied_on.is_some());
+        counted.duplicated += u64::from(story.copied_on.is_some());
         match story.end {
             End::Received(_) => counted.received_at_nodes += 1,
             End::TakenOut(..) => counted.taken_out += 1,
@@ -93,9 +93,9 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>
     (outcome, counts.flows)
 }
 
-/// Metrics of a source's lost packets; each packet counts in exactly one. `suppressed` counts both directions.
+/// Metrics of a source's lost packets; each packet counts in exactly one. `middlebox_removed` counts both directions.
 const CAUSES: [&str; LossReason::ALL.len() - 1] =
-    ["lost_queue_full", "lost_channel", "lost_notice", "lost_discarded", "lost_early", "lost_corrupt"];
+    ["lost_queue_full", "lost_channel", "lost_tag_drop", "lost_discarded", "lost_early", "lost_corrupt"];
 
 fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
     let (outcome, counted) = counted(path, settings);
@@ -109,9 +109,13 @@ fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
         let ended = |way: &Counted| way.arrived + way.under_way + way.received_at_nodes + way.taken_out;
         assert_eq!(lost, there.sent - ended(there), "{path}, flow {flow}");
         assert_eq!(number(flow, "acks_lost"), back.sent - ended(back), "{path}, flow {flow}: ACKs");
-        assert_eq!(number(flow, "suppressed"), there.taken_out + back.taken_out, "{path}, flow {flow}");
-        assert_eq!(number(flow, "copied"), there.copied + back.copied, "{path}, flow {flow}");
-        assert_eq!(number(flow, "born_at_nodes"), there.born + back.born, "{path}, flow {flow}");
+        assert_eq!(
+            number(flow, "middlebox_removed"),
+            there.taken_out + back.taken_out,
+            "{path}, flow {flow}"
+        );
+        assert_eq!(number(flow, "duplicated"), there.duplicated + back.duplicated, "{path}, flow {flow}");
+        assert_eq!(number(flow, "middlebox_sent"), there.born + back.born, "{path}, flow {flow}");
         let account = &outcome.flows[flow].account;
         assert_eq!(
             account.received,
@@ -167,7 +171,7 @@ fn a_crowded_cell() {
     let cell = ("link.path.arq", "{ kind = \"wifi\", transmissions = 1, stations = 5, load = 0.5 }");
     check(PATH, &[cell], &["lost_channel", "acks_lost"]);
     let impaired = [cell, ("link.path.duplicate", "3 %"), ("link.path.corrupt", "2 %")];
-    check(PATH, &impaired, &["lost_channel", "acks_lost", "lost_corrupt", "copied"]);
+    check(PATH, &impaired, &["lost_channel", "acks_lost", "lost_corrupt", "duplicated"]);
 }
 
 #[test]
@@ -175,17 +179,17 @@ fn copies_and_damage() {
     let [down, up] = ["link.path.down", "link.path.up"]
         .map(|way| [(format!("{way}.duplicate"), "3 %"), (format!("{way}.corrupt"), "2 %")]);
     let both: Vec<(&str, &str)> = down.iter().chain(&up).map(|(key, value)| (&key[..], *value)).collect();
-    let all = ["lost_queue_full", "lost_corrupt", "acks_lost", "copied"];
+    let all = ["lost_queue_full", "lost_corrupt", "acks_lost", "duplicated"];
     check(PATH, &both, &all);
     let queue = ("link.path.down.queue", "fq_codel");
-    check(PATH, &[&both[..], &[queue]].concat(), &["lost_corrupt", "acks_lost", "copied"]);
+    check(PATH, &[&both[..], &[queue]].concat(), &["lost_corrupt", "acks_lost", "duplicated"]);
     let rlc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga4/ordered.toml");
     let wireless = [("link.wireless.duplicate", "3 %"), ("link.wireless.corrupt", "2 %")];
-    check(rlc, &wireless, &["lost_corrupt", "acks_lost", "copied"]);
+    check(rlc, &wireless, &["lost_corrupt", "acks_lost", "duplicated"]);
     // After the corrupting link follow another link and a middlebox that reads headers.
     let wired = [("link.wired.duplicate", "1 %"), ("link.wired.corrupt", "1 %"), ("duration", "60 s")];
     let snoop = [("link.wireless.down.arq", "none"), ("node.bs.middlebox", "snoop")];
-    let all = ["lost_corrupt", "lost_channel", "born_at_nodes", "copied"];
+    let all = ["lost_corrupt", "lost_channel", "middlebox_sent", "duplicated"];
     check("hasegawa", &[&wired[..], &snoop].concat(), &all);
 }
 
@@ -204,9 +208,9 @@ fn queues_that_choose_what_they_drop() {
     check(PATH, &[("link.path.down.queue", red)], &["lost_early"]);
     let tags = [
         ("link.path.down.queue", "{ kind = \"tag_drop\", packets = 10 }"),
-        ("flow.bulk.sender.judge", "tagged"),
+        ("flow.bulk.sender.loss_discrimination", "tagged"),
     ];
-    check(PATH, &tags, &["lost_queue_full", "lost_notice"]);
+    check(PATH, &tags, &["lost_queue_full", "lost_tag_drop"]);
     let classes = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/koga3/large-cbr.toml");
     let queue = "{ kind = \"cbq\", tcp_rate = \"70 Mbit/s\", datagram_rate = \"20 Mbit/s\", packets = 50 }";
     check(classes, &[("duration", "3 s"), ("link.shared.down.queue", queue)], &["lost_queue_full"]);
@@ -247,16 +251,16 @@ fn several_links_and_both_kinds_of_flows() {
 #[test]
 fn a_middlebox_that_takes_out_and_repeats() {
     let air = [("link.wireless.down.arq", "none"), ("duration", "60 s"), ("node.bs.middlebox", "snoop")];
-    check("hasegawa", &air, &["lost_channel", "suppressed", "born_at_nodes"]);
+    check("hasegawa", &air, &["lost_channel", "middlebox_removed", "middlebox_sent"]);
     let answers = [
         ("node.bs.middlebox.acked_data", "answer"),
         ("link.wireless.up.channel", "{ kind = \"iid\", loss = 0.3 }"),
     ];
-    check("hasegawa", &[&air[..], &answers].concat(), &["lost_channel", "acks_lost", "suppressed"]);
+    check("hasegawa", &[&air[..], &answers].concat(), &["lost_channel", "acks_lost", "middlebox_removed"]);
 }
 
 #[test]
 fn a_middlebox_that_splits_the_connection() {
     let split = [("link.wireless.down.arq", "none"), ("duration", "60 s"), ("node.bs.middlebox", "split")];
-    check("hasegawa", &split, &["lost_channel", "born_at_nodes"]);
+    check("hasegawa", &split, &["lost_channel", "middlebox_sent"]);
 }

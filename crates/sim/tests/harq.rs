@@ -35,7 +35,7 @@ fn a_queue_that_is_never_empty_gives_tcp_what_harq_leaves() {
             "{path}: {measured} of {expected}"
         );
         assert_eq!((counters.discarded, counters.late), (0, 0));
-        let share = counters.blocks_again as f64 / counters.blocks as f64;
+        let share = counters.blocks_retransmitted as f64 / counters.blocks as f64;
         assert!(
             (share / (1.0 - 1.0 / 1.102_008) - 1.0).abs() < 0.1,
             "{path}: {share} of the blocks are retransmissions"

@@ -116,7 +116,7 @@ fn a_datagram_counts_once_however_many_copies_arrive() {
     let mut draft = Draft::parse(text, "test").expect("a valid document");
     let goodput = |draft: &Draft| {
         let outcome = lasthop_sim::run(&draft.check().expect("a valid scenario"), 1);
-        (outcome.flows[0].goodput_kbps(), outcome.flows[0].account.copied[0])
+        (outcome.flows[0].goodput_kbps(), outcome.flows[0].account.duplicated[0])
     };
     let (whole, copies) = goodput(&draft);
     assert!((whole - 1000.0).abs() < 1.0, "{whole}");

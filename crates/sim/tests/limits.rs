@@ -21,8 +21,10 @@ fn shares(flow: &FlowOutcome) -> [f64; 3] {
 fn a_small_receive_window() {
     // 20 segments: cwnd limits during the handshake and the first round trip of 100 ms, not after the second.
     let settings = [("receiver.window.size", "20000 bytes"), ("segment", "1000 bytes"), ("duration", "60 s")];
-    let [cwnd, receiver, application] =
-        shares(&run("profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,timing=immediate", &settings));
+    let [cwnd, receiver, application] = shares(&run(
+        "profile=plain,rate=100Mbit/s,rtt=100ms,queue=1000packets,ack_policy=immediate",
+        &settings,
+    ));
     assert!((receiver - 100.0 * (60.0 - 0.3) / 60.0).abs() < 0.1, "{receiver}");
     assert!(cwnd < 0.4 && application == 0.0, "{cwnd} {application}");
 }

@@ -124,7 +124,7 @@ fn processing_adds_its_mean_at_both_ends() {
         ("processing", "10 ms"),
         ("segment", "1000 bytes"),
         ("receiver.window.size", "1000 bytes"),
-        ("timing", "immediate"),
+        ("ack_policy", "immediate"),
         ("timestamps", "false"),
         ("sack", "false"),
         ("recovery", "new_reno"),
@@ -164,7 +164,7 @@ fn what_is_said_to_be_deterministic_is() {
         ("processing", "1 us"),
         ("link.path.up.channel", "{ kind = \"iid\", loss = 0.01 }"),
         ("link.path.down.queue", "red"),
-        ("cause", "rtt"),
+        ("receiver.loss_discrimination", "rtt"),
     ] {
         assert!(!is(&[setting]), "{setting:?}");
     }

@@ -34,8 +34,8 @@ fn scenarios() -> Vec<Scenario> {
     for path in ready_paths() {
         for settings in [
             &[][..],
-            &[("timestamps", "true"), ("shape", "split"), ("cause", "jtcp")],
-            &[("shape", "copies"), ("timing", "delayed")],
+            &[("timestamps", "true"), ("ack_splitting", "split"), ("receiver.loss_discrimination", "jtcp")],
+            &[("ack_splitting", "copies"), ("ack_policy", "delayed")],
         ] {
             let mut draft = Draft::load(path).expect("a ready path");
             draft.set("duration", "20 s").expect("a duration");
@@ -73,7 +73,7 @@ fn scenarios() -> Vec<Scenario> {
         Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%").expect("an inline path");
     draft.set("congestion", "cubic").expect("a key of every path");
     scenarios.push(draft.check().expect("a valid scenario"));
-    let marked = [("ecn", "true"), ("echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
+    let marked = [("ecn", "true"), ("ecn_echo", "per_packet"), ("congestion", "w_cw"), ("recovery", "reno")];
     for queue in ["red", "warn"] {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%")
             .expect("an inline path");
@@ -131,7 +131,7 @@ fn tagged() -> Scenario {
     let settings = [
         ("duration", "20 s"),
         ("flow.bulk.count", "2"),
-        ("flow.bulk.sender.judge", "tagged"),
+        ("flow.bulk.sender.loss_discrimination", "tagged"),
         ("link.wireless.down.queue", "tag_drop"),
         ("link.wireless.down.queue.packets", "5"),
         ("link.wireless.down.arq", "none"),
@@ -193,7 +193,7 @@ fn classes() -> Scenario {
         from = "a"
         to = "c"
         count = 2
-        receiver.shape = { kind = "by_loss", threshold = 0.01 }
+        receiver.ack_splitting = { kind = "by_loss", threshold = 0.01 }
         [flow.bursts]
         kind = "on_off"
         from = "a"
@@ -227,7 +227,7 @@ fn classes_have_losses_and_repeat_acks() {
 fn tags_are_sent_lost_and_dropped() {
     let outcome = run(&tagged(), 1);
     let flow = &outcome.flows[0];
-    assert!(flow.source.tags_sent > 20);
+    assert!(flow.source.tagged_sent > 20);
     for reason in [LossReason::QueueFull, LossReason::Channel, LossReason::Notice] {
         assert!(flow.account.lost[reason] > 0, "{}", reason.name());
     }
@@ -278,11 +278,11 @@ fn fused_hops_change_nothing() {
 #[test]
 fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
     // The channel destroys packets by number only: the same numbers with any receiver.
-    let lost = |shape: &str| {
+    let lost = |ack_splitting: &str| {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");
         draft.set("duration", "100 s").expect("a duration");
-        draft.set("shape", shape).expect("a shape");
+        draft.set("ack_splitting", ack_splitting).expect("a shape");
         let (_, _, observers) = run_watched(
             &draft.check().expect("a valid scenario"),
             5,

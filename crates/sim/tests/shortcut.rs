@@ -55,8 +55,8 @@ fn senders_that_others_limit_do_the_same_the_long_way() {
     let path = "profile=plain,rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";
     let told: u64 = [
         &[("window.size", "30 kB"), ("validate_window", "true")][..],
-        &[("window.size", "30 kB"), ("timing", "delayed"), ("counting", "bytes"), ("f_rto", "true")],
-        &[("link.path.down.channel.loss", "6 %"), ("timing", "delayed"), ("counting", "bytes")],
+        &[("window.size", "30 kB"), ("ack_policy", "delayed"), ("ack_counting", "bytes"), ("f_rto", "true")],
+        &[("link.path.down.channel.loss", "6 %"), ("ack_policy", "delayed"), ("ack_counting", "bytes")],
         &[("flow.bulk.transfer", "300 kB"), ("validate_window", "true")],
         &[("flow.bulk.transfer", "300 kB"), ("validate_window", "true"), ("validate_by", "linux")],
     ]

@@ -5,7 +5,7 @@ use lasthop_sim::{Outcome, run};
 
 /// A terminal that doubles ACKs while p_err exceeds the threshold. Data is lost on the air, ACKs in its own uplink,
 /// which holds one packet in addition to the one in transmission.
-fn terminal(shape: &str, loss: f64, uplink: &str) -> Outcome {
+fn terminal(ack_splitting: &str, loss: f64, uplink: &str) -> Outcome {
     let text = format!(
         r#"
         duration = "200 s"
@@ -27,9 +27,9 @@ fn terminal(shape: &str, loss: f64, uplink: &str) -> Outcome {
         segment = "100 bytes"
         sack = false
         sender.recovery = "reno"
-        receiver.timing = "immediate"
+        receiver.ack_policy = "immediate"
         receiver.window = {{ kind = "buffer", size = "2000 bytes" }}
-        receiver.shape = {{ kind = "by_loss", k = 0, {shape} }}
+        receiver.ack_splitting = {{ kind = "by_loss", k = 0, {ack_splitting} }}
         "#
     );
     run(&Draft::parse(&text, "told").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
@@ -60,8 +60,8 @@ fn the_terminals_own_buffer_is_counted() {
     // A tenth of the data is lost, more ACKs in the uplink: p minus p_buff is 0. With p_buff set to 0, all of p
     // remains.
     let acks = |buffer: &str| {
-        let shape = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
-        let outcome = terminal(&shape, 0.1, "32 kbit/s");
+        let ack_splitting = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
+        let outcome = terminal(&ack_splitting, 0.1, "32 kbit/s");
         let dropped = outcome.flows[0].account.lost_back.total();
         assert!(5 * dropped > outcome.flows[0].destination.acks_sent, "{buffer}: {dropped} dropped");
         acks_per_segment(&outcome)

@@ -88,9 +88,9 @@ mod tests {
         let grid = grid(&[
             ("recovery", &["sack", "reno"]),
             ("duration", &["7 s"]),
-            ("counting", &["bytes", "packets"]),
+            ("ack_counting", &["bytes", "packets"]),
         ]);
-        assert_eq!(grid.paths, ["recovery", "counting"]);
+        assert_eq!(grid.paths, ["recovery", "ack_counting"]);
         let values: Vec<String> = grid.points.iter().map(|point| point.values.join(" ")).collect();
         assert_eq!(values, ["sack bytes", "sack packets", "reno bytes", "reno packets"]);
         assert!(grid.points.iter().all(|point| point.scenario.duration.as_secs() == 7.0));

@@ -62,6 +62,7 @@ pub fn transfer(bytes: u64) -> (Time, u64, u64, u64) {
     (now, ends[1].delivered(), lost, ends[0].counters().retransmitted)
 }
 
+/// Runs the example.
 pub fn main() {
     let (end, delivered, lost, again) = transfer(1_000_000);
     println!("{delivered} bytes arrived, {lost} segments were lost, {again} retransmitted; closed at {end}");

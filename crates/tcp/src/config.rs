@@ -1,9 +1,11 @@
 //! Configuration of an endpoint, and all mechanisms by seam, as scenarios, `lasthop list` and the schema read them.
 
 use crate::endpoint::KeepAlive;
-use crate::receiver::{cause, echo, estimate, shape, timing, window};
+use crate::receiver::loss_discrimination as receiver_loss;
+use crate::receiver::{ack_policy, ack_splitting, ecn_echo, window, window_estimate};
 use crate::rtt::RtoLimits;
-use crate::sender::{congestion, counting, judge, recovery, reduction, slow_start};
+use crate::sender::loss_discrimination as sender_loss;
+use crate::sender::{ack_counting, congestion, recovery, reduction, slow_start};
 use lasthop_base::{Answer, Choice, Duration, Value, seams};
 
 seams! {
@@ -89,14 +91,14 @@ seams! {
     /// ```
     /// use lasthop_base::{Info, Mechanism};
     /// use lasthop_tcp::Catalogue;
-    /// use lasthop_tcp::receiver::shape::{AckShape, Build, Due, Shape};
-    /// use lasthop_tcp::receiver::estimate::PathEstimate;
+    /// use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Build, Due, Shape};
+    /// use lasthop_tcp::receiver::window_estimate::PathEstimate;
     ///
     /// /// Three ACKs for every one.
     /// struct Thrice;
     ///
-    /// impl AckShape for Thrice {
-    ///     fn shape(&mut self, _: &Due, _: &PathEstimate) -> Shape {
+    /// impl AckSplitting for Thrice {
+    ///     fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
     ///         Shape::Copies(3)
     ///     }
     /// }
@@ -107,8 +109,8 @@ seams! {
     /// };
     ///
     /// let mut catalogue = Catalogue::default();
-    /// catalogue.shape.add(&THRICE);
-    /// assert!(catalogue.shape.question().find("thrice").is_some());
+    /// catalogue.ack_splitting.add(&THRICE);
+    /// assert!(catalogue.ack_splitting.question().find("thrice").is_some());
     /// ```
     pub struct Catalogue {
         /// Loss recovery.
@@ -120,21 +122,21 @@ seams! {
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Credit for an ACK.
-        "sender" counting: counting::Build = counting, "window credit per ACK";
+        "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK";
         /// Loss discrimination at the sender, after the repair.
-        "sender" judge: judge::Build = judge, "loss discrimination by the sender";
+        "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss discrimination by the sender";
         /// ACK policy: time of each ACK.
-        "receiver" timing: timing::Build = timing, "ACK policy";
+        "receiver" ack_policy: ack_policy::Build = ack_policy, "ACK policy";
         /// ACK splitting: number and form of the ACKs for each ACK that is due.
-        "receiver" shape: shape::Build = shape, "ACK splitting";
+        "receiver" ack_splitting: ack_splitting::Build = ack_splitting, "ACK splitting";
         /// Echo of congestion marks.
-        "receiver" echo: echo::Build = echo, "ECN echo";
+        "receiver" ecn_echo: ecn_echo::Build = ecn_echo, "ECN echo";
         /// Advertised window.
         "receiver" window: window::Build = window, "advertised window", at first buffer(4 << 20);
         /// Loss discrimination at the receiver.
-        "receiver" cause: cause::Build = cause, "loss discrimination by the receiver";
+        "receiver" receiver_discrimination as "loss_discrimination": receiver_loss::Build = receiver_loss, "loss discrimination by the receiver";
         /// Receiver's estimate of the sender's window.
-        "receiver" estimate: estimate::Build = estimate, "estimate of the sender's window";
+        "receiver" window_estimate: window_estimate::Build = window_estimate, "estimate of the sender's window";
     }
 }
 
@@ -180,7 +182,7 @@ impl Catalogue {
     pub fn pick(&self, mut config: Config, numbers: &[u8]) -> Config {
         for (question, number) in self.questions().into_iter().zip(numbers) {
             let info = question.mechanisms[usize::from(*number) % question.mechanisms.len()];
-            self.answer(&mut config, question.name, &Answer { info, values: info.defaults() });
+            self.answer(&mut config, question, &Answer { info, values: info.defaults() });
         }
         config
     }
@@ -197,7 +199,7 @@ mod tests {
             assert!(question.find(question.default.name).is_some(), "{}", question.name);
             for info in &question.mechanisms {
                 let (mut config, values) = (Config::default(), info.defaults());
-                assert!(catalogue.answer(&mut config, question.name, &Answer { info, values }));
+                assert!(catalogue.answer(&mut config, question, &Answer { info, values }));
                 let named = format!("name: {:?}", info.name);
                 assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
             }
@@ -209,7 +211,8 @@ mod tests {
         let catalogue = Catalogue::default();
         let cubic = catalogue.congestion.question().find("cubic").expect("cubic exists");
         let answer = Answer { info: cubic, values: cubic.defaults() };
-        assert!(!catalogue.answer(&mut Config::default(), "recovery", &answer));
-        assert!(!catalogue.answer(&mut Config::default(), "colour", &answer));
+        for question in catalogue.questions().into_iter().filter(|question| question.name != "congestion") {
+            assert!(!catalogue.answer(&mut Config::default(), question, &answer), "{}", question.name);
+        }
     }
 }

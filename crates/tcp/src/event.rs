@@ -141,7 +141,7 @@ pub struct Counters {
     /// Segments with data retransmitted.
     pub retransmitted: u64,
     /// Segments sent with a tag (low priority).
-    pub tags_sent: u64,
+    pub tagged_sent: u64,
     /// Spurious timeouts undone (F-RTO).
     pub timeouts_undone: u64,
     /// Recoveries undone because all retransmissions were unnecessary (D-SACK).
@@ -171,7 +171,7 @@ impl Counters {
             data_sent: self.data_sent - before.data_sent,
             acks_sent: self.acks_sent - before.acks_sent,
             data_received: self.data_received - before.data_received,
-            tags_sent: self.tags_sent - before.tags_sent,
+            tagged_sent: self.tagged_sent - before.tagged_sent,
             retransmitted: self.retransmitted - before.retransmitted,
             timeouts_undone: self.timeouts_undone - before.timeouts_undone,
             recoveries_undone: self.recoveries_undone - before.recoveries_undone,
@@ -206,7 +206,7 @@ pub(crate) struct Often {
     pub(crate) timeouts: u64,
     pub(crate) duplicate_acks: u64,
     pub(crate) retransmitted: u64,
-    pub(crate) tags_sent: u64,
+    pub(crate) tagged_sent: u64,
 }
 
 /// Rare counters of [`Counters`], and the event queue.
@@ -259,7 +259,7 @@ impl Log {
 
     pub(crate) fn counters(&self) -> Counters {
         let Often { acks_sent, data_received, data_sent, recoveries, timeouts, .. } = self.often;
-        let Often { duplicate_acks, retransmitted, tags_sent, .. } = self.often;
+        let Often { duplicate_acks, retransmitted, tagged_sent, .. } = self.often;
         let counted = Counters {
             acks_sent,
             data_received,
@@ -268,7 +268,7 @@ impl Log {
             timeouts,
             duplicate_acks,
             retransmitted,
-            tags_sent,
+            tagged_sent,
             ..Counters::default()
         };
         let Some(seldom) = &self.seldom else { return counted };

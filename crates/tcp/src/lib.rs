@@ -40,11 +40,11 @@
 //!   scenario.
 //! * [`sender`]: outstanding data and permission to send. Seams: [`sender::recovery`] (loss detection and
 //!   retransmission), [`sender::reduction`] (window reduction during recovery), [`sender::slow_start`] (end
-//!   of slow start), [`sender::congestion`] (congestion window), [`sender::counting`] (credit for an ACK),
-//!   [`sender::judge`] (loss discrimination).
-//! * [`receiver`]: reassembly and acknowledgement. Seams: [`receiver::timing`] (ACK policy),
-//!   [`receiver::shape`] (ACK splitting), [`receiver::echo`] (ECN echo), [`receiver::window`] (advertised
-//!   window), [`receiver::cause`] (loss discrimination), [`receiver::estimate`] (estimate of the path).
+//!   of slow start), [`sender::congestion`] (congestion window), [`sender::ack_counting`] (credit for an ACK),
+//!   [`sender::loss_discrimination`] (loss discrimination).
+//! * [`receiver`]: reassembly and acknowledgement. Seams: [`receiver::ack_policy`] (ACK policy),
+//!   [`receiver::ack_splitting`] (ACK splitting), [`receiver::ecn_echo`] (ECN echo), [`receiver::window`] (advertised
+//!   window), [`receiver::loss_discrimination`] (loss discrimination), [`receiver::window_estimate`] (estimate of the path).
 //! * [`event`]: events and counters of a connection. [`notice`]: a driver's reports that no segment carries.
 //!
 //! # Not modelled

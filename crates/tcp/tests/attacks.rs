@@ -7,7 +7,7 @@ mod script;
 
 use lasthop_base::{Choice, Duration, Value};
 use lasthop_tcp::receiver::window;
-use lasthop_tcp::sender::counting;
+use lasthop_tcp::sender::ack_counting;
 use lasthop_tcp::{Config, Event, State};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 use script::Step::*;
@@ -59,9 +59,9 @@ fn blind_data() {
 }
 
 fn counted(name: &str) -> Script {
-    let counting = Choice::named(counting::ALL, name);
+    let ack_counting = Choice::named(ack_counting::ALL, name);
     let mut script = Script::opened(
-        Config { counting, initial_window: 4, ..config("sack") },
+        Config { ack_counting, initial_window: 4, ..config("sack") },
         Peer { window: u16::MAX, ..Peer::default() },
     );
     script.endpoint.write(1 << 30);
@@ -86,8 +86,9 @@ fn ack_division_in_slow_start() {
 #[test]
 fn ack_division_in_avoidance() {
     let growth = |name, pieces: u64| {
-        let counting = Choice::named(counting::ALL, name);
-        let setup = Config { counting, initial_window: 4, initial_ssthresh: Some(2000), ..config("sack") };
+        let ack_counting = Choice::named(ack_counting::ALL, name);
+        let setup =
+            Config { ack_counting, initial_window: 4, initial_ssthresh: Some(2000), ..config("sack") };
         let mut script = Script::opened(setup, Peer::default());
         script.run([Write(4000), News(1, 4)]);
         (1..=4 * pieces).for_each(|piece| {

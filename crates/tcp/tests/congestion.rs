@@ -3,15 +3,15 @@
 mod script;
 
 use lasthop_base::{Choice, Value};
-use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::sender::{ack_counting, recovery};
 use lasthop_tcp::{Config, Event};
 use lasthop_wire::Flags;
 use script::Step::*;
 use script::{Peer, Script, choose, config};
 
 fn counted(name: &str, initial_window: u32, initial_ssthresh: Option<u64>) -> Script {
-    let counting = Choice::named(counting::ALL, name);
-    Script::sender(Config { counting, initial_window, initial_ssthresh, ..config("sack") })
+    let ack_counting = Choice::named(ack_counting::ALL, name);
+    Script::sender(Config { ack_counting, initial_window, initial_ssthresh, ..config("sack") })
 }
 
 /// Eq. 2: cwnd += min(N, SMSS) for each ACK in slow start.
@@ -161,9 +161,9 @@ fn an_unused_window_does_not_grow() {
 
 /// A sender that validates its window of ten segments; its ACKs count all delivered data.
 fn validating(validates_as_linux: bool, initial_ssthresh: Option<u64>) -> Script {
-    let counting = Choice::named(counting::ALL, "delivered");
+    let ack_counting = Choice::named(ack_counting::ALL, "delivered");
     let setup = Config { validates_window: true, validates_as_linux, initial_ssthresh, ..config("sack") };
-    Script::opened(Config { counting, initial_window: 10, ..setup }, Peer::default())
+    Script::opened(Config { ack_counting, initial_window: 10, ..setup }, Peer::default())
 }
 
 /// A burst that fills the window counts until all of it is acknowledged, at any remaining flight: cwnd after each of

@@ -7,7 +7,7 @@ use fluid::{MSS, Path, cubic};
 use lasthop_base::{Choice, Duration, Time, Value};
 use lasthop_tcp::Config;
 use lasthop_tcp::sender::congestion::{self, AckEvent, Level, LossEvent, Recovered};
-use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::sender::{ack_counting, recovery};
 use script::Step::*;
 use script::{Peer, Script, config};
 
@@ -136,20 +136,20 @@ fn alpha_is_one_beyond_the_prior_window() {
     assert!((fast - 1.0).abs() < 0.03, "{fast}, not 1");
 }
 
-/// §4.3 and §4.2: Reno's estimate counts bytes, the cubic counts by `counting`: ACKs of two segments are half as many.
+/// §4.3 and §4.2: Reno's estimate counts bytes, the cubic counts by `ack_counting`: ACKs of two segments are half as many.
 #[test]
 fn delayed_acks_count_what_they_cover() {
     let gain = |name: &str, friendly: bool, rtt_ms: u64| {
         let mut path = Path::new(cubic(&[("reno_friendly", Value::Flag(friendly))], 1000, 1), rtt_ms);
-        let counting = Choice::named(counting::ALL, name);
-        path.counting = (counting.build)(&counting.values);
+        let ack_counting = Choice::named(ack_counting::ALL, name);
+        path.ack_counting = (ack_counting.build)(&ack_counting.values);
         path.lose();
         path.acknowledge();
         let before = path.window();
         for _ in 0..70 {
             path.now += Duration::from_secs_f64(path.rtt.as_secs() / 350.0);
             let ack = AckEvent { acked: 2 * MSS, segments: 2, delivered: 2 * MSS, ..path.event() };
-            path.control.on_ack(&ack, &mut *path.counting);
+            path.control.on_ack(&ack, &mut *path.ack_counting);
         }
         path.window() - before
     };
@@ -310,7 +310,7 @@ fn acks_in_one_go_find_the_window_used() {
         path.now += Duration::from_secs_f64(0.1 * burst as f64 / window as f64);
         for gone in 1..=burst {
             let ack = AckEvent { in_flight: (window - gone) * MSS, ..path.event() };
-            path.control.on_ack(&ack, &mut *path.counting);
+            path.control.on_ack(&ack, &mut *path.ack_counting);
         }
     }
     let t = path.now.since(began).as_secs();
@@ -369,7 +369,7 @@ fn in_a_connection() {
 fn the_ack_that_ends_a_recovery_counts_what_it_delivers() {
     let mut script = Script::sender(Config {
         congestion: Choice::named(congestion::ALL, "cubic"),
-        counting: Choice::named(counting::ALL, "delivered"),
+        ack_counting: Choice::named(ack_counting::ALL, "delivered"),
         recovery: Choice::named(recovery::ALL, "rack"),
         initial_window: 10,
         ..config("sack")

@@ -4,8 +4,8 @@ mod fluid;
 
 use fluid::{MSS, cubic};
 use lasthop_base::{Choice, Duration, Time, Value};
+use lasthop_tcp::sender::ack_counting::{self, AckCounting};
 use lasthop_tcp::sender::congestion::{AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered};
-use lasthop_tcp::sender::counting::{self, AckCounting};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
+fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
     let mut now = Time::ZERO;
     let mut windows = Vec::new();
     for op in ops {
@@ -56,7 +56,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
                     held,
                     ..AckEvent::default()
                 };
-                control.on_ack(&ack, counting);
+                control.on_ack(&ack, ack_counting);
                 assert!(control.window() >= before, "an ACK lowers it");
             }
             Op::Loss(flight) => control.on_loss(&loss(flight)),
@@ -101,9 +101,9 @@ proptest! {
             ("reno_friendly", Value::Flag(friendly)),
         ];
         let run = || {
-            let counting = Choice::named(counting::ALL, name);
-            let mut counting = (counting.build)(&counting.values);
-            play(&mut *cubic(&values, 10, 1 << 20), &mut *counting, &ops)
+            let ack_counting = Choice::named(ack_counting::ALL, name);
+            let mut ack_counting = (ack_counting.build)(&ack_counting.values);
+            play(&mut *cubic(&values, 10, 1 << 20), &mut *ack_counting, &ops)
         };
         prop_assert_eq!(run(), run());
     }

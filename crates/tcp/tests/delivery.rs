@@ -2,8 +2,8 @@
 
 mod pipe;
 
-use lasthop_tcp::receiver::{cause, timing};
-use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::receiver::{ack_policy, loss_discrimination};
+use lasthop_tcp::sender::{ack_counting, recovery};
 use pipe::{Host, Pipe, Run, host, names, pipe, shapes};
 use proptest::prelude::*;
 
@@ -21,16 +21,17 @@ proptest! {
 fn every_combination_delivers() {
     let mut seed = 0;
     for recovery in names(recovery::ALL) {
-        for counting in names(counting::ALL) {
-            for timing in names(timing::ALL) {
-                for shape in shapes() {
+        for ack_counting in names(ack_counting::ALL) {
+            for ack_policy in names(ack_policy::ALL) {
+                for ack_splitting in shapes() {
                     seed += 1;
                     let host = |iss: u32, writes| Host {
                         recovery,
-                        counting,
-                        timing,
-                        shape,
-                        cause: names(cause::ALL)[seed as usize % cause::ALL.len()],
+                        ack_counting,
+                        ack_policy,
+                        ack_splitting,
+                        cause: names(loss_discrimination::ALL)
+                            [seed as usize % loss_discrimination::ALL.len()],
                         limited_transmit: seed % 2 == 0,
                         reenter: seed % 3 == 0,
                         sack: true,

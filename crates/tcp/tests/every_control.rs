@@ -1,10 +1,10 @@
 //! Properties of every congestion control under arbitrary signals: bounds and reproducibility.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
+use lasthop_tcp::sender::ack_counting::{self, AckCounting};
 use lasthop_tcp::sender::congestion::{
     self, AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered, Start,
 };
-use lasthop_tcp::sender::counting::{self, AckCounting};
 use lasthop_tcp::sender::recovery::AckNews;
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
+fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting, ops: &[Op]) -> Vec<u64> {
     let (mut now, mut mss) = (Time::ZERO, MSS);
     // Controls that model the path, or manage their window, may change it with any ACK.
     let nature = control.nature();
@@ -78,7 +78,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
                     held,
                     ..AckEvent::default()
                 };
-                control.on_ack(&ack, counting);
+                control.on_ack(&ack, ack_counting);
                 assert!(!is_plain || control.window() >= before, "an ACK lowers it");
                 may_rise = true;
             }
@@ -89,7 +89,7 @@ fn play(control: &mut dyn CongestionControl, counting: &mut dyn AckCounting, ops
                     let news = AckNews { now, duplicate: true, clock, mss, ..AckNews::default() };
                     control.observe(&news);
                 }
-                control.on_ack(&AckEvent { now, ..AckEvent::default() }, counting);
+                control.on_ack(&AckEvent { now, ..AckEvent::default() }, ack_counting);
             }
             Op::Loss { flight, marked } => control.on_loss(&LossEvent { marked, ..loss(flight) }),
             Op::Restart(flight) => control.on_restart(&loss(flight)),
@@ -136,16 +136,16 @@ proptest! {
     #[test]
     fn any_signals(
         ops in prop::collection::vec(op(), 1..200),
-        counting in prop::sample::select(vec!["per_ack", "rfc5681", "bytes", "packets", "delivered"]),
+        ack_counting in prop::sample::select(vec!["per_ack", "rfc5681", "bytes", "packets", "delivered"]),
     ) {
         for mechanism in congestion::ALL {
             let choice = Choice::of(mechanism);
             let run = || {
                 let random = Stream::named(1, "sender");
                 let start = Start { window: 10 * MSS, ssthresh: 1 << 30, mss: MSS, selective: true, random };
-                let counting = Choice::named(counting::ALL, counting);
-                let mut counting = (counting.build)(&counting.values);
-                play(&mut *(choice.build)(&choice.values, start), &mut *counting, &ops)
+                let ack_counting = Choice::named(ack_counting::ALL, ack_counting);
+                let mut ack_counting = (ack_counting.build)(&ack_counting.values);
+                play(&mut *(choice.build)(&choice.values, start), &mut *ack_counting, &ops)
             };
             prop_assert_eq!(run(), run(), "{}", mechanism.info.name);
         }

@@ -4,15 +4,15 @@ mod script;
 
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::shape;
-use lasthop_tcp::sender::counting;
+use lasthop_tcp::receiver::ack_splitting;
+use lasthop_tcp::sender::ack_counting;
 use script::Step::*;
 use script::{Script, choose, config};
 
 /// Fig. 2: slow start, cwnd 1, one packet of 1000 bytes answered by ACKs for 300, 600 and 1000 bytes.
-fn after_figure_2(counting: &str) -> Script {
-    let counting = Choice::named(counting::ALL, counting);
-    let mut script = Script::sender(Config { counting, ..config("sack") });
+fn after_figure_2(ack_counting: &str) -> Script {
+    let ack_counting = Choice::named(ack_counting::ALL, ack_counting);
+    let mut script = Script::sender(Config { ack_counting, ..config("sack") });
     script.run([Cwnd(1), New(1), Nothing, Tick(100), AckBytes(300), AckBytes(600), AckBytes(1000)]);
     script
 }
@@ -44,8 +44,8 @@ fn figure_2_rfc5681() {
 /// In avoidance RFC 5681's Eq. 3 counts ACKs (hasegawa §3): M slices of each packet add M SMSS^2/cwnd.
 #[test]
 fn in_avoidance_rfc5681_counts_acks() {
-    let counting = Choice::named(counting::ALL, "rfc5681");
-    let initial = Config { counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
+    let ack_counting = Choice::named(ack_counting::ALL, "rfc5681");
+    let initial = Config { ack_counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
     let mut script = Script::sender(initial);
     script.run([Cwnd(4), News(1, 4), Nothing, Tick(100), AckBytes(300), CwndBytes(4250)]);
     // 4250 + 1000 x 1000 / 4250 = 4485.3, then + 1000 x 1000 / 4485.3 = 4708.2.
@@ -56,8 +56,9 @@ fn in_avoidance_rfc5681_counts_acks() {
 #[test]
 fn in_avoidance_bytes_and_packets_are_immune() {
     for name in ["bytes", "packets"] {
-        let counting = Choice::named(counting::ALL, name);
-        let initial = Config { counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
+        let ack_counting = Choice::named(ack_counting::ALL, name);
+        let initial =
+            Config { ack_counting, initial_window: 4, initial_ssthresh: Some(4000), ..config("sack") };
         let mut script = Script::sender(initial);
         script.run([News(1, 4), Tick(100)]);
         for bytes in [300, 600, 1000, 1001, 1500, 2000, 2999, 3000, 3999] {
@@ -70,7 +71,7 @@ fn in_avoidance_bytes_and_packets_are_immune() {
 fn splitter(values: &[(&'static str, Value)]) -> Script {
     let mut all = vec![("when", Value::Word("always")), ("count", Value::Count(3))];
     all.extend_from_slice(values);
-    Script::receiver(Config { shape: choose(shape::ALL, "split", &all), ..config("sack") })
+    Script::receiver(Config { ack_splitting: choose(ack_splitting::ALL, "split", &all), ..config("sack") })
 }
 
 /// §2.3: the receiver answers a packet with several ACKs, each for a further slice.

@@ -70,7 +70,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 struct Victim {
     endpoint: Endpoint,
-    counting: &'static str,
+    ack_counting: &'static str,
     /// Growth limits are known for Reno only, and only if it reduces immediately.
     is_reno: bool,
     is_at_once: bool,
@@ -100,10 +100,10 @@ impl Victim {
             f_rto: timestamps,
             ..Catalogue::default().pick(Config::default(), mechanisms)
         };
-        let judges = (config.judge.build)(&config.judge.values).is_some();
+        let judges = (config.sender_discrimination.build)(&config.sender_discrimination.values).is_some();
         let is_at_once = (config.reduction.build)(&config.reduction.values).is_none();
         let is_reno = config.congestion.info.name == "reno" && is_at_once;
-        let counting = config.counting.info.name;
+        let ack_counting = config.ack_counting.info.name;
         let mut endpoint = Endpoint::new(config, Role::Active, ISS, Stream::named(1, "victim"));
         let now = Time::ZERO + Duration::from_secs(1);
         endpoint.open(now);
@@ -124,7 +124,7 @@ impl Victim {
         let largest = endpoint.sender().window();
         Victim {
             endpoint,
-            counting,
+            ack_counting,
             is_reno,
             is_at_once,
             judges,
@@ -199,7 +199,7 @@ impl Victim {
         let (board, after) = (sender.board(), sender.window());
         let acked = board.una() - una;
         self.acked += acked;
-        let allowed = match self.counting {
+        let allowed = match self.ack_counting {
             "bytes" => MSS.max(acked.min(2 * MSS)),
             "per_ack" | "rfc5681" => MSS,
             // Partial segments count nothing, a small segment as much as a full one.
@@ -220,7 +220,7 @@ impl Victim {
         }
         self.largest = self.largest.max(after);
         assert!(after >= MSS || (sender.is_recovering() && !self.is_at_once));
-        if self.is_reno && self.counting == "bytes" {
+        if self.is_reno && self.ack_counting == "bytes" {
             assert!(self.gained <= self.acked + MSS, "{} for {} bytes", self.gained, self.acked);
         }
         assert!(board.outstanding() <= self.written + 1 && board.sacked() <= board.outstanding());

@@ -4,12 +4,15 @@ mod script;
 
 use lasthop_base::Choice;
 use lasthop_tcp::Config;
-use lasthop_tcp::sender::judge;
+use lasthop_tcp::sender::loss_discrimination;
 use script::Step::*;
 use script::{Peer, Script, config};
 
-fn with(judge: &str) -> Config {
-    Config { judge: Choice::named(judge::ALL, judge), ..config("new_reno") }
+fn with(sender_discrimination: &str) -> Config {
+    Config {
+        sender_discrimination: Choice::named(loss_discrimination::ALL, sender_discrimination),
+        ..config("new_reno")
+    }
 }
 
 /// Ramani and Karandikar by huang §2: three duplicates with an echo are congestion. The first echo halves the window

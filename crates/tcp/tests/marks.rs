@@ -4,7 +4,7 @@ mod script;
 
 use lasthop_base::{Choice, Value};
 use lasthop_tcp::event::Cause;
-use lasthop_tcp::receiver::echo;
+use lasthop_tcp::receiver::ecn_echo;
 use lasthop_tcp::sender::congestion;
 use lasthop_tcp::{Config, Event};
 use lasthop_wire::Flags;
@@ -15,8 +15,8 @@ const ECN: Peer = Peer { mss: 1000, window: 60_000, scale: None, sack: false, ti
 
 /// Echo flags on the ACKs of segments 1 to 6, with 2 and 4 marked.
 fn echoes(name: &str) -> Vec<bool> {
-    let echo = Choice::named(echo::ALL, name);
-    let mut script = Script::opened(Config { ecn: true, echo, ..config("reno") }, ECN);
+    let ecn_echo = Choice::named(ecn_echo::ALL, name);
+    let mut script = Script::opened(Config { ecn: true, ecn_echo, ..config("reno") }, ECN);
     let mut echoes = Vec::new();
     for number in 1..=6 {
         script.run([if number == 2 || number == 4 { Marked(number) } else { Data(number) }]);

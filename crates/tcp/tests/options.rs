@@ -4,7 +4,7 @@ mod script;
 
 use lasthop_base::{Choice, Duration, Time, Value};
 use lasthop_tcp::event::Cause;
-use lasthop_tcp::receiver::cause;
+use lasthop_tcp::receiver::loss_discrimination;
 use lasthop_tcp::receiver::window;
 use lasthop_tcp::{Config, Event, Role, State};
 use lasthop_wire::{Ecn, Flags, Segment, Timestamps};
@@ -314,11 +314,11 @@ fn a_segment_that_is_not_believed_sets_no_timestamp() {
 #[test]
 fn the_peers_clock_wraps() {
     for (offset, tick) in [(0u32, 1000), (0x9000_0000, 1000), (0xffff_fff0, 1_000_000)] {
-        let jtcp = Choice::named(cause::ALL, "jtcp");
+        let jtcp = Choice::named(loss_discrimination::ALL, "jtcp");
         let timestamp_tick = Duration::from_nanos(tick);
         let peer = Peer { timestamps: true, mss: 1012, ..Peer::default() };
         let mut script = Script::closed(
-            Config { timestamps: true, timestamp_tick, cause: jtcp, ..config("sack") },
+            Config { timestamps: true, timestamp_tick, receiver_discrimination: jtcp, ..config("sack") },
             Role::Passive,
             peer,
         );

@@ -44,7 +44,7 @@ fn sudden_start() {
     script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(4), New(5), Nothing]);
     script.run([Tick(25), Sack(2, &[(1, 2)]), Cwnd(4), Nothing, InFlight(4)]);
     let counters = script.endpoint.counters();
-    assert_eq!((counters.tags_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
+    assert_eq!((counters.tagged_sent, counters.retransmitted, counters.duplicate_acks), (3, 0, 0));
 }
 
 /// A loss halves four segments; of the four dummies' ACKs, the third and fourth restore the window in recovery.

@@ -4,14 +4,15 @@ mod script;
 
 use lasthop_base::{Choice, Duration, Unit, Value};
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::{shape, timing};
+use lasthop_tcp::receiver::{ack_policy, ack_splitting};
 use lasthop_wire::{Flags, Segment};
 use script::Step::*;
 use script::{IRS, Peer, Script, choose, config};
 
 fn delayed() -> Script {
-    let timing = choose(timing::ALL, "delayed", &[("after", Value::Duration(Duration::from_millis(200)))]);
-    Script::receiver(Config { timing, ..config("sack") })
+    let ack_policy =
+        choose(ack_policy::ALL, "delayed", &[("after", Value::Duration(Duration::from_millis(200)))]);
+    Script::receiver(Config { ack_policy, ..config("sack") })
 }
 
 /// RFC 5681 §4.2: at least every second full segment, and within the delay.
@@ -29,9 +30,9 @@ fn delayed_acks() {
 /// MUST-40, "MUST be less than 0.5 seconds", and SHLD-18: 40 ms by default, and half a second is rejected.
 #[test]
 fn an_ack_waits_for_less_than_half_a_second() {
-    let mut script = Script::receiver(Config { timing: Config::default().timing, ..config("sack") });
+    let mut script = Script::receiver(Config { ack_policy: Config::default().ack_policy, ..config("sack") });
     script.run([Data(1), Nothing, Deadline(40), Tick(40), Acked(2), Nothing, NoDeadline]);
-    let parameters = timing::ALL.iter().flat_map(|mechanism| mechanism.info.parameters);
+    let parameters = ack_policy::ALL.iter().flat_map(|mechanism| mechanism.info.parameters);
     let longest: Vec<_> = parameters
         .filter_map(|parameter| match parameter.unit {
             Unit::Duration(_, longest) => Some(longest),
@@ -44,7 +45,7 @@ fn an_ack_waits_for_less_than_half_a_second() {
 /// MUST-58, MUST-59: segments that arrive together are all processed before a single ACK.
 #[test]
 fn what_arrives_together_is_acknowledged_together() {
-    for config in [config("sack"), Config { timing: Config::default().timing, ..config("sack") }] {
+    for config in [config("sack"), Config { ack_policy: Config::default().ack_policy, ..config("sack") }] {
         let mut script = Script::receiver(config);
         script.run([Data(1), Data(2), Data(3), Data(4), Data(5), Data(6), Acked(7), Nothing, NoDeadline]);
     }
@@ -79,8 +80,8 @@ fn data_carries_the_acknowledgement() {
 /// miyoshi §2.2: ACK copies, except in the handshake and for challenges.
 #[test]
 fn copies() {
-    let shape = choose(shape::ALL, "copies", &[("count", Value::Count(3))]);
-    let mut script = Script::receiver(Config { shape, ..config("sack") });
+    let ack_splitting = choose(ack_splitting::ALL, "copies", &[("count", Value::Count(3))]);
+    let mut script = Script::receiver(Config { ack_splitting, ..config("sack") });
     script.run([
         Nothing,
         Data(1),
@@ -100,12 +101,14 @@ fn copies() {
 
 #[test]
 fn delayed_copies_and_slices() {
-    let timing = Choice::named(timing::ALL, "delayed");
-    let shape = choose(shape::ALL, "copies", &[("count", Value::Count(2))]);
-    let mut script = Script::receiver(Config { timing: timing.clone(), shape, ..config("sack") });
+    let ack_policy = Choice::named(ack_policy::ALL, "delayed");
+    let ack_splitting = choose(ack_splitting::ALL, "copies", &[("count", Value::Count(2))]);
+    let mut script =
+        Script::receiver(Config { ack_policy: ack_policy.clone(), ack_splitting, ..config("sack") });
     script.run([Data(1), Nothing, Data(2), Acked(3), Acked(3), Nothing]);
-    let shape = choose(shape::ALL, "split", &[("when", Value::Word("always")), ("count", Value::Count(4))]);
-    let mut script = Script::receiver(Config { timing, shape, ..config("sack") });
+    let ack_splitting =
+        choose(ack_splitting::ALL, "split", &[("when", Value::Word("always")), ("count", Value::Count(4))]);
+    let mut script = Script::receiver(Config { ack_policy, ack_splitting, ..config("sack") });
     script.run([
         Data(1),
         Nothing,

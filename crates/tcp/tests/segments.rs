@@ -60,8 +60,12 @@ fn data_on_a_syn_ack_is_taken() {
     script.arrive(again);
     script.run([AckedBytes(500), Nothing, DataBytes(500, 900), AckedBytes(900), Nothing]);
     assert_eq!(script.endpoint.delivered(), 900);
-    let timing = Config::default().timing;
-    answered(Config { timing, ..config("sack") }, SYN_ACK, 500).run([AckedBytes(500), Nothing, NoDeadline]);
+    let ack_policy = Config::default().ack_policy;
+    answered(Config { ack_policy, ..config("sack") }, SYN_ACK, 500).run([
+        AckedBytes(500),
+        Nothing,
+        NoDeadline,
+    ]);
     for len in [500, 0] {
         let mut script = answered(config("sack"), SYN_ACK | Flags::FIN, len);
         script.run([In(State::CloseWait), AckedBytes(u64::from(len) + 1), Nothing]);

@@ -4,8 +4,8 @@
 
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::endpoint::{KeepAlive, Sent};
-use lasthop_tcp::receiver::timing;
-use lasthop_tcp::sender::{congestion, counting};
+use lasthop_tcp::receiver::ack_policy;
+use lasthop_tcp::sender::{ack_counting, congestion};
 use lasthop_tcp::{Arriving, Config, Endpoint, Event, Role};
 use lasthop_wire::{Ecn, Flags, Segment, Seq};
 use proptest::prelude::*;
@@ -56,8 +56,8 @@ fn config() -> impl Strategy<Value = Config> {
             config.keep_alive = Some(KeepAlive { idle, interval: idle, probes: 5 });
             config.window.values.set("size", lasthop_base::Value::Bytes(buffer));
             config.congestion = Choice::named(congestion::ALL, ["reno", "cubic"][control]);
-            config.counting = Choice::named(counting::ALL, ["per_ack", "bytes", "packets"][counted]);
-            config.timing = Choice::named(timing::ALL, ["immediate", "delayed", "linux"][counted]);
+            config.ack_counting = Choice::named(ack_counting::ALL, ["per_ack", "bytes", "packets"][counted]);
+            config.ack_policy = Choice::named(ack_policy::ALL, ["immediate", "delayed", "linux"][counted]);
             config
         },
     )

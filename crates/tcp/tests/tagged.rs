@@ -4,14 +4,14 @@ mod script;
 
 use lasthop_base::Value;
 use lasthop_tcp::Config;
-use lasthop_tcp::sender::{judge, recovery};
+use lasthop_tcp::sender::{loss_discrimination, recovery};
 use lasthop_wire::Priority;
 use script::Step::*;
 use script::{Script, choose, config};
 
 fn tagging(values: &[(&'static str, Value)]) -> Script {
-    let judge = choose(judge::ALL, "tagged", values);
-    Script::sender(Config { initial_window: 8, judge, ..config("sack") })
+    let sender_discrimination = choose(loss_discrimination::ALL, "tagged", values);
+    Script::sender(Config { initial_window: 8, sender_discrimination, ..config("sack") })
 }
 
 /// §3.A: one segment per window; when its ACK arrives, the next segment is tagged.
@@ -24,7 +24,7 @@ fn one_segment_per_window_has_a_low_priority() {
     script.run([Nothing, Tick(100), Ack(2)]);
     assert_eq!(script.sent("after the ACK").priority, Priority::Low);
     assert_eq!(script.sent("the one after it").priority, Priority::Normal);
-    assert_eq!(script.endpoint.counters().tags_sent, 2);
+    assert_eq!(script.endpoint.counters().tagged_sent, 2);
 }
 
 /// §3.C: "when losses are concluded as due to corruption, the transmit window is restored to the value before".
@@ -65,9 +65,10 @@ fn a_timeout_restores_nothing() {
 /// segments (the 1990s' Reno detects this loss during the repair).
 #[test]
 fn after_a_timeout_no_window_of_before_is_restored() {
-    let judge = choose(judge::ALL, "tagged", &[]);
+    let sender_discrimination = choose(loss_discrimination::ALL, "tagged", &[]);
     let recovery = choose(recovery::ALL, "reno", &[("reenter", Value::Flag(true))]);
-    let mut script = Script::sender(Config { initial_window: 16, judge, recovery, ..config("reno") });
+    let mut script =
+        Script::sender(Config { initial_window: 16, sender_discrimination, recovery, ..config("reno") });
     script.run([News(1, 16), Timeout, Again(1), Tick(10), Ack(2), Again(2), Again(3), Cwnd(2)]);
     script.run([Acks(2, 3), Again(2), Cwnd(2), Ack(3), Cwnd(2)]);
 }

@@ -1,7 +1,7 @@
 //! Loss notices by ACKs, receivers and nodes: the retransmission, and the unreduced window.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_tcp::sender::{judge, recovery};
+use lasthop_tcp::sender::{loss_discrimination, recovery};
 use lasthop_tcp::{Arriving, Config, Endpoint, Notice, Role};
 use lasthop_wire::{Flags, LossHint, NodeNotice, Segment, Seq};
 
@@ -18,14 +18,14 @@ fn at(segment: u32) -> Seq {
 }
 
 impl Peer {
-    fn new(judge: &str, recovery: &str, freezes: bool) -> Peer {
+    fn new(sender_discrimination: &str, recovery: &str, freezes: bool) -> Peer {
         let config = Config {
             segment: MSS,
             sack: false,
             timestamps: false,
             nagle: false,
             freezes,
-            judge: Choice::named(judge::ALL, judge),
+            sender_discrimination: Choice::named(loss_discrimination::ALL, sender_discrimination),
             recovery: Choice::named(recovery::ALL, recovery),
             ..Config::default()
         };

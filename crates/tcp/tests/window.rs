@@ -3,7 +3,7 @@
 mod script;
 
 use lasthop_base::{Choice, Value};
-use lasthop_tcp::receiver::{shape, timing, window};
+use lasthop_tcp::receiver::{ack_policy, ack_splitting, window};
 use lasthop_tcp::{Config, State};
 use script::Step::*;
 use script::{IRS, ISS, Peer, Script, choose, config};
@@ -166,9 +166,10 @@ fn the_right_edge_never_moves_left() {
 #[test]
 fn slices_tell_the_same_right_edge() {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(10_000))]);
-    let split = choose(shape::ALL, "split", &[("when", Value::Word("always")), ("count", Value::Count(3))]);
-    for shape in [split, Choice::named(shape::ALL, "copies")] {
-        let config = Config { window: window.clone(), shape, ..config("sack") };
+    let split =
+        choose(ack_splitting::ALL, "split", &[("when", Value::Word("always")), ("count", Value::Count(3))]);
+    for ack_splitting in [split, Choice::named(ack_splitting::ALL, "copies")] {
+        let config = Config { window: window.clone(), ack_splitting, ..config("sack") };
         let mut script = Script::opened(config, Peer::default());
         script.run([Data(1)]);
         let mut edges = Vec::new();
@@ -245,8 +246,8 @@ fn data_beyond_the_window_is_cut_off() {
 
 fn delayed(size: u64, scale: Option<u8>) -> Script {
     let window = choose(window::ALL, "buffer", &[("size", Value::Bytes(size))]);
-    let timing = Choice::named(timing::ALL, "delayed");
-    Script::opened(Config { window, timing, ..config("sack") }, Peer { scale, ..Peer::default() })
+    let ack_policy = Choice::named(ack_policy::ALL, "delayed");
+    Script::opened(Config { window, ack_policy, ..config("sack") }, Peer { scale, ..Peer::default() })
 }
 
 /// RFC 5681 §4.2: no ACK without news; a change that 16 bits cannot express causes no ACK.

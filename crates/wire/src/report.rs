@@ -39,10 +39,10 @@ impl LossReason {
         match self {
             LossReason::QueueFull => "queue_full",
             LossReason::Channel => "channel",
-            LossReason::Notice => "notice",
+            LossReason::Notice => "tag_drop",
             LossReason::Discarded => "discarded",
             LossReason::EarlyDrop => "early_drop",
-            LossReason::Suppressed => "suppressed",
+            LossReason::Suppressed => "middlebox_removed",
             LossReason::Corrupt => "corrupt",
         }
     }

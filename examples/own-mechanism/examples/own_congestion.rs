@@ -6,10 +6,10 @@
 
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 use lasthop_scenario::{Catalogue, Problem};
+use lasthop_tcp::sender::ack_counting::AckCounting;
 use lasthop_tcp::sender::congestion::{
     AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
 };
-use lasthop_tcp::sender::counting::AckCounting;
 
 /// Entry for the catalogue.
 pub const GAIMD: Mechanism<Build> = Mechanism {
@@ -70,7 +70,7 @@ impl CongestionControl for Gaimd {
         Nature::FIXED
     }
 
-    /// Uses its own byte counting (RFC 3465), not the scenario's `counting`.
+    /// Uses its own byte counting (RFC 3465), not the scenario's `ack_counting`.
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
         if ack.held || ack.phase == Phase::Recovery {
             return;
@@ -129,7 +129,7 @@ impl RateHooks for Gaimd {}
 pub fn goodput_kbps(congestion: &str) -> Result<f64, Problem> {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&GAIMD);
-    let mut draft = catalogue.load("rate=20Mbit/s,rtt=40ms,loss=0.2%,counting=bytes")?;
+    let mut draft = catalogue.load("rate=20Mbit/s,rtt=40ms,loss=0.2%,ack_counting=bytes")?;
     draft.set("congestion", congestion)?;
     let scenario = draft.check()?;
     let bytes: u64 = (1..=5).map(|seed| lasthop_sim::run(&scenario, seed).flows[0].delivered_bytes).sum();

@@ -3,7 +3,7 @@
 
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 use lasthop_scenario::{Catalogue, Problem};
-use lasthop_tcp::receiver::timing::{AckTiming, Arrival, Build, When};
+use lasthop_tcp::receiver::ack_policy::{AckPolicy, Arrival, Build, When};
 
 /// Entry for the catalogue.
 pub const QUICK: Mechanism<Build> = Mechanism {
@@ -26,7 +26,7 @@ struct Quick {
     left: u64,
 }
 
-impl AckTiming for Quick {
+impl AckPolicy for Quick {
     fn on_data(&mut self, arrival: &Arrival) -> When {
         let is_early = self.left > 0;
         self.left = self.left.saturating_sub(1);
@@ -38,18 +38,18 @@ impl AckTiming for Quick {
 }
 
 /// Number of ACKs that the receiver sends in a transfer of 100 segments.
-pub fn acks(timing: &str) -> Result<u64, Problem> {
+pub fn acks(ack_policy: &str) -> Result<u64, Problem> {
     let mut catalogue = Catalogue::default();
-    catalogue.tcp.timing.add(&QUICK);
+    catalogue.tcp.ack_policy.add(&QUICK);
     let mut draft = catalogue.load("rate=10Mbit/s,rtt=40ms,transfer=100000bytes,segment=1000bytes")?;
-    draft.set("timing", timing)?;
+    draft.set("ack_policy", ack_policy)?;
     Ok(lasthop_sim::run(&draft.check()?, 1).flows[0].destination.acks_sent)
 }
 
 /// Prints one line for each of four timings.
 pub fn main() -> Result<(), Problem> {
-    for timing in ["immediate", "delayed", "quick", r#"{ kind = "quick", first = 50 }"#] {
-        println!("{timing}: {} ACKs", acks(timing)?);
+    for ack_policy in ["immediate", "delayed", "quick", r#"{ kind = "quick", first = 50 }"#] {
+        println!("{ack_policy}: {} ACKs", acks(ack_policy)?);
     }
     Ok(())
 }

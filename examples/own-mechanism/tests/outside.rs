@@ -12,18 +12,18 @@ mod own_timing;
 use lasthop_base::{Choice, Info};
 use lasthop_scenario::Catalogue;
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::timing::{self, AckTiming, When};
+use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, When};
 use std::sync::Arc;
 
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add(&own_congestion::GAIMD);
     catalogue.link.queue.add(&own_queue::DROP_FRONT);
-    catalogue.tcp.timing.add(&own_timing::QUICK);
+    catalogue.tcp.ack_policy.add(&own_timing::QUICK);
     catalogue
 }
 
-const PATH: &str = "rate=10Mbit/s,rtt=20ms,congestion=gaimd,queue=drop_front,timing=quick";
+const PATH: &str = "rate=10Mbit/s,rtt=20ms,congestion=gaimd,queue=drop_front,ack_policy=quick";
 
 #[test]
 fn the_programs_run() {
@@ -65,7 +65,7 @@ fn a_middlebox_takes_every_second_ack() {
 /// 100 segments: all acknowledged, or 16 of them and then every second one.
 #[test]
 fn a_receiver_acknowledges_quickly_at_first() {
-    let [all, quick] = ["immediate", "quick"].map(|timing| own_timing::acks(timing).expect("valid"));
+    let [all, quick] = ["immediate", "quick"].map(|ack_policy| own_timing::acks(ack_policy).expect("valid"));
     assert_eq!(all - quick, (100 - 16) / 2);
 }
 
@@ -113,8 +113,8 @@ fn what_is_wrong_with_them_is_said_as_of_ours() {
 #[test]
 fn a_mechanism_may_be_made_at_run_time() {
     struct Every(u64);
-    impl AckTiming for Every {
-        fn on_data(&mut self, arrival: &timing::Arrival) -> When {
+    impl AckPolicy for Every {
+        fn on_data(&mut self, arrival: &ack_policy::Arrival) -> When {
             match arrival.urgent || arrival.unacknowledged >= self.0 * arrival.segment {
                 true => When::Now,
                 false => When::After(lasthop_base::Duration::from_millis(100)),
@@ -124,14 +124,14 @@ fn a_mechanism_may_be_made_at_run_time() {
     let name: &'static str = Box::leak(format!("every_{}", 3).into_boxed_str());
     let info: &'static Info = Box::leak(Box::new(Info { name, ..Info::PLAIN }));
     let every = 3;
-    let build: Arc<timing::Build> = Arc::new(move |_| Box::new(Every(every)));
+    let build: Arc<ack_policy::Build> = Arc::new(move |_| Box::new(Every(every)));
     // In a configuration without catalogue,
-    let config = Config { timing: Choice::own(info, Arc::clone(&build)), ..Config::default() };
+    let config = Config { ack_policy: Choice::own(info, Arc::clone(&build)), ..Config::default() };
     assert!(format!("{config:?}").contains("every_3"));
     // and by name in a scenario.
     let mut catalogue = Catalogue::default();
-    catalogue.tcp.timing.add_own(info, build);
-    let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,timing=every_3";
+    catalogue.tcp.ack_policy.add_own(info, build);
+    let line = "rate=10Mbit/s,rtt=40ms,transfer=90000bytes,segment=1000bytes,ack_policy=every_3";
     let scenario = catalogue.load(line).and_then(|draft| draft.check()).expect("valid");
     let sent = lasthop_sim::run(&scenario, 1).flows[0].destination.acks_sent;
     // 30 for 90 segments, and a few for the SYN-ACK and the close.

@@ -8,11 +8,11 @@ mod stamps;
 use crate::settings::Settings;
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_tcp::ranges::Range;
-use lasthop_tcp::receiver::cause::{Cause, Gap, LossCause, Observation};
-use lasthop_tcp::receiver::estimate::WindowEstimator;
+use lasthop_tcp::receiver::ack_splitting::{AckSplitting, Arrived, Due, Pieces, Shape};
+use lasthop_tcp::receiver::loss_discrimination::{Cause, Gap, LossDiscriminator, Observation};
 use lasthop_tcp::receiver::reassembly::Reassembly;
-use lasthop_tcp::receiver::shape::{AckShape, Arrived, Due, Pieces, Shape};
 use lasthop_tcp::receiver::window::{self, AdvertisedWindow, WindowInput};
+use lasthop_tcp::receiver::window_estimate::WindowEstimator;
 use lasthop_wire::{Backlog, Flags, Segment, Seq};
 use stamps::Stamps;
 
@@ -30,7 +30,7 @@ pub struct Flow {
     own: Option<Syn>,
     peer: Option<Syn>,
     window: Option<Box<dyn AdvertisedWindow>>,
-    shape: Option<Box<dyn AckShape>>,
+    ack_splitting: Option<Box<dyn AckSplitting>>,
     judge: Option<Judge>,
     /// Path estimates for loss discrimination.
     estimator: WindowEstimator,
@@ -64,7 +64,7 @@ struct Syn {
 }
 
 struct Judge {
-    cause: Box<dyn LossCause>,
+    cause: Box<dyn LossDiscriminator>,
     reassembly: Reassembly,
     random: Stream,
 }
@@ -105,7 +105,7 @@ pub struct Told {
 impl Flow {
     /// Creates a connection without observations.
     pub fn new(settings: &Settings, seed: u64) -> Flow {
-        let judge = settings.cause.as_ref().map(|cause| Judge {
+        let judge = settings.loss_discrimination.as_ref().map(|cause| Judge {
             cause: (cause.build)(&cause.values),
             reassembly: Reassembly::starting_at(1),
             random: Stream::named(seed, "agent.cause"),
@@ -114,9 +114,9 @@ impl Flow {
             own: None,
             peer: None,
             window: settings.window.as_ref().map(|choice| (choice.build)(&choice.values)),
-            shape: settings.shape.as_ref().map(|choice| (choice.build)(&choice.values)),
+            ack_splitting: settings.ack_splitting.as_ref().map(|choice| (choice.build)(&choice.values)),
             judge,
-            estimator: (settings.estimate.build)(&settings.estimate.values),
+            estimator: (settings.window_estimate.build)(&settings.window_estimate.values),
             stamps: Stamps::default(),
             edge: 1,
             acknowledged: 1,
@@ -318,8 +318,8 @@ impl Flow {
 
     fn shaped(&mut self, advance: Range) -> Shape {
         let due = Due { advance, segment: self.segment(), uplink: Backlog::default() };
-        let Some(shape) = &mut self.shape else { return Shape::Once };
-        shape.shape(&due, self.estimator.path())
+        let Some(ack_splitting) = &mut self.ack_splitting else { return Shape::Once };
+        ack_splitting.split(&due, self.estimator.path())
     }
 
     fn measure(&mut self, now: Time, bytes: u64, rtt: Option<Duration>) {
@@ -352,16 +352,16 @@ impl Flow {
         }
         estimator.on_arrival(now, range.len(), segment, rtt);
         let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(segment));
-        if let Some(shape) = &mut self.shape {
-            shape.on_arrival(&Arrived { now, missing, repeated });
+        if let Some(ack_splitting) = &mut self.ack_splitting {
+            ack_splitting.on_arrival(&Arrived { now, missing, repeated });
         }
         let Some(range) = change.opened else {
             estimator.on_advance(now, reassembly.next());
             return None;
         };
-        let cause = cause.judge(&Gap { range, segment }, estimator.path(), random);
-        if let Some(shape) = &mut self.shape {
-            shape.on_loss(cause, estimator.path());
+        let cause = cause.discriminate(&Gap { range, segment }, estimator.path(), random);
+        if let Some(ack_splitting) = &mut self.ack_splitting {
+            ack_splitting.on_loss(cause, estimator.path());
         }
         estimator.on_gap(reassembly.highest());
         Some(cause)

@@ -122,8 +122,8 @@ fn without_a_handshake_nothing_is_touched() {
 
 #[test]
 fn slices_end_at_the_kernels_own_ack_and_tell_the_same_edge() {
-    let shape = Some(Settings::shape("split=4", false).unwrap());
-    let mut flow = opened(&Settings { shape, ..Settings::default() }, Some(0));
+    let ack_splitting = Some(Settings::ack_splitting("split=4", false).unwrap());
+    let mut flow = opened(&Settings { ack_splitting, ..Settings::default() }, Some(0));
     let mut pieces = Vec::new();
     assert!(flow.handle_ack(at(30), &ack(1, 10_000), &mut pieces));
     assert_eq!(pieces.len(), 1, "nothing is acknowledged for the first time");
@@ -135,8 +135,8 @@ fn slices_end_at_the_kernels_own_ack_and_tell_the_same_edge() {
 
 #[test]
 fn copies_are_the_same() {
-    let shape = Some(Settings::shape("copies=3", false).unwrap());
-    let mut flow = opened(&Settings { shape, ..Settings::default() }, Some(0));
+    let ack_splitting = Some(Settings::ack_splitting("copies=3", false).unwrap());
+    let mut flow = opened(&Settings { ack_splitting, ..Settings::default() }, Some(0));
     let mut pieces = Vec::new();
     assert!(flow.handle_ack(at(30), &ack(2001, 10_000), &mut pieces));
     assert_eq!(pieces, [Piece { ack: PEER.at(2001), window: 10_000 }; 3]);

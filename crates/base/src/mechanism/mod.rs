@@ -240,7 +240,7 @@ impl Unit {
 }
 
 /// A mechanism's description and constructor. `B` is a function of the values, such as
-/// `dyn Fn(&Values) -> Box<dyn AckShape> + Send + Sync`; each seam names its own `Build`.
+/// `dyn Fn(&Values) -> Box<dyn AckSplitting> + Send + Sync`; each seam names its own `Build`.
 ///
 /// ```
 /// use lasthop_base::{Choice, Info, Mechanism, Parameter, Unit, Values};

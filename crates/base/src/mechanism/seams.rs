@@ -7,7 +7,7 @@
 ///   `ALL`, further lists, and a label. `at first` gives an initial choice other than `DEFAULT`.
 ///
 /// ```
-/// mod shape {
+/// mod ack_splitting {
 ///     use lasthop_base::{Info, Mechanism, Values};
 ///
 ///     pub type Build = dyn Fn(&Values) -> u32 + Send + Sync;
@@ -29,12 +29,12 @@
 ///     /// Its seams.
 ///     pub struct Catalogue {
 ///         /// ACK splitting.
-///         "receiver" shape: shape::Build = shape, "ACK splitting";
+///         "receiver" ack_splitting: ack_splitting::Build = ack_splitting, "ACK splitting";
 ///     }
 /// }
 ///
 /// let (catalogue, config) = (Catalogue::default(), Config::of(1000));
-/// assert_eq!((config.shape.info.name, catalogue.questions()[0].name), ("once", "shape"));
+/// assert_eq!((config.ack_splitting.info.name, catalogue.questions()[0].name), ("once", "ack_splitting"));
 /// ```
 #[macro_export]
 macro_rules! seams {
@@ -49,7 +49,7 @@ macro_rules! seams {
         pub struct $Catalogue:ident {
             $(
                 $(#[$of_seam:meta])*
-                $side:literal $seam:ident: $build:ty = $module:ident $(+ $more:ident)*, $question:literal
+                $side:literal $seam:ident $(as $key:literal)?: $build:ty = $module:ident $(+ $more:ident)*, $question:literal
                 $(, at first $choice:expr)?;
             )*
         }
@@ -87,7 +87,7 @@ macro_rules! seams {
             fn default() -> $Catalogue {
                 $Catalogue {
                     $($seam: $crate::Seam::new(
-                        $side, stringify!($seam), $question, &$module::DEFAULT, $module::ALL,
+                        $side, $crate::seams!(= $seam $($key)?), $question, &$module::DEFAULT, $module::ALL,
                     )$(.with($more::ALL))*,)*
                 }
             }
@@ -100,14 +100,17 @@ macro_rules! seams {
             }
 
             /// Stores an answer in a configuration; returns false for an unknown seam or mechanism.
-            pub fn answer(&self, config: &mut $Config, question: &str, answer: &$crate::Answer) -> bool {
-                match question {
-                    $(stringify!($seam) => self.$seam.answer(answer, &mut config.$seam),)*
-                    _ => false,
-                }
+            pub fn answer(&self, config: &mut $Config, question: &$crate::Question, answer: &$crate::Answer) -> bool {
+                let wanted = (question.side, question.name);
+                $(if wanted == ($side, $crate::seams!(= $seam $($key)?)) {
+                    return self.$seam.answer(answer, &mut config.$seam);
+                })*
+                false
             }
         }
     };
+    (= $seam:ident) => { stringify!($seam) };
+    (= $seam:ident $key:literal) => { $key };
     (@ $module:ident) => { $crate::Choice::of(&$module::DEFAULT) };
     (@ $module:ident, $choice:expr) => { $choice };
     (# $value:expr) => { $value };

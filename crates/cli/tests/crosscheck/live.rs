@@ -44,7 +44,7 @@ fn difference(object: &Value) -> f64 {
 #[test]
 fn real_tcp_agrees_with_the_simulator_on_a_full_queue() {
     let path = "rate=4Mbit/s,rtt=30ms,queue=20packets";
-    let kernels = ["--set", "counting=packets", "--set", "recovery.limited_transmit=true"];
+    let kernels = ["--set", "ack_counting=packets", "--set", "recovery.limited_transmit=true"];
     let senders = ["--senders", "lasthop,lasthop-to-kernel,reno", "--runs", "2", "--set", "duration=3s"];
     let machine = Machine::watch();
     let Some(objects) = compared(&[&[path], kernels.as_slice(), &senders].concat()) else { return };

@@ -36,6 +36,7 @@ use live::traffic;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Once;
 
+/// A path without losses.
 pub const CLEAN: &str = "rate=10Mbit/s,rtt=20ms,queue=200packets";
 
 /// Whether emulation is possible here; prints the reason once if not.
@@ -49,10 +50,12 @@ pub fn is_possible() -> bool {
     true
 }
 
+/// Runs `lasthop emulate` without standard input.
 pub fn emulate(arguments: &[&str]) -> Output {
     emulating(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
+/// Command `lasthop emulate`.
 pub fn emulating(arguments: &[&str]) -> Command {
     let mut command = lasthop();
     command.arg("emulate").args(arguments);

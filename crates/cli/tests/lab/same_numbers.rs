@@ -14,7 +14,7 @@ const LINES: &[&str] = &[
     "rate=5Mbit/s,rtt=100ms,loss=1%,congestion=bbr,recovery=rack,count=2,duration=5s",
     "rate=20Mbit/s,rtt=30ms,ber=1e-5,arq={kind=\"repeat\",transmissions=4,delay=\"6 ms\"},duration=5s",
     "hasegawa,duration=20s",
-    "hasegawa,shape=split,cause=jtcp,link.wireless.down.channel.rate=7e-5,duration=20s",
+    "hasegawa,ack_splitting=split,receiver.loss_discrimination=jtcp,link.wireless.down.channel.rate=7e-5,duration=20s",
     "hasegawa,node.bs.middlebox=snoop,duration=20s",
     "umts,duration=20s",
     "umts-fading,duration=10s",

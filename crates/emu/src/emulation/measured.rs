@@ -23,7 +23,7 @@ pub struct Tally {
     /// Packets that the kernel refused at this end.
     pub refused: u64,
     /// Copies that links made of packets to this end; not part of `offered`.
-    pub copied: u64,
+    pub duplicated: u64,
     /// Packets delivered with a flipped bit; also part of `delivered`.
     pub damaged: u64,
 }
@@ -149,7 +149,7 @@ impl Measured {
 
     pub(crate) fn copy(&mut self, forward: bool) {
         let to = if forward { End::Client } else { End::Server };
-        self.tallies[to as usize].copied += 1;
+        self.tallies[to as usize].duplicated += 1;
     }
 
     pub(crate) fn damage(&mut self, at: End) {

@@ -5,7 +5,7 @@ use lasthop_os::ends::{DEVICE, Ends};
 use lasthop_os::error::SystemError;
 use lasthop_os::namespace;
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::timing::at_once;
+use lasthop_tcp::receiver::ack_policy::at_once;
 use lasthop_tcp::receiver::window::WindowInput;
 use std::fs;
 
@@ -57,7 +57,7 @@ impl Settings {
         if tuned.is_none() {
             route.extend(["window".to_owned(), window.to_string()]);
         }
-        if !destination.timing.info.as_linux && at_once(&destination.timing)[0] {
+        if !destination.ack_policy.info.as_linux && at_once(&destination.ack_policy)[0] {
             route.extend(["quickack".to_owned(), "1".to_owned()]);
         }
         let sysctls = sysctls.map(|(name, value)| (name.to_owned(), value)).to_vec();
@@ -118,7 +118,7 @@ fn window_of(destination: &Config) -> u64 {
 }
 
 fn untold_sender(source: &Config) -> Vec<String> {
-    let (recovery, counting) = (&source.recovery, &source.counting);
+    let (recovery, ack_counting) = (&source.recovery, &source.ack_counting);
     let is_limited = !recovery.values.iter().any(|told| told == ("limited_transmit", &Value::Flag(false)));
     unless([
         (
@@ -126,8 +126,8 @@ fn untold_sender(source: &Config) -> Vec<String> {
             format!("recovery = {}: without SACK the kernel recovers like NewReno", recovery.info.name),
         ),
         (
-            counting.info.as_linux,
-            format!("counting = {}: the kernel counts whole segments (packets)", counting.info.name),
+            ack_counting.info.as_linux,
+            format!("ack_counting = {}: the kernel counts whole segments (packets)", ack_counting.info.name),
         ),
         (
             is_limited,
@@ -138,13 +138,16 @@ fn untold_sender(source: &Config) -> Vec<String> {
             source.rto.initial == KERNELS_INITIAL_RTO,
             format!("initial_rto = {}: 1 s in the kernel", source.rto.initial),
         ),
-        (source.judge.info.as_linux, format!("judge = {}", source.judge.info.name)),
+        (
+            source.sender_discrimination.info.as_linux,
+            format!("loss_discrimination = {}", source.sender_discrimination.info.name),
+        ),
         (!source.accecn, format!("ecn_feedback = accurate: {ACCURATE}")),
     ])
 }
 
 fn untold_receiver(destination: &Config) -> Vec<String> {
-    let [first, second] = at_once(&destination.timing);
+    let [first, second] = at_once(&destination.ack_policy);
     fn usual<B: ?Sized>(choice: &Choice<B>) -> (bool, String) {
         (choice.info.as_linux, format!("the receiver's mechanism `{}`", choice.info.name))
     }
@@ -155,10 +158,10 @@ fn untold_receiver(destination: &Config) -> Vec<String> {
                 .to_owned(),
         ),
         (first || second, "timing.every: the kernel acknowledges every second segment".to_owned()),
-        usual(&destination.shape),
-        usual(&destination.echo),
+        usual(&destination.ack_splitting),
+        usual(&destination.ecn_echo),
         usual(&destination.window),
-        usual(&destination.cause),
+        usual(&destination.receiver_discrimination),
         (!destination.accecn, format!("ecn_feedback = accurate of the receiver: {ACCURATE}")),
     ])
 }
@@ -171,8 +174,8 @@ fn unless<const N: usize>(told: [(bool, String); N]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lasthop_tcp::receiver::{timing, window};
-    use lasthop_tcp::sender::{counting, recovery};
+    use lasthop_tcp::receiver::{ack_policy, window};
+    use lasthop_tcp::sender::{ack_counting, recovery};
 
     fn value<'a>(settings: &'a Settings, name: &str) -> &'a str {
         &settings.sysctls.iter().find(|(known, _)| known == name).expect("it is told").1
@@ -182,7 +185,7 @@ mod tests {
     fn the_kernel_is_told_what_it_can_be() {
         let source = Config { initial_window: 3, ..Config::default() };
         let destination = Config {
-            timing: Choice::named(timing::ALL, "immediate"),
+            ack_policy: Choice::named(ack_policy::ALL, "immediate"),
             timestamps: false,
             ..Config::default()
         };
@@ -198,11 +201,11 @@ mod tests {
     fn a_kernel_is_left_to_itself_where_a_kernel_is_simulated() {
         let source = Config {
             recovery: Choice::named(recovery::ALL, "rack"),
-            counting: Choice::named(counting::ALL, "delivered"),
+            ack_counting: Choice::named(ack_counting::ALL, "delivered"),
             ..Config::default()
         };
         let destination = Config {
-            timing: Choice::named(timing::ALL, "linux"),
+            ack_policy: Choice::named(ack_policy::ALL, "linux"),
             window: Choice::named(window::ALL, "autotuned"),
             ..Config::default()
         };
@@ -216,7 +219,8 @@ mod tests {
 
     #[test]
     fn what_it_cannot_be_told_is_said() {
-        let mut source = Config { counting: Choice::named(counting::ALL, "packets"), ..Config::default() };
+        let mut source =
+            Config { ack_counting: Choice::named(ack_counting::ALL, "packets"), ..Config::default() };
         source.recovery.values.set("limited_transmit", Value::Flag(true));
         assert_eq!(Settings::like(&source, &Config::default()).1, Untold::default());
         source.recovery = Choice::named(recovery::ALL, "tahoe");

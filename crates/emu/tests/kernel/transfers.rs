@@ -9,7 +9,7 @@ use lasthop_host::{Handle, Host, Options};
 use lasthop_os::Tun;
 use lasthop_tcp::Config;
 use lasthop_tcp::rtt::RtoLimits;
-use lasthop_tcp::sender::{congestion, counting, recovery};
+use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use std::io::Cursor;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -170,13 +170,13 @@ fn strategies() -> Vec<Options> {
     let mut all = Vec::new();
     for recovery in recovery::ALL {
         for congestion in congestion::ALL {
-            for counting in counting::ALL {
+            for ack_counting in ack_counting::ALL {
                 let number = all.len();
                 all.push(Options {
                     tcp: Config {
                         recovery: Choice::named(recovery::ALL, recovery.info.name),
                         congestion: Choice::named(congestion::ALL, congestion.info.name),
-                        counting: Choice::named(counting::ALL, counting.info.name),
+                        ack_counting: Choice::named(ack_counting::ALL, ack_counting.info.name),
                         ecn: number % 3 == 0,
                         accecn: number % 5 == 0,
                         nagle: number % 4 != 0,

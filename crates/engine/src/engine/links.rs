@@ -296,7 +296,7 @@ impl Engine {
         let mut packet = Packet { again: true, ..original };
         self.number(&mut packet);
         let carried = &mut self.flows[packet.flow.0 as usize];
-        carried.account.rest().copied[usize::from(!packet.forward)] += 1;
+        carried.account.rest().duplicated[usize::from(!packet.forward)] += 1;
         if carried.traffic.is_external() {
             self.passing.note_copy(&packet, original.number);
         }

@@ -34,7 +34,7 @@ struct Side {
     has_failed: bool,
     send_buffer: usize,
     receive_buffer: u64,
-    counting: &'static str,
+    ack_counting: &'static str,
     /// Whether the window's growth is bounded by Reno's rule: Reno with an immediate reduction and no undo.
     is_plain: bool,
 }
@@ -43,7 +43,7 @@ struct Side {
 fn is_plain(config: &Config) -> bool {
     config.congestion.info.name == "reno"
         && (config.reduction.build)(&config.reduction.values).is_none()
-        && (config.judge.build)(&config.judge.values).is_none()
+        && (config.sender_discrimination.build)(&config.sender_discrimination.values).is_none()
 }
 
 struct Play<'a> {
@@ -98,7 +98,7 @@ impl<'a> Play<'a> {
                 has_failed: false,
                 send_buffer: options.send_buffer,
                 receive_buffer: options.receive_buffer.expect("the script sets it"),
-                counting: options.tcp.counting.info.name,
+                ack_counting: options.tcp.ack_counting.info.name,
                 is_plain: is_plain(&options.tcp),
             }
         });
@@ -333,7 +333,7 @@ impl Side {
     fn check_window(&self, before: &Info, after: &Info) {
         let acked = after.bytes_acked.saturating_sub(before.bytes_acked);
         let mss = after.snd_mss;
-        let credit = match self.counting {
+        let credit = match self.ack_counting {
             "per_ack" if acked > 0 => mss,
             "per_ack" => 0,
             "rfc5681" => acked.min(mss),

@@ -3,7 +3,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use lasthop_base::Choice;
 use lasthop_host::Options;
-use lasthop_tcp::receiver::timing;
+use lasthop_tcp::receiver::ack_policy;
 use lasthop_tcp::{Catalogue, Config};
 
 /// Two hosts, their texts, and the fate of their packets.
@@ -74,15 +74,40 @@ pub enum Blind {
     /// A reset in the window that is not exactly the next byte (RFC 5961 §3).
     NearReset(u16),
     /// A SYN anywhere (RFC 5961 §4).
-    Syn { at: u32, acks: bool },
+    Syn {
+        at: u32,
+        acks: bool,
+    },
     /// Data in the window with an ACK of bytes never sent (RFC 5961 §5).
-    UnsentAck { ahead: u32, at: u16, len: u16, stamp: u32 },
+    UnsentAck {
+        ahead: u32,
+        at: u16,
+        len: u16,
+        stamp: u32,
+    },
     /// Data in the window with an ACK that is too old (RFC 5961 §5).
-    AncientAck { behind: u32, at: u16, len: u16, stamp: u32 },
-    FarData { at: u32, len: u16, stamp: u32 },
-    OldData { at: u32, len: u16, stamp: u32 },
+    AncientAck {
+        behind: u32,
+        at: u16,
+        len: u16,
+        stamp: u32,
+    },
+    FarData {
+        at: u32,
+        len: u16,
+        stamp: u32,
+    },
+    OldData {
+        at: u32,
+        len: u16,
+        stamp: u32,
+    },
     /// Data in the window from before the connection's first timestamp (RFC 7323 §5).
-    OldStamp { behind: u32, at: u16, len: u16 },
+    OldStamp {
+        behind: u32,
+        at: u16,
+        len: u16,
+    },
 }
 
 /// A segment that differs from a valid one in any way; distances are relative to the expected values.
@@ -136,7 +161,10 @@ impl Setup {
             ecn,
             accecn,
             nagle,
-            timing: Choice::named(timing::ALL, if self.delays_acks { "delayed" } else { "immediate" }),
+            ack_policy: Choice::named(
+                ack_policy::ALL,
+                if self.delays_acks { "delayed" } else { "immediate" },
+            ),
             window: Options::default().tcp.window,
             ..Catalogue::default().pick(Options::default().tcp, &self.mechanisms)
         };

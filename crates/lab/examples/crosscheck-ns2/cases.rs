@@ -132,7 +132,7 @@ fn miyoshi() -> Result<Vec<Case>, Problem> {
             let shape = if acks == 1 { "once" } else { "copies" };
             let mut case = Case::new("miyoshi", label, 40, Draft::parse(text, name)?)
                 .set("duration", &format!("{seconds} s"))?
-                .set("shape", shape)?;
+                .set("ack_splitting", shape)?;
             for node in 1..=nodes {
                 case = case.set(&format!("link.radio{node}.channel.loss"), &loss.to_string())?;
             }

@@ -226,10 +226,14 @@ impl List<'_> {
             self.add(Place::Receiver, format!("receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3), set);
         }
         if has_air {
-            let mut set = self.of_flows("receiver.shape", "split");
-            set.extend(self.of_flows("receiver.cause", "rtt"));
-            self.add_live("ACK splitting (loss discrimination by RTT)", set, "--acks split --cause rtt");
-            let set = self.of_flows("receiver.shape", "copies");
+            let mut set = self.of_flows("receiver.ack_splitting", "split");
+            set.extend(self.of_flows("receiver.loss_discrimination", "rtt"));
+            self.add_live(
+                "ACK splitting (loss discrimination by RTT)",
+                set,
+                "--acks split --loss-discrimination rtt",
+            );
+            let set = self.of_flows("receiver.ack_splitting", "copies");
             self.add_live("two copies of each ACK", set, "--acks copies");
         }
     }

@@ -115,11 +115,11 @@ segment = "1000 bytes"
 
 [flow.bulk.sender]
 recovery = "sack"
-counting = "per_ack"
+ack_counting = "per_ack"
 initial_window = 2
 
 [flow.bulk.receiver]
-timing = "immediate"
+ack_policy = "immediate"
 "#;
 
 /// One flow between two Linux hosts: RACK-TLP, PRR, Linux's CUBIC, its receiver; one packet in a thousand is lost.
@@ -173,10 +173,10 @@ stagger = "1 ms"
 
 [flow.bulk.sender]
 recovery = "sack"
-counting = "per_ack"
+ack_counting = "per_ack"
 
 [flow.bulk.receiver]
-timing = "immediate"
+ack_policy = "immediate"
 "#;
 
 #[cfg(test)]

@@ -300,7 +300,7 @@ mod tests {
         assert!(completed > 0 && completed < 8, "{some}");
         assert_eq!((&some["completed_s"]["mean"], &some["completed_s"]["p99"]), (&Value::Null, &Value::Null));
         assert_eq!(none["completed_s"]["completed"], 0, "the object exists without a completed transfer");
-        assert_eq!(none["completed_s"]["watched_s"], 5.0);
+        assert_eq!(none["completed_s"]["max_follow_up_s"], 5.0);
         // All eight pairs count; without a completed transfer the difference uses the run's end.
         for case in [some, none] {
             assert_eq!(case["restricted_completed_s"]["difference"]["runs"], 8);

@@ -27,15 +27,21 @@ pub struct Completion {
     /// Times, s, with the share complete from then on (0 to 1); at most [`distribution::POINTS`] pairs.
     pub distribution: Vec<[f64; 2]>,
     /// Longest observation of any transfer, s: lower bound of every quantile that is `None`.
-    pub watched_s: f64,
+    pub max_follow_up_s: f64,
 }
 
 impl Completion {
     /// Names and meanings of the quantiles' rows.
     pub const ROWS: [(&str, &str); 3] = [
         ("completed_p50_s", "time in which half of all transfers were complete, s"),
-        ("completed_p95_s", "time in which 95 % of all transfers were complete, s; >: fewer completed before the run's end"),
-        ("completed_p99_s", "time in which 99 % of all transfers were complete, s; >: fewer completed before the run's end"),
+        (
+            "completed_p95_s",
+            "time in which 95 % of all transfers were complete, s; >: fewer completed before the run's end",
+        ),
+        (
+            "completed_p99_s",
+            "time in which 99 % of all transfers were complete, s; >: fewer completed before the run's end",
+        ),
     ];
 
     /// Completions of one flow, by its index in each repetition.
@@ -63,13 +69,13 @@ impl Completion {
     /// Completions of transfers given as observed time, s, and whether complete; `None` without any.
     pub fn of_times(mut times: Vec<(f64, bool)>) -> Option<Completion> {
         Completion::sort(&mut times);
-        let watched_s = times.last()?.0;
+        let max_follow_up_s = times.last()?.0;
         Some(Completion {
             completed: times.iter().filter(|(_, complete)| *complete).count(),
             transfers: times.len(),
             quantiles: QUANTILES.map(|(_, share)| quantile(&times, share)),
             distribution: distribution::thinned(distribution::course(&times)),
-            watched_s,
+            max_follow_up_s,
         })
     }
 
@@ -93,20 +99,20 @@ impl Completion {
         [0, 1, 2].map(|at| {
             let shown = match self.quantiles[at] {
                 Some(seconds) => plain(seconds),
-                None => format!("> {}", plain(self.watched_s)),
+                None => format!("> {}", plain(self.max_follow_up_s)),
             };
             (Completion::ROWS[at].0, shown)
         })
     }
 
-    /// Adds counts, quantiles (null above `watched_s`), `watched_s` and the distribution to a [`COMPLETED`] object.
+    /// Adds counts, quantiles (null above `max_follow_up_s`), `max_follow_up_s` and the distribution to a [`COMPLETED`] object.
     pub fn extend(&self, object: &mut Map<String, Value>) {
         object.insert("completed".into(), json!(self.completed));
         object.insert("transfers".into(), json!(self.transfers));
         for ((name, _), seconds) in QUANTILES.iter().zip(self.quantiles) {
             object.insert((*name).into(), json!(seconds));
         }
-        object.insert("watched_s".into(), json!(self.watched_s));
+        object.insert("max_follow_up_s".into(), json!(self.max_follow_up_s));
         if self.transfers > 1 {
             object.insert("distribution".into(), json!(self.distribution));
         }

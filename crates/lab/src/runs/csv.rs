@@ -155,7 +155,7 @@ pub const COLUMNS: &[Column] = &[
         of: |flow| lost(flow, LossReason::Channel),
     },
     Column {
-        name: "lost_notice",
+        name: "lost_tag_drop",
         doc: "packets of the flow dropped so far to signal another packet's overflow",
         of: |flow| lost(flow, LossReason::Notice),
     },

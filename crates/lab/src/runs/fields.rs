@@ -28,7 +28,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("p50", "completed_s: time in which half of all transfers were complete, s; null if fewer completed"),
     ("p95", "completed_s: time in which 95 % were complete, s; null if fewer completed"),
     ("p99", "completed_s: time in which 99 % were complete, s; null if fewer completed"),
-    ("watched_s", "completed_s: longest observation of any transfer, s; every null quantile is longer"),
+    ("max_follow_up_s", "completed_s: longest observation of any transfer, s; every null quantile is longer"),
     (
         "distribution",
         "completed_s: pairs of a time, s, and the share complete by then (0 to 1), at hundredths; needs two transfers",

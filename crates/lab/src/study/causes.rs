@@ -1,6 +1,6 @@
 //! `causes.toml`: cause of each differing row, with a command that demonstrates the cause.
 //!
-//! Every row with the verdict `differs` or `shape` gets a cause: the first written cause that matches the row;
+//! Every row with the verdict `differs` or `ack_splitting` gets a cause: the first written cause that matches the row;
 //! otherwise the answers under which the row agrees; otherwise `open`.
 
 use super::readings::{Read, twin};
@@ -131,7 +131,7 @@ fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
 
 type Found = (String, Option<String>);
 
-/// Sets the cause of each row with the verdict `differs` or `shape`.
+/// Sets the cause of each row with the verdict `differs` or `ack_splitting`.
 pub fn attach(study: &Study, items: &mut [Item], readings: &mut [Read<'_>], tried: &mut [Tried<'_>]) {
     let of_default: Vec<Option<Found>> = {
         let others: Vec<Other<'_>> = answers(tried).chain(readings.iter().map(Other::of)).collect();

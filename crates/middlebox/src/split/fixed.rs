@@ -1,10 +1,10 @@
 //! A congestion window of constant size, for a link without other senders.
 
 use lasthop_base::{Choice, Info};
+use lasthop_tcp::sender::ack_counting::AckCounting;
 use lasthop_tcp::sender::congestion::{
     AckEvent, Build, CongestionControl, LossEvent, Nature, RateHooks, Recovered,
 };
-use lasthop_tcp::sender::counting::AckCounting;
 use std::sync::Arc;
 
 const INFO: Info = Info {

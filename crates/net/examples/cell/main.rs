@@ -55,6 +55,7 @@ fn label(out: &mut String, [x, y]: [f64; 2], anchor: &str, colour: &str, text: &
     );
 }
 
+/// Runs the example.
 pub fn main() {
     let counts = [1, 2, 5, 10, 20, 50];
     let measured: Vec<(usize, (f64, f64))> = counts.map(|n| (n, bianchi::saturated(n))).to_vec();

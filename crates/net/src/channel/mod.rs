@@ -32,7 +32,9 @@ pub struct Air {
 /// Outcome of a transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
+    /// The packet arrives undamaged.
     Intact,
+    /// The packet is destroyed.
     Lost,
 }
 

@@ -167,7 +167,7 @@ impl Delivery {
     pub(super) fn expire(&mut self, out: &mut Vec<Output>) {
         let at = self.deadline;
         self.deadline = Time::NEVER;
-        self.counters.waits_expired += 1;
+        self.counters.reordering_timeouts += 1;
         while self.next < self.trigger {
             let place = (self.next - self.base) as usize;
             if let State::Whole(since) = self.sdus[place].state {

@@ -109,7 +109,7 @@ impl Direction {
         self.free_at = now + self.slot;
         if self.processes.repeat(now) {
             self.delivery.counters.blocks += 1;
-            self.delivery.counters.blocks_again += 1;
+            self.delivery.counters.blocks_retransmitted += 1;
             return;
         }
         let Some(index) = self.processes.free(now) else { return };
@@ -182,7 +182,7 @@ impl Direction {
                 self.statuses.look(now, self.reassembly.known());
                 continue;
             }
-            self.delivery.counters.waits_expired += 1;
+            self.delivery.counters.reordering_timeouts += 1;
             while let Some(gone) = self.reassembly.give_up() {
                 self.delivery.give_up(at, gone, out);
             }

@@ -171,7 +171,7 @@ mod tests {
             for info in &question.mechanisms {
                 let mut config = Config::wire(Service::Rate(Rate::from_bps(1)), Duration::ZERO);
                 let values = info.defaults();
-                assert!(catalogue.answer(&mut config, question.name, &Answer { info, values }));
+                assert!(catalogue.answer(&mut config, question, &Answer { info, values }));
                 let named = format!("name: {:?}", info.name);
                 assert!(format!("{config:?}").contains(&named), "{} {named}", question.name);
             }

@@ -74,7 +74,7 @@ impl Receiver {
     /// Handles all expiries of WT up to and including `until`.
     pub(super) fn run_until(&mut self, until: Time, counters: &mut Counters, out: &mut Vec<Output>) {
         while self.deadline <= until {
-            counters.waits_expired += u64::from(self.wait > Duration::ZERO);
+            counters.reordering_timeouts += u64::from(self.wait > Duration::ZERO);
             self.expire(self.deadline, counters, out);
         }
     }

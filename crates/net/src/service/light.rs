@@ -76,6 +76,7 @@ impl LightTrace {
         Ok(())
     }
 
+    /// Number of packet trains.
     pub fn trains(&self) -> usize {
         self.trains.len()
     }

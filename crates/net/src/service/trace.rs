@@ -24,6 +24,7 @@ pub struct Trace {
     bytes: u64,
 }
 
+/// Error in a trace file: line and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceError {
     /// Line number from 1; 0: the whole trace.

@@ -77,7 +77,7 @@ fn what_harq_leaves_and_what_it_costs() {
         close(counters.blocks as f64 / n, sent, transmissions as f64 / 2.0 / n.sqrt(), &what);
         let slots = link.now.as_secs() * 1000.0;
         assert!(slots - (counters.blocks as f64) < 100.0, "{what}: {slots} slots, {counters:?}");
-        assert_eq!(counters.blocks, counters.blocks_again + n as u64);
+        assert_eq!(counters.blocks, counters.blocks_retransmitted + n as u64);
         assert_eq!(counters.blocks_given_up, link.lost.len() as u64);
     }
 }
@@ -150,7 +150,7 @@ fn without_acknowledgement_a_lost_block_costs_one_t_reassembly() {
         assert!(arrived.since(expected) <= MS, "{number} at {arrived:?}, not {expected:?}");
     }
     let counters = link.counters();
-    assert_eq!((counters.waits_expired, counters.longest_wait), (1, MS * 50));
+    assert_eq!((counters.reordering_timeouts, counters.longest_wait), (1, MS * 50));
     let pdcp = [word("order", "pdcp"), time("t_reordering", MS * 80)];
     let settings = [&[word("mode", "um"), number("combining", 1.0)], &pdcp[..]].concat();
     let mut link = Link::with(&config(&settings, 0.0), losing(&[1]), 1);

@@ -3,10 +3,10 @@
 use super::Strategy;
 use super::call::{Hooks, Object, overrides};
 use lasthop_base::{Duration, Rate, Time, Values};
+use lasthop_tcp::sender::ack_counting::{AckCounting, Regime};
 use lasthop_tcp::sender::congestion::{
     self, AckEvent, Build, CongestionControl, LossEvent, MarkPace, Nature, Phase, RateHooks, SentEvent,
 };
-use lasthop_tcp::sender::counting::{AckCounting, Regime};
 use lasthop_tcp::sender::recovery::AckNews;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -224,7 +224,7 @@ impl Control {
     }
 
     /// Credit of an ACK, under the same conditions as in Reno.
-    fn credit(&self, ack: &AckEvent, counting: &mut dyn AckCounting) -> u64 {
+    fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.cwnd >= FULL {
             return 0;
         }
@@ -233,7 +233,7 @@ impl Control {
             (true, Phase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
-        counting.credit(ack, self.mss, regime)
+        ack_counting.credit(ack, self.mss, regime)
     }
 }
 
@@ -261,7 +261,7 @@ impl CongestionControl for Control {
         self.after(|hooks| hooks.object.call_method0(intern!(hooks.py(), "leave_slow_start")));
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         let rate = ack.rate.filter(|rate| rate.reliable);
         let event = Ack {
             now_s: ack.now.as_secs(),
@@ -282,8 +282,8 @@ impl CongestionControl for Control {
             in_flight_bytes: ack.in_flight,
             lost_bytes: ack.lost,
             held: ack.held,
-            credit_bytes: self.credit(ack, counting),
-            collects: counting.collects(),
+            credit_bytes: self.credit(ack, ack_counting),
+            collects: ack_counting.collects(),
             rate_bps: rate.map(|rate| 8.0 * rate.bytes_per_sec()),
             app_limited: rate.is_some_and(|rate| rate.app_limited),
         };

@@ -80,10 +80,12 @@ pub fn add(py: Python<'_>, catalogue: &mut Catalogue, seam: &str, strategy: Stra
     let (info, tcp) = (strategy.info(is_scalable), &mut catalogue.tcp);
     match seam {
         "congestion" => tcp.congestion.add_own(info, congestion::build(strategy)),
-        "timing" => tcp.timing.add_own(info, receiver::timing(strategy)),
-        "shape" => tcp.shape.add_own(info, receiver::shape(strategy)),
+        "ack_policy" => tcp.ack_policy.add_own(info, receiver::ack_policy(strategy)),
+        "ack_splitting" => tcp.ack_splitting.add_own(info, receiver::ack_splitting(strategy)),
         "window" => tcp.window.add_own(info, receiver::window(py, strategy)?),
-        "cause" => tcp.cause.add_own(info, receiver::cause(strategy)),
+        "loss_discrimination" => {
+            tcp.receiver_discrimination.add_own(info, receiver::loss_discriminator(strategy))
+        }
         "admission" => catalogue.link.queue.add_own(info, link::admission(strategy)),
         "queue" => catalogue.link.queue.add_own(info, link::queue(strategy)),
         other => return Err(bad_input(py, format!("there is no seam `{other}`"), "")),

@@ -6,11 +6,11 @@ use super::link::Backlog;
 use lasthop_base::{Duration, Rate, Stream, Values};
 use lasthop_tcp::Range;
 use lasthop_tcp::event::Cause;
-use lasthop_tcp::receiver::cause::{self, LossCause, Observation};
-use lasthop_tcp::receiver::estimate;
-use lasthop_tcp::receiver::shape::{self, AckShape, Arrived, Needs, Shape};
-use lasthop_tcp::receiver::timing::{self, AckTiming, When};
+use lasthop_tcp::receiver::ack_policy::{self, AckPolicy, When};
+use lasthop_tcp::receiver::ack_splitting::{self, AckSplitting, Arrived, Needs, Shape};
+use lasthop_tcp::receiver::loss_discrimination::{self, LossDiscriminator, Observation};
 use lasthop_tcp::receiver::window::{self, AdvertisedWindow, PathSample, WindowInput};
+use lasthop_tcp::receiver::window_estimate;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -92,8 +92,8 @@ pub struct Gap {
     segment_bytes: u64,
 }
 
-impl From<&estimate::PathEstimate> for PathEstimate {
-    fn from(path: &estimate::PathEstimate) -> PathEstimate {
+impl From<&window_estimate::PathEstimate> for PathEstimate {
+    fn from(path: &window_estimate::PathEstimate) -> PathEstimate {
         PathEstimate {
             srtt_s: path.srtt.as_secs(),
             min_rtt_s: path.min_rtt.as_secs(),
@@ -104,14 +104,14 @@ impl From<&estimate::PathEstimate> for PathEstimate {
     }
 }
 
-pub fn timing(strategy: Strategy) -> Arc<timing::Build> {
+pub fn ack_policy(strategy: Strategy) -> Arc<ack_policy::Build> {
     Arc::new(move |_: &Values| Box::new(Timing(Object::new(&strategy))))
 }
 
 struct Timing(Object);
 
-impl AckTiming for Timing {
-    fn on_data(&mut self, arrival: &timing::Arrival) -> When {
+impl AckPolicy for Timing {
+    fn on_data(&mut self, arrival: &ack_policy::Arrival) -> When {
         let arrival = Arrival {
             now_s: arrival.now.as_secs(),
             repeated: arrival.repeated,
@@ -131,7 +131,7 @@ impl AckTiming for Timing {
     }
 }
 
-pub fn shape(strategy: Strategy) -> Arc<shape::Build> {
+pub fn ack_splitting(strategy: Strategy) -> Arc<ack_splitting::Build> {
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
         let hooks = ["on_arrival", "on_counts", "on_sent", "on_loss"];
@@ -154,8 +154,8 @@ struct Form {
     is_told_of_sent: bool,
 }
 
-impl AckShape for Form {
-    fn shape(&mut self, due: &shape::Due, path: &estimate::PathEstimate) -> Shape {
+impl AckSplitting for Form {
+    fn split(&mut self, due: &ack_splitting::Due, path: &window_estimate::PathEstimate) -> Shape {
         let event = Due {
             start: due.advance.start,
             end: due.advance.end,
@@ -163,8 +163,8 @@ impl AckShape for Form {
             uplink_packets: due.uplink.waiting,
         };
         let path = PathEstimate::from(path);
-        let shape = self.object.attempt(|hooks| {
-            let answer = hooks.call(intern!(hooks.py(), "shape"), (event, path))?;
+        let ack_splitting = self.object.attempt(|hooks| {
+            let answer = hooks.call(intern!(hooks.py(), "split"), (event, path))?;
             if let Ok(copies @ 1..=1000) = answer.extract::<u32>() {
                 return Ok(if copies == 1 { Shape::Once } else { Shape::Copies(copies) });
             }
@@ -173,16 +173,16 @@ impl AckShape for Form {
                     Ok(Shape::Slices { count, of: Range { start, end: due.advance.end } })
                 }
                 _ => Err(hooks.wrong(
-                    "shape()",
+                    "split()",
                     &answer,
                     "a number of copies, 1 to 1000, or lasthop.Slices(pieces, start) with start before due.end",
                 )),
             }
         });
-        shape.unwrap_or(Shape::Once)
+        ack_splitting.unwrap_or(Shape::Once)
     }
 
-    fn on_loss(&mut self, cause: Cause, path: &estimate::PathEstimate) {
+    fn on_loss(&mut self, cause: Cause, path: &window_estimate::PathEstimate) {
         let (cause, path) = (word(cause), PathEstimate::from(path));
         self.object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_loss"), (cause, path)).map(drop));
     }
@@ -312,7 +312,7 @@ impl AdvertisedWindow for Window {
     }
 }
 
-pub fn cause(strategy: Strategy) -> Arc<cause::Build> {
+pub fn loss_discriminator(strategy: Strategy) -> Arc<loss_discrimination::Build> {
     Arc::new(move |_: &Values| {
         let mut object = Object::new(&strategy);
         let [draws, needs_estimate] = ["draws", "needs_estimate"].map(|name| object.flag(name));
@@ -330,7 +330,7 @@ struct Judge {
     is_told: bool,
 }
 
-impl LossCause for Judge {
+impl LossDiscriminator for Judge {
     fn observe(&mut self, observation: &Observation) {
         if !self.observes {
             return;
@@ -347,16 +347,21 @@ impl LossCause for Judge {
         }
     }
 
-    fn judge(&mut self, gap: &cause::Gap, path: &estimate::PathEstimate, random: &mut Stream) -> Cause {
+    fn discriminate(
+        &mut self,
+        gap: &loss_discrimination::Gap,
+        path: &window_estimate::PathEstimate,
+        random: &mut Stream,
+    ) -> Cause {
         let uniform = if self.draws { random.uniform() } else { 0.0 };
         let gap = Gap { start: gap.range.start, end: gap.range.end, segment_bytes: gap.segment };
         let path = PathEstimate::from(path);
         let cause = self.object.attempt(|hooks| {
-            let answer = hooks.call(intern!(hooks.py(), "judge"), (gap, path, uniform))?;
+            let answer = hooks.call(intern!(hooks.py(), "discriminate"), (gap, path, uniform))?;
             match answer.extract::<String>().as_deref() {
                 Ok("congestion") => Ok(Cause::Congestion),
                 Ok("wireless") => Ok(Cause::Wireless),
-                _ => Err(hooks.wrong("judge()", &answer, "\"congestion\" or \"wireless\"")),
+                _ => Err(hooks.wrong("discriminate()", &answer, "\"congestion\" or \"wireless\"")),
             }
         });
         cause.unwrap_or(Cause::Congestion)

@@ -44,7 +44,7 @@ recovery = "sack"
 min_rto = "200 ms"
 
 [flow.bulk.receiver]
-timing = { kind = "delayed", after = "40 ms" }
+ack_policy = { kind = "delayed", after = "40 ms" }
 
 [flow.voice]
 kind = "on_off"

@@ -20,8 +20,8 @@ pub(crate) const SCENARIOS: &[Case] = &[
     ("queue = \"50 packets\"", "que = \"50 packets\"", 20, "que", "no key `que`", "did you mean `queue`"),
     ("segment = ", "mss = ", 30, "mss", "no key `mss`", "segment"),
     ("recovery = ", "recvoery = ", 33, "recvoery", "no key `recvoery`", "did you mean `recovery`"),
-    ("timing = ", "timming = ", 37, "timming", "no key `timming`", "did you mean `timing`"),
-    ("recovery = \"sack\"", "timing = \"delayed\"", 33, "timing", "no key `timing`", "`timing` is a key of [flow.NAME.receiver]"),
+    ("ack_policy = ", "timming = ", 37, "timming", "no key `timming`", "did you mean `timing`"),
+    ("recovery = \"sack\"", "ack_policy = \"delayed\"", 33, "ack_policy", "no key `timing`", "`timing` is a key of [flow.NAME.receiver]"),
     ("kind = \"on_off\"", "kind = \"cbr\"", 45, "on", "no key `on`", "[flow.NAME] with kind = \"on_off\""),
     ("packet = ", "segment = ", 44, "segment", "no key `segment`", "with kind = \"tcp\""),
     // Applications.

@@ -66,7 +66,7 @@ pub(crate) const SETS: &[Case] = &[
     ("flow.bulk.sender.recovery", "vegas", 1, "vegas", "no recovery is called `vegas`", "tahoe, reno"),
     ("recovery", "vegas", 1, "vegas", "no recovery is called `vegas`", "tahoe, reno"),
     ("sender.recvery", "reno", 1, "sender.recvery", "has no `recvery`", "did you mean `recovery`"),
-    ("flow.bulk.receiver.shape.count", "3", 1, "flow.bulk.receiver.shape.count", "`once` has no parameter `count`", "copies, by_loss, split"),
+    ("flow.bulk.receiver.ack_splitting.count", "3", 1, "flow.bulk.receiver.ack_splitting.count", "`once` has no parameter `count`", "copies, by_loss, split"),
     ("flow.bulk.sender.tick", "-1 ms", 1, "-1 ms", "negative", "a time from"),
     ("seed", "abc", 1, "abc", "does not begin with a number", "whole number"),
     ("link.wired.to", "server", 1, "server", "to itself", "another node"),

@@ -12,24 +12,24 @@ const PATHS: &[(&str, &[Setting<'_>])] = &[
     ("umts", &[]),
     ("wifi", &[]),
     ("rate=10Mbit/s,rtt=100ms,queue=50packets,loss=1%", &[]),
-    ("rate=5Mbit/s,rtt=30ms,queue=15packets,loss=4%", &[("timing", "delayed")]),
+    ("rate=5Mbit/s,rtt=30ms,queue=15packets,loss=4%", &[("ack_policy", "delayed")]),
     (
         "rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.2%",
-        &[("ecn", "true"), ("link.path.down.queue", "red"), ("echo", "per_packet")],
+        &[("ecn", "true"), ("link.path.down.queue", "red"), ("ecn_echo", "per_packet")],
     ),
     ("rate=5Mbit/s,rtt=30ms,queue=50packets,loss=0.5%", &[("ecn", "true"), ("link.path.down.queue", "red")]),
 ];
 
 const SENDERS: &[&[Setting<'_>]] = &[
     &[],
-    &[("f_rto", "true"), ("counting", "bytes")],
-    &[("judge", "tagged"), ("validate_window", "true"), ("counting", "packets")],
+    &[("f_rto", "true"), ("ack_counting", "bytes")],
+    &[("sender.loss_discrimination", "tagged"), ("validate_window", "true"), ("ack_counting", "packets")],
 ];
 
 const RECEIVERS: &[&[Setting<'_>]] = &[
     &[],
-    &[("timestamps", "true"), ("shape", "split"), ("cause", "jtcp")],
-    &[("shape", "copies"), ("timing", "delayed")],
+    &[("timestamps", "true"), ("ack_splitting", "split"), ("receiver.loss_discrimination", "jtcp")],
+    &[("ack_splitting", "copies"), ("ack_policy", "delayed")],
     &[("window", "dynamic")],
     &[("profile", "rfc")],
     &[("profile", "linux")],

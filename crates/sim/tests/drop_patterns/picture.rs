@@ -42,8 +42,8 @@ fn y(top: f64, number: u64) -> f64 {
 fn legend(svg: &mut String) {
     let line = 43.0;
     let mut at = LEFT + 6.0;
-    let mut entry = |shape: &str, style: &str, text: &str, width: f64| {
-        put(svg, &format!("<path d=\"M{at:.1} {line}{shape}\" {style}/>"));
+    let mut entry = |ack_splitting: &str, style: &str, text: &str, width: f64| {
+        put(svg, &format!("<path d=\"M{at:.1} {line}{ack_splitting}\" {style}/>"));
         put(svg, &format!("<text x=\"{:.1}\" y=\"{}\" fill=\"#444\">{text}</text>", at + 9.0, line + 4.0));
         at += width;
     };
@@ -67,8 +67,8 @@ const LOST: &str = "stroke=\"#b00020\" stroke-width=\"2\" fill=\"none\"";
 struct Marks(String);
 
 impl Marks {
-    fn add(&mut self, x: f64, y: f64, shape: &str) {
-        write!(self.0, "M{x:.1} {y:.1}{shape}").expect("writing to a string succeeds");
+    fn add(&mut self, x: f64, y: f64, ack_splitting: &str) {
+        write!(self.0, "M{x:.1} {y:.1}{ack_splitting}").expect("writing to a string succeeds");
     }
 
     fn put(&self, svg: &mut String, style: &str) {

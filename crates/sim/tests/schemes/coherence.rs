@@ -89,7 +89,7 @@ const LOSSY_UP: &[Setting<'_>] = &[("link.air.up.channel", "{ kind = \"iid\", lo
 
 #[test]
 fn at_the_receiver_with_a_queue_that_marks_and_one_that_does_not() {
-    let receiver: &[Setting<'_>] = &[("flow.bulk.receiver.timing", "coherence")];
+    let receiver: &[Setting<'_>] = &[("flow.bulk.receiver.ack_policy", "coherence")];
     let matrix = |bottleneck| {
         let scenario = path(false, &[bottleneck, LOSSY_DOWN, receiver]);
         let mut sum = Matrix::default();
@@ -125,7 +125,7 @@ fn at_the_sender_with_a_queue_that_marks_and_one_that_does_not() {
 
 #[test]
 fn without_losses_on_the_air_it_changes_nothing() {
-    for (key, value) in [("flow.bulk.receiver.timing", "coherence"), (JUDGE, "coherence")] {
+    for (key, value) in [("flow.bulk.receiver.ack_policy", "coherence"), (JUDGE, "coherence")] {
         let quiet: &[Setting<'_>] =
             &[("duration", "60 s"), ("initial_ssthresh", "8000 bytes"), ("link.wired.queue", "red")];
         let with = flow(&path(false, &[MARKING, quiet, &[(key, value)]]), 1);

@@ -69,7 +69,7 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
             ("link.air.up.queue", "60 packets"),
             ("link.air.down.queue", "300 packets"),
             ("window", &window),
-            ("flow.bulk.receiver.timing", "delayed"),
+            ("flow.bulk.receiver.ack_policy", "delayed"),
             ("duration", "30 s"),
         ];
         let (_, log, _) = seen("reno", FOUR, cross, &[slow], 1);

@@ -13,7 +13,7 @@ fn neighbour(recovery: &str) -> String {
         to = "client"
         profile = "plain"
         segment = "1000 bytes"
-        receiver.timing = "immediate"
+        receiver.ack_policy = "immediate"
         sender.recovery = "{recovery}"
         start_spread = "2 s"
         "#

@@ -6,7 +6,7 @@ use lasthop_sim::run;
 /// Shares of random and of congestion losses classified correctly, if there are any; three runs of 30 s.
 fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Option<f64>) {
     let mut draft = Draft::load(path).expect("an inline path");
-    for (key, value) in [("judge", judge), ("duration", "30 s")].iter().chain(settings) {
+    for (key, value) in [("sender.loss_discrimination", judge), ("duration", "30 s")].iter().chain(settings) {
         draft.set(key, value).unwrap_or_else(|why| panic!("{key}: {why:?}"));
     }
     let scenario = draft.check().unwrap_or_else(|why| panic!("{why:?}"));

@@ -31,7 +31,7 @@ type Setting<'a> = (&'a str, &'a str);
 
 const BOX: &str = "node.bs.middlebox";
 const AIR: &str = "link.air.down.channel";
-const JUDGE: &str = "flow.bulk.sender.judge";
+const JUDGE: &str = "flow.bulk.sender.loss_discrimination";
 const FREEZE: Setting<'_> = ("flow.bulk.sender.freeze", "true");
 
 /// The common path: 10 Mbit/s and 50 ms, a base station, 2 Mbit/s and 5 ms; 1000 bytes in packets of 1040. The flow
@@ -65,7 +65,7 @@ fn path_with(catalogue: &Catalogue, up: bool, tables: &str, settings: &[&[Settin
         to = "{to}"
         profile = "plain"
         segment = "1000 bytes"
-        receiver.timing = "immediate"
+        receiver.ack_policy = "immediate"
         {tables}
         "#
     );

@@ -128,7 +128,7 @@ fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
         ("window", "{ kind = \"buffer\", size = \"24000 bytes\" }"),
         ("duration", "20 s"),
         (AIR, "{ kind = \"iid\", loss = 0.02 }"),
-        ("flow.bulk.receiver.cause", "hack"),
+        ("flow.bulk.receiver.loss_discrimination", "hack"),
         (JUDGE, "hack"),
     ];
     for (name, scenario) in everywhere(&settings) {
@@ -144,7 +144,8 @@ fn damaged_segments_are_handed_up_behind_every_queue_and_kind_of_link() {
 #[test]
 fn a_link_layer_that_hands_up_no_damaged_segment_is_noted() {
     for layer in answers("arq") {
-        let settings = [("link.air.arq", layer), ("flow.bulk.receiver.cause", "hack"), (JUDGE, "hack")];
+        let settings =
+            [("link.air.arq", layer), ("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
         let notes = path(false, &[&settings]).notes();
         let is_noted = notes.iter().any(|note| note.starts_with("flow.bulk: cause = \"hack\" gets"));
         assert_eq!(is_noted, !["none", "repeat"].contains(&layer), "{layer}: {notes:?}");

@@ -90,7 +90,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
     let reno: &[Setting<'_>] = &[
         ("recovery", "reno"),
         ("sack", "false"),
-        ("counting", "per_ack"),
+        ("ack_counting", "per_ack"),
         ("initial_ssthresh", "16000 bytes"),
         (AIR, "{ kind = \"scripted\", packets = \"400\" }"),
         // The path's queue of 100 packets cannot hold 1460 ACKs at once.
@@ -114,7 +114,7 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
     assert!(without.cwnd_bytes < outcome.cwnd_bytes);
     assert!(after >= before, "{after}, before {before}");
 
-    let bytes: &[Setting<'_>] = &[("counting", "bytes")];
+    let bytes: &[Setting<'_>] = &[("ack_counting", "bytes")];
     let (with, without) = (
         flow(&path(false, &[UNFILLED, reno, bytes, &[(BOX, "spack")]]), 1),
         flow(&path(false, &[UNFILLED, reno, bytes]), 1),

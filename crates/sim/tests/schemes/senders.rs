@@ -130,7 +130,7 @@ fn a_sender_that_waits_lets_the_link_repair() {
 /// Losses without a warning do not reduce the window; a path with warnings is used fully and does not overflow.
 #[test]
 fn jersey_answers_warnings_alone() {
-    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=warn,ecn=true,echo=per_packet,loss=1%";
+    let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=warn,ecn=true,ecn_echo=per_packet,loss=1%";
     for congestion in ["jersey", "new_jersey"] {
         let jersey = goodput(path, congestion, 3);
         println!("{congestion} at 1 %: {jersey:.0} kbit/s");

@@ -25,7 +25,7 @@ fn linux_cubic_returns_by_the_cubic_of_time() {
         ("congestion", "{ kind = \"cubic\", variant = \"linux\" }"),
         ("link.path.down.channel", "{ kind = \"scripted\", packets = \"3000\" }"),
         ("initial_ssthresh", "144800 bytes"),
-        ("receiver.timing", "immediate"),
+        ("receiver.ack_policy", "immediate"),
         ("sample", "1 ms"),
         ("duration", "20 s"),
     ];

@@ -80,7 +80,7 @@ fn jtcp_and_a_queue_that_overflows() {
 #[test]
 fn the_senders_verdict_is_mostly_the_receivers() {
     let both: &[Setting<'_>] = &[
-        ("flow.bulk.receiver.cause", "jtcp"),
+        ("flow.bulk.receiver.loss_discrimination", "jtcp"),
         (AIR, "{ kind = \"iid\", loss = 0.003 }"),
         ("duration", "60 s"),
     ];

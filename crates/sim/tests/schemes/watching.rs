@@ -4,10 +4,10 @@ use super::{Setting, Told, path_with, watched};
 use lasthop_base::{Duration, Info, Time};
 use lasthop_scenario::Catalogue;
 use lasthop_sim::FlowOutcome;
+use lasthop_tcp::sender::ack_counting::AckCounting;
 use lasthop_tcp::sender::congestion::{
     self, AckEvent, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Start,
 };
-use lasthop_tcp::sender::counting::AckCounting;
 use lasthop_tcp::sender::recovery::AckNews;
 use std::sync::{Arc, Mutex};
 
@@ -76,8 +76,8 @@ impl CongestionControl for Watching {
         self.log.lock().expect("one thread").rates.push((news.now, rates));
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        self.drives.on_ack(ack, counting);
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        self.drives.on_ack(ack, ack_counting);
     }
 
     fn on_loss(&mut self, loss: &LossEvent) {

@@ -4,7 +4,7 @@
 //! Not modelled: ECN-capable pure ACKs, SYNs and retransmissions (ECN++); path properties cached for later connections
 //! (§3.1.4.1); detection of lost ACKs with the option (§3.2.3.2.2), or of mangling by continuous marks (§3.2.2.3).
 
-use crate::receiver::echo::MarkEcho;
+use crate::receiver::ecn_echo::MarkEcho;
 use lasthop_wire::accecn::{Counters, Order};
 use lasthop_wire::{Ecn, Flags, Segment};
 

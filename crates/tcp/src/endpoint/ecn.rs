@@ -66,7 +66,7 @@ impl Endpoint {
     pub(super) fn begin_ecn(&mut self, syn: &Segment, answers_ours: bool, arrived: Ecn) {
         let is_accurate = self.agreed.ecn == Feedback::Accurate;
         self.telling = match is_accurate {
-            false => Telling::Echo((self.config.echo.build)(&self.config.echo.values)),
+            false => Telling::Echo((self.config.ecn_echo.build)(&self.config.ecn_echo.values)),
             true => Telling::Count(Box::new(AccEcn::new(arrived))),
         };
         self.echoed = self.telling.accecn().map_or(Flags::default(), |accecn| accecn.ace());

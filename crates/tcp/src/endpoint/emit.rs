@@ -202,7 +202,7 @@ impl Endpoint {
         }
         self.log.often.data_sent += 1;
         if priority == Priority::Low {
-            self.log.often.tags_sent += 1;
+            self.log.often.tagged_sent += 1;
         }
         *sent = Sent { again: false, priority, ecn: self.data_ecn, more };
     }
@@ -227,7 +227,7 @@ impl Endpoint {
             segment.flags = segment.flags | Flags::CWR;
         }
         self.log.often.data_sent += 1;
-        self.log.often.tags_sent += u64::from(priority == Priority::Low);
+        self.log.often.tagged_sent += u64::from(priority == Priority::Low);
         let ecn = if again || len == 0 { Ecn::NotEct } else { self.data_ecn };
         Sent { again, priority, ecn, more }
     }

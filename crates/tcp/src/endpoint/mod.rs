@@ -211,7 +211,7 @@ impl Endpoint {
             receiver: Receiver::new(&config, random),
             handshake: None,
             syn_repeats: 0,
-            telling: Telling::Echo((config.echo.build)(&config.echo.values)),
+            telling: Telling::Echo((config.ecn_echo.build)(&config.ecn_echo.values)),
             tick: u32::try_from(config.timestamp_tick.as_nanos().max(1)).unwrap_or(u32::MAX),
             challenges: Challenges::new(config.challenges),
             config,

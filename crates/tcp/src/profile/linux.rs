@@ -17,7 +17,7 @@ pub const PROFILE: Profile = Profile {
         ("recovery", "rack"),
         ("reduction", "prr"),
         ("congestion", "cubic"),
-        ("counting", "delivered"),
+        ("ack_counting", "delivered"),
         ("initial_window", "10"),
         ("validate_window", "true"),
         ("validate_by", "linux"),
@@ -31,7 +31,7 @@ pub const PROFILE: Profile = Profile {
         ("min_rto", "200 ms"),
         ("max_rto", "120 s"),
     ],
-    receiver: &[("timing", "linux"), ("window", "autotuned")],
+    receiver: &[("ack_policy", "linux"), ("window", "autotuned")],
     parameters: &[
         Preset { with: ("congestion", "cubic"), key: "variant", value: "linux" },
         Preset { with: ("congestion", "reno"), key: "halve", value: "cwnd" },

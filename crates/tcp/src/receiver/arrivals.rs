@@ -1,8 +1,8 @@
 //! Arriving data and FINs.
 
+use super::ack_policy::{self, When};
+use super::ack_splitting::Arrived;
 use super::due::Pending;
-use super::shape::Arrived;
-use super::timing::{self, When};
 use super::{Data, NO_FIN, Receiver, window};
 use crate::event::Log;
 use lasthop_base::{Duration, Time};
@@ -29,7 +29,7 @@ impl Receiver {
         }
         if self.tells_arrivals {
             let missing = change.opened.map_or(0, |gap| gap.len().div_ceil(self.segment));
-            self.shape.on_arrival(&Arrived { now, missing, repeated });
+            self.ack_splitting.on_arrival(&Arrived { now, missing, repeated });
         }
         if let Some(duplicate) = change.duplicate {
             self.note_duplicate(duplicate);
@@ -39,17 +39,17 @@ impl Receiver {
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
         let grows = self.window_measures && self.window.is_growing();
         let (segment, marked) = (self.segment, data.marked);
-        let arrival = timing::Arrival { now, unacknowledged, segment, urgent, repeated, marked, grows };
+        let arrival = ack_policy::Arrival { now, unacknowledged, segment, urgent, repeated, marked, grows };
         self.ask_timing(&arrival);
     }
 
     #[inline]
-    pub(super) fn ask_timing(&mut self, arrival: &timing::Arrival) {
+    pub(super) fn ask_timing(&mut self, arrival: &ack_policy::Arrival) {
         if self.is_immediate {
             self.due = Pending::Now;
             return;
         }
-        let when = self.timing.on_data(arrival);
+        let when = self.ack_policy.on_data(arrival);
         if when == When::Now && self.holds {
             self.release();
         }

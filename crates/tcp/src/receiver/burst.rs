@@ -1,8 +1,8 @@
 //! ACK splitting and copies of an ACK.
 
 use super::Receiver;
+use super::ack_splitting::{Due, Shape};
 use super::due::Pending;
-use super::shape::{Due, Shape};
 use crate::event::{Event, Log};
 use crate::ranges::Range;
 use lasthop_base::Time;
@@ -52,7 +52,7 @@ impl Receiver {
             Range { start: self.acknowledged.min(self.reassembly.next()), end: self.reassembly.next() };
         let Some(studied) = &mut self.studied else { return };
         let due = Due { advance, segment: self.segment, uplink: studied.uplink };
-        let (of, count, copies) = match self.shape.shape(&due, studied.estimator.path()) {
+        let (of, count, copies) = match self.ack_splitting.split(&due, studied.estimator.path()) {
             Shape::Once => (advance, 1, false),
             Shape::Copies(count) => (advance, count.max(1), true),
             Shape::Slices { count, of } => (of, count.max(1), false),
@@ -81,7 +81,7 @@ impl Receiver {
     }
 
     pub(crate) fn handle_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
-        self.shape.on_counts(sender, uplink);
+        self.ack_splitting.on_counts(sender, uplink);
     }
 
     pub(crate) fn handle_backlog(&mut self, before: Backlog) {
@@ -92,7 +92,7 @@ impl Receiver {
 
     pub(crate) fn handle_acks_queued(&mut self, now: Time, after: Backlog, log: &mut Log) {
         if let Some((before, acks)) = self.studied.as_mut().and_then(|studied| studied.shaped.take()) {
-            let queue_after = self.shape.on_sent(before, after);
+            let queue_after = self.ack_splitting.on_sent(before, after);
             log.trace(now, Event::Shaped { acks, queue_before: before.waiting, queue_after });
         }
     }

@@ -55,7 +55,7 @@ impl Receiver {
     /// Releases held duplicate ACKs, each with the current SACK report.
     #[cold]
     pub(super) fn release(&mut self) {
-        let count = self.timing.release();
+        let count = self.ack_policy.release();
         self.copy_acks(count);
     }
 

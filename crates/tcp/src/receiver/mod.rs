@@ -4,15 +4,15 @@
 //! * `due`: time and content of ACKs; `burst`: ACK splitting; `report`: SACK blocks; `edge`: advertised window;
 //! * `studied`: path estimates and loss discrimination.
 //!
-//! Mechanisms have folders of their own: `timing`, `shape`, `window`, `cause`, `echo`.
+//! Mechanisms have folders of their own: `ack_policy`, `ack_splitting`, `window`, `cause`, `ecn_echo`.
 
-pub mod cause;
-pub mod echo;
-pub mod estimate;
+pub mod ack_policy;
+pub mod ack_splitting;
+pub mod ecn_echo;
+pub mod loss_discrimination;
 pub mod reassembly;
-pub mod shape;
-pub mod timing;
 pub mod window;
+pub mod window_estimate;
 
 mod arrivals;
 mod burst;
@@ -25,15 +25,15 @@ mod studied;
 use crate::config::Config;
 use crate::notice::Wants;
 use crate::ranges::Range;
-use cause::LossCause;
+use ack_policy::AckPolicy;
+use ack_splitting::AckSplitting;
 use due::Pending;
 use edge::{NO_BUFFER, Told};
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_wire::Backlog;
+use loss_discrimination::LossDiscriminator;
 use reassembly::Reassembly;
-use shape::AckShape;
 use studied::Studied;
-use timing::AckTiming;
 use window::AdvertisedWindow;
 
 /// Receiving half of an endpoint. Offsets are absolute; the peer's SYN is byte 0.
@@ -81,13 +81,13 @@ pub struct Receiver {
     buffer: u64,
     /// Smallest step of the right edge, bytes: a segment, or half of the largest window.
     smallest_opening: u64,
-    timing: Box<dyn AckTiming>,
+    ack_policy: Box<dyn AckPolicy>,
     window: Box<dyn AdvertisedWindow>,
     /// ACKs that report a damaged segment; 0: no reports.
     damage_copies: u32,
     wants: Wants,
-    shape: Box<dyn AckShape>,
-    cause: Box<dyn LossCause>,
+    ack_splitting: Box<dyn AckSplitting>,
+    cause: Box<dyn LossDiscriminator>,
     /// `None`: no loss discrimination, no estimate, and single ACKs only.
     studied: Option<Box<Studied>>,
 }
@@ -114,18 +114,18 @@ pub struct Data {
 impl Receiver {
     /// Receiver that expects byte 1; `random` serves random loss discrimination.
     pub fn new(config: &Config, random: Stream) -> Receiver {
-        let timing = (config.timing.build)(&config.timing.values);
-        let shape = (config.shape.build)(&config.shape.values);
+        let ack_policy = (config.ack_policy.build)(&config.ack_policy.values);
+        let ack_splitting = (config.ack_splitting.build)(&config.ack_splitting.values);
         let window = (config.window.build)(&config.window.values);
-        let cause = (config.cause.build)(&config.cause.values);
-        let estimator = || (config.estimate.build)(&config.estimate.values);
-        let needs = shape.needs();
+        let cause = (config.receiver_discrimination.build)(&config.receiver_discrimination.values);
+        let estimator = || (config.window_estimate.build)(&config.window_estimate.values);
+        let needs = ack_splitting.needs();
         let estimates = needs.estimate || cause.needs_estimate();
         let smallest_opening = u64::from(config.segment).min(window.largest() / 2);
         // The largest window of full segments leaves no more ranges; further ones indicate an attack.
         let most_ranges = (window.largest() / u64::from(config.segment.max(1))).max(FEWEST_RANGES) as usize;
         let buffer = window.buffer().unwrap_or(NO_BUFFER);
-        let always_once = shape.is_once() && !timing.holds() && !window.foresees();
+        let always_once = ack_splitting.is_once() && !ack_policy.holds() && !window.foresees();
         let studies = !always_once || cause.judges() || estimates || needs.uplink;
         let studied = studies.then(|| {
             let uplink = Backlog::default();
@@ -157,16 +157,16 @@ impl Receiver {
             remembers: config.has_shortcut && always_once && buffer != NO_BUFFER,
             window_measures: window.needs_arrivals(),
             tells_arrivals: needs.arrivals,
-            is_immediate: timing.is_immediate(),
+            is_immediate: ack_policy.is_immediate(),
             always_once,
-            holds: timing.holds(),
+            holds: ack_policy.holds(),
             reassembly: Reassembly::starting_at(1).with_limit(most_ranges),
             tells_duplicates: config.dsack,
             duplicate: Range::default(),
             studied,
             reports: false,
-            timing,
-            shape,
+            ack_policy,
+            ack_splitting,
             window,
             cause,
             segment: u64::from(config.segment),

@@ -1,7 +1,7 @@
 //! Fast path for the next data in order.
 
 use super::due::Pending;
-use super::{NO_FIN, Receiver, timing};
+use super::{NO_FIN, Receiver, ack_policy};
 use crate::event::Log;
 use lasthop_base::Time;
 
@@ -22,7 +22,7 @@ impl Receiver {
             return;
         }
         let unacknowledged = self.reassembly.next().saturating_sub(self.acknowledged);
-        let plain = timing::Arrival::plain(now, self.segment);
-        self.ask_timing(&timing::Arrival { unacknowledged, ..plain });
+        let plain = ack_policy::Arrival::plain(now, self.segment);
+        self.ask_timing(&ack_policy::Arrival { unacknowledged, ..plain });
     }
 }

@@ -1,8 +1,8 @@
 //! Path estimates and loss discrimination at the receiver.
 
 use super::burst::Burst;
-use super::cause::{Gap, Observation};
-use super::estimate::WindowEstimator;
+use super::loss_discrimination::{Gap, Observation};
+use super::window_estimate::WindowEstimator;
 use super::{Data, Receiver};
 use crate::event::Log;
 use crate::ranges::Range;
@@ -47,9 +47,9 @@ impl Receiver {
         if let Some(range) = opened {
             if self.judges {
                 let gap = Gap { range, segment: self.segment };
-                let cause = self.cause.judge(&gap, estimator.path(), random);
+                let cause = self.cause.discriminate(&gap, estimator.path(), random);
                 log.judged(now, range, cause);
-                self.shape.on_loss(cause, estimator.path());
+                self.ack_splitting.on_loss(cause, estimator.path());
             }
             estimator.on_gap(self.reassembly.highest());
         } else {

@@ -4,7 +4,7 @@
 //! retransmitted. `PLAIN` also omits observers and rate samples: the ACK covers exactly the first segment.
 
 use super::congestion::{AckEvent, Phase, Recovered};
-use super::judge::{Heard, Measured};
+use super::loss_discrimination::{Heard, Measured};
 use super::rate::RateSample;
 use super::recovery::{AckNews, Step};
 use super::repair::{Answer, Echo, end_of_echo};
@@ -296,8 +296,8 @@ impl Sender {
     #[inline(never)]
     fn observe(&mut self, news: &AckNews) {
         self.window.observe(news);
-        if let (Some(judge), Some(rtt)) = (&mut self.judge, news.rtt) {
-            judge.on_measured(&Measured {
+        if let (Some(discriminator), Some(rtt)) = (&mut self.discriminator, news.rtt) {
+            discriminator.on_measured(&Measured {
                 now: news.now,
                 rtt,
                 clock: news.clock,
@@ -326,7 +326,7 @@ impl Sender {
         let tick = self.repair.eifel_tick().filter(|_| advanced)?;
         let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, tick, age));
         let echo = Echo { acked: acked.bytes, sent_before, twice };
-        if self.repair.is_refuted_by_echo(&echo, &self.board, self.judge.is_some(), log) {
+        if self.repair.is_refuted_by_echo(&echo, &self.board, self.discriminator.is_some(), log) {
             self.take_back(now, Some(acked.bytes), ack.ece, log);
         }
         sent_before
@@ -353,10 +353,15 @@ impl Sender {
     fn ask_judge(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> bool {
         let Taken { advanced, duplicate, .. } = *taken;
         let una = self.board.una();
-        match &mut self.judge {
-            Some(judge) if advanced || duplicate => {
-                judge.on_ack(&Heard { now, una, advanced, duplicate, hint: ack.hint, marked: ack.ece })
-            }
+        match &mut self.discriminator {
+            Some(discriminator) if advanced || duplicate => discriminator.on_ack(&Heard {
+                now,
+                una,
+                advanced,
+                duplicate,
+                hint: ack.hint,
+                marked: ack.ece,
+            }),
             _ => false,
         }
     }

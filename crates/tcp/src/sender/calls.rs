@@ -75,8 +75,8 @@ impl Sender {
     /// The receiver reports a damaged segment at this offset (HACK).
     pub(crate) fn handle_damaged(&mut self, offset: u64) {
         let Some(segment) = self.board.segment_at(offset) else { return };
-        if let Some(judge) = &mut self.judge
-            && judge.on_damaged(segment)
+        if let Some(discriminator) = &mut self.discriminator
+            && discriminator.on_damaged(segment)
         {
             self.tell_again(segment.start);
         }
@@ -86,10 +86,10 @@ impl Sender {
     pub(crate) fn handle_last_hop(&mut self, range: Range) {
         let outstanding =
             Range { start: range.start.max(self.board.una()), end: range.end.min(self.board.nxt()) };
-        if let Some(judge) = &mut self.judge
+        if let Some(discriminator) = &mut self.discriminator
             && outstanding.start < outstanding.end
         {
-            judge.on_last_hop(outstanding);
+            discriminator.on_last_hop(outstanding);
         }
     }
 
@@ -100,8 +100,8 @@ impl Sender {
             return;
         }
         let backed_off = self.rtt.is_backed_off();
-        if let Some(judge) = &mut self.judge
-            && judge.on_bad_state(now, backed_off, heard_at)
+        if let Some(discriminator) = &mut self.discriminator
+            && discriminator.on_bad_state(now, backed_off, heard_at)
         {
             self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
         }

@@ -19,9 +19,9 @@
 //! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
 //! * `poll`: the next segment; `sent`: effects of sending; `calls`: other inputs.
 
+pub mod ack_counting;
 pub mod congestion;
-pub mod counting;
-pub mod judge;
+pub mod loss_discrimination;
 pub mod rate;
 pub mod recovery;
 pub mod reduction;
@@ -60,10 +60,10 @@ use crate::rtt::RttEstimator;
 use application::Application;
 use congestion::Start;
 use idle::Idle;
-use judge::LossJudge;
 use lasthop_base::{Choice, Stream};
 use lasthop_wire::{LossHint, Priority, Timestamps};
 use limit::Waiting;
+use loss_discrimination::LossDiscriminator;
 use peer::Peer;
 use persist::Persist;
 use rate::Rates;
@@ -90,7 +90,7 @@ pub struct Sender {
     /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
     calm: bool,
     has_shortcut: bool,
-    /// Whether `congestion` or `judge` observes every ACK before its effect.
+    /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.
     observes: bool,
     /// `observes`, or rates are sampled, slow start is monitored, or cwnd is validated.
     watches: bool,
@@ -107,7 +107,7 @@ pub struct Sender {
     persist: Persist,
     window: Window,
     /// `None`: every loss counts as congestion.
-    judge: Option<Box<dyn LossJudge>>,
+    discriminator: Option<Box<dyn LossDiscriminator>>,
     rtt: RttEstimator,
     repair: Repair,
     reductions: Reductions,
@@ -210,12 +210,13 @@ impl Sender {
         let slow_start = (config.slow_start.build)(&config.slow_start.values);
         let reduction =
             if nature.conserves { None } else { (config.reduction.build)(&config.reduction.values) };
-        let counting = (config.counting.build)(&config.counting.values);
-        let judge = (config.judge.build)(&config.judge.values);
-        let observes = nature.observes || judge.as_ref().is_some_and(|judge| judge.measures());
+        let ack_counting = (config.ack_counting.build)(&config.ack_counting.values);
+        let discriminator = (config.sender_discrimination.build)(&config.sender_discrimination.values);
+        let observes =
+            nature.observes || discriminator.as_ref().is_some_and(|discriminator| discriminator.measures());
         Sender {
             board,
-            judge,
+            discriminator,
             mss,
             fits: mss,
             tail,
@@ -227,7 +228,7 @@ impl Sender {
             observes,
             watches: observes || config.validates_window || nature.samples || slow_start.is_some(),
             rates: nature.samples.then(|| Rates::boxed(nature.sends_extra)),
-            window: Window::new(congestion, counting, slow_start),
+            window: Window::new(congestion, ack_counting, slow_start),
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
             rtt: RttEstimator::new(&config.rto),
@@ -284,7 +285,7 @@ impl Sender {
             rates: _,
             application: _,
             window: _,
-            judge: _,
+            discriminator: _,
             config: _,
             rtt: _,
             idle: _,

@@ -110,7 +110,8 @@ impl Sender {
 
     /// Whether losses are discriminated, after their repair or by marks, so that decisions are counted.
     pub fn judges(&self) -> bool {
-        self.judge.as_ref().is_some_and(|judge| judge.judges()) || self.judges_one_by_one()
+        self.discriminator.as_ref().is_some_and(|discriminator| discriminator.judges())
+            || self.judges_one_by_one()
     }
 
     /// Whether marks on duplicate ACKs separate random errors from congestion.
@@ -120,7 +121,8 @@ impl Sender {
 
     /// Whether each lost segment is classified when it is found.
     pub fn judges_one_by_one(&self) -> bool {
-        self.judges_by_mark() || self.judge.as_ref().is_some_and(|judge| judge.judges_losses())
+        self.judges_by_mark()
+            || self.discriminator.as_ref().is_some_and(|discriminator| discriminator.judges_losses())
     }
 
     /// Whether congestion control draws random numbers, so that repetitions may differ.

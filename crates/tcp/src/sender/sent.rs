@@ -35,8 +35,8 @@ impl Sender {
         if self.watches {
             self.note_sent(now, range);
         }
-        let priority = match &mut self.judge {
-            Some(judge) => judge.on_sent(range, self.window.bytes(), &self.board),
+        let priority = match &mut self.discriminator {
+            Some(discriminator) => discriminator.on_sent(range, self.window.bytes(), &self.board),
             None => Priority::Normal,
         };
         (priority, std::mem::take(&mut self.tells))
@@ -71,8 +71,8 @@ impl Sender {
         self.repair.note_sent_again(now);
         log.often.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
-        let priority = match &mut self.judge {
-            Some(judge) => judge.on_sent_again(range),
+        let priority = match &mut self.discriminator {
+            Some(discriminator) => discriminator.on_sent_again(range),
             None => Priority::Normal,
         };
         Outgoing { range, again: true, fin: self.application.ends_with(range), priority, cwr: false }

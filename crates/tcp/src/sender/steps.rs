@@ -74,8 +74,8 @@ impl Sender {
     }
 
     fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
-        let (judge, first) = (self.judge.as_mut()?, self.board.first()?);
-        let cause = judge.on_loss(first)?;
+        let (discriminator, first) = (self.discriminator.as_mut()?, self.board.first()?);
+        let cause = discriminator.on_loss(first)?;
         log.judged(now, first, cause);
         Some(cause)
     }
@@ -106,22 +106,22 @@ impl Sender {
 
     fn note_entry(&mut self, step: Step) {
         let level = self.level();
-        let Some(judge) = &mut self.judge else { return };
+        let Some(discriminator) = &mut self.discriminator else { return };
         let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
         self.reductions.note_entry(level, outstanding, step == Step::Reenter);
-        judge.on_entered(outstanding.end);
+        discriminator.on_entered(outstanding.end);
     }
 
     /// A recovery is over: decides whether its reduction stays.
     fn review(&mut self, now: Time, log: &mut Log) -> Recovered {
         let from = self.level();
         let entered = self.reductions.entry();
-        let (Some(judge), Some((before, range))) = (&mut self.judge, entered) else {
+        let (Some(discriminator), Some((before, range))) = (&mut self.discriminator, entered) else {
             return Recovered::Kept;
         };
-        let cause = judge.review();
+        let cause = discriminator.review();
         log.judged(now, range, cause);
-        let ssthresh = if judge.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
+        let ssthresh = if discriminator.restores_ssthresh() { before.ssthresh } else { from.ssthresh };
         match cause {
             Cause::Congestion => Recovered::Kept,
             Cause::Wireless => Recovered::Revised { from, to: Level { ssthresh, ..before } },

@@ -95,8 +95,8 @@ impl Sender {
         self.reductions.forget_mark();
         self.reductions.reopen(self.board.nxt());
         self.repair.start_over(why, &self.board);
-        if let Some(judge) = &mut self.judge {
-            judge.on_timeout();
+        if let Some(discriminator) = &mut self.discriminator {
+            discriminator.on_timeout();
             self.reductions.forget_entry();
         }
     }
@@ -120,7 +120,7 @@ impl Sender {
     /// If loss discrimination excludes congestion, only retransmits the first segment and returns true.
     pub(super) fn is_spared_timeout(&mut self, now: Time) -> bool {
         let Some(first) = self.board.first() else { return false };
-        if !self.judge.as_mut().is_some_and(|judge| judge.spares_timeout(first)) {
+        if !self.discriminator.as_mut().is_some_and(|discriminator| discriminator.spares_timeout(first)) {
             return false;
         }
         self.board.lose_first_again();

@@ -1,10 +1,10 @@
 //! The congestion window: congestion control, byte counting, slow-start exit, and their last result. Only this
 //! component changes them; [`Window::rules`] gives read access.
 
+use super::ack_counting::AckCounting;
 use super::congestion::{
     AckEvent, CongestionControl, Level, LossEvent, LostSegment, Phase, Recovered, SentEvent,
 };
-use super::counting::AckCounting;
 use super::recovery::AckNews;
 use super::slow_start::{Divided, Growth, Sample, SlowStart};
 use lasthop_base::{Duration, Time};
@@ -14,7 +14,7 @@ pub(super) struct Window {
     /// cwnd, bytes, updated after each ACK, timeout and idle time; during an ACK's effects the value before the ACK.
     cwnd: u64,
     rules: Box<dyn CongestionControl>,
-    counting: Box<dyn AckCounting>,
+    ack_counting: Box<dyn AckCounting>,
     /// `None`: only a loss ends slow start.
     slow_start: Option<Box<dyn SlowStart>>,
     /// Whether the ACK that ends a recovery may grow the window.
@@ -24,10 +24,16 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn new(
         rules: Box<dyn CongestionControl>,
-        counting: Box<dyn AckCounting>,
+        ack_counting: Box<dyn AckCounting>,
         slow_start: Option<Box<dyn SlowStart>>,
     ) -> Window {
-        Window { cwnd: rules.window(), counts_end: counting.counts_end(), rules, counting, slow_start }
+        Window {
+            cwnd: rules.window(),
+            counts_end: ack_counting.counts_end(),
+            rules,
+            ack_counting,
+            slow_start,
+        }
     }
 
     #[inline(always)]
@@ -58,7 +64,7 @@ impl Window {
 
     #[inline(always)]
     pub(super) fn grow(&mut self, event: &AckEvent) {
-        self.cwnd = self.rules.window_after(event, &mut *self.counting);
+        self.cwnd = self.rules.window_after(event, &mut *self.ack_counting);
     }
 
     /// Applies an ACK; [`Window::settle`] must follow.
@@ -67,14 +73,14 @@ impl Window {
         let is_watched = event.phase != Phase::Recovery && self.slow_start.is_some();
         match is_watched && self.cwnd < self.rules.ssthresh() {
             true => self.leave_or_grow(event, mss),
-            false => self.rules.on_ack(event, &mut *self.counting),
+            false => self.rules.on_ack(event, &mut *self.ack_counting),
         }
     }
 
     #[inline(never)]
     fn leave_or_grow(&mut self, event: &AckEvent, mss: u64) {
         let Some(watch) = self.slow_start.as_mut().filter(|_| event.acked > 0) else {
-            return self.rules.on_ack(event, &mut *self.counting);
+            return self.rules.on_ack(event, &mut *self.ack_counting);
         };
         let AckEvent { now, una, nxt, rtt, .. } = *event;
         let mut by = 1;
@@ -83,7 +89,7 @@ impl Window {
             Growth::Divided(divisor) => by = divisor,
             Growth::Over => self.rules.leave_slow_start(),
         }
-        self.rules.on_ack(event, &mut Divided { counting: &mut *self.counting, by });
+        self.rules.on_ack(event, &mut Divided { ack_counting: &mut *self.ack_counting, by });
     }
 
     /// Shows an ACK to congestion control that observes, before its effect.

@@ -3,10 +3,10 @@
 #![allow(dead_code, reason = "each test file is a separate program and uses a part")]
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
+use lasthop_tcp::sender::ack_counting::{self, AckCounting};
 use lasthop_tcp::sender::congestion::{
     self, AckEvent, CongestionControl, LossEvent, Phase, Recovered, Start,
 };
-use lasthop_tcp::sender::counting::{self, AckCounting};
 
 /// Payload of a full segment, bytes.
 pub const MSS: u64 = 1000;
@@ -28,7 +28,7 @@ pub fn cubic(values: &[(&'static str, Value)], window: u64, ssthresh: u64) -> Bo
 /// A path with a constant RTT: each window is spread evenly, and each segment is acknowledged.
 pub struct Path {
     pub control: Box<dyn CongestionControl>,
-    pub counting: Box<dyn AckCounting>,
+    pub ack_counting: Box<dyn AckCounting>,
     pub now: Time,
     pub rtt: Duration,
     /// Bytes that the application would keep in flight; at most cwnd are.
@@ -37,10 +37,10 @@ pub struct Path {
 
 impl Path {
     pub fn new(control: Box<dyn CongestionControl>, rtt_ms: u64) -> Path {
-        let counting = Choice::named(counting::ALL, "rfc5681");
+        let ack_counting = Choice::named(ack_counting::ALL, "rfc5681");
         Path {
             control,
-            counting: (counting.build)(&counting.values),
+            ack_counting: (ack_counting.build)(&ack_counting.values),
             now: Time::ZERO + Duration::from_secs(100),
             rtt: Duration::from_millis(rtt_ms),
             wanted: u64::MAX,
@@ -72,7 +72,7 @@ impl Path {
         let in_flight = self.control.window().min(self.wanted) as f64 / MSS as f64;
         self.now += Duration::from_secs_f64(self.rtt.as_secs() / in_flight);
         let ack = self.event();
-        self.control.on_ack(&ack, &mut *self.counting);
+        self.control.on_ack(&ack, &mut *self.ack_counting);
     }
 
     pub fn acknowledge_for(&mut self, seconds: f64) {

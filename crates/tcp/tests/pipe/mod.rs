@@ -4,9 +4,9 @@
 
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::{Ended, Sending};
-use lasthop_tcp::receiver::{cause, shape, timing, window};
+use lasthop_tcp::receiver::{ack_policy, ack_splitting, loss_discrimination, window};
 use lasthop_tcp::rtt::RtoLimits;
-use lasthop_tcp::sender::{counting, recovery};
+use lasthop_tcp::sender::{ack_counting, recovery};
 use lasthop_tcp::{Arriving, Catalogue, Config, Endpoint, Notice, Role, State};
 use lasthop_wire::{Backlog, Ecn, Flags, LinkReport, Segment, Seq, Timestamps};
 use proptest::prelude::*;
@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Host {
     pub recovery: &'static str,
-    pub counting: &'static str,
-    pub timing: &'static str,
-    pub shape: &'static str,
+    pub ack_counting: &'static str,
+    pub ack_policy: &'static str,
+    pub ack_splitting: &'static str,
     pub cause: &'static str,
     pub limited_transmit: bool,
     pub reenter: bool,
@@ -58,7 +58,7 @@ pub fn names<B: ?Sized>(list: &'static [Mechanism<B>]) -> Vec<&'static str> {
 
 /// ACK policies, and variants of splitting.
 pub fn shapes() -> Vec<&'static str> {
-    [names(shape::ALL), vec!["split_always", "split_by_queue"]].concat()
+    [names(ack_splitting::ALL), vec!["split_always", "split_by_queue"]].concat()
 }
 
 fn set<B: ?Sized>(list: &'static [Mechanism<B>], name: &str, values: &[(&'static str, Value)]) -> Choice<B> {
@@ -75,10 +75,10 @@ impl Host {
             recovery.values.set("reenter", Value::Flag(self.reenter));
         }
         let always = ("when", Value::Word("always"));
-        let shape = match self.shape {
-            "split_always" => set(shape::ALL, "split", &[always, ("count", Value::Count(3))]),
-            "split_by_queue" => set(shape::ALL, "split", &[always]),
-            name => Choice::named(shape::ALL, name),
+        let ack_splitting = match self.ack_splitting {
+            "split_always" => set(ack_splitting::ALL, "split", &[always, ("count", Value::Count(3))]),
+            "split_by_queue" => set(ack_splitting::ALL, "split", &[always]),
+            name => Choice::named(ack_splitting::ALL, name),
         };
         Config {
             segment: self.segment,
@@ -100,10 +100,10 @@ impl Host {
                 above_srtt: false,
             },
             recovery,
-            counting: Choice::named(counting::ALL, self.counting),
-            timing: Choice::named(timing::ALL, self.timing),
-            shape,
-            cause: Choice::named(cause::ALL, self.cause),
+            ack_counting: Choice::named(ack_counting::ALL, self.ack_counting),
+            ack_policy: Choice::named(ack_policy::ALL, self.ack_policy),
+            ack_splitting,
+            receiver_discrimination: Choice::named(loss_discrimination::ALL, self.cause),
             window: set(window::ALL, "buffer", &[("size", Value::Bytes(self.buffer))]),
             ..Catalogue::default().pick(Config::default(), &self.others)
         }
@@ -142,7 +142,12 @@ impl Run {
             let iss = Seq(host.iss);
             let config = host.config();
             let probes_tail = (config.recovery.build)(&config.recovery.values).probes_tail();
-            let endpoint = Endpoint::new(config, roles[index], iss, Stream::named(pipe.seed, "judge"));
+            let endpoint = Endpoint::new(
+                config,
+                roles[index],
+                iss,
+                Stream::named(pipe.seed, "sender.loss_discrimination"),
+            );
             index += 1;
             let (now, offset) = (Time::ZERO, 1);
             End {
@@ -356,10 +361,10 @@ pub fn host() -> impl Strategy<Value = Host> {
     use prop::sample::select;
     let mechanisms = (
         select(names(recovery::ALL)),
-        select(names(counting::ALL)),
-        select(names(timing::ALL)),
+        select(names(ack_counting::ALL)),
+        select(names(ack_policy::ALL)),
         select(shapes()),
-        select(names(cause::ALL)),
+        select(names(loss_discrimination::ALL)),
         any::<[u8; 16]>(),
     );
     let flags = prop::array::uniform6(any::<bool>());
@@ -368,15 +373,15 @@ pub fn host() -> impl Strategy<Value = Host> {
         (prop_oneof![any::<u32>(), (u32::MAX - 5000)..=u32::MAX], prop_oneof![Just(0u64), 1..40_000u64]);
     (mechanisms, flags, sizes, stream).prop_map(
         |(
-            (recovery, counting, timing, shape, cause, others),
+            (recovery, ack_counting, ack_policy, ack_splitting, cause, others),
             flags,
             (segment, initial_window, buffer, reads),
             (iss, writes),
         )| Host {
             recovery,
-            counting,
-            timing,
-            shape,
+            ack_counting,
+            ack_policy,
+            ack_splitting,
             cause,
             others,
             limited_transmit: flags[0],

@@ -10,9 +10,9 @@ use Step::*;
 use course::Course;
 use lasthop_base::{Choice, Duration, Mechanism, Stream, Time, Value};
 use lasthop_tcp::endpoint::Sending;
-use lasthop_tcp::receiver::timing;
+use lasthop_tcp::receiver::ack_policy;
 use lasthop_tcp::rtt::RtoLimits;
-use lasthop_tcp::sender::{congestion, counting, recovery};
+use lasthop_tcp::sender::{ack_counting, congestion, recovery};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
 use lasthop_wire::{Flags, Segment, Seq, Timestamps};
 
@@ -106,8 +106,8 @@ pub fn config(recovery: &str) -> Config {
         timestamps: false,
         sack: recovery == "sack",
         recovery: Choice::named(recovery::ALL, recovery),
-        counting: Choice::named(counting::ALL, "per_ack"),
-        timing: Choice::named(timing::ALL, "immediate"),
+        ack_counting: Choice::named(ack_counting::ALL, "per_ack"),
+        ack_policy: Choice::named(ack_policy::ALL, "immediate"),
         ..Config::default()
     }
 }

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use lasthop_agent::daemon::{self, Options};
 use lasthop_agent::{Agent as Running, Settings, SystemError, report, watchdog};
 use lasthop_base::{Choice, Need};
-use lasthop_tcp::receiver::cause;
+use lasthop_tcp::receiver::loss_discrimination;
 use lasthop_tcp::receiver::window;
 use measure::Measure;
 use std::path::PathBuf;
@@ -70,8 +70,8 @@ struct Mechanisms {
     #[arg(long, value_name = "ACKS", value_parser = acks)]
     acks: Option<String>,
     /// Split ACKs only after losses classified as wireless, until the window has recovered: jtcp, rtt, always
-    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::cause)]
-    cause: Option<Choice<cause::Build>>,
+    #[arg(long, value_name = "JUDGE", requires = "acks", value_parser = Settings::loss_discrimination)]
+    loss_discrimination: Option<Choice<loss_discrimination::Build>>,
     /// Where to rewrite ACKs: bpf, in the kernel (Linux 5.8 or later; not with --cause), nfqueue, in the agent, or
     /// auto, in the kernel where possible
     #[arg(
@@ -138,8 +138,9 @@ impl Agent {
 impl Run {
     fn execute(&self) -> Result<(), Failure> {
         let options = self.options()?;
-        let needs_times = |cause: &Choice<cause::Build>| cause.info.needs.contains(&Need::Timestamps);
-        if self.mechanisms.cause.as_ref().is_some_and(needs_times) {
+        let needs_times =
+            |cause: &Choice<loss_discrimination::Build>| cause.info.needs.contains(&Need::Timestamps);
+        if self.mechanisms.loss_discrimination.as_ref().is_some_and(needs_times) {
             offload::warn();
         }
         patience::during(|| {
@@ -205,23 +206,36 @@ impl Mechanisms {
                 "give one: --window dynamic, or --acks split=2",
             ));
         }
-        let shape = self.acks.as_deref().map(|text| Settings::shape(text, self.cause.is_some()));
-        let shape =
-            shape.transpose().map_err(|why| Failure::bad_input(why, "see `lasthop agent run --help`"))?;
-        Ok(Settings { window: self.window.clone(), shape, cause: self.cause.clone(), ..Settings::default() })
+        let ack_splitting = self
+            .acks
+            .as_deref()
+            .map(|text| Settings::ack_splitting(text, self.loss_discrimination.is_some()));
+        let ack_splitting = ack_splitting
+            .transpose()
+            .map_err(|why| Failure::bad_input(why, "see `lasthop agent run --help`"))?;
+        Ok(Settings {
+            window: self.window.clone(),
+            ack_splitting,
+            loss_discrimination: self.loss_discrimination.clone(),
+            ..Settings::default()
+        })
     }
 
     fn words(&self) -> String {
         let window = self.window.as_ref().map(|choice| format!("window {}", Settings::words(choice)));
         let acks = self.acks.as_ref().map(|text| format!("acks {text}"));
-        let cause = self.cause.as_ref().map(|cause| format!("loss discrimination {}", cause.info.name));
+        let cause =
+            self.loss_discrimination.as_ref().map(|cause| format!("loss discrimination {}", cause.info.name));
         [window, acks, cause].into_iter().flatten().collect::<Vec<String>>().join(", ")
     }
 
     fn arguments(&self) -> Vec<String> {
         let window = self.window.as_ref().map(|choice| ["--window".to_owned(), Settings::words(choice)]);
         let acks = self.acks.as_ref().map(|text| ["--acks".to_owned(), text.clone()]);
-        let cause = self.cause.as_ref().map(|cause| ["--cause".to_owned(), cause.info.name.to_owned()]);
+        let cause = self
+            .loss_discrimination
+            .as_ref()
+            .map(|cause| ["--loss-discrimination".to_owned(), cause.info.name.to_owned()]);
         let way = self.way.to_possible_value().map(|way| ["--path".to_owned(), way.get_name().to_owned()]);
         [window, acks, cause, way].into_iter().flatten().flatten().collect()
     }
@@ -247,7 +261,7 @@ impl Status {
 
 /// Checks `--acks`, with loss discrimination assumed: it forbids nothing that is allowed without.
 fn acks(text: &str) -> Result<String, String> {
-    Settings::shape(text, true).map(|_| text.to_owned())
+    Settings::ack_splitting(text, true).map(|_| text.to_owned())
 }
 
 fn failure(error: SystemError) -> Failure {

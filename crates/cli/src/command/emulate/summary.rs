@@ -51,7 +51,7 @@ impl Summary {
             "delivered": directions(&|end| json!(tally(end).delivered)),
             "under_way": directions(&|end| json!(self.under_way[end as usize])),
             "lost": directions(&|end| lost(&tally(end).lost)),
-            "copied": directions(&|end| json!(tally(end).copied)),
+            "duplicated": directions(&|end| json!(tally(end).duplicated)),
             "damaged": directions(&|end| json!(tally(end).damaged)),
             "refused": directions(&|end| json!(tally(end).refused)),
             "connections": self.controls.objects(),
@@ -113,7 +113,7 @@ impl Summary {
         type Count = fn(&Tally) -> u64;
         // Copies add to packets sent; damaged packets are delivered; refused packets are missing.
         let others: [(&str, Count); 3] = [
-            ("duplicated on the path", |tally| tally.copied),
+            ("duplicated on the path", |tally| tally.duplicated),
             ("delivered damaged", |tally| tally.damaged),
             ("refused by the receiving kernel", |tally| tally.refused),
         ];

@@ -16,7 +16,7 @@ use lasthop_os::{Interface, SystemError, Tun};
 use lasthop_scenario::{Draft, Traffic};
 use lasthop_sim::trace::describe;
 use lasthop_tcp::Config;
-use lasthop_tcp::receiver::timing::at_once;
+use lasthop_tcp::receiver::ack_policy::at_once;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::net::IpAddr;
@@ -38,7 +38,7 @@ pub(crate) struct Attach {
     /// MTU, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..))]
     mtu: u16,
-    /// Set a mechanism or parameter of Lasthop's endpoint, as in scenarios: recovery=new_reno, ecn=true, shape=split
+    /// Set a mechanism or parameter of Lasthop's endpoint, as in scenarios: recovery=new_reno, ecn=true, ack_splitting=split
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<Assignment>,
     #[command(flatten)]
@@ -113,7 +113,7 @@ impl Attach {
         if self.impairments.impairment() != Impairment::default() {
             station.impair(self.impairments.impairment(), self.impairments.seed);
         }
-        if at_once(&options.tcp.timing)[0] {
+        if at_once(&options.tcp.ack_policy)[0] {
             station.answer_each();
         }
         if let Some(capture) = capture {
@@ -166,12 +166,12 @@ impl Attach {
         };
         Ok(Config {
             segment: packet,
-            timing: destination.timing.clone(),
-            shape: destination.shape.clone(),
-            echo: destination.echo.clone(),
+            ack_policy: destination.ack_policy.clone(),
+            ack_splitting: destination.ack_splitting.clone(),
+            ecn_echo: destination.ecn_echo.clone(),
             window: destination.window.clone(),
-            estimate: destination.estimate.clone(),
-            cause: destination.cause.clone(),
+            window_estimate: destination.window_estimate.clone(),
+            receiver_discrimination: destination.receiver_discrimination.clone(),
             time_wait: defaults.time_wait,
             ..Config::clone(source)
         })

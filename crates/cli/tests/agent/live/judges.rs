@@ -24,7 +24,7 @@ fn after(path: &Path, agent: &Agent, bytes: u64) -> serde_json::Map<String, serd
 fn with_a_judge_acks_are_added_after_losses_of_the_radio_only() {
     let Some(_alone) = alone() else { return };
     for judge in ["jtcp", "rtt"] {
-        let arguments = ["--acks", "split=4", "--cause", judge];
+        let arguments = ["--acks", "split=4", "--loss-discrimination", judge];
         let Some(path) = Path::open("rate=10Mbit/s,rtt=40ms,queue=5000packets") else { return };
         let agent = Agent::start(&path, &arguments);
         let status = after(&path, &agent, 2 << 20);
@@ -93,7 +93,7 @@ fn jtcp_warns_where_packets_are_joined() {
     let Some(_alone) = alone() else { return };
     let Some(path) = deep_path() else { return };
     let ethtool = |words: &[&str]| path.at_client(|| Command::new("ethtool").args(words).output());
-    let arguments = ["--acks", "split", "--cause", "jtcp"];
+    let arguments = ["--acks", "split", "--loss-discrimination", "jtcp"];
     let Ok(shown) = ethtool(&["-k", "lasthop-path"]) else {
         let agent = Agent::start(&path, &arguments);
         assert!(agent.said.contains("install ethtool to check whether GRO is on"), "{}", agent.said);
@@ -106,7 +106,7 @@ fn jtcp_warns_where_packets_are_joined() {
     let agent = Agent::start(&path, &arguments);
     assert!(agent.said.contains(warning), "{}", agent.said);
     drop(agent);
-    let agent = Agent::start(&path, &["--acks", "split", "--cause", "rtt"]);
+    let agent = Agent::start(&path, &["--acks", "split", "--loss-discrimination", "rtt"]);
     assert!(!agent.said.contains("GRO"), "{}", agent.said);
     drop(agent);
     assert!(ethtool(&["-K", "lasthop-path", "gro", "off"]).unwrap().status.success());
@@ -117,8 +117,8 @@ fn jtcp_warns_where_packets_are_joined() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_made() {
     for (arguments, expected) in [
-        (&["--acks", "split", "--cause", "mac"][..], "link layer"),
-        (&["--cause", "jtcp"], "--acks"),
+        (&["--acks", "split", "--loss-discrimination", "mac"][..], "link layer"),
+        (&["--loss-discrimination", "jtcp"], "--acks"),
         (&["--acks", "split=0"], "Eq. 5"),
         (&[], "no mechanism is given"),
     ] {

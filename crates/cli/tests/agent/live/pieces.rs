@@ -57,7 +57,7 @@ fn of_endpoint(agent: Option<&[&str]>) -> Option<f64> {
         fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
         lasthop()
             .args(["endpoint", "serve", "8080", "--file", "file", "--connections", "1"])
-            .args(["--set", "counting=per_ack"])
+            .args(["--set", "ack_counting=per_ack"])
             .current_dir(folder.path())
             .stdout(Stdio::null())
             .spawn()

@@ -135,7 +135,7 @@ fn datagrams_have_no_goodput_and_every_packet_is_accounted_for() {
         let count = |name: &str| told[name][way].as_u64().unwrap();
         let lost: u64 = told["lost"][way].as_object().unwrap().values().filter_map(Value::as_u64).sum();
         let found = count("delivered") + lost + count("refused") + count("under_way");
-        assert_eq!(count("packets") + count("copied"), found, "{way}: {told}");
+        assert_eq!(count("packets") + count("duplicated"), found, "{way}: {told}");
     }
     // The client took 20 of 30 datagrams; the queue holds at most 26.
     assert!(told["under_way"]["down"].as_u64() > Some(0), "{told}");

@@ -39,7 +39,7 @@ fn parts(all: &str) -> [&str; 3] {
 fn is_given_back(after: &str) {
     assert!(after.contains(CURSOR), "{after:?}");
     let modes: Vec<&str> = after.split_whitespace().collect();
-    assert!(modes.contains(&"echo") && modes.contains(&"icanon") && modes.contains(&"isig"), "{after:?}");
+    assert!(modes.contains(&"ecn_echo") && modes.contains(&"icanon") && modes.contains(&"isig"), "{after:?}");
 }
 
 #[test]

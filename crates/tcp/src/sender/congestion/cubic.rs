@@ -2,7 +2,7 @@
 //!
 //! A stage of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau, the
 //! window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK counts
-//! as credited, so `counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes (§4.3).
+//! as credited, so `ack_counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes (§4.3).
 //!
 //! # Choices that the RFC leaves open
 //! * cwnd = ssthresh is avoidance (§4.10 says slow start, RFC 5681 §3.1 leaves the case open, Linux does avoidance).
@@ -13,7 +13,7 @@ use super::reno::Reno;
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
 };
-use crate::sender::counting::{AckCounting, Regime};
+use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -223,12 +223,12 @@ impl CongestionControl for Cubic {
         Nature::FIXED
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if ack.acked == 0 || ack.phase == Phase::Recovery || self.window.is_full() {
             return;
         }
         if self.window.in_slow_start() {
-            return self.window.on_ack(ack, counting);
+            return self.window.on_ack(ack, ack_counting);
         }
         let had_room = self.usage.had_room(ack, self.window.window(), self.mss);
         if ack.held || had_room {
@@ -237,7 +237,7 @@ impl CongestionControl for Cubic {
             }
             return;
         }
-        let credit = counting.credit(ack, self.mss, Regime::Avoidance);
+        let credit = ack_counting.credit(ack, self.mss, Regime::Avoidance);
         let grown = self.grown(ack, credit);
         self.window.set(self.bytes(grown).max(self.window.exact()));
     }

@@ -15,7 +15,7 @@
 
 use super::reno::Reno;
 use super::{AckEvent, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start};
-use crate::sender::counting::{AckCounting, Regime};
+use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
 /// Lifetime of a computed cost while cwnd is unchanged.
@@ -161,7 +161,7 @@ impl CongestionControl for CubicLinux {
         Nature::FIXED
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         self.note_rtt(ack);
         let since = ack.now.since(self.last_ack);
         self.last_ack = ack.now;
@@ -174,9 +174,9 @@ impl CongestionControl for CubicLinux {
             return;
         }
         if self.window.in_slow_start() {
-            return self.window.on_ack(ack, counting);
+            return self.window.on_ack(ack, ack_counting);
         }
-        let acked = counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
+        let acked = ack_counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
         let mut grown = self.window.exact();
         // Credit collected at a higher cost adds at most one segment.

@@ -12,7 +12,7 @@
 //! reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
 
 use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Start, Variant};
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -85,12 +85,12 @@ impl Hybla {
 }
 
 impl Variant for Hybla {
-    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(srtt) = ack.srtt {
             self.learn(reno, srtt);
         }
         if ack.phase == Phase::Restart {
-            return reno.on_ack(ack, counting);
+            return reno.on_ack(ack, ack_counting);
         }
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || reno.is_full() {
             return;
@@ -124,16 +124,16 @@ mod tests {
         let random = Stream::named(1, "hybla");
         let start = Start { window: MSS, ssthresh, mss: MSS, selective: true, random };
         let mut control = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
-        let counting = Choice::of(&crate::sender::counting::DEFAULT);
-        let mut counting = (counting.build)(&counting.values);
+        let ack_counting = Choice::of(&crate::sender::ack_counting::DEFAULT);
+        let mut ack_counting = (ack_counting.build)(&ack_counting.values);
         let rtt = Duration::from_millis(rtt_ms);
         let event =
             AckEvent { acked: MSS, segments: 1, rtt: Some(rtt), srtt: Some(rtt), ..AckEvent::default() };
-        control.on_ack(&AckEvent { acked: 0, ..event }, &mut *counting);
+        control.on_ack(&AckEvent { acked: 0, ..event }, &mut *ack_counting);
         let mut elapsed = 0.0;
         while elapsed + rtt.as_secs() <= seconds + 1e-9 {
             for _ in 0..control.window() / MSS {
-                control.on_ack(&event, &mut *counting);
+                control.on_ack(&event, &mut *ack_counting);
             }
             elapsed += rtt.as_secs();
         }
@@ -166,10 +166,10 @@ mod tests {
         let random = Stream::named(1, "hybla");
         let start = Start { window: 10 * MSS, ssthresh: 15 * MSS, mss: MSS, selective: true, random };
         let mut control = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
-        let counting = Choice::of(&crate::sender::counting::DEFAULT);
+        let ack_counting = Choice::of(&crate::sender::ack_counting::DEFAULT);
         let srtt = Some(Duration::from_millis(250));
         let ack = AckEvent { acked: MSS, segments: 1, srtt, ..AckEvent::default() };
-        control.on_ack(&ack, &mut *(counting.build)(&counting.values));
+        control.on_ack(&ack, &mut *(ack_counting.build)(&ack_counting.values));
         // rho = 10: threshold 150 segments; 1023 a segment would exceed it.
         assert_eq!((control.window(), control.ssthresh()), (150 * MSS, 150 * MSS));
         let window = 150 * MSS;

@@ -7,7 +7,7 @@
 //!
 //! # Warnings
 //! The paper's routers mark every packet while the average queue exceeds one threshold (`queue = "warn"`). The receiver
-//! must echo each packet's mark (`echo = "per_packet"`): RFC 3168's ECE lasts until CWR and would mark unmarked
+//! must echo each packet's mark (`ecn_echo = "per_packet"`): RFC 3168's ECE lasts until CWR and would mark unmarked
 //! duplicates. **Without a warning router no loss lowers the window**: the control does not detect a full queue.
 //!
 //! # Our choices

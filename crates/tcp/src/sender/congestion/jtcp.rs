@@ -9,11 +9,11 @@
 //!
 //! # Our choices
 //! Eq. 1 is hasegawa's; the reactions to three duplicates are from memory; JTCP's reaction to a timeout is unknown
-//! (`after_timeout`). The receiver's `cause = "jtcp"` uses the same ratio.
+//! (`after_timeout`). The receiver's `loss_discrimination = "jtcp"` uses the same ratio.
 
 use super::harmless::Harmless;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
 use std::collections::VecDeque;
@@ -110,9 +110,9 @@ impl Variant for Jtcp {
         self.arrivals.push_back(Arrival { end: self.acked, received: news.clock.unwrap_or(news.now), sent });
     }
 
-    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         self.srtt = ack.srtt;
-        reno.on_ack(ack, counting);
+        reno.on_ack(ack, ack_counting);
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
@@ -196,14 +196,20 @@ mod tests {
     #[test]
     fn one_reduction_per_round_trip() {
         let mut control = seen(2000, true);
-        let counting = lasthop_base::Choice::of(&crate::sender::counting::DEFAULT);
+        let ack_counting = lasthop_base::Choice::of(&crate::sender::ack_counting::DEFAULT);
         let srtt = Some(Duration::from_millis(240));
-        control.on_ack(&AckEvent { srtt, ..AckEvent::default() }, &mut *(counting.build)(&counting.values));
+        control.on_ack(
+            &AckEvent { srtt, ..AckEvent::default() },
+            &mut *(ack_counting.build)(&ack_counting.values),
+        );
         assert_eq!([2000, 2100].map(|at| lose(&mut *control, at)), [5, 5]);
         // Over five segments 2 ms of 12 are below 1/5: no congestion.
         assert_eq!(lose(&mut *control, 2300), 5);
         let mut control = seen(10_000, true);
-        control.on_ack(&AckEvent { srtt, ..AckEvent::default() }, &mut *(counting.build)(&counting.values));
+        control.on_ack(
+            &AckEvent { srtt, ..AckEvent::default() },
+            &mut *(ack_counting.build)(&ack_counting.values),
+        );
         assert_eq!([2000, 2100, 2300].map(|at| lose(&mut *control, at)), [5, 5, 2]);
     }
 

@@ -24,7 +24,7 @@ pub use crate::sender::rate::{LostSegment, RateSample};
 pub use reno::Reno;
 pub use variant::{OnReno, Variant};
 
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Mechanism, Rate, Stream, Time, Values};
 
@@ -101,7 +101,7 @@ pub enum Phase {
     /// No known loss.
     #[default]
     Open,
-    /// Fast recovery: no growth, up to its last ACK (see [`crate::sender::counting::AckCounting::counts_end`]).
+    /// Fast recovery: no growth, up to its last ACK (see [`crate::sender::ack_counting::AckCounting::counts_end`]).
     Recovery,
     /// After a timeout (or Tahoe's restart), until the data outstanding then is acknowledged.
     Restart,
@@ -253,10 +253,10 @@ pub trait CongestionControl: RateHooks + Send {
         let _ = news;
     }
     /// Handles every ACK that advances or is a duplicate, after recovery has processed the ACK.
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting);
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting);
     /// Calls [`CongestionControl::on_ack`] and returns cwnd: one call per ACK instead of two. Do not override.
-    fn window_after(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) -> u64 {
-        self.on_ack(ack, counting);
+    fn window_after(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
+        self.on_ack(ack, ack_counting);
         self.window()
     }
     /// Loss repaired by fast recovery and attributed to congestion.

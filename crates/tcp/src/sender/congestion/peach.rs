@@ -24,7 +24,7 @@ use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, RateHooks, Recovered, Reno, SentEvent,
     Start,
 };
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -123,9 +123,9 @@ impl CongestionControl for Peach {
         Nature { samples: true, sends_extra: true, ..Nature::FIXED }
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         self.rtt = ack.srtt.or(self.rtt);
-        self.reno.on_ack(ack, counting);
+        self.reno.on_ack(ack, ack_counting);
     }
 
     fn on_loss(&mut self, loss: &LossEvent) {
@@ -212,7 +212,7 @@ impl RateHooks for Peach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::counting;
+    use crate::sender::ack_counting;
     use lasthop_base::{Choice, Stream};
 
     const MSS: u64 = 1000;
@@ -236,9 +236,9 @@ mod tests {
     }
 
     fn ack(peach: &mut dyn CongestionControl) {
-        let counting = Choice::of(&counting::DEFAULT);
+        let ack_counting = Choice::of(&ack_counting::DEFAULT);
         let event = AckEvent { acked: MSS, segments: 1, srtt: Some(RTT), ..AckEvent::default() };
-        peach.on_ack(&event, &mut *(counting.build)(&counting.values));
+        peach.on_ack(&event, &mut *(ack_counting.build)(&ack_counting.values));
     }
 
     fn send_dummies(peach: &mut dyn CongestionControl) -> Vec<Time> {

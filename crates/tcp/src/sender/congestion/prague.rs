@@ -15,7 +15,7 @@
 use super::{
     AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Reno, Start,
 };
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -127,10 +127,10 @@ impl Prague {
     }
 
     /// Adds a segment per round trip for unmarked bytes, less on a short path (draft §2.4, §2.4.4).
-    fn increase(&mut self, ack: &AckEvent, srtt: Duration, counting: &mut dyn AckCounting) {
+    fn increase(&mut self, ack: &AckEvent, srtt: Duration, ack_counting: &mut dyn AckCounting) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
         if self.reno.in_slow_start() && !self.is_marked {
-            return self.reno.on_ack(ack, counting);
+            return self.reno.on_ack(ack, ack_counting);
         }
         if unmarked == 0 || self.reno.is_full() {
             return;
@@ -170,18 +170,18 @@ impl CongestionControl for Prague {
         Nature { samples: true, is_scalable: true, ..Nature::FIXED }
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         self.srtt = ack.srtt;
-        let Some(srtt) = ack.srtt else { return self.reno.on_ack(ack, counting) };
+        let Some(srtt) = ack.srtt else { return self.reno.on_ack(ack, ack_counting) };
         self.measure(ack, srtt);
         if ack.phase == Phase::Recovery {
             return;
         }
         if ack.phase == Phase::Restart {
-            return self.reno.on_ack(ack, counting);
+            return self.reno.on_ack(ack, ack_counting);
         }
         if !ack.held {
-            self.increase(ack, srtt, counting);
+            self.increase(ack, srtt, ack_counting);
         }
         self.decrease(ack, srtt);
     }
@@ -234,7 +234,7 @@ impl RateHooks for Prague {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::counting;
+    use crate::sender::ack_counting;
     use lasthop_base::Stream;
 
     const MSS: u64 = 1000;
@@ -250,7 +250,7 @@ mod tests {
 
     /// Round trip of `rtt` with one ACK per segment; `marked` selects the marked segments.
     fn round(prague: &mut Prague, now: &mut Time, rtt: Duration, marked: impl Fn(u64) -> bool) {
-        let mut counting = (counting::DEFAULT.build)(&counting::DEFAULT.info.defaults());
+        let mut ack_counting = (ack_counting::DEFAULT.build)(&ack_counting::DEFAULT.info.defaults());
         let segments = (prague.window() / MSS).max(1);
         for number in 0..segments {
             *now += rtt.divided_by(segments);
@@ -264,7 +264,7 @@ mod tests {
                 in_flight: (segments - 1) * MSS,
                 ..AckEvent::default()
             };
-            prague.on_ack(&ack, &mut *counting);
+            prague.on_ack(&ack, &mut *ack_counting);
         }
     }
 
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn marks_lower_the_window_once_in_a_round_trip() {
         let (mut prague, rtt) = (prague(40), MS * 50);
-        let mut counting = (counting::DEFAULT.build)(&counting::DEFAULT.info.defaults());
+        let mut ack_counting = (ack_counting::DEFAULT.build)(&ack_counting::DEFAULT.info.defaults());
         let mut marked = |now: Time| {
             let ack = AckEvent {
                 now,
@@ -324,7 +324,7 @@ mod tests {
                 in_flight: 2 * MSS,
                 ..AckEvent::default()
             };
-            prague.on_ack(&ack, &mut *counting);
+            prague.on_ack(&ack, &mut *ack_counting);
             prague.window() / MSS
         };
         let first = Time::ZERO + MS * 100;

@@ -3,7 +3,7 @@
 use super::{
     AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
 };
-use crate::sender::counting::{AckCounting, Regime};
+use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -174,7 +174,7 @@ impl CongestionControl for Reno {
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
             return;
         }
@@ -184,8 +184,8 @@ impl CongestionControl for Reno {
             (true, Phase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
-        let credit = counting.credit(ack, self.mss, regime);
-        if is_slow_start && !counting.collects() {
+        let credit = ack_counting.credit(ack, self.mss, regime);
+        if is_slow_start && !ack_counting.collects() {
             self.cwnd += real(credit);
         } else if is_slow_start {
             // Credit beyond ssthresh counts in avoidance (Linux), a segment at most (RFC 5681 §3.1).
@@ -193,7 +193,7 @@ impl CongestionControl for Reno {
             let taken = credit.min(if room > 0 { room } else { self.mss });
             self.cwnd += taken as f64;
             self.collected = (self.collected + credit - taken).min(self.window());
-        } else if counting.collects() {
+        } else if ack_counting.collects() {
             self.collected += credit;
             if credit > 0 && self.collected >= self.window() {
                 self.collected -= self.window();

@@ -4,7 +4,7 @@ use super::{
     AckEvent, CongestionControl, Level, LossEvent, LostSegment, Nature, RateHooks, Recovered, Reno,
     SentEvent, Start,
 };
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Rate, Time};
 
@@ -79,8 +79,8 @@ pub trait Variant: Send {
     fn on_told_twice(&mut self) {}
 
     /// See [`CongestionControl::on_ack`].
-    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        reno.on_ack(ack, counting);
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        reno.on_ack(ack, ack_counting);
     }
 
     /// See [`CongestionControl::on_loss`].
@@ -160,8 +160,8 @@ impl<V: Variant> CongestionControl for OnReno<V> {
         self.variant.observe(news);
     }
 
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        self.variant.on_ack(&mut self.reno, ack, counting);
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        self.variant.on_ack(&mut self.reno, ack, ack_counting);
     }
 
     fn on_loss(&mut self, loss: &LossEvent) {

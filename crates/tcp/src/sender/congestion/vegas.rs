@@ -9,7 +9,7 @@
 //! in Reno. A loss costs more than in the paper.
 
 use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Variant};
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 const SEGMENTS: Unit = Unit::Number(0.0, 1000.0);
@@ -80,7 +80,7 @@ impl Vegas {
 }
 
 impl Variant for Vegas {
-    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(rtt) = ack.rtt {
             (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));
         }
@@ -89,7 +89,7 @@ impl Variant for Vegas {
             (self.until, self.least) = (ack.nxt, Duration::MAX);
         }
         if ack.phase != Phase::Open || (reno.in_slow_start() && self.doubles) {
-            reno.on_ack(ack, counting);
+            reno.on_ack(ack, ack_counting);
         }
     }
 
@@ -112,15 +112,15 @@ mod tests {
         let start =
             Start { window: window * MSS, ssthresh: ssthresh * MSS, mss: MSS, selective: true, random };
         let mut control = (MECHANISM.build)(&MECHANISM.info.defaults(), start);
-        let counting = Choice::of(&crate::sender::counting::DEFAULT);
-        let mut counting = (counting.build)(&counting.values);
+        let ack_counting = Choice::of(&crate::sender::ack_counting::DEFAULT);
+        let mut ack_counting = (ack_counting.build)(&ack_counting.values);
         let (mut una, mut nxt) = (1, 1 + control.window());
         let mut round = |ms: u64| {
             for _ in 0..(nxt - una) / MSS {
                 una += MSS;
                 let rtt = Some(Duration::from_millis(ms));
                 let ack = AckEvent { una, nxt, acked: MSS, segments: 1, rtt, ..AckEvent::default() };
-                control.on_ack(&ack, &mut *counting);
+                control.on_ack(&ack, &mut *ack_counting);
                 nxt = nxt.max(una + control.window());
             }
             control.window() as f64 / MSS as f64

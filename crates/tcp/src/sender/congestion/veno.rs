@@ -4,7 +4,7 @@
 //! window; from `beta` on a loss halves, and avoidance grows at every other ACK only.
 
 use super::{AckEvent, Build, CongestionControl, LossEvent, OnReno, Reno, Start, Variant};
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -64,7 +64,7 @@ impl Veno {
 }
 
 impl Variant for Veno {
-    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, counting: &mut dyn AckCounting) {
+    fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(rtt) = ack.rtt {
             self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         }
@@ -76,7 +76,7 @@ impl Variant for Veno {
                 return;
             }
         }
-        reno.on_ack(ack, counting);
+        reno.on_ack(ack, ack_counting);
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
@@ -104,7 +104,7 @@ impl Variant for Veno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::counting;
+    use crate::sender::ack_counting;
     use lasthop_base::{Choice, Stream, Time};
 
     const MSS: u64 = 1000;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn ack(veno: &mut dyn CongestionControl, acked: u64, srtt_ms: u64) {
-        let counting = Choice::of(&counting::DEFAULT);
+        let ack_counting = Choice::of(&ack_counting::DEFAULT);
         let event = AckEvent {
             acked,
             segments: (acked / MSS) as u32,
@@ -127,7 +127,7 @@ mod tests {
             srtt: Some(Duration::from_millis(srtt_ms)),
             ..AckEvent::default()
         };
-        veno.on_ack(&event, &mut *(counting.build)(&counting.values));
+        veno.on_ack(&event, &mut *(ack_counting.build)(&ack_counting.values));
     }
 
     fn after_loss(window: u64, srtt_ms: u64) -> u64 {

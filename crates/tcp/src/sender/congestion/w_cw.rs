@@ -6,7 +6,7 @@
 //! * Timeout: ssthresh by (2), cwnd one segment.
 //!
 //! A mark shows the state of the queue only if the router marks every packet (`warn`) and the receiver echoes each
-//! packet's mark (`echo = "per_packet"`).
+//! packet's mark (`ecn_echo = "per_packet"`).
 
 use super::westwood::{IDLE, TIME_CONSTANT, TIMES, Westwood};
 use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Variant};
@@ -33,8 +33,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             Parameter {
                 name: "after_timeout",
-                unit: Unit::Word(&["estimate", "half"]),
-                default: Some("estimate"),
+                unit: Unit::Word(&["window_estimate", "half"]),
+                default: Some("window_estimate"),
                 doc: "ssthresh after a timeout: Westwood's, or half of FlightSize",
             },
             TIME_CONSTANT,

@@ -29,7 +29,7 @@ pub struct AckNews {
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub twice: bool,
     /// Whether the loss of the first outstanding segment is certain, by an explicit notification
-    /// ([`LossJudge::on_ack`](crate::sender::judge::LossJudge::on_ack)): no further duplicate is needed.
+    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further duplicate is needed.
     pub certain: bool,
     /// Round-trip sample, if any.
     pub rtt: Option<Duration>,
@@ -37,7 +37,7 @@ pub struct AckNews {
     pub sent_before: Option<Time>,
     /// The receiver's clock at the ACK (TSval, unwrapped); only differences are meaningful. Set with timestamps if
     /// congestion control [observes](crate::sender::congestion::Nature::observes) or loss discrimination
-    /// [measures](crate::sender::judge::LossJudge::measures).
+    /// [measures](crate::sender::loss_discrimination::LossDiscriminator::measures).
     pub clock: Option<Time>,
     /// Smoothed (RFC 6298) and smallest round-trip time, if the recovery [needs times](LossRecovery::needs_times).
     pub rtts: Option<(Duration, Duration)>,

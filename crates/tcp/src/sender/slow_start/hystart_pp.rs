@@ -1,7 +1,7 @@
 //! HyStart++ (RFC 9406). A longer round trip slows slow start to a quarter (CSS); five long rounds end slow start, a
 //! shorter round trip resumes the full pace.
 //!
-//! L, the growth limit for one ACK (RFC 9406 §4.3: 8 segments), is a parameter of `counting`.
+//! L, the growth limit for one ACK (RFC 9406 §4.3: 8 segments), is a parameter of `ack_counting`.
 
 use super::round::{Round, threshold};
 use super::{Build, Growth, Sample, SlowStart};

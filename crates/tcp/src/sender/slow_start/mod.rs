@@ -8,7 +8,7 @@ mod hystart_pp;
 mod none;
 mod round;
 
-use super::counting::{AckCounting, Regime};
+use super::ack_counting::{AckCounting, Regime};
 use crate::sender::congestion::AckEvent;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 
@@ -60,22 +60,22 @@ pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// Divides the credit for an ACK in slow start by `by`.
 pub(super) struct Divided<'a> {
-    pub(super) counting: &'a mut dyn AckCounting,
+    pub(super) ack_counting: &'a mut dyn AckCounting,
     pub(super) by: u64,
 }
 
 impl AckCounting for Divided<'_> {
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64 {
-        let credit = self.counting.credit(ack, mss, regime);
+        let credit = self.ack_counting.credit(ack, mss, regime);
         if regime == Regime::Avoidance { credit } else { credit / self.by }
     }
 
     fn collects(&self) -> bool {
-        self.counting.collects()
+        self.ack_counting.collects()
     }
 
     fn counts_end(&self) -> bool {
-        self.counting.counts_end()
+        self.ack_counting.counts_end()
     }
 }
 

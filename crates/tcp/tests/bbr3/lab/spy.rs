@@ -1,11 +1,11 @@
 //! A control that delegates to BBRv3 and records its state.
 
 use lasthop_base::{Duration, Rate, Time};
+use lasthop_tcp::sender::ack_counting::AckCounting;
 use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, State};
 use lasthop_tcp::sender::congestion::{
     AckEvent, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered, SentEvent,
 };
-use lasthop_tcp::sender::counting::AckCounting;
 use std::sync::{Arc, Mutex};
 
 /// State after an ACK.
@@ -66,8 +66,8 @@ impl CongestionControl for Spy {
     fn nature(&self) -> Nature {
         self.inner.nature()
     }
-    fn on_ack(&mut self, ack: &AckEvent, counting: &mut dyn AckCounting) {
-        self.inner.on_ack(ack, counting);
+    fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
+        self.inner.on_ack(ack, ack_counting);
         self.lost += ack.lost;
         let row = Row {
             at: ack.now,

@@ -14,7 +14,7 @@ use super::{
     AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, RateSample, Recovered,
     SentEvent, Start,
 };
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use aggregation::Aggregation;
 use lasthop_base::{Duration, Info, Mechanism, Rate, Stream, Time};
 use long_term::LongTerm;
@@ -448,9 +448,9 @@ mod tests {
         let loss = LossEvent { now: Time::ZERO, flight: 10_000, window: 100_000, ..LossEvent::default() };
         bbr.on_loss(&loss);
         bbr.on_recovered(10_000, Recovered::Kept);
-        let mut counting = (crate::sender::counting::DEFAULT.build)(&lasthop_base::Values::new());
+        let mut ack_counting = (crate::sender::ack_counting::DEFAULT.build)(&lasthop_base::Values::new());
         let ack = AckEvent { acked: 1000, delivered: 1000, in_flight: 10_000, ..AckEvent::default() };
-        bbr.on_ack(&ack, &mut *counting);
+        bbr.on_ack(&ack, &mut *ack_counting);
         assert!(bbr.window() >= 100_000, "{}", bbr.window());
     }
 }

@@ -22,7 +22,7 @@ use super::{
     AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, Phase, RateHooks, Recovered,
     SentEvent, Start,
 };
-use crate::sender::counting::AckCounting;
+use crate::sender::ack_counting::AckCounting;
 use aggregation::Aggregation;
 use bandwidth::{FullPipe, MaxBandwidth};
 use constants::{Constants, PARAMETERS};
@@ -33,6 +33,7 @@ use loss::{ShortTerm, Undo};
 use probe_rtt::MinRtt;
 use rounds::{LastRound, Rounds};
 
+/// Congestion control `bbr3`.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
     info: Info {
         name: "bbr3",

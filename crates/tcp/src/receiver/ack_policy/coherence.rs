@@ -1,0 +1,158 @@
+//! Congestion coherence for a mobile receiver (Liu and Jain, HICSS 2003): marking routers mark before they drop, and
+//! congestion lasts longer than a packet. A hole among marked packets is congestion: duplicate ACKs leave at once. A
+//! hole among unmarked packets is a wireless loss: duplicate ACKs wait for the link layer's repair. The `loss_discrimination`
+//! mechanism `coherence` serves a mobile sender.
+//!
+//! # Our choices
+//! Known from abstracts and from memory. The neighbourhood is `before` and `behind`; `limit` replaces the repair time.
+//! Every segment in order is acknowledged at once. Without marks at the bottleneck, every loss counts as wireless.
+
+use super::{AckPolicy, Arrival, Build, When};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "coherence",
+        summary: "immediate ACKs; duplicate ACKs for a hole among unmarked packets wait for a link layer repair",
+        source: "Liu and Jain, HICSS 2003 (abstracts; rule from memory)",
+        parameters: &[
+            Parameter {
+                name: "before",
+                unit: Unit::Count(0, 1000),
+                default: Some("1"),
+                doc: "packets before the hole checked for marks",
+            },
+            Parameter {
+                name: "behind",
+                unit: Unit::Count(1, 1000),
+                default: Some("1"),
+                doc: "packets after the hole checked for marks",
+            },
+            Parameter {
+                name: "limit",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+                default: Some("100 ms"),
+                doc: "longest wait of the first duplicate ACK",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Coherence {
+            before: values.count("before"),
+            behind: values.count("behind"),
+            limit: values.duration("limit"),
+            unmarked: u64::MAX,
+            duplicates: 0,
+            congested: false,
+            held: 0,
+            leaving: 1,
+        })
+    },
+};
+
+struct Coherence {
+    before: u64,
+    behind: u64,
+    limit: Duration,
+    /// Packets in order since the last marked one.
+    unmarked: u64,
+    /// Packets after the hole so far; whether a mark was near; duplicates held.
+    duplicates: u64,
+    congested: bool,
+    held: u32,
+    leaving: u32,
+}
+
+impl AckPolicy for Coherence {
+    fn on_data(&mut self, arrival: &Arrival) -> When {
+        self.leaving = 1;
+        if arrival.unacknowledged > 0 {
+            (self.duplicates, self.held) = (0, 0);
+            self.unmarked = if arrival.marked { 0 } else { self.unmarked.saturating_add(1) };
+            return When::Now;
+        }
+        if !arrival.repeated {
+            self.duplicates += 1;
+            if self.duplicates == 1 {
+                self.congested = self.unmarked < self.before;
+            }
+            self.congested |= arrival.marked && self.duplicates <= self.behind;
+            if !self.congested && !arrival.marked && self.limit > Duration::ZERO {
+                self.held += 1;
+                return When::After(self.limit);
+            }
+        }
+        self.leaving = 1 + std::mem::take(&mut self.held);
+        When::Now
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn release(&mut self) -> u32 {
+        match std::mem::take(&mut self.held) {
+            0 => self.leaving,
+            held => {
+                // The wait expired: further duplicates of this hole leave at once.
+                self.congested = true;
+                held
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Time;
+
+    fn in_order(marked: bool) -> Arrival {
+        Arrival { marked, ..Arrival::plain(Time::ZERO, 1000) }
+    }
+
+    fn behind(marked: bool) -> Arrival {
+        Arrival { unacknowledged: 0, urgent: true, ..in_order(marked) }
+    }
+
+    #[test]
+    fn a_mark_beside_the_hole_says_congestion() {
+        let waits = When::After(Duration::from_millis(100));
+        for (before, after, first, second) in [
+            (false, false, waits, waits),
+            (true, false, When::Now, When::Now),
+            (false, true, When::Now, When::Now),
+        ] {
+            let mut ack_policy = (MECHANISM.build)(&MECHANISM.info.defaults());
+            ack_policy.on_data(&in_order(before));
+            assert_eq!(ack_policy.on_data(&behind(after)), first, "{before} {after}");
+            assert_eq!(ack_policy.on_data(&behind(false)), second, "{before} {after}");
+        }
+    }
+
+    /// `before = 2`: a mark two packets before the hole is near, a mark three packets before is not.
+    #[test]
+    fn a_mark_is_near_within_so_many_packets() {
+        let waits = When::After(Duration::from_millis(100));
+        let mut values = MECHANISM.info.defaults();
+        values.set("before", lasthop_base::Value::Count(2));
+        for (unmarked, first) in [(0, When::Now), (1, When::Now), (2, waits), (3, waits)] {
+            let mut ack_policy = (MECHANISM.build)(&values);
+            ack_policy.on_data(&in_order(true));
+            (0..unmarked).for_each(|_| _ = ack_policy.on_data(&in_order(false)));
+            assert_eq!(ack_policy.on_data(&behind(false)), first, "{unmarked}");
+        }
+    }
+
+    #[test]
+    fn what_waits_leaves_with_a_later_mark_or_when_its_time_is_over() {
+        let mut ack_policy = (MECHANISM.build)(&MECHANISM.info.defaults());
+        ack_policy.on_data(&in_order(false));
+        (0..3).for_each(|_| _ = ack_policy.on_data(&behind(false)));
+        assert_eq!((ack_policy.on_data(&behind(true)), ack_policy.release()), (When::Now, 4));
+        (0..2).for_each(|_| _ = ack_policy.on_data(&behind(false)));
+        assert_eq!(ack_policy.release(), 2);
+        assert_eq!(ack_policy.on_data(&behind(false)), When::Now, "one wait per hole");
+    }
+}

@@ -1,0 +1,144 @@
+//! Delayed duplicate ACKs (Mehta and Vaidya, TR 1997; Vaidya, Mehta, Perkins and Montenegro, WCMC 2(1) 2002): the third
+//! and later duplicates wait for a link layer repair. If the hole closes within `wait`, none is sent; else all leave at
+//! once. The base station needs no knowledge of TCP, but its link must deliver out of order during a repair.
+//!
+//! # Our choices
+//! Known from the abstract and memory. `wait` should slightly exceed a repair; its default fits three repeats of
+//! hasegawa's link. An ACK for a mark or duplicate data releases held ACKs. With SACK, all released ACKs report the
+//! current state. Not modelled: naming of the holes by the link (ELNR, koga §2.1.8).
+
+use super::{AckPolicy, Arrival, Build, When};
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "dupack_delay",
+        summary: "immediate ACKs; the third and later duplicate ACKs wait for a link layer repair",
+        source: "Mehta and Vaidya 1997; Vaidya et al., WCMC 2(1) 2002 (abstract; rule from memory)",
+        parameters: &[
+            Parameter {
+                name: "wait",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+                default: Some("20 ms"),
+                doc: "longest wait of the first held duplicate ACK",
+            },
+            Parameter {
+                name: "from",
+                unit: Unit::Count(1, 1000),
+                default: Some("3"),
+                doc: "number of the first duplicate ACK that waits",
+            },
+            Parameter {
+                name: "every",
+                unit: Unit::Count(1, 64),
+                default: Some("1"),
+                doc: "full segments in order per ACK (2: delayed ACKs)",
+            },
+            Parameter {
+                name: "after",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+                default: Some("40 ms"),
+                doc: "delayed ACK timer, with every = 2",
+            },
+        ],
+        only_if: &[OnlyIf { parameters: &["after"], other: "every", is: Is::Not("1") }],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(DupackDelay {
+            wait: values.duration("wait"),
+            from: values.count("from") as u32,
+            every: values.count("every"),
+            after: values.duration("after"),
+            duplicates: 0,
+            held: 0,
+            leaving: 1,
+        })
+    },
+};
+
+struct DupackDelay {
+    wait: Duration,
+    from: u32,
+    every: u64,
+    after: Duration,
+    /// Duplicates since the last new ACK, and those held.
+    duplicates: u32,
+    held: u32,
+    leaving: u32,
+}
+
+impl AckPolicy for DupackDelay {
+    fn on_data(&mut self, arrival: &Arrival) -> When {
+        self.leaving = 1;
+        if arrival.unacknowledged > 0 {
+            // Held duplicates are obsolete.
+            (self.duplicates, self.held) = (0, 0);
+            return match arrival.urgent || arrival.unacknowledged >= self.every * arrival.segment {
+                true => When::Now,
+                false => When::After(self.after),
+            };
+        }
+        if arrival.repeated || arrival.marked {
+            self.leaving = 1 + std::mem::take(&mut self.held);
+            return When::Now;
+        }
+        self.duplicates += 1;
+        if self.duplicates < self.from || self.wait == Duration::ZERO {
+            return When::Now;
+        }
+        self.held += 1;
+        When::After(self.wait)
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn release(&mut self) -> u32 {
+        match std::mem::take(&mut self.held) {
+            0 => self.leaving,
+            held => held,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Time;
+
+    fn duplicate() -> Arrival {
+        Arrival { unacknowledged: 0, urgent: true, ..Arrival::plain(Time::ZERO, 1000) }
+    }
+
+    fn ack_policy() -> Box<dyn AckPolicy> {
+        (MECHANISM.build)(&MECHANISM.info.defaults())
+    }
+
+    #[test]
+    fn two_go_at_once_and_the_others_wait_until_their_time() {
+        let mut ack_policy = ack_policy();
+        let wait = When::After(Duration::from_millis(20));
+        let asked: Vec<When> = (0..5).map(|_| ack_policy.on_data(&duplicate())).collect();
+        assert_eq!(asked, [When::Now, When::Now, wait, wait, wait]);
+        assert_eq!(ack_policy.release(), 3, "the timer expired");
+    }
+
+    #[test]
+    fn a_hole_that_closes_in_time_is_never_told() {
+        let mut ack_policy = ack_policy();
+        (0..5).for_each(|_| _ = ack_policy.on_data(&duplicate()));
+        let closes = Arrival { unacknowledged: 6000, urgent: true, ..Arrival::plain(Time::ZERO, 1000) };
+        assert_eq!((ack_policy.on_data(&closes), ack_policy.release()), (When::Now, 1));
+        assert_eq!(ack_policy.on_data(&duplicate()), When::Now, "a new ACK resets the count");
+    }
+
+    #[test]
+    fn what_is_to_be_told_takes_with_it_what_waits() {
+        let mut ack_policy = ack_policy();
+        (0..4).for_each(|_| _ = ack_policy.on_data(&duplicate()));
+        assert_eq!(ack_policy.on_data(&Arrival { marked: true, ..duplicate() }), When::Now);
+        assert_eq!(ack_policy.release(), 3);
+    }
+}

@@ -1,0 +1,26 @@
+//! Immediate ACKs.
+
+use super::{AckPolicy, Arrival, Build, When};
+use lasthop_base::{Info, Mechanism};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "immediate",
+        summary: "acknowledges every segment on arrival",
+        source: "RFC 9293 §3.8.6.3; the papers' receiver",
+        ..Info::PLAIN
+    },
+    build: &|_| Box::new(Immediate),
+};
+
+struct Immediate;
+
+impl AckPolicy for Immediate {
+    fn on_data(&mut self, _: &Arrival) -> When {
+        When::Now
+    }
+
+    fn is_immediate(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,144 @@
+//! Linux's delayed ACKs: every second segment, or after 40 ms or more. Quick ACKs keep the sender's slow start fast: at
+//! the start of a connection, after duplicate data or a long silence, and while the window grows (Sarolahti and
+//! Kuznetsov, "Congestion control in Linux TCP", USENIX 2002).
+
+use super::{AckPolicy, Arrival, Build, When};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "linux",
+        summary: "every second segment or a timer of 40 to 200 ms; quick ACKs at first and while the window grows",
+        source: "Sarolahti, Kuznetsov: Congestion control in Linux TCP, USENIX 2002, §4; tcp(7), TCP_QUICKACK",
+        parameters: &[
+            Parameter {
+                name: "quick",
+                unit: Unit::Count(0, 1000),
+                default: Some("16"),
+                doc: "quick ACKs at the start, and after duplicate data or a silence",
+            },
+            Parameter {
+                name: "shortest",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+                default: Some("40 ms"),
+                doc: "shortest delayed ACK timer, with closely spaced segments",
+            },
+            Parameter {
+                name: "longest",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_millis(499)),
+                default: Some("200 ms"),
+                doc: "longest delayed ACK timer; a longer silence restarts quick ACKs",
+            },
+        ],
+        as_linux: true,
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        let (quick, shortest) = (values.count("quick"), values.duration("shortest"));
+        let longest = values.duration("longest").max(shortest);
+        Box::new(Linux { quick, left: quick, shortest, longest, wait: shortest, last: None })
+    },
+};
+
+struct Linux {
+    quick: u64,
+    left: u64,
+    shortest: Duration,
+    longest: Duration,
+    /// Current delayed ACK timer, adapted to the spacing of segments.
+    wait: Duration,
+    last: Option<Time>,
+}
+
+impl Linux {
+    /// Sets `wait` to half of its value plus the segment spacing, between `shortest` and `longest`.
+    fn follow(&mut self, now: Time) {
+        let Some(gap) = self.last.replace(now).map(|last| now.since(last)) else { return };
+        if gap > self.longest {
+            // A silence of the sender.
+            self.left = self.quick;
+        } else {
+            let half = self.wait.divided_by(2);
+            self.wait = (half + gap.max(self.shortest.divided_by(2))).min(self.longest);
+        }
+    }
+}
+
+impl AckPolicy for Linux {
+    fn on_data(&mut self, arrival: &Arrival) -> When {
+        self.follow(arrival.now);
+        if arrival.repeated {
+            self.left = self.quick;
+        }
+        let is_quick = self.left > 0 || arrival.grows;
+        if arrival.urgent || is_quick || arrival.unacknowledged >= 2 * arrival.segment {
+            self.left = self.left.saturating_sub(1);
+            return When::Now;
+        }
+        When::After(self.wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn ack_policy() -> Box<dyn AckPolicy> {
+        (MECHANISM.build)(&MECHANISM.info.defaults())
+    }
+
+    /// Delivers a segment `gap` after the last one, without other unacknowledged data.
+    fn arrive(
+        ack_policy: &mut dyn AckPolicy,
+        now: &mut Time,
+        gap: Duration,
+        change: fn(&mut Arrival),
+    ) -> When {
+        *now += gap;
+        let mut arrival = Arrival { unacknowledged: 1000, ..Arrival::plain(*now, 1000) };
+        change(&mut arrival);
+        ack_policy.on_data(&arrival)
+    }
+
+    /// Sixteen quick ACKs, then one ACK for two segments.
+    #[test]
+    fn the_first_acks_are_quick() {
+        let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
+        for _ in 0..16 {
+            assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |_| {}), When::Now);
+        }
+        assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |_| {}), When::After(MS * 40));
+        assert_eq!(arrive(&mut *ack_policy, &mut now, MS, |it| it.unacknowledged = 2000), When::Now);
+    }
+
+    #[test]
+    fn a_copy_and_a_silence_make_acks_quick_again() {
+        for (gap, change) in
+            [(1, (|it| it.repeated = true) as fn(&mut Arrival)), (300, |_| {}), (1, |it| it.grows = true)]
+        {
+            let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
+            for _ in 0..17 {
+                arrive(&mut *ack_policy, &mut now, MS, |_| {});
+            }
+            assert_eq!(arrive(&mut *ack_policy, &mut now, MS * gap, change), When::Now, "{gap}");
+        }
+    }
+
+    /// Spacing of 100 ms: timer twice that, bounded by 200 ms; close spacing: 40 ms.
+    #[test]
+    fn the_wait_follows_the_time_between_segments() {
+        let (mut ack_policy, mut now) = (ack_policy(), Time::ZERO);
+        let mut last = When::Now;
+        for _ in 0..40 {
+            last = arrive(&mut *ack_policy, &mut now, MS * 150, |_| {});
+        }
+        assert_eq!(last, When::After(MS * 200));
+        for _ in 0..40 {
+            last = arrive(&mut *ack_policy, &mut now, MS * 5, |_| {});
+        }
+        let When::After(wait) = last else { panic!("at once") };
+        assert!(wait.abs_diff(MS * 40) < MS, "{wait}");
+    }
+}

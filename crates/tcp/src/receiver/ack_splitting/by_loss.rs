@@ -1,0 +1,319 @@
+//! Single or duplicated ACKs, by an estimate of the radio link's packet error probability (miyoshi §2.3, §2.4).
+//!
+//! p is the share lost of the segments sent in a period, smoothed with the paper's weights (7/8 new, 1/8 old: the
+//! reverse of TCP's RTT filter). p_err follows from p and the share dropped by a full buffer.
+//!
+//! # Source of p
+//! §2.3: the sender counts triple duplicate ACKs and reports the count in an option (`source = "duplicates"`;
+//! `"retransmissions"` reports all retransmissions). An unmodified server sends no such option, so by default the
+//! receiver counts p: segments missing at a gap, plus repeated segments (their ACKs were lost). Losses at the end of a
+//! window open no gap and are not counted: with small windows the estimate is too low.
+//!
+//! # Not modelled
+//! Size and delay of the option: the sender's counts are current at the segment's arrival.
+
+use super::{AckSplitting, Arrived, Build, Due, Needs, Shape};
+use crate::receiver::window_estimate::PathEstimate;
+use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
+use lasthop_wire::{SenderCounts, UplinkCounts};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "by_loss",
+        summary: "identical ACKs while the radio link loses more than the threshold, else one ACK",
+        source: "miyoshi §2.2, §2.3, Eqs. 1 to 4",
+        parameters: &[
+            Parameter {
+                name: "count",
+                unit: Unit::Count(1, 64),
+                default: Some("2"),
+                doc: "identical ACKs per ACK due while p_err is above the threshold",
+            },
+            Parameter {
+                name: "threshold",
+                unit: Unit::Probability(0.0, 1.0),
+                default: Some("0.1"),
+                doc: "packet error probability of the radio link above which ACKs are duplicated",
+            },
+            Parameter {
+                name: "source",
+                unit: Unit::Word(&["receiver", "duplicates", "retransmissions"]),
+                default: Some("receiver"),
+                doc: "source of p: the receiver, or the sender's count of triple duplicate ACKs or of all retransmissions",
+            },
+            Parameter {
+                name: "weight",
+                unit: Unit::Number(0.0, 1.0),
+                default: Some("0.875"),
+                doc: "weight of the latest period in the moving average (Eq. 4: 7/8)",
+            },
+            Parameter {
+                name: "k",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("2.5"),
+                doc: "packet error probability of the downlink divided by that of the uplink (Eq. 3; 100 over 40 bytes)",
+            },
+            Parameter {
+                name: "buffer_loss",
+                unit: Unit::Probability(0.0, 0.999),
+                default: Some("0.0"),
+                doc: "p_buff if fixed: probability that a full buffer drops a packet",
+            },
+            Parameter {
+                name: "buffer",
+                unit: Unit::Word(&["fixed", "counted"]),
+                default: Some("fixed"),
+                doc: "source of p_buff: fixed, as with RED, or counted at this host's uplink queue and smoothed like p",
+            },
+            Parameter {
+                name: "period",
+                unit: Unit::Duration(Duration::from_millis(1), Duration::from_secs(3600)),
+                default: Some("1 s"),
+                doc: "counting period of p (Fig. 4: every second)",
+            },
+        ],
+        only_if: &[OnlyIf { parameters: &["buffer_loss"], other: "buffer", is: Is::This("fixed") }],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(ByLoss {
+            count: values.count("count") as u32,
+            threshold: values.number("threshold"),
+            source: match values.word("source") {
+                "duplicates" => Source::Duplicates,
+                "retransmissions" => Source::Retransmissions,
+                _ => Source::Receiver,
+            },
+            weight: values.number("weight"),
+            k: values.number("k"),
+            buffer_loss: values.number("buffer_loss"),
+            counts_buffer: values.word("buffer") == "counted",
+            period: values.duration("period"),
+            period_ends: Time::ZERO,
+            path: Share::default(),
+            buffer: Share::default(),
+            repeats: false,
+        })
+    },
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Receiver,
+    Duplicates,
+    Retransmissions,
+}
+
+struct ByLoss {
+    count: u32,
+    threshold: f64,
+    source: Source,
+    weight: f64,
+    k: f64,
+    buffer_loss: f64,
+    counts_buffer: bool,
+    period: Duration,
+    period_ends: Time,
+    /// p: share of the sent segments that were lost, or whose ACKs were lost.
+    path: Share,
+    buffer: Share,
+    repeats: bool,
+}
+
+/// Losses among sent segments: totals, and the share smoothed over periods (Eq. 4).
+#[derive(Default)]
+struct Share {
+    sent: u64,
+    lost: u64,
+    before: (u64, u64),
+    smoothed: Option<f64>,
+}
+
+impl Share {
+    fn end_period(&mut self, weight: f64) {
+        let (sent, lost) = (self.sent - self.before.0, self.lost - self.before.1);
+        if sent == 0 {
+            return;
+        }
+        let latest = (lost as f64 / sent as f64).min(1.0);
+        let smoothed = self.smoothed.map_or(latest, |old| weight * latest + (1.0 - weight) * old);
+        self.smoothed = Some(smoothed);
+        self.before = (self.sent, self.lost);
+    }
+}
+
+/// Largest counted p_buff: near 1, p_err is undetermined.
+const LARGEST_BUFFER_LOSS: f64 = 0.999;
+
+impl AckSplitting for ByLoss {
+    fn split(&mut self, _: &Due, _: &PathEstimate) -> Shape {
+        if self.repeats { Shape::Copies(self.count) } else { Shape::Once }
+    }
+
+    fn on_arrival(&mut self, arrived: &Arrived) {
+        if arrived.now >= self.period_ends {
+            self.end_period();
+            self.period_ends = arrived.now + self.period;
+        }
+        if self.source == Source::Receiver {
+            self.path.sent += 1 + arrived.missing;
+            self.path.lost += arrived.missing + u64::from(arrived.repeated);
+        }
+    }
+
+    fn on_counts(&mut self, sender: &SenderCounts, uplink: &UplinkCounts) {
+        match self.source {
+            Source::Receiver => {}
+            Source::Duplicates => (self.path.sent, self.path.lost) = (sender.sent, sender.told_by_duplicates),
+            Source::Retransmissions => (self.path.sent, self.path.lost) = (sender.sent, sender.sent_again),
+        }
+        (self.buffer.sent, self.buffer.lost) = (uplink.offered, uplink.dropped);
+    }
+
+    fn needs(&self) -> Needs {
+        let counts = self.source != Source::Receiver || self.counts_buffer;
+        Needs { arrivals: true, counts, ..Needs::default() }
+    }
+}
+
+impl ByLoss {
+    fn end_period(&mut self) {
+        self.path.end_period(self.weight);
+        self.buffer.end_period(self.weight);
+        let buffer_loss = match self.counts_buffer {
+            true => self.buffer.smoothed.map_or(0.0, |loss| loss.min(LARGEST_BUFFER_LOSS)),
+            false => self.buffer_loss,
+        };
+        if let Some(p) = self.path.smoothed {
+            self.repeats = radio_loss(p, buffer_loss, self.k) > self.threshold;
+        }
+    }
+}
+
+/// Smaller root p_err of p = 1 - (1 - p_err)(1 - p_buff)(1 - k p_err); 0 if p < p_buff (miyoshi Eqs. 1 to 3).
+pub fn radio_loss(p: f64, buffer_loss: f64, k: f64) -> f64 {
+    let survives = (1.0 - p.min(1.0)) / (1.0 - buffer_loss);
+    if survives >= 1.0 {
+        return 0.0;
+    }
+    // k x^2 - (1 + k) x + (1 - survives) = 0, in a form valid for k = 0, too.
+    let (half, rest) = ((1.0 + k) / 2.0, 1.0 - survives);
+    rest / (half + (half * half - k * rest).max(0.0).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::Values;
+
+    fn by_loss(changes: &[(&'static str, &str)]) -> Box<dyn AckSplitting> {
+        let mut values: Values = MECHANISM.info.defaults();
+        for (name, text) in changes {
+            let parameter = MECHANISM.info.parameters.iter().find(|one| one.name == *name).unwrap();
+            values.set(name, parameter.unit.parse(text).unwrap());
+        }
+        (MECHANISM.build)(&values)
+    }
+
+    fn shape_of(ack_splitting: &mut dyn AckSplitting) -> Shape {
+        let estimator = (crate::receiver::window_estimate::ALL[0].build)(
+            &crate::receiver::window_estimate::ALL[0].info.defaults(),
+        );
+        let advance = crate::ranges::Range { start: 0, end: 100 };
+        let due = Due { advance, segment: 100, uplink: Default::default() };
+        ack_splitting.split(&due, estimator.path())
+    }
+
+    #[test]
+    fn the_root_solves_equation_1() {
+        for (x, buffer, k) in
+            [(0.01, 0.0, 2.5), (0.1, 0.01, 2.5), (0.3, 0.05, 0.4), (0.2, 0.01, 0.0), (0.3, 0.0, 1.0)]
+        {
+            let p = 1.0 - (1.0 - x) * (1.0 - buffer) * (1.0 - k * x);
+            assert!((radio_loss(p, buffer, k) - x).abs() < 1e-12, "{x} {buffer} {k}");
+        }
+        // Less loss than by the buffer alone: none on the air.
+        assert_eq!(radio_loss(0.005, 0.01, 2.5), 0.0);
+    }
+
+    #[test]
+    fn a_lossy_second_repeats_acks_and_a_good_one_ends_it() {
+        let mut ack_splitting = by_loss(&[("k", "0.0")]);
+        let mut second = |missing: u64, at: u64| {
+            for tenth in 0..10 {
+                let now = Time::ZERO + Duration::from_millis(1000 * at + 100 * tenth);
+                ack_splitting.on_arrival(&Arrived {
+                    now,
+                    missing: missing * u64::from(tenth == 0),
+                    repeated: false,
+                });
+            }
+            shape_of(&mut *ack_splitting)
+        };
+        // k = 0, no buffer loss: p_err = p. 3 of 13 are lost, known at the end of the second.
+        assert_eq!(second(3, 1), Shape::Once);
+        assert_eq!(second(0, 2), Shape::Copies(2));
+        // 7/8 of 0 and 1/8 of 3/13 = 0.029 < 0.1.
+        assert_eq!(second(0, 3), Shape::Once);
+    }
+
+    #[test]
+    fn a_repeated_segment_tells_of_a_lost_ack() {
+        let mut ack_splitting = by_loss(&[("k", "0.0"), ("threshold", "0.4")]);
+        for step in 0..10u64 {
+            let now = Time::ZERO + Duration::from_millis(1000 + 100 * step);
+            ack_splitting.on_arrival(&Arrived { now, missing: 0, repeated: step % 2 == 1 });
+        }
+        let now = Time::ZERO + Duration::from_millis(2000);
+        ack_splitting.on_arrival(&Arrived { now, missing: 0, repeated: false });
+        assert_eq!(shape_of(&mut *ack_splitting), Shape::Copies(2));
+    }
+
+    fn told(
+        ack_splitting: &mut dyn AckSplitting,
+        second: u64,
+        sender: SenderCounts,
+        uplink: UplinkCounts,
+    ) -> Shape {
+        ack_splitting.on_counts(&sender, &uplink);
+        let now = Time::ZERO + Duration::from_secs(second);
+        ack_splitting.on_arrival(&Arrived { now, missing: 0, repeated: false });
+        shape_of(ack_splitting)
+    }
+
+    #[test]
+    fn the_sender_reports_p_in_one_of_two_ways() {
+        // 100 segments a second, 20 of them retransmitted, 5 because of duplicate ACKs.
+        let counts = |second| SenderCounts {
+            sent: 100 * second,
+            sent_again: 20 * second,
+            told_by_duplicates: 5 * second,
+        };
+        for (source, expected) in [("duplicates", Shape::Once), ("retransmissions", Shape::Copies(2))] {
+            let mut ack_splitting = by_loss(&[("k", "0.0"), ("source", source)]);
+            assert!(ack_splitting.needs().counts);
+            let last = (1..=3)
+                .map(|second| told(&mut *ack_splitting, second, counts(second), Default::default()))
+                .last();
+            // k = 0, no buffer loss: p_err = p, 0.05 or 0.2; threshold 0.1.
+            assert_eq!(last, Some(expected), "{source}");
+        }
+        assert!(!by_loss(&[]).needs().counts);
+    }
+
+    #[test]
+    fn what_the_own_buffer_drops_is_not_held_against_the_air() {
+        // p = 0.2. Buffer drops 15 of 100: p_err = 1 - 0.8 / 0.85 = 0.059; buffer drops nothing: 0.2.
+        let sender =
+            |second| SenderCounts { sent: 100 * second, sent_again: 20 * second, told_by_duplicates: 0 };
+        for (dropped, expected) in [(15, Shape::Once), (0, Shape::Copies(2))] {
+            let mut ack_splitting =
+                by_loss(&[("k", "0.0"), ("source", "retransmissions"), ("buffer", "counted")]);
+            let uplink = |second| UplinkCounts { offered: 100 * second, dropped: dropped * second };
+            let last = (1..=3)
+                .map(|second| told(&mut *ack_splitting, second, sender(second), uplink(second)))
+                .last();
+            assert_eq!(last, Some(expected), "{dropped} dropped");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! HACK, receiver side: an ACK, not a duplicate, reports a damaged segment with an intact header (Balan, Lee, Kumar,
+//! Jacob, Seah and Ananda, INFOCOM 2001; Computer Networks 39, 2002). The sender side is the `loss_discrimination` mechanism `hack`.
+//!
+//! # Our choices
+//! Known from an abstract and an excerpt of a thesis. Option kind (253, experimental) and length (8 bytes) are ours.
+//! The header checksum, 4 bytes of every data segment, is not modelled. Links deliver damaged packets only with ARQ
+//! `none` or `repeat` (else a note is printed). Only the channels `bit_error` and `iid` know whether the header was
+//! damaged; other channels lose the packet.
+
+use super::{Build, Cause, Gap, LossDiscriminator, Observation};
+use crate::receiver::window_estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism, Parameter, Stream, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "hack",
+        summary: "reports damaged segments with an intact header to the sender; no discrimination",
+        source: "Balan et al., INFOCOM 2001 (abstract; rules partly from memory)",
+        parameters: &[Parameter {
+            name: "copies",
+            unit: Unit::Count(1, 64),
+            default: Some("1"),
+            doc: "ACKs that report the same damaged segment",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values| Box::new(Hack { copies: values.count("copies") as u32 }),
+};
+
+struct Hack {
+    copies: u32,
+}
+
+impl LossDiscriminator for Hack {
+    fn observe(&mut self, _: &Observation) {}
+
+    fn discriminate(&mut self, _: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
+        Cause::Congestion
+    }
+
+    fn tells_damage(&self) -> u32 {
+        self.copies
+    }
+
+    fn judges(&self) -> bool {
+        false
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,108 @@
+//! JTCP: queue growth over the last window of packets means congestion (hasegawa §2.2 and §3.2.2, Eq. 1).
+
+use super::{Build, Cause, Gap, LossDiscriminator, Observation};
+use crate::receiver::window_estimate::PathEstimate;
+use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Stream, Time, Unit};
+use std::collections::VecDeque;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "jtcp",
+        summary: "congestion if the jitter ratio Jr over the last window exceeds k/w (JTCP)",
+        source: "hasegawa §3.2.2, Eq. 1; Wu and Chen, JSAC 22(4) 2004",
+        parameters: &[
+            Parameter {
+                name: "k",
+                unit: Unit::Number(0.0, 1000.0),
+                default: Some("1"),
+                doc: "control parameter: below 1 more losses mean congestion, above 1 fewer",
+            },
+            Parameter {
+                name: "newest",
+                unit: Unit::Word(&["before_gap", "after_gap"]),
+                default: Some("before_gap"),
+                doc: "newest packet of the comparison: n-1 as in Eq. 1, or the first packet after the gap",
+            },
+        ],
+        needs: &[Need::Timestamps],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Box::new(Jtcp {
+            k: values.number("k"),
+            uses_newest: values.word("newest") == "after_gap",
+            arrivals: VecDeque::new(),
+        })
+    },
+};
+
+struct Jtcp {
+    k: f64,
+    uses_newest: bool,
+    arrivals: VecDeque<Arrival>,
+}
+
+#[derive(Clone, Copy)]
+struct Arrival {
+    start: u64,
+    received: Time,
+    sent: Time,
+}
+
+/// Packets remembered: more than any window of the scenarios.
+const REMEMBERED: usize = 4096;
+
+impl LossDiscriminator for Jtcp {
+    fn observe(&mut self, observation: &Observation) {
+        let Some(sent) = observation.sent else { return };
+        if self.arrivals.len() == REMEMBERED {
+            self.arrivals.pop_front();
+        }
+        self.arrivals.push_back(Arrival { start: observation.range.start, received: observation.now, sent });
+    }
+
+    fn discriminate(&mut self, gap: &Gap, path: &PathEstimate, _: &mut Stream) -> Cause {
+        let window = libm::round(path.cwnd_r).max(1.0);
+        match self.jitter_ratio(gap, window as u64) {
+            Some(ratio) if ratio > self.k / window => Cause::Congestion,
+            _ => Cause::Wireless,
+        }
+    }
+
+    fn needs_estimate(&self) -> bool {
+        true
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}
+
+impl Jtcp {
+    /// Jr between the packet before the gap (n-1) and the arrival nearest to n-w. `None` without two packets.
+    fn jitter_ratio(&self, gap: &Gap, window: u64) -> Option<f64> {
+        let below = self.arrivals.partition_point(|arrival| arrival.start < gap.range.start);
+        let newest = match self.uses_newest {
+            true => self.arrivals.back()?,
+            false => self.arrivals.get(below.checked_sub(1)?)?,
+        };
+        let wanted = gap.range.start.saturating_sub(window * gap.segment);
+        let oldest = self.nearest(wanted)?;
+        let received = newest.received.since(oldest.received);
+        let sent = newest.sent.since(oldest.sent);
+        if received == Duration::ZERO {
+            return None;
+        }
+        Some((received.as_secs() - sent.as_secs()) / received.as_secs())
+    }
+
+    fn nearest(&self, wanted: u64) -> Option<Arrival> {
+        let behind = self.arrivals.partition_point(|arrival| arrival.start < wanted);
+        let above = self.arrivals.get(behind).copied();
+        let below = behind.checked_sub(1).and_then(|index| self.arrivals.get(index).copied());
+        match (below, above) {
+            (Some(below), Some(above)) if wanted - below.start < above.start - wanted => Some(below),
+            (below, above) => above.or(below),
+        }
+    }
+}

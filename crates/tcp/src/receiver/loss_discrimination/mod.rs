@@ -1,0 +1,81 @@
+//! Loss discrimination at the receiver: attributes a gap in the sequence space to congestion or to the wireless link.
+
+mod always;
+mod hack;
+mod jtcp;
+mod reported;
+mod rtt_spread;
+
+pub use crate::event::Cause;
+use crate::ranges::Range;
+use crate::receiver::window_estimate::PathEstimate;
+use lasthop_base::{Mechanism, Stream, Time, Values};
+
+/// Packet that arrived above all earlier ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation {
+    /// Time of arrival.
+    pub now: Time,
+    /// Bytes of the packet.
+    pub range: Range,
+    /// Sender's timestamp (TSval), unwrapped, if timestamps are in use. Only differences are meaningful.
+    pub sent: Option<Time>,
+}
+
+/// New gap.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// Missing bytes.
+    pub range: Range,
+    /// Payload of a full segment, bytes.
+    pub segment: u64,
+}
+
+/// Loss discrimination of a receiver.
+pub trait LossDiscriminator: Send {
+    /// Handles a packet above all earlier ones, before `loss_discrimination` for a gap that the packet opens.
+    fn observe(&mut self, observation: &Observation);
+
+    /// Attributes a gap below the last observed packet.
+    fn discriminate(&mut self, gap: &Gap, path: &PathEstimate, random: &mut Stream) -> Cause;
+
+    /// Handles a link layer report of discarded bytes.
+    fn on_report(&mut self, range: Range) {
+        let _ = range;
+    }
+
+    /// Number of ACKs that report a damaged segment with an intact header to the sender (HACK); 0: no reports.
+    fn tells_damage(&self) -> u32 {
+        0
+    }
+
+    /// Whether discrimination relies on link layer reports only.
+    fn needs_reports(&self) -> bool {
+        false
+    }
+
+    /// Whether the path estimate is needed.
+    fn needs_estimate(&self) -> bool {
+        false
+    }
+
+    /// Whether losses are attributed at all; else accounting and estimates are skipped.
+    fn judges(&self) -> bool {
+        true
+    }
+
+    /// Whether random numbers are used, so that repetitions may differ. Override to `false` if not.
+    fn draws(&self) -> bool {
+        true
+    }
+}
+
+/// Builds a discriminator.
+pub type Build = dyn Fn(&Values) -> Box<dyn LossDiscriminator> + Send + Sync;
+
+/// All mechanisms.
+pub const ALL: &[Mechanism<Build>] =
+    &[always::MECHANISM, reported::MECHANISM, jtcp::MECHANISM, rtt_spread::MECHANISM, hack::MECHANISM];
+
+/// Default mechanism.
+pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

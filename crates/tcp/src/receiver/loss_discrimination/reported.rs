@@ -1,0 +1,60 @@
+//! MAC method (hasegawa §3.2.1): the link layer reports discarded packets, the true cause.
+
+use super::{Build, Cause, Gap, LossDiscriminator, Observation};
+use crate::ranges::Range;
+use crate::receiver::window_estimate::PathEstimate;
+use lasthop_base::{Info, Mechanism, Stream};
+use std::collections::VecDeque;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "mac",
+        summary: "a loss is wireless if the link layer reported every byte of it as discarded",
+        source: "hasegawa §3.2.1",
+        ..Info::PLAIN
+    },
+    build: &|_| Box::new(Reported::default()),
+};
+
+#[derive(Default)]
+struct Reported {
+    reports: VecDeque<Range>,
+}
+
+/// Largest number of pending reports; reports of retransmissions open no gap.
+const MOST_PENDING: usize = 1024;
+
+impl LossDiscriminator for Reported {
+    fn observe(&mut self, _: &Observation) {}
+
+    fn discriminate(&mut self, gap: &Gap, _: &PathEstimate, _: &mut Stream) -> Cause {
+        // A gap with both causes counts as congestion.
+        let reported: u64 = self
+            .reports
+            .iter()
+            .map(|report| report.end.min(gap.range.end).saturating_sub(report.start.max(gap.range.start)))
+            .sum();
+        self.reports.clear();
+        match reported >= gap.range.len() {
+            true => Cause::Wireless,
+            false => Cause::Congestion,
+        }
+    }
+
+    fn on_report(&mut self, range: Range) {
+        if self.reports.len() == MOST_PENDING {
+            self.reports.pop_front();
+        }
+        if self.reports.iter().all(|known| known.start != range.start) {
+            self.reports.push_back(range);
+        }
+    }
+
+    fn needs_reports(&self) -> bool {
+        true
+    }
+
+    fn draws(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,188 @@
+//! Receiver's estimate of the path: RTT from timestamp echoes, and the sender's window from RTT and rate.
+
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
+
+/// Rate of arrivals times RTT (hasegawa §3.4).
+pub const RATE_TIMES_RTT: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "rate_times_rtt",
+        summary: "cwnd_r = smoothed RTT x throughput of the last RTT, plus 1/cwnd_r per ACK between refreshes",
+        source: "hasegawa §3.2.2, Eq. 2",
+        parameters: &[
+            Parameter {
+                name: "at_loss",
+                unit: Unit::Word(&["halve", "halve_and_refresh", "keep"]),
+                default: Some("halve"),
+                doc: "cwnd_r at a loss: halved once per loss window and not refreshed until the hole is closed; \
+                      halved and refreshed throughout; never halved",
+            },
+            Parameter {
+                name: "slow_start",
+                unit: Unit::Word(&["as_avoidance", "one_per_ack"]),
+                default: Some("as_avoidance"),
+                doc: "growth between refreshes before the first loss: 1/cwnd_r per ACK as printed, or 1",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| WindowEstimator::new(values, false),
+};
+
+/// The sender's own window (a bound for estimates; no real receiver knows it).
+pub const ORACLE: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "oracle",
+        summary: "cwnd_r is the sender's true cwnd: an upper bound, simulation only",
+        source: "hasegawa §3.2.2 (the quantity that cwnd_r estimates)",
+        parameters: RATE_TIMES_RTT.info.parameters,
+        ..Info::PLAIN
+    },
+    build: &|values| WindowEstimator::new(values, true),
+};
+
+/// Builds an estimator.
+pub type Build = dyn Fn(&Values) -> WindowEstimator + Send + Sync;
+
+/// All estimators.
+pub const ALL: &[Mechanism<Build>] = &[RATE_TIMES_RTT, ORACLE];
+
+/// Default estimator.
+pub const DEFAULT: Mechanism<Build> = RATE_TIMES_RTT;
+
+/// Estimate of the path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathEstimate {
+    /// Smoothed RTT (gain 1/8), zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest RTT of the connection.
+    pub min_rtt: Duration,
+    /// Largest RTT of the connection.
+    pub max_rtt: Duration,
+    /// Latest RTT.
+    pub latest_rtt: Duration,
+    /// Estimate of the sender's window, segments, at least 1.
+    pub cwnd_r: f64,
+}
+
+/// Updates a [`PathEstimate`].
+#[derive(Clone, Debug)]
+pub struct WindowEstimator {
+    path: PathEstimate,
+    at_loss: AtLoss,
+    grows_by_one: bool,
+    is_oracle: bool,
+    seen_loss: bool,
+    /// End of the loss window: the cumulative ACK has to pass it; `None` outside a loss window.
+    loss_window: Option<u64>,
+    period_start: Time,
+    period_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum AtLoss {
+    Halve,
+    HalveAndRefresh,
+    Keep,
+}
+
+impl WindowEstimator {
+    fn new(values: &Values, is_oracle: bool) -> WindowEstimator {
+        let path = PathEstimate {
+            srtt: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            max_rtt: Duration::ZERO,
+            latest_rtt: Duration::ZERO,
+            cwnd_r: 1.0,
+        };
+        WindowEstimator {
+            path,
+            at_loss: match values.word("at_loss") {
+                "halve" => AtLoss::Halve,
+                "halve_and_refresh" => AtLoss::HalveAndRefresh,
+                _ => AtLoss::Keep,
+            },
+            grows_by_one: values.word("slow_start") == "one_per_ack",
+            is_oracle,
+            seen_loss: false,
+            loss_window: None,
+            period_start: Time::ZERO,
+            period_bytes: 0,
+        }
+    }
+
+    /// Current estimate.
+    pub fn path(&self) -> &PathEstimate {
+        &self.path
+    }
+
+    /// Whether the estimator needs the sender's true window.
+    pub fn is_oracle(&self) -> bool {
+        self.is_oracle
+    }
+
+    /// Sets the sender's true window, segments.
+    pub fn tell(&mut self, cwnd: f64) {
+        self.path.cwnd_r = cwnd.max(1.0);
+    }
+
+    /// Handles a data segment of `bytes`; `rtt` is the round trip measured by its timestamp echo.
+    pub fn on_arrival(&mut self, now: Time, bytes: u64, segment: u64, rtt: Option<Duration>) {
+        if let Some(rtt) = rtt {
+            self.sample(rtt);
+        }
+        self.period_bytes += bytes;
+        let elapsed = now.since(self.period_start);
+        if self.path.srtt == Duration::ZERO || elapsed < self.path.srtt {
+            return;
+        }
+        let frozen = self.loss_window.is_some() && self.at_loss == AtLoss::Halve;
+        if !frozen && !self.is_oracle {
+            let rate = self.period_bytes as f64 / elapsed.as_secs();
+            self.path.cwnd_r = (self.path.srtt.as_secs() * rate / segment as f64).max(1.0);
+        }
+        self.period_start = now;
+        self.period_bytes = 0;
+    }
+
+    /// Handles an ACK of new data: the sender's window grows by 1/cwnd.
+    pub fn on_ack_sent(&mut self) {
+        if self.is_oracle {
+            return;
+        }
+        let slow_start = self.grows_by_one && !self.seen_loss;
+        self.path.cwnd_r += if slow_start { 1.0 } else { 1.0 / self.path.cwnd_r };
+    }
+
+    /// Handles a new gap; `highest`: byte after the highest one received.
+    pub fn on_gap(&mut self, highest: u64) {
+        let first = self.loss_window.is_none();
+        self.seen_loss = true;
+        self.loss_window = Some(highest);
+        if first && self.at_loss != AtLoss::Keep && !self.is_oracle {
+            self.path.cwnd_r = (self.path.cwnd_r / 2.0).max(1.0);
+        }
+    }
+
+    /// Handles an advance of the cumulative ACK to `next`.
+    pub fn on_advance(&mut self, now: Time, next: u64) {
+        if self.loss_window.is_some_and(|end| next >= end) {
+            self.loss_window = None;
+            if self.at_loss == AtLoss::Halve {
+                // Arrivals during the repair do not reflect the window after the repair.
+                self.period_start = now;
+                self.period_bytes = 0;
+            }
+        }
+    }
+
+    fn sample(&mut self, rtt: Duration) {
+        let path = &mut self.path;
+        path.latest_rtt = rtt;
+        path.min_rtt = path.min_rtt.min(rtt);
+        path.max_rtt = path.max_rtt.max(rtt);
+        path.srtt = match path.srtt {
+            Duration::ZERO => rtt,
+            srtt => Duration::from_nanos((7 * srtt.as_nanos() + rtt.as_nanos()) / 8),
+        };
+    }
+}

@@ -1,0 +1,61 @@
+//! Congestion coherence at a mobile sender (Liu and Jain, HICSS 2003). A loss is wireless if the ACKs around the loss
+//! echo no mark: marking routers mark before they drop, and congestion lasts longer than a packet.
+//!
+//! # Our choices
+//! Known from abstracts and from memory. The neighbourhood is the last ACKs before the duplicates, and the duplicates.
+//! An echo lasts a round trip, until CWR, so the rule is coarse. Without marks at the bottleneck, every congestion loss
+//! counts as wireless.
+
+use super::{Build, Cause, Heard, LossDiscriminator};
+use crate::ranges::Range;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "coherence",
+        summary: "wireless if the ACKs around the loss echo no mark; the window then stays",
+        source: "Liu and Jain, HICSS 2003 (abstracts; rules from memory)",
+        parameters: &[Parameter {
+            name: "before",
+            unit: Unit::Bytes(0, 1 << 30),
+            default: Some("1500 B"),
+            doc: "distance from the last ACK with an echo to the hole up to which the loss is congestion",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Coherence { before: values.bytes("before"), echoed: None, duplicates_echo: false }))
+    },
+};
+
+struct Coherence {
+    before: u64,
+    /// Offset acknowledged by the last ACK with an echo.
+    echoed: Option<u64>,
+    duplicates_echo: bool,
+}
+
+impl LossDiscriminator for Coherence {
+    fn on_ack(&mut self, heard: &Heard) -> bool {
+        if heard.advanced {
+            self.duplicates_echo = false;
+        }
+        self.duplicates_echo |= heard.duplicate && heard.marked;
+        if heard.marked {
+            self.echoed = Some(heard.una);
+        }
+        false
+    }
+
+    fn on_loss(&mut self, lost: Range) -> Option<Cause> {
+        let is_near = self.echoed.is_some_and(|una| lost.start.saturating_sub(una) <= self.before);
+        Some(match self.duplicates_echo || is_near {
+            true => Cause::Congestion,
+            false => Cause::Wireless,
+        })
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}

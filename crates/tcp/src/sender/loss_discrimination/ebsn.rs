@@ -1,0 +1,49 @@
+//! Explicit bad state notification, sender side (Bakshi, Krishna, Vaidya and Pradhan, ICDCS 1997). A notice from the
+//! base station that its link retries restarts the retransmission timer; every loss is congestion. The middlebox `ebsn`
+//! sends the notices.
+//!
+//! # Our choices
+//! The rule is from memory. `limit` is ours: a notice can be forged, so a long silence of the receiver overrides
+//! notices.
+
+use super::{Build, LossDiscriminator};
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "ebsn",
+        summary: "restarts the timer on a base station's notice of link retries; every loss is congestion",
+        source: "Bakshi et al., ICDCS 1997 (from memory)",
+        parameters: &[
+            Parameter {
+                name: "undo",
+                unit: Unit::Flag,
+                default: Some("false"),
+                doc: "accept a notice after the timer has expired",
+            },
+            Parameter {
+                name: "limit",
+                unit: Unit::Duration(Duration::ZERO, Duration::from_secs(3600)),
+                default: Some("10 s"),
+                doc: "silence of the receiver after which notices are ignored",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| Some(Box::new(Ebsn { undoes: values.flag("undo"), limit: values.duration("limit") })),
+};
+
+struct Ebsn {
+    undoes: bool,
+    limit: Duration,
+}
+
+impl LossDiscriminator for Ebsn {
+    fn on_bad_state(&mut self, now: Time, backed_off: bool, heard_at: Time) -> bool {
+        (self.undoes || !backed_off) && now.since(heard_at) <= self.limit
+    }
+
+    fn judges(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,99 @@
+//! ECN at the third duplicate (Ramani and Karandikar, ICPWC 2000). huang §2: "if a sender receives three duplicate ACKs
+//! with the CE (Congestion Experienced) bit set, the sender infers that a segment loss due to congestion has occurred".
+//! Without an echo the loss is corruption: the segment is retransmitted and cwnd stays.
+//!
+//! # Our choices
+//! Known from huang's sentence and the abstract. A recovery that begins with fewer duplicates needs an echo in each
+//! duplicate. Marks always reduce cwnd (RFC 3168). A timeout is congestion.
+//!
+//! # Limits
+//! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR: a corruption
+//! within that round trip counts as congestion.
+
+use super::{Build, Cause, Heard, LossDiscriminator};
+use crate::ranges::Range;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "ecn",
+        summary: "congestion if the three duplicate ACKs echo a mark, else corruption and the window stays",
+        source: "Ramani and Karandikar, ICPWC 2000, by huang §2 and the abstract",
+        parameters: &[Parameter {
+            name: "duplicates",
+            unit: Unit::Count(1, 3),
+            default: Some("3"),
+            doc: "duplicate ACKs with an echo required for congestion (huang §2: three)",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Ecn { needed: values.count("duplicates") as u32, duplicates: 0, marked: 0 }))
+    },
+};
+
+struct Ecn {
+    needed: u32,
+    /// Duplicates of the last new ACK, and the number of them with an echo.
+    duplicates: u32,
+    marked: u32,
+}
+
+impl LossDiscriminator for Ecn {
+    fn on_ack(&mut self, heard: &Heard) -> bool {
+        if heard.advanced {
+            (self.duplicates, self.marked) = (0, 0);
+        }
+        self.duplicates += u32::from(heard.duplicate);
+        self.marked += u32::from(heard.duplicate && heard.marked);
+        false
+    }
+
+    fn on_loss(&mut self, _: Range) -> Option<Cause> {
+        Some(match self.marked >= self.needed.min(self.duplicates) {
+            true => Cause::Congestion,
+            false => Cause::Wireless,
+        })
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Time, Value};
+    use lasthop_wire::LossHint;
+
+    fn verdict(needed: u64, marks: &[bool]) -> Option<Cause> {
+        let mut values = MECHANISM.info.defaults();
+        values.set("duplicates", Value::Count(needed));
+        let mut discriminator = (MECHANISM.build)(&values).expect("a discriminator");
+        let ack = |advanced, marked| Heard {
+            now: Time::ZERO,
+            una: 1001,
+            advanced,
+            duplicate: !advanced,
+            hint: LossHint::None,
+            marked,
+        };
+        discriminator.on_ack(&ack(false, true));
+        discriminator.on_ack(&ack(true, true));
+        marks.iter().for_each(|marked| {
+            discriminator.on_ack(&ack(false, *marked));
+        });
+        discriminator.on_loss(Range { start: 1001, end: 2001 })
+    }
+
+    #[test]
+    fn three_echoes_are_congestion() {
+        assert_eq!(verdict(3, &[true; 3]), Some(Cause::Congestion));
+        assert_eq!(verdict(3, &[false, true, true]), Some(Cause::Wireless));
+        assert_eq!(verdict(3, &[false; 3]), Some(Cause::Wireless));
+        assert_eq!(verdict(1, &[false, false, true]), Some(Cause::Congestion));
+        // A recovery that begins at the first duplicate.
+        assert_eq!(verdict(3, &[true]), Some(Cause::Congestion));
+    }
+}

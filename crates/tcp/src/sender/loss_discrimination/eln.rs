@@ -1,0 +1,89 @@
+//! Explicit loss notification, sender side: ACKs name the cause of a loss, wireless or congestion (middlebox `eln`).
+//!
+//! Balakrishnan and Katz (GLOBECOM 1998): a base station sets a bit in ACKs to a mobile sender. The first duplicate
+//! with the bit triggers the retransmission, and the window stays (ns-2's `tcp-eln`). huang §2: the bit means
+//! congestion (ACK_ELN, Ding and Jamalipour 2001), losses without the bit are wireless. That polarity is unsafe if ACKs
+//! are lost or no node marks.
+//!
+//! # Our choices
+//! Contradicting duplicates mean congestion, and so does a timeout. The sender's own recovery repairs the loss, without
+//! growth of the window.
+
+use super::{Build, Cause, Heard, LossDiscriminator};
+use crate::ranges::Range;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use lasthop_wire::LossHint;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "eln",
+        summary: "cause named by ACKs (ELN): the window stays after a wireless loss",
+        source: "Balakrishnan and Katz, GLOBECOM 1998; ns-2 tcp-eln; huang §2 (the other polarity, our construction)",
+        parameters: &[
+            Parameter {
+                name: "threshold",
+                unit: Unit::Count(1, 100),
+                default: Some("1"),
+                doc: "number of duplicates with the hint that trigger the retransmission; from 3 on, recovery's own threshold decides",
+            },
+            Parameter {
+                name: "says",
+                unit: Unit::Word(&["wireless", "congestion"]),
+                default: Some("wireless"),
+                doc: "meaning of the hint; with `congestion`, three duplicates without a hint mean a wireless loss",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Eln {
+            threshold: values.count("threshold") as u32,
+            silence_is_air: values.word("says") == "congestion",
+            heard: Count::default(),
+        }))
+    },
+};
+
+struct Eln {
+    threshold: u32,
+    silence_is_air: bool,
+    heard: Count,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    wireless: u32,
+    congestion: u32,
+    nothing: u32,
+}
+
+impl LossDiscriminator for Eln {
+    fn on_ack(&mut self, heard: &Heard) -> bool {
+        if heard.advanced {
+            self.heard = Count::default();
+        }
+        if !heard.duplicate {
+            return false;
+        }
+        match heard.hint {
+            LossHint::Wireless => self.heard.wireless += 1,
+            LossHint::Congestion => self.heard.congestion += 1,
+            LossHint::None => self.heard.nothing += 1,
+        }
+        let Count { wireless, congestion, nothing } = self.heard;
+        !self.silence_is_air && wireless == self.threshold && congestion + nothing == 0
+    }
+
+    fn on_loss(&mut self, _: Range) -> Option<Cause> {
+        let Count { wireless, congestion, nothing } = self.heard;
+        let is_air = match self.silence_is_air {
+            true => congestion == 0,
+            false => wireless > 0 && congestion + nothing == 0,
+        };
+        Some(if is_air { Cause::Wireless } else { Cause::Congestion })
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}

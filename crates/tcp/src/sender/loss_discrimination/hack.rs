@@ -1,0 +1,55 @@
+//! HACK, sender side (Balan et al., INFOCOM 2001; Computer Networks 39, 2002): segments reported damaged are
+//! retransmitted at once, without another effect. The receiver side is the `cause` mechanism `hack`.
+//!
+//! # Our choices
+//! Known from the abstract and memory. A recovery entered for a damaged segment keeps the window and does not
+//! retransmit that segment twice. Loss of the retransmission is detected as usual.
+
+use super::{Build, Cause, LossDiscriminator};
+use crate::ranges::{Range, RangeSet};
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism};
+use lasthop_wire::Priority;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "hack",
+        summary: "retransmits segments reported damaged at once, and the window stays",
+        source: "Balan et al., INFOCOM 2001 (abstract; rules partly from memory)",
+        ..Info::PLAIN
+    },
+    build: &|_| Some(Box::new(Hack::default())),
+};
+
+#[derive(Default)]
+struct Hack {
+    damaged: RangeSet,
+}
+
+impl LossDiscriminator for Hack {
+    fn on_damaged(&mut self, segment: Range) -> bool {
+        self.damaged.insert(segment);
+        true
+    }
+
+    fn on_sent(&mut self, _: Range, _: u64, board: &Scoreboard) -> Priority {
+        self.damaged.remove_below(board.una());
+        Priority::Normal
+    }
+
+    fn on_loss(&mut self, lost: Range) -> Option<Cause> {
+        self.damaged.remove_below(lost.start);
+        Some(match self.damaged.containing(lost.start) {
+            Some(_) => Cause::Wireless,
+            None => Cause::Congestion,
+        })
+    }
+
+    fn on_timeout(&mut self) {
+        self.damaged.clear();
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}

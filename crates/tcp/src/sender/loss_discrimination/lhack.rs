@@ -1,0 +1,95 @@
+//! Last-hop acknowledgements, sender side (Cobb and Agrawal, ISCC 1995, by huang §2). A lost segment that had reached
+//! the last hop, by notices of the middlebox `lhack`, was lost on the wireless link.
+//!
+//! # Our choices
+//! Known from two sentences in huang and from memory. After a wireless loss, recovery repairs and the window stays. The
+//! first timeout of a segment that reached the last hop is not congestion, either. A lost notice means congestion. A
+//! retransmitted segment counts as not reached: a notice does not identify the copy.
+
+use super::{Build, Cause, LossDiscriminator};
+use crate::ranges::{Range, RangeSet};
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use lasthop_wire::Priority;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "lhack",
+        summary: "wireless if the lost segment had reached the last hop; the window then stays",
+        source: "Cobb and Agrawal, ISCC 1995, by huang §2 (the sender's rule is our construction)",
+        parameters: &[Parameter {
+            name: "timeouts",
+            unit: Unit::Count(0, 100),
+            default: Some("1"),
+            doc: "consecutive timeouts that keep window and RTO if the segment has reached the last hop",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Lhack {
+            reached: RangeSet::default(),
+            resent: RangeSet::default(),
+            most: values.count("timeouts") as u32,
+            spared: 0,
+            spared_at: 0,
+        }))
+    },
+};
+
+struct Lhack {
+    /// Outstanding bytes that have reached the last hop.
+    reached: RangeSet,
+    resent: RangeSet,
+    most: u32,
+    /// Consecutive timeouts spared for the segment at `spared_at`.
+    spared: u32,
+    spared_at: u64,
+}
+
+impl Lhack {
+    fn has_reached(&mut self, segment: Range) -> bool {
+        self.reached.remove_below(segment.start);
+        self.resent.remove_below(segment.start);
+        self.reached.run_at(segment.start, segment.end) == (true, segment.end)
+            && self.resent.containing(segment.start).is_none()
+    }
+}
+
+impl LossDiscriminator for Lhack {
+    fn on_sent(&mut self, _: Range, _: u64, board: &Scoreboard) -> Priority {
+        self.reached.remove_below(board.una());
+        self.resent.remove_below(board.una());
+        Priority::Normal
+    }
+
+    fn on_sent_again(&mut self, range: Range) -> Priority {
+        self.resent.insert(range);
+        Priority::Normal
+    }
+
+    fn on_last_hop(&mut self, range: Range) {
+        self.reached.insert(range);
+    }
+
+    fn on_loss(&mut self, lost: Range) -> Option<Cause> {
+        Some(if self.has_reached(lost) { Cause::Wireless } else { Cause::Congestion })
+    }
+
+    fn spares_timeout(&mut self, first: Range) -> bool {
+        if self.spared_at != first.start {
+            (self.spared, self.spared_at) = (0, first.start);
+        }
+        let spares = self.spared < self.most && self.has_reached(first);
+        self.spared += u32::from(spares);
+        spares
+    }
+
+    fn on_timeout(&mut self) {
+        self.reached.clear();
+        self.resent.clear();
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,95 @@
+//! Round-trip samples for loss discrimination, and rounds.
+
+use lasthop_base::{Duration, Time};
+
+/// Round-trip sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Arrival of the ACK.
+    pub now: Time,
+    /// Round-trip time.
+    pub rtt: Duration,
+    /// Receiver's timestamp of the ACK, unwrapped, if timestamps are in use. Only differences are meaningful.
+    pub clock: Option<Time>,
+    /// First byte not acknowledged after the ACK.
+    pub una: u64,
+    /// Bytes outstanding after the ACK.
+    pub outstanding: u64,
+    /// Payload of a full segment, bytes.
+    pub mss: u64,
+}
+
+impl Measured {
+    /// Forward delay, ns, plus a constant offset of the clocks; without timestamps the round trip.
+    pub fn forward_delay(&self) -> i64 {
+        let sent = self.now.as_nanos() as i64 - self.rtt.as_nanos() as i64;
+        match self.clock {
+            Some(clock) => clock.as_nanos() as i64 - sent,
+            None => self.rtt.as_nanos() as i64,
+        }
+    }
+}
+
+/// Round: from an ACK until the ACK of the next segment sent after that ACK.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    end: u64,
+    pub(super) window: u64,
+}
+
+impl Round {
+    pub(super) fn begin(sample: &Measured) -> Round {
+        Round { end: sample.una + sample.outstanding, window: sample.outstanding }
+    }
+
+    pub(super) fn is_over(&self, sample: &Measured) -> bool {
+        sample.una > self.end
+    }
+}
+
+#[cfg(test)]
+pub(super) mod samples {
+    use super::*;
+    use crate::ranges::Range;
+    use crate::sender::loss_discrimination::LossDiscriminator;
+
+    const MSS: u64 = 1000;
+    pub(in crate::sender::loss_discrimination) const LOST: Range = Range { start: 1, end: 1001 };
+
+    pub(in crate::sender::loss_discrimination) struct Path {
+        pub(in crate::sender::loss_discrimination) stamps: bool,
+        pub(in crate::sender::loss_discrimination) now: Time,
+        pub(in crate::sender::loss_discrimination) una: u64,
+    }
+
+    impl Default for Path {
+        fn default() -> Path {
+            Path { stamps: false, now: Time::ZERO + Duration::from_secs(1), una: 1 }
+        }
+    }
+
+    impl Path {
+        /// Acknowledges a window of `segments` over a round trip, ms. `back`: excess delay of the return path, ms.
+        pub(in crate::sender::loss_discrimination) fn round(
+            &mut self,
+            discriminator: &mut dyn LossDiscriminator,
+            window: u64,
+            rtt: u64,
+            back: u64,
+        ) {
+            for _ in 0..window {
+                self.now += Duration::from_nanos(rtt * 1_000_000 / window);
+                self.una += MSS;
+                let clock = Time::from_nanos(self.now.as_nanos() - back * 1_000_000);
+                discriminator.on_measured(&Measured {
+                    now: self.now,
+                    rtt: Duration::from_millis(rtt),
+                    clock: self.stamps.then_some(clock),
+                    una: self.una,
+                    outstanding: window * MSS,
+                    mss: MSS,
+                });
+            }
+        }
+    }
+}

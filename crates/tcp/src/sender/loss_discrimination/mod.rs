@@ -1,0 +1,153 @@
+//! Loss discrimination at the sender.
+//!
+//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the loss, and
+//! cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction; "wireless"
+//! restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender holds no judge.
+
+mod always;
+mod coherence;
+mod ebsn;
+mod ecn;
+mod eln;
+mod hack;
+mod lhack;
+mod measured;
+mod ncpld;
+mod santa_cruz;
+mod tagged;
+mod trend;
+
+pub use crate::event::Cause;
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Mechanism, Time, Values};
+use lasthop_wire::{LossHint, Priority};
+pub use measured::Measured;
+use measured::Round;
+
+/// Loss discrimination of a sender.
+pub trait LossDiscriminator: Send {
+    /// New data is sent under congestion window `window`, bytes. Returns the packet's priority.
+    fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
+        let _ = (range, window, board);
+        Priority::Normal
+    }
+
+    /// A segment is retransmitted. Returns the packet's priority.
+    fn on_sent_again(&mut self, range: Range) -> Priority {
+        let _ = range;
+        Priority::Normal
+    }
+
+    /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is certainly lost.
+    fn on_ack(&mut self, heard: &Heard) -> bool {
+        let _ = heard;
+        false
+    }
+
+    /// Handles a round-trip sample, before any other effect of the ACK. Only if [`LossDiscriminator::measures`].
+    fn on_measured(&mut self, sample: &Measured) {
+        let _ = sample;
+    }
+
+    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossDiscriminator::review) after the repair.
+    fn on_loss(&mut self, lost: Range) -> Option<Cause> {
+        let _ = lost;
+        None
+    }
+
+    /// Fast recovery begins and reduces the window, subject to review. `recover`: byte after the last outstanding.
+    fn on_entered(&mut self, recover: u64) {
+        let _ = recover;
+    }
+
+    /// Attributes the losses of the window in which the completed recovery began.
+    fn review(&mut self) -> Cause {
+        Cause::Congestion
+    }
+
+    /// Whether a timeout that retransmits this segment keeps cwnd, ssthresh and RTO.
+    fn spares_timeout(&mut self, first: Range) -> bool {
+        let _ = first;
+        false
+    }
+
+    /// A timeout will retransmit all outstanding data: discard all state.
+    fn on_timeout(&mut self) {}
+
+    /// The receiver reports an outstanding segment damaged. `true`: retransmit now, without an effect on the window.
+    fn on_damaged(&mut self, segment: Range) -> bool {
+        let _ = segment;
+        false
+    }
+
+    /// A node reports that these outstanding bytes reached the last hop.
+    fn on_last_hop(&mut self, range: Range) {
+        let _ = range;
+    }
+
+    /// A node reports that its link fails and retries. `true`: restart the retransmission timer. `backed_off`: the
+    /// timer has expired for the outstanding data. `heard_at`: last arrival from the peer.
+    fn on_bad_state(&mut self, now: Time, backed_off: bool, heard_at: Time) -> bool {
+        let _ = (now, backed_off, heard_at);
+        false
+    }
+
+    /// Whether losses are attributed at all, and counted.
+    fn judges(&self) -> bool {
+        true
+    }
+
+    /// Whether [`LossDiscriminator::on_loss`] attributes each loss.
+    fn judges_losses(&self) -> bool {
+        false
+    }
+
+    /// Whether [`LossDiscriminator::on_measured`] is called; read once.
+    fn measures(&self) -> bool {
+        false
+    }
+
+    /// Whether a restored window restores ssthresh, too.
+    fn restores_ssthresh(&self) -> bool {
+        false
+    }
+}
+
+/// Duplicate ACK, or new ACK during a repair.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Heard {
+    /// Arrival of the ACK.
+    pub now: Time,
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// Whether the ACK advances.
+    pub advanced: bool,
+    /// Whether the ACK is a duplicate caused by data after a hole.
+    pub duplicate: bool,
+    /// Hint about the cause of the reported loss.
+    pub hint: LossHint,
+    /// Whether the ACK echoes a congestion mark.
+    pub marked: bool,
+}
+
+/// Builds a discriminator; `None`: every loss is congestion.
+pub type Build = dyn Fn(&Values) -> Option<Box<dyn LossDiscriminator>> + Send + Sync;
+
+/// All mechanisms.
+pub const ALL: &[Mechanism<Build>] = &[
+    always::MECHANISM,
+    tagged::MECHANISM,
+    eln::MECHANISM,
+    hack::MECHANISM,
+    lhack::MECHANISM,
+    coherence::MECHANISM,
+    ecn::MECHANISM,
+    ncpld::MECHANISM,
+    santa_cruz::MECHANISM,
+    trend::MECHANISM,
+    ebsn::MECHANISM,
+];
+
+/// Default mechanism.
+pub const DEFAULT: Mechanism<Build> = always::MECHANISM;

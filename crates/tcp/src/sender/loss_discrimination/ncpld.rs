@@ -1,0 +1,116 @@
+//! NCPLD, non-congestion packet loss detection (Samaraweera, IEE Proc. Commun. 146(4), 1999): a loss is corruption if
+//! the round trip is no longer than at the knee of the throughput-load curve. The knee maximises power, throughput /
+//! delay: w / r² for window w and round trip r. The threshold is the round trip of the largest power so far.
+//!
+//! # Our choices
+//! Known from huang §2 and abstracts of citing papers. Ours: the estimator (one sample a round: outstanding bytes at
+//! its start, round trip of the first segment sent in the round), unlimited memory, and `margin`. The last RTT sample
+//! counts at a loss. A timeout is congestion.
+
+use super::{Build, Cause, LossDiscriminator, Measured, Round};
+use crate::ranges::Range;
+use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "ncpld",
+        summary: "corruption if the round trip is no longer than at the knee of throughput over load (NCPLD)",
+        source: "Samaraweera, IEE Proc. Commun. 146(4), 1999, by huang §2 (the estimate of the knee is our construction)",
+        parameters: &[Parameter {
+            name: "margin",
+            unit: Unit::Number(0.0, 10.0),
+            default: Some("0.05"),
+            doc: "tolerance: relative excess over the knee's round trip that still means corruption (ours)",
+        }],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Ncpld {
+            margin: values.number("margin"),
+            round: None,
+            knee: None,
+            latest: Duration::ZERO,
+        }))
+    },
+};
+
+struct Ncpld {
+    margin: f64,
+    round: Option<Round>,
+    /// Largest power so far, and its round trip.
+    knee: Option<(f64, Duration)>,
+    latest: Duration,
+}
+
+impl LossDiscriminator for Ncpld {
+    fn on_measured(&mut self, sample: &Measured) {
+        self.latest = sample.rtt;
+        if let Some(round) = self.round.filter(|round| !round.is_over(sample)) {
+            self.round = Some(round);
+            return;
+        }
+        if let Some(round) = &self.round {
+            let rtt = sample.rtt.as_secs();
+            let power = round.window as f64 / (rtt * rtt);
+            if rtt > 0.0 && self.knee.is_none_or(|(largest, _)| power > largest) {
+                self.knee = Some((power, sample.rtt));
+            }
+        }
+        self.round = Some(Round::begin(sample));
+    }
+
+    fn on_loss(&mut self, _: Range) -> Option<Cause> {
+        let is_below =
+            self.knee.is_some_and(|(_, rtt)| self.latest.as_secs() <= (1.0 + self.margin) * rtt.as_secs());
+        Some(if is_below { Cause::Wireless } else { Cause::Congestion })
+    }
+
+    fn on_timeout(&mut self) {
+        self.round = None;
+    }
+
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::loss_discrimination::measured::samples::{LOST, Path};
+    use lasthop_base::Value;
+
+    fn discriminator(margin: f64) -> Box<dyn LossDiscriminator> {
+        let mut values = MECHANISM.info.defaults();
+        values.set("margin", Value::Number(margin));
+        (MECHANISM.build)(&values).expect("a discriminator")
+    }
+
+    /// Pipe of ten segments and 100 ms: power 10 / 0.1² = 1000 with ten in flight, 12 / 0.12² = 833 with twelve.
+    #[test]
+    fn the_knee_is_the_full_pipe() {
+        for (margin, last, cause) in [
+            (0.0, 10, Cause::Wireless),
+            (0.0, 12, Cause::Congestion),
+            (0.05, 10, Cause::Wireless),
+            (0.05, 12, Cause::Congestion),
+            (0.21, 12, Cause::Wireless),
+        ] {
+            let mut discriminator = discriminator(margin);
+            let mut path = Path::default();
+            for window in [2, 2, 4, 4, 8, 8, 10, 10, last, last] {
+                path.round(&mut *discriminator, window, 100.max(10 * window), 0);
+            }
+            assert_eq!(discriminator.on_loss(LOST), Some(cause), "margin {margin}, {last} segments");
+        }
+    }
+
+    #[test]
+    fn without_a_knee_a_loss_is_congestion() {
+        assert_eq!(discriminator(0.05).on_loss(LOST), Some(Cause::Congestion));
+    }
+}

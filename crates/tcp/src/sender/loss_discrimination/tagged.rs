@@ -1,0 +1,292 @@
+//! Tagged segments (huang §3): one segment per window has low priority, which congested routers drop first. If the tag
+//! survives, losses around it were corruption, and the window is restored.
+//!
+//! A retransmitted tag counts as lost. A lost tag belongs to the review of the first recovery entered after the tag was
+//! first sent, even if the tag was retransmitted in the recovery before (§3.D.1, case 2).
+
+use super::{Build, Cause, LossDiscriminator};
+use crate::ranges::Range;
+use crate::sender::scoreboard::Scoreboard;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use lasthop_wire::Priority;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "tagged",
+        summary: "congestion if a tagged low-priority segment was lost too, else the window is restored",
+        source: "huang §3",
+        parameters: &[
+            Parameter {
+                name: "per_window",
+                unit: Unit::Count(1, 64),
+                default: Some("1"),
+                doc: "tagged segments per window, at least a window divided by this number apart",
+            },
+            Parameter {
+                name: "after_loss",
+                unit: Unit::Word(&["hole", "recovery", "retransmission"]),
+                default: Some("hole"),
+                doc: "segment tagged after a lost tag: the next new segment once its hole is closed, or once \
+                      recovery is over; or its own retransmission",
+            },
+            Parameter {
+                name: "counts",
+                unit: Unit::Word(&["window", "any"]),
+                default: Some("window"),
+                doc: "lost tags counted by a review: those first sent before recovery was entered (later ones in the \
+                      next review), or every tag retransmitted in this recovery",
+            },
+            Parameter {
+                name: "restores",
+                unit: Unit::Word(&["window", "window_and_ssthresh"]),
+                default: Some("window"),
+                doc: "state restored if no loss was congestion",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Tagged {
+            per_window: values.count("per_window"),
+            after_loss: match values.word("after_loss") {
+                "recovery" => AfterLoss::Recovery,
+                "retransmission" => AfterLoss::Retransmission,
+                _ => AfterLoss::Hole,
+            },
+            counts_any: values.word("counts") == "any",
+            restores_ssthresh: values.word("restores") == "window_and_ssthresh",
+            tags: Vec::new(),
+            lost: Vec::new(),
+            next_at: 0,
+            recover: 0,
+            recovering: false,
+        }))
+    },
+};
+
+struct Tagged {
+    per_window: u64,
+    after_loss: AfterLoss,
+    counts_any: bool,
+    restores_ssthresh: bool,
+    /// First bytes of tagged segments not known to have arrived.
+    tags: Vec<u64>,
+    /// Retransmitted tags not yet reviewed.
+    lost: Vec<u64>,
+    /// Smallest offset of the next tag, with several tags per window.
+    next_at: u64,
+    /// Byte after the window in which the last recovery was entered.
+    recover: u64,
+    recovering: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AfterLoss {
+    Hole,
+    Recovery,
+    Retransmission,
+}
+
+impl LossDiscriminator for Tagged {
+    fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
+        self.tags.retain(|tag| !board.has_arrived(*tag));
+        let waits = self.after_loss == AfterLoss::Recovery && self.recovering && !self.lost.is_empty();
+        if waits || self.tags.len() as u64 >= self.per_window || range.start < self.next_at {
+            return Priority::Normal;
+        }
+        if self.per_window > 1 {
+            self.next_at = range.start + window / self.per_window;
+        }
+        self.tags.push(range.start);
+        Priority::Low
+    }
+
+    fn on_sent_again(&mut self, range: Range) -> Priority {
+        if !self.tags.contains(&range.start) {
+            return Priority::Normal;
+        }
+        if !self.lost.contains(&range.start) {
+            self.lost.push(range.start);
+        }
+        match self.after_loss {
+            AfterLoss::Retransmission => Priority::Low,
+            AfterLoss::Hole | AfterLoss::Recovery => Priority::Normal,
+        }
+    }
+
+    fn on_entered(&mut self, recover: u64) {
+        self.recover = recover;
+        self.recovering = true;
+    }
+
+    fn review(&mut self) -> Cause {
+        self.recovering = false;
+        let before = self.lost.len();
+        let (recover, counts_any) = (self.recover, self.counts_any);
+        self.lost.retain(|tag| !counts_any && *tag >= recover);
+        if self.lost.len() < before { Cause::Congestion } else { Cause::Wireless }
+    }
+
+    fn on_timeout(&mut self) {
+        self.tags.clear();
+        self.lost.clear();
+        self.next_at = 0;
+        self.recovering = false;
+    }
+
+    fn restores_ssthresh(&self) -> bool {
+        self.restores_ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lasthop_base::{Time, Value};
+
+    const MSS: u64 = 1000;
+
+    /// Discriminator and scoreboard; segment n begins at byte 1000 n + 1.
+    struct Host {
+        discriminator: Box<dyn LossDiscriminator>,
+        board: Scoreboard,
+    }
+
+    impl Host {
+        fn with(settings: &[(&'static str, Value)]) -> Host {
+            let mut values = MECHANISM.info.defaults();
+            settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
+            Host {
+                discriminator: (MECHANISM.build)(&values).expect("a discriminator"),
+                board: Scoreboard::starting_at(1),
+            }
+        }
+
+        fn send(&mut self, segments: u64) -> Vec<u64> {
+            let mut tagged = Vec::new();
+            for _ in 0..segments {
+                let start = self.board.nxt();
+                let range = Range { start, end: start + MSS };
+                self.board.sent_new(MSS, Time::ZERO);
+                if self.discriminator.on_sent(range, 10 * MSS, &self.board) == Priority::Low {
+                    tagged.push(start / MSS);
+                }
+            }
+            tagged
+        }
+
+        fn again(&mut self, segment: u64) -> Priority {
+            self.board.sent_again(segment * MSS + 1, Time::ZERO);
+            self.discriminator.on_sent_again(Range { start: segment * MSS + 1, end: (segment + 1) * MSS + 1 })
+        }
+
+        fn acknowledge_below(&mut self, segment: u64) {
+            self.board.acknowledge(segment * MSS + 1);
+        }
+
+        fn enter(&mut self) {
+            self.discriminator.on_entered(self.board.nxt());
+        }
+    }
+
+    #[test]
+    fn one_per_window_and_the_next_when_it_is_acknowledged() {
+        let mut host = Host::with(&[]);
+        assert_eq!(host.send(10), [0]);
+        host.acknowledge_below(1);
+        assert_eq!(host.send(1), [10]);
+        host.acknowledge_below(10);
+        assert_eq!(host.send(5), []);
+        host.acknowledge_below(11);
+        assert_eq!(host.send(2), [16]);
+    }
+
+    #[test]
+    fn a_report_is_an_acknowledgement_too() {
+        let mut host = Host::with(&[]);
+        host.send(1);
+        host.acknowledge_below(1);
+        assert_eq!(host.send(4), [1]);
+        host.acknowledge_below(1);
+        host.board.sack(Range { start: MSS + 1, end: 2 * MSS + 1 });
+        assert_eq!(host.send(2), [5]);
+    }
+
+    #[test]
+    fn several_lie_a_part_of_the_window_apart() {
+        let mut host = Host::with(&[("per_window", Value::Count(2))]);
+        // Window of ten segments: tags five apart.
+        assert_eq!(host.send(10), [0, 5]);
+        host.acknowledge_below(1);
+        assert_eq!(host.send(3), [10]);
+        host.acknowledge_below(6);
+        assert_eq!(host.send(5), [15]);
+    }
+
+    #[test]
+    fn a_surviving_tag_means_corruption_a_lost_one_congestion() {
+        let mut host = Host::with(&[]);
+        host.send(10);
+        host.enter();
+        host.again(4);
+        assert_eq!(host.discriminator.review(), Cause::Wireless);
+        host.enter();
+        host.again(0);
+        assert_eq!(host.discriminator.review(), Cause::Congestion);
+        // A reviewed tag does not count again.
+        host.enter();
+        assert_eq!(host.discriminator.review(), Cause::Wireless);
+    }
+
+    #[test]
+    fn a_tag_first_sent_during_recovery_counts_in_the_next_review() {
+        for (counts, first, second) in
+            [("window", Cause::Wireless, Cause::Congestion), ("any", Cause::Congestion, Cause::Wireless)]
+        {
+            let mut host = Host::with(&[("counts", Value::Word(counts))]);
+            host.send(10);
+            host.board.sack(Range { start: 1, end: MSS + 1 });
+            host.enter();
+            assert_eq!(host.send(3), [10]);
+            host.again(10);
+            assert_eq!(host.discriminator.review(), first, "{counts}");
+            host.enter();
+            assert_eq!(host.discriminator.review(), second, "{counts}");
+        }
+    }
+
+    #[test]
+    fn after_a_lost_tag() {
+        let next = |answer, repaired: bool, over: bool| {
+            let mut host = Host::with(&[("after_loss", Value::Word(answer))]);
+            host.send(10);
+            host.enter();
+            let priority = host.again(0);
+            if repaired {
+                host.acknowledge_below(1);
+            }
+            if over {
+                host.discriminator.review();
+            }
+            (priority, host.send(1))
+        };
+        assert_eq!(next("hole", false, false), (Priority::Normal, vec![]));
+        assert_eq!(next("hole", true, false), (Priority::Normal, vec![10]));
+        assert_eq!(next("recovery", true, false), (Priority::Normal, vec![]));
+        assert_eq!(next("recovery", true, true), (Priority::Normal, vec![10]));
+        assert_eq!(next("retransmission", false, false), (Priority::Low, vec![]));
+        assert_eq!(next("retransmission", true, false), (Priority::Low, vec![10]));
+    }
+
+    #[test]
+    fn a_timeout_untags_all() {
+        let mut host = Host::with(&[]);
+        host.send(10);
+        host.enter();
+        host.again(0);
+        host.discriminator.on_timeout();
+        assert_eq!(host.send(2), [10]);
+        host.enter();
+        assert_eq!(host.discriminator.review(), Cause::Wireless);
+    }
+}

@@ -1,0 +1,140 @@
+//! Loss prediction by delay trends (Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, hasegawa's reference 31): a long
+//! and rising delay means congestion.
+//!
+//! hasegawa §4: "the change in packet transmission delay is divided into two types, one reflecting a short-term trend
+//! and the other a long-term trend, and packet loss (congestion loss) is predicted with a weighting function dependent
+//! on the congestion level".
+//!
+//! # Our choices
+//! Known from that sentence only; formula and parameters are ours. Trend: last less first delay, over the sum of all
+//! absolute changes (-1 falls, 1 rises). Level `c`: position of the last delay between the smallest and the largest.
+//! Weights: `c` for the short-term trend, `1 - c` for the long-term trend. Prediction: `c (1 + trend) / 2`. The delay
+//! is the forward delay with timestamps, else the round trip. A timeout is congestion.
+
+use super::{Build, Cause, LossDiscriminator, Measured};
+use crate::ranges::Range;
+use lasthop_base::{Info, Mechanism, Parameter, Unit};
+use std::collections::VecDeque;
+
+pub const MECHANISM: Mechanism<Build> = Mechanism {
+    info: Info {
+        name: "trend",
+        summary: "congestion if level, short-term and long-term trend of the delay predicted a loss",
+        source: "Roychoudhuri and Al-Shaer, IEEE TNSM 2(1), 2005, by hasegawa §4 (formula and constants are ours)",
+        parameters: &[
+            Parameter {
+                name: "short",
+                unit: Unit::Count(2, 1000),
+                default: Some("16"),
+                doc: "number of delays in the short-term trend (ours)",
+            },
+            Parameter {
+                name: "long",
+                unit: Unit::Count(2, 10_000),
+                default: Some("64"),
+                doc: "number of delays in the long-term trend (ours)",
+            },
+            Parameter {
+                name: "threshold",
+                unit: Unit::Number(0.0, 1.0),
+                default: Some("0.4"),
+                doc: "smallest prediction that means congestion (ours)",
+            },
+        ],
+        ..Info::PLAIN
+    },
+    build: &|values| {
+        Some(Box::new(Trend {
+            short: values.count("short") as usize,
+            long: values.count("long") as usize,
+            threshold: values.number("threshold"),
+            delays: VecDeque::new(),
+            bounds: None,
+        }))
+    },
+};
+
+struct Trend {
+    short: usize,
+    long: usize,
+    threshold: f64,
+    /// Last delays, ns, for the longer trend.
+    delays: VecDeque<i64>,
+    /// Smallest and largest delay so far, ns.
+    bounds: Option<(i64, i64)>,
+}
+
+impl Trend {
+    /// Trend of the last `count` delays, from -1 to 1.
+    fn of(&self, count: usize) -> f64 {
+        let last = self.delays.range(self.delays.len().saturating_sub(count)..);
+        let changes = last.clone().zip(last.skip(1)).map(|(before, after)| (after - before) as f64);
+        let (sum, of_sizes) = changes.fold((0.0, 0.0), |(sum, sizes), by| (sum + by, sizes + by.abs()));
+        if of_sizes > 0.0 { sum / of_sizes } else { 0.0 }
+    }
+
+    fn prediction(&self) -> f64 {
+        let (Some((least, most)), Some(last)) = (self.bounds, self.delays.back()) else { return 0.0 };
+        if most == least {
+            return 0.0;
+        }
+        let level = (last - least) as f64 / (most - least) as f64;
+        let trend = level * self.of(self.short) + (1.0 - level) * self.of(self.long);
+        level * (1.0 + trend) / 2.0
+    }
+}
+
+impl LossDiscriminator for Trend {
+    fn on_measured(&mut self, sample: &Measured) {
+        let delay = sample.forward_delay();
+        let (least, most) = self.bounds.unwrap_or((delay, delay));
+        self.bounds = Some((least.min(delay), most.max(delay)));
+        if self.delays.len() >= self.long.max(self.short) {
+            self.delays.pop_front();
+        }
+        self.delays.push_back(delay);
+    }
+
+    fn on_loss(&mut self, _: Range) -> Option<Cause> {
+        let predicted = self.prediction() >= self.threshold;
+        Some(if predicted { Cause::Congestion } else { Cause::Wireless })
+    }
+
+    fn measures(&self) -> bool {
+        true
+    }
+
+    fn judges_losses(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::loss_discrimination::measured::samples::{LOST, Path};
+    use lasthop_base::Value;
+
+    /// Whether the prediction reaches `threshold` after these round trips, ms, with trends over two and four delays.
+    fn reaches(rtts: &[u64], threshold: f64) -> bool {
+        let mut values = MECHANISM.info.defaults();
+        values.set("short", Value::Count(2));
+        values.set("long", Value::Count(4));
+        values.set("threshold", Value::Number(threshold));
+        let mut discriminator = (MECHANISM.build)(&values).expect("a discriminator");
+        let mut path = Path::default();
+        rtts.iter().for_each(|rtt| path.round(&mut *discriminator, 1, *rtt, 0));
+        discriminator.on_loss(LOST) == Some(Cause::Congestion)
+    }
+
+    /// Level 1, both trends 1: 1. Level 1/2, short trend -1, long trend (0 + 50 - 50) / 100 = 0: (1 - 1/2) / 4 = 1/8.
+    /// Level 0: 0.
+    #[test]
+    fn level_and_trends() {
+        assert!(reaches(&[100, 120, 140, 200], 1.0));
+        let falls = [100, 200, 150, 150, 200, 150];
+        assert!(reaches(&falls, 0.124) && !reaches(&falls, 0.126));
+        assert!(!reaches(&[200, 100], 0.001));
+        assert!(!reaches(&[100, 100, 100], 0.001));
+    }
+}
