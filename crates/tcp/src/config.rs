@@ -127,7 +127,7 @@ seams! {
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Credit for an ACK.
-        "sender" counting: counting::Build = counting, "window credit per ACK";
+        "sender" counting: counting::Build = counting, "window credit per ACK (byte counting)";
         /// Sender's judgement of a loss once it is repaired.
         "sender" judge: judge::Build = judge, "loss discrimination by the sender";
         /// Time at which data is acknowledged.
