@@ -32,7 +32,6 @@ pub struct Host {
     mtu: u32,
     numbers: Numbers,
     sockets: SlotMap<Handle, Socket>,
-    /// Connections by local and remote end.
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
     /// Listeners by local end; an unspecified address means all addresses of its family.
     listeners: BTreeMap<SocketAddr, Handle>,
