@@ -194,7 +194,7 @@ class Link(_LinkWords, total=False):
     """A link between two nodes."""
 
     to: str
-    """node at the lower end"""
+    """downstream node"""
     cell: str
     """name of the shared medium; all links with this name share it (with arq = "wifi")"""
     down: Direction

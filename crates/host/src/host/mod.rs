@@ -26,7 +26,8 @@ slotmap::new_key_type! {
 
 /// A host with its addresses and its sockets.
 ///
-/// Calls with an invalid handle return [`Error::BadHandle`]. Calls for connections return [`Error::Invalid`] for a listener.
+/// Calls with an invalid handle return [`Error::BadHandle`]; calls that need a connection return [`Error::Invalid`] for a
+/// listener.
 pub struct Host {
     addresses: Vec<IpAddr>,
     mtu: u32,
