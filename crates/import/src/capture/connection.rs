@@ -11,7 +11,7 @@ pub(crate) struct Connection {
     begun: Option<u64>,
     pub(crate) last: f64,
     segment: u32,
-    /// Last sequence number of the data direction, unwrapped.
+    /// Highest sequence number of the data direction, unwrapped.
     reference: Option<u64>,
     pub(crate) repairs: Repairs,
     handshake: Handshake,
