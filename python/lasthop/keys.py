@@ -48,7 +48,7 @@ CountingChoice: TypeAlias = (
     | str
     | Mapping[str, object]
 )
-"""window credit per ACK"""
+"""window credit per ACK (byte counting)"""
 
 
 JudgeChoice: TypeAlias = (
@@ -194,7 +194,7 @@ class Link(_LinkWords, total=False):
     """A link between two nodes."""
 
     to: str
-    """node at the lower end"""
+    """downstream node"""
     cell: str
     """name of the shared medium; all links with this name share it (with arq = "wifi")"""
     down: Direction
@@ -261,7 +261,7 @@ class Sender(TypedDict, total=False):
     congestion: CongestionChoice
     """congestion control; "reno" by default"""
     counting: CountingChoice
-    """window credit per ACK; "rfc5681" by default"""
+    """window credit per ACK (byte counting); "rfc5681" by default"""
     judge: JudgeChoice
     """loss discrimination by the sender; "always" by default"""
     initial_window: int | str

@@ -46,7 +46,6 @@ impl Incoming {
         }
     }
 
-    /// Moves bytes before `next` to the application.
     pub(crate) fn read(&mut self, out: &mut [u8], next: u64) -> usize {
         let len = self.peek(out, next);
         self.bytes.drain(..len);

@@ -24,7 +24,6 @@ impl Outgoing {
         self.capacity.saturating_sub(self.bytes.len())
     }
 
-    /// Stores as many bytes as fit; returns their number.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.free());
         self.bytes.extend(&bytes[..taken]);

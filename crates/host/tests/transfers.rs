@@ -84,7 +84,6 @@ proptest! {
     }
 }
 
-/// Sends both texts, compares them, closes, and checks that no socket is left.
 fn both_ways(world: &mut World, client: &Options, server: &Options, up: usize, down: usize) {
     // With a loss rate of one third, one handshake in a thousand fails.
     let Some((local, remote, listener)) = world.try_connect(client, server) else {

@@ -81,7 +81,6 @@ pub struct Found {
 }
 
 const USUAL_RATE: &str = "10 Mbit/s";
-/// Default round-trip time, ms.
 const USUAL_RTT_MS: f64 = 50.0;
 /// Shortest and longest run, s.
 const SHORTEST: f64 = 30.0;

@@ -1,6 +1,6 @@
 //! Import of recordings of a path as scenarios: rates over time, pings, packet captures, records of losses.
 //!
-//! [`read`] detects a file's [`Format`] and returns what it [`Found`]. [`Found::scenario`] writes a scenario in which
+//! [`read`] detects a file's [`Format`] and returns the results ([`Found`]). [`Found::scenario`] writes a scenario in which
 //! each value is marked as measured, derived, given or assumed. Files are read sequentially, once (captures twice),
 //! with bounded memory.
 //!

@@ -153,7 +153,6 @@ impl Trips {
         self.buckets[at] += 1;
     }
 
-    /// Share of round trips above a value.
     pub(crate) fn share_above(&self, millis: f64) -> f64 {
         let at = (libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD).max(0.0) as usize;
         let above: u64 = self.buckets.iter().skip(at + 1).sum();

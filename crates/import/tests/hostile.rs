@@ -186,7 +186,6 @@ fn what_captures_are_wrapped_in_changes_nothing() {
         let other = found(&wrapped).expect("it can be read");
         assert_eq!((other.says, other.down), (plain.says.clone(), plain.down.clone()));
     }
-    // A truncated file gives a message, or the part before the cut.
     let whole = packed(&capture(5));
     for cut in [2, 9, 15, whole.len() / 2, whole.len() - 3] {
         if let Err(refusal) = found(&whole[..cut]) {

@@ -208,7 +208,6 @@ fn rate_of(found: &Found) -> f64 {
     }
 }
 
-/// Value of a key of the channel.
 fn of_channel(found: &Found, key: &str) -> f64 {
     let channel = &found.channel.as_ref().unwrap_or_else(|| panic!("no channel: {found:#?}")).value;
     let behind = channel.split(&format!("{key} = ")).nth(1).unwrap_or_else(|| panic!("{channel}"));

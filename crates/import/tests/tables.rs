@@ -45,7 +45,6 @@ fn known_tables_need_no_words() {
     let irish = "Timestamp,Longitude,DL_bitrate,UL_bitrate,State\n2017.11.22_10.07.03,-8.5,12,3,I\n\
                  2017.11.22_10.07.04,-8.5,1200,3,D\n2017.11.22_10.07.05,-8.5,2400,3,D\n2017.11.22_10.07.06,-8.5,1200,3,D\n";
     assert_eq!(trace(irish, &usual), (400, 3000));
-    // NYU: each row has its own unit.
     assert_eq!(trace("1.2,Mbits/sec\n600,Kbits/sec\n1200000,bits/sec\n", &usual), (250, 3000));
     // Lumos5G: Mbit/s, a row per second; Pensieve: seconds and Mbit/s.
     assert_eq!(

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 /// Fate of a packet that was still on the link at the end of the run.
 const OPEN: f64 = -2.0;
 
-/// Records passages: one packet over one link.
 pub(crate) struct Hops {
     window: Window,
     /// Columns: join time (s), arrival time (s) or NaN, fate (-1: arrives, else the loss reason), pipe, flow, whether

@@ -11,7 +11,6 @@ use lasthop_sim::{Outcome, Samples};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Most variants with stored outcomes.
 const MOST_VARIANTS: usize = 8;
 
 /// Answers requests, one after the other.

@@ -4,7 +4,6 @@ use crate::answer::Columns;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FlowSample, Samples};
 
-/// Most flows with columns.
 const MOST_FLOWS: usize = 8;
 
 /// Adds columns for each flow and for each queue that was ever used.

@@ -4,7 +4,6 @@ use lasthop_scenario::Files;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Files by name; clones share the contents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shelf(BTreeMap<String, Arc<str>>);
 

@@ -27,7 +27,6 @@ fn an_engine_is_packed_so_that_a_page_can_hold_it() {
     assert!(packed.len() < 200 && !packed.contains(['<', ' ', '\n']), "{packed}");
 }
 
-/// A number's five digits in base 85.
 fn letter_of(value: u32) -> String {
     [52_200_625, 614_125, 7225, 85, 1]
         .map(|power| char::from(35 + (value / power % 85) as u8))

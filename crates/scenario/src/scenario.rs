@@ -57,9 +57,9 @@ pub enum Headers {
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Node at its upper end: an index into [`Scenario::nodes`].
+    /// Upstream node: an index into [`Scenario::nodes`].
     pub from: usize,
-    /// Node at its lower end, different from `from`.
+    /// Downstream node, different from `from`.
     pub to: usize,
     /// Cell whose medium the link shares with other links.
     pub cell: Option<String>,

@@ -89,7 +89,7 @@ impl Node {
         match &self.content {
             Content::Text(_) => "a text",
             Content::Number(_) => "a number",
-            Content::Flag(_) => "a yes or no",
+            Content::Flag(_) => "true or false",
             Content::Table(_) => "a table",
             Content::Other(kind) => kind,
         }
@@ -171,7 +171,7 @@ fn table(table: &DeTable<'_>, source: usize, depth: usize) -> Table {
 
 fn node(value: &Spanned<DeValue<'_>>, source: usize, depth: usize) -> Node {
     let content = match value.get_ref() {
-        _ if depth > DEEPEST => Content::Other("a table in many tables"),
+        _ if depth > DEEPEST => Content::Other("a deeply nested table"),
         DeValue::String(text) => Content::Text(text.to_string()),
         DeValue::Integer(integer) => {
             let digits = integer.as_str();

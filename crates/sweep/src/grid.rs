@@ -103,7 +103,6 @@ mod tests {
         for (key, value) in [("title", "two"), ("seed", "7"), ("runs", "3"), ("sample", "1 s")] {
             assert_eq!(of(key, value), same, "{key}");
         }
-        // Another spelling of a value is the same point.
         assert_eq!(of("queue", "20packets"), same);
         for (key, value) in
             [("duration", "6 s"), ("recovery", "reno"), ("loss", "1.5%"), ("queue", "21packets")]
@@ -112,7 +111,6 @@ mod tests {
         }
     }
 
-    /// A point's text in the store can be run again.
     #[test]
     fn a_point_reads_back_as_the_same_scenario() {
         for path in lasthop_scenario::ready_paths() {

@@ -106,7 +106,6 @@ mod tests {
     use lasthop_lab::runs::{links, summary};
     use lasthop_sim::Stuck;
 
-    /// Numbers of a run in which time stopped are no result.
     #[test]
     fn a_run_that_is_stuck_has_no_numbers() {
         let scenario = Scenario::load("rate=2Mbit/s,rtt=40ms,duration=1s").expect("a valid scenario");
@@ -116,7 +115,6 @@ mod tests {
         assert_eq!(numbers(&outcome), Err("time stands still; raise it".to_owned()));
     }
 
-    /// The row has every field of `run --format json`, with the same value.
     #[test]
     fn it_has_every_metric_of_json() {
         let scenario =

@@ -120,7 +120,6 @@ mod tests {
         let precision = Precision::new(0.01).unwrap();
         assert!(precision.is_reached(&[Some(0.0); 10]) && precision.is_reached(&[Some(7.0); 10]));
         assert!(precision.is_reached(&[None; 10]));
-        // One value has no spread.
         assert!(!precision.is_reached(&[Some(7.0), None, None]));
         assert_eq!(precision.expected(&[Some(0.0); 10]), FIRST);
         for wrong in [0.0, -0.1, 1.0, f64::NAN] {

@@ -122,7 +122,7 @@ seams! {
         /// Congestion control.
         "sender" congestion: congestion::Build = congestion, "congestion control";
         /// Credit for an ACK.
-        "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK";
+        "sender" ack_counting: ack_counting::Build = ack_counting, "window credit per ACK (byte counting)";
         /// Loss discrimination at the sender, after the repair.
         "sender" sender_discrimination as "loss_discrimination": sender_loss::Build = sender_loss, "loss discrimination by the sender";
         /// ACK policy: time of each ACK.

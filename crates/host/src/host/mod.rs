@@ -26,13 +26,13 @@ slotmap::new_key_type! {
 
 /// A host with its addresses and its sockets.
 ///
-/// Calls with an invalid handle return [`Error::BadHandle`]. Calls for connections return [`Error::Invalid`] for a listener.
+/// Calls with an invalid handle return [`Error::BadHandle`]; calls that need a connection return [`Error::Invalid`] for a
+/// listener.
 pub struct Host {
     addresses: Vec<IpAddr>,
     mtu: u32,
     numbers: Numbers,
     sockets: SlotMap<Handle, Socket>,
-    /// Connections by local and remote end.
     connections: BTreeMap<(SocketAddr, SocketAddr), Handle>,
     /// Listeners by local end; an unspecified address means all addresses of its family.
     listeners: BTreeMap<SocketAddr, Handle>,

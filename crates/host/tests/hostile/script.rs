@@ -46,7 +46,6 @@ pub enum Deed {
     Twice,
     /// Delayed by this many milliseconds, so that others overtake it.
     Late(u8),
-    /// Cut to this many bytes (modulo its length).
     Cut(u16),
     Flip(u16),
     /// Delivered; then an attacker off the path sends a segment to the receiver.
@@ -69,45 +68,24 @@ pub struct Notice {
 /// Segments that RFC 5961, RFC 9293 or RFC 7323 make a receiver refuse. Distances are relative to the accepted range.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Blind {
+    /// A reset below the window.
     OldReset(u32),
+    /// A reset beyond the window.
     FarReset(u32),
     /// A reset in the window that is not exactly the next byte (RFC 5961 §3).
     NearReset(u16),
     /// A SYN anywhere (RFC 5961 §4).
-    Syn {
-        at: u32,
-        acks: bool,
-    },
+    Syn { at: u32, acks: bool },
     /// Data in the window with an ACK of bytes never sent (RFC 5961 §5).
-    UnsentAck {
-        ahead: u32,
-        at: u16,
-        len: u16,
-        stamp: u32,
-    },
+    UnsentAck { ahead: u32, at: u16, len: u16, stamp: u32 },
     /// Data in the window with an ACK that is too old (RFC 5961 §5).
-    AncientAck {
-        behind: u32,
-        at: u16,
-        len: u16,
-        stamp: u32,
-    },
-    FarData {
-        at: u32,
-        len: u16,
-        stamp: u32,
-    },
-    OldData {
-        at: u32,
-        len: u16,
-        stamp: u32,
-    },
+    AncientAck { behind: u32, at: u16, len: u16, stamp: u32 },
+    /// Data beyond the window.
+    FarData { at: u32, len: u16, stamp: u32 },
+    /// Data below the window.
+    OldData { at: u32, len: u16, stamp: u32 },
     /// Data in the window from before the connection's first timestamp (RFC 7323 §5).
-    OldStamp {
-        behind: u32,
-        at: u16,
-        len: u16,
-    },
+    OldStamp { behind: u32, at: u16, len: u16 },
 }
 
 /// A segment that differs from a valid one in any way; distances are relative to the expected values.
@@ -123,7 +101,6 @@ pub struct Forgery {
 }
 
 impl<'a> Arbitrary<'a> for Script {
-    /// All bytes after the setups are deeds.
     fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<Script> {
         let (client, server, up, down) = bytes.arbitrary()?;
         // An attacker on the path voids most checks.

@@ -11,7 +11,7 @@ pub(crate) struct Connection {
     begun: Option<u64>,
     pub(crate) last: f64,
     segment: u32,
-    /// Last sequence number of the data direction, unwrapped.
+    /// Highest sequence number of the data direction, unwrapped.
     reference: Option<u64>,
     pub(crate) repairs: Repairs,
     handshake: Handshake,
@@ -170,7 +170,6 @@ impl Connection {
         self.handshake.is_full
     }
 
-    /// The same for the data.
     pub(crate) fn later_half(&self, to_sender: bool) -> Option<f64> {
         let trips = if to_sender { &self.to_sender } else { &self.to_receiver };
         (trips.count > 0).then_some(trips.smallest)

@@ -207,7 +207,6 @@ fn ip_of(link: u32, data: &[u8]) -> Ip<'_> {
         0 | 108 => data.get(4..).map_or(Ip::No, Ip::At),
         1 => {
             let mut at = 12;
-            // VLAN tags.
             while matches!(half(at), Some(0x8100 | 0x88a8)) && at < 24 {
                 at += 4;
             }
@@ -222,7 +221,6 @@ fn ip_of(link: u32, data: &[u8]) -> Ip<'_> {
         }
         // Raw IP, under the numbers of several systems.
         12 | 14 | 101 | 228 | 229 => Ip::At(data),
-        // Linux "any", both versions.
         113 => by_type(16, half(14)),
         276 => by_type(20, half(0)),
         _ => Ip::Unknown,

@@ -25,13 +25,11 @@ pub(crate) struct Passed {
 /// Most tenths of a second: one day.
 const MOST_TENTHS: usize = 864_000;
 
-/// Rates of trains of one length.
 #[derive(Debug)]
 struct Trains {
     length: f64,
     /// Times, s, and bytes so far.
     recent: VecDeque<(f64, f64)>,
-    /// Bytes by rate class.
     classes: Vec<f64>,
 }
 
@@ -139,7 +137,6 @@ impl Trains {
                 return Some((middle(at, at + 1), SHARE));
             }
         };
-        // The densest class near by.
         let weight = |from: usize, to: usize| self.classes[from..to].iter().sum::<f64>();
         while from > 0 && weight(from - 1, to - 1) > weight(from, to) {
             (from, to) = (from - 1, to - 1);

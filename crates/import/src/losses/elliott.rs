@@ -21,7 +21,6 @@ const TABLE: usize = 2048;
 type Step = [[f64; 2]; 2];
 
 impl Elliott {
-    /// Share of time in the bad state.
     pub(crate) fn share_bad(&self) -> f64 {
         match self.p + self.r {
             0.0 => 0.5,

@@ -71,7 +71,6 @@ pub struct Fit {
     is_asked: bool,
 }
 
-/// Fewest bursts for four probabilities.
 const FEWEST_BURSTS: u64 = 20;
 
 /// Fits all models that a record supports.

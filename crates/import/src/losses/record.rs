@@ -69,7 +69,6 @@ impl Record {
         std::iter::from_fn(move || {
             let (at, length) = runs.next()?;
             let (is_lost, mut all) = (at % 2 == 1, *length);
-            // Joins runs that became neighbours.
             while let Some((_, more)) = runs.next_if(|(next, _)| (next % 2 == 1) == is_lost) {
                 all = all.saturating_add(*more);
             }

@@ -6,7 +6,6 @@ use crate::found::{Service, shown};
 
 /// Samples used to find the usual time step.
 const LOOKED_AT: usize = 512;
-/// Smallest gap, in usual steps.
 const GAP: f64 = 3.5;
 
 pub(crate) struct Course<'w> {

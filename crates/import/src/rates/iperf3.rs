@@ -83,7 +83,6 @@ fn course(
                 "make the report with iperf3 --json, and keep it complete",
             ));
         };
-        // Both rates must agree.
         if let (Some(rate), true) = (number("bits_per_second"), length > 0.1)
             && (rate * length / 8.0 - bytes).abs() > 0.1 * bytes + 2000.0
         {

@@ -18,8 +18,8 @@ pub(crate) fn link_ends() -> &'static [Key] {
 
 fn listed_link_ends() -> Vec<Key> {
     vec![
-        Key::required("from", Form::Node, "node at the upper end"),
-        Key::required("to", Form::Node, "node at the lower end"),
+        Key::required("from", Form::Node, "upstream node; `down` is the direction from -> to"),
+        Key::required("to", Form::Node, "downstream node"),
         Key::optional(
             "cell",
             Form::Text,

@@ -1,7 +1,7 @@
 //! The file of sweeps: SQLite, with one writer.
 //!
-//! Rows are durable when [`Store::keep`] returns: each transaction is confirmed in a write-ahead log (`synchronous =
-//! FULL`). A kill at any moment loses uncommitted rows only. A lock beside the file excludes a second writer and ends
+//! Rows are durable when [`Store::keep`] returns: the disk confirms each transaction in a write-ahead log
+//! (`synchronous = FULL`). A kill at any moment loses uncommitted rows only. A lock beside the file excludes a second writer and ends
 //! with the process. Readers never wait.
 //!
 //! * `schema`: tables and upgrades of older files; `whose`: whether a file is a store.

@@ -15,7 +15,6 @@ const APPLICATION_ID: usize = 68;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Whose {
-    /// Missing or empty.
     Nobodys,
     /// A store of this version.
     Ours(u32),

@@ -116,7 +116,6 @@ impl Known {
     }
 }
 
-/// Reason for a rollback.
 pub(super) enum Fault {
     Database(rusqlite::Error),
     Other(Error),

@@ -90,7 +90,6 @@ fn a_store_has_one_writer_and_readers_beside_it() {
     assert!(Store::open(&path).is_ok());
 }
 
-/// A closed store is one file that can be copied.
 #[test]
 fn a_closed_store_is_one_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -43,7 +43,6 @@ fn a_merge_says_what_it_brought() {
     assert_eq!(std::fs::read(&two).unwrap(), before, "the other store is unchanged");
 }
 
-/// A run that failed in one shard and succeeded in another counts as done, in either order of merging.
 #[test]
 fn what_is_done_anywhere_is_done() {
     let folder = tempfile::tempdir().unwrap();

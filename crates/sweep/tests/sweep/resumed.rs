@@ -129,7 +129,6 @@ fn a_rule_that_is_not_reached_ends_all_the_same_and_says_so() {
     assert_eq!((driver.inexact(), driver.left()), (6, 0));
 }
 
-/// Without randomness one run suffices.
 #[test]
 fn a_rule_runs_a_deterministic_point_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,7 +161,6 @@ fn a_run_that_failed_is_tried_again_by_the_next_driver() {
     assert_eq!((sweep.done, sweep.failed), (2, 0));
 }
 
-/// Unknown and repeated rows change nothing.
 #[test]
 fn a_row_counts_once() {
     let folder = tempfile::tempdir().unwrap();
