@@ -86,6 +86,7 @@ format:
 	$(CARGO) fmt --all --check
 
 lint:
+	docs/words/check
 	nice $(CARGO) clippy --workspace --all-targets -- -D warnings
 
 # Slightly optimised (see profile.dev): the tests run whole simulations.
