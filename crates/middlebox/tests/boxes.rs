@@ -1,7 +1,7 @@
 //! Rules of the smaller middleboxes, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Exit, Middlebox, Decision, Site};
 use lasthop_wire::{
     Body, Ecn, Flags, FlowId, LossHint, LossReason, NodeNotice, Packet, Priority, Segment, Seq, Timestamps,
 };
@@ -71,13 +71,13 @@ fn ack_with(offset: u32, blocks: &[(u32, u32)]) -> Packet {
     packet(false, segment)
 }
 
-fn told(out: &[Onward]) -> Vec<Out> {
+fn told(out: &[Decision]) -> Vec<Out> {
     let told = out.iter().filter_map(|onward| {
         let packet = match onward {
-            Onward::Dropped(_, LossReason::Suppressed) => return None,
-            Onward::Same(packet) | Onward::Changed(packet) => packet,
-            Onward::Again(packet) => return Some(Out::Again(offset(packet.segment()?.seq))),
-            Onward::New(packet) => {
+            Decision::Drop(_, LossReason::Suppressed) => return None,
+            Decision::Forward(packet) | Decision::Rewrite(packet) => packet,
+            Decision::Retransmit(packet) => return Some(Out::Again(offset(packet.segment()?.seq))),
+            Decision::Emit(packet) => {
                 return Some(match &packet.body {
                     Body::Notice(notice) => Out::Notice(*notice),
                     _ => Out::Own(offset(packet.segment()?.ack), packet.segment()?.window),
@@ -113,7 +113,7 @@ impl Script {
         told(&self.onward(packet))
     }
 
-    fn onward(&mut self, packet: Packet) -> Vec<Onward> {
+    fn onward(&mut self, packet: Packet) -> Vec<Decision> {
         let mut out = Vec::new();
         self.middlebox.handle_packet(self.now, packet, &mut out);
         out
@@ -130,7 +130,7 @@ impl Script {
         self
     }
 
-    fn expire(&mut self) -> Vec<Onward> {
+    fn expire(&mut self) -> Vec<Decision> {
         let mut out = Vec::new();
         while out.is_empty() {
             self.now = self.middlebox.poll_timeout();
@@ -205,12 +205,12 @@ fn eln_toward_the_mobile_has_two_polarities() {
 fn what_the_queue_behind_refuses_is_congestion_to_eln_and_spack() {
     let mut script = Script::new("eln", true, &[("data", Value::Word("down"))]);
     script.send([0, 1000, 2000]);
-    script.middlebox.handle_refused(script.now, &data(1000));
+    script.middlebox.handle_queue_drop(script.now, &data(1000));
     script.pass(ack(1000));
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     let mut script = Script::new("spack", true, &[("pieces", Value::Word("number"))]);
     script.send((0..6).map(|packet| packet * SIZE));
-    script.middlebox.handle_refused(script.now, &data(1000));
+    script.middlebox.handle_queue_drop(script.now, &data(1000));
     script.pass(ack(1000));
     (0..3).for_each(|_| _ = script.pass(ack(1000)));
     assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)]);
@@ -271,9 +271,9 @@ fn stamped(mut packet: Packet, value: u32) -> Packet {
     packet
 }
 
-fn stamps(out: &[Onward]) -> Vec<u32> {
-    let stamp = |onward: &Onward| match onward {
-        Onward::Same(packet) | Onward::Changed(packet) | Onward::Again(packet) if packet.forward => {
+fn stamps(out: &[Decision]) -> Vec<u32> {
+    let stamp = |onward: &Decision| match onward {
+        Decision::Forward(packet) | Decision::Rewrite(packet) | Decision::Retransmit(packet) if packet.forward => {
             packet.segment()?.timestamps.map(|stamps| stamps.value)
         }
         _ => None,
@@ -336,7 +336,7 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
         let wide = Segment { window: 60_000, ..*ack(number).segment().expect("TCP") };
         let out = script.onward(packet(false, wide));
         match &out[..] {
-            [Onward::Changed(packet)] => packet.segment().expect("TCP").window,
+            [Decision::Rewrite(packet)] => packet.segment().expect("TCP").window,
             other => panic!("{other:?}"),
         }
     };

@@ -1,7 +1,7 @@
 //! Rules of the snoop agent, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Exit, Middlebox, Decision, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, LossReason, Packet, Priority, Segment, Seq};
 
 /// Sequence numbers wrap in the middle of every test.
@@ -113,12 +113,12 @@ fn ack(at: u32) -> Segment {
     Segment { ack: Seq(ISN.wrapping_add(1 + at)), flags: Flags::ACK, window: 1000, ..Segment::default() }
 }
 
-fn told(out: &[Onward]) -> Vec<Out> {
+fn told(out: &[Decision]) -> Vec<Out> {
     let told = out.iter().filter_map(|onward| {
         let (packet, again) = match onward {
-            Onward::Same(packet) => (packet, false),
-            Onward::Again(packet) => (packet, true),
-            Onward::Dropped(_, LossReason::Suppressed) => return None,
+            Decision::Forward(packet) => (packet, false),
+            Decision::Retransmit(packet) => (packet, true),
+            Decision::Drop(_, LossReason::Suppressed) => return None,
             other => panic!("{other:?}"),
         };
         let segment = packet.segment().expect("TCP");
@@ -295,7 +295,7 @@ fn what_finds_no_room_goes_on_without_its_help() {
 fn what_the_queue_behind_it_refused_is_congestion() {
     let mut script = Script::new(&[]);
     script.send([0, 1000, 2000]);
-    script.snoop.handle_refused(script.now, &packet(true, data(1000)));
+    script.snoop.handle_queue_drop(script.now, &packet(true, data(1000)));
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }

@@ -43,7 +43,7 @@ use crate::stuck::{Source, Still, Stuck};
 use crate::together::{Sharing, Together};
 use carried::{Carried, Way};
 use lasthop_base::Time;
-use lasthop_middlebox::Onward;
+use lasthop_middlebox::Decision;
 use lasthop_net::across::{Across, Word};
 use lasthop_net::{Element, Line, Output};
 use lasthop_wire::{FlowId, Packet};
@@ -74,7 +74,7 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// Decisions of elements that are not applied yet; kept for its capacity.
     decided: Vec<Output>,
-    onward: Vec<Onward>,
+    onward: Vec<Decision>,
     plans: Plans,
     passing: Passing,
     media: Media,
