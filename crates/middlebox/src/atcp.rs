@@ -14,7 +14,7 @@ use crate::mtcp::{AWAY, SILENCE};
 use crate::numbers::{distance, is_before};
 use crate::silence::{SilenceDetector, synthetic_ack};
 use crate::snoop::{Snoop, snoop_rules};
-use crate::{Build, Middlebox, Decision};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
@@ -95,7 +95,11 @@ impl Middlebox for Atcp {
         self.snoop.handle_packet(now, packet, out);
         let Some(segment) = packet.segment() else { return };
         let (freezes, advertises_size) = (self.freezes, self.advertises_size);
-        let room = if advertises_size { self.buffer } else { self.buffer.saturating_sub(self.snoop.cached_bytes_for(&packet)) };
+        let room = if advertises_size {
+            self.buffer
+        } else {
+            self.buffer.saturating_sub(self.snoop.cached_bytes_for(&packet))
+        };
         let [data, acknowledged] = self.flows.by_direction(&packet);
         let mut next = Time::NEVER;
         if let Some(flow) = data {
@@ -211,14 +215,7 @@ impl AtcpFlow {
     }
 
     /// Returns the window to advertise in a segment of the mobile.
-    fn on_ack(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        segment: &Segment,
-        room: u64,
-        freezes: bool,
-    ) -> u16 {
+    fn on_ack(&mut self, now: Time, packet: &Packet, segment: &Segment, room: u64, freezes: bool) -> u16 {
         if segment.flags.has(Flags::RST) {
             self.reset();
             return segment.window;

@@ -9,7 +9,7 @@
 //! (`none`, `repeat`, `wifi`) report failures, with any queue. `rlc`, `harq` (segments) and `fec` (no retransmission)
 //! report none; a note warns of that.
 
-use crate::{Build, Middlebox, Decision, Site};
+use crate::{Build, Decision, Middlebox, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority};
 
@@ -49,8 +49,8 @@ struct Ebsn {
 impl Ebsn {
     fn new(attempts: u32, gap: Duration, site: &Site) -> Ebsn {
         let goes_down = |flow, forward| site.exit(flow, forward).is_some_and(|exit| exit.down);
-        let flows = (0..site.flows.len())
-            .map(|flow| [(goes_down(flow, true), None), (goes_down(flow, false), None)]);
+        let flows =
+            (0..site.flows.len()).map(|flow| [(goes_down(flow, true), None), (goes_down(flow, false), None)]);
         Ebsn { attempts, gap, flows: flows.collect() }
     }
 }

@@ -15,9 +15,9 @@
 
 use crate::acks::AckKind;
 use crate::directions::{Directions, Toward};
-use crate::numbers::end_of;
 use crate::forwarded::ForwardedData;
-use crate::{Build, Middlebox, Decision};
+use crate::numbers::end_of;
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossHint, Packet, Segment};
 
@@ -58,7 +58,11 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let toward = if values.word("data") == "up" { Toward::Network } else { Toward::Mobile };
         Some(Box::new(Eln {
             toward,
-            marked_hint: if values.word("says") == "wireless" { LossHint::Wireless } else { LossHint::Congestion },
+            marked_hint: if values.word("says") == "wireless" {
+                LossHint::Wireless
+            } else {
+                LossHint::Congestion
+            },
             max_ranges: values.count("runs") as usize,
             sees_queue: values.word("place") == "behind",
             flows: Directions::new(site, toward, |_| ForwardedData::default()),

@@ -1,6 +1,6 @@
 //! Record of unacknowledged data that passed: recorded data was lost behind the middlebox, other data before.
 
-use crate::acks::{Acks, AckKind};
+use crate::acks::{AckKind, Acks};
 use crate::numbers::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 use std::collections::VecDeque;
@@ -111,7 +111,10 @@ mod tests {
         for (start, end) in [(0, 50), (100, 150), (200, 250), (50, 100), (300, 350)] {
             forwarded.add(at(start), at(end), 4);
         }
-        assert_eq!(ranges(&forwarded), [(at(0).0, at(150).0), (at(200).0, at(250).0), (at(300).0, at(350).0)]);
+        assert_eq!(
+            ranges(&forwarded),
+            [(at(0).0, at(150).0), (at(200).0, at(250).0), (at(300).0, at(350).0)]
+        );
         assert!(forwarded.contains(at(149)) && !forwarded.contains(at(150)) && forwarded.contains(at(320)));
         forwarded.remove(at(100), at(120));
         assert_eq!(ranges(&forwarded)[..2], [(at(0).0, at(100).0), (at(120).0, at(150).0)]);

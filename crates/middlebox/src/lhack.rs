@@ -8,7 +8,7 @@
 //! station already has a notice: its loss looks wireless.
 
 use crate::directions::{Directions, Toward};
-use crate::{Build, Middlebox, Decision};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority, Seq};
 
@@ -50,7 +50,9 @@ impl Middlebox for Lhack {
     fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
         out.push(Decision::Forward(packet));
         let every = self.every;
-        let ([Some(batch), _], Some(segment)) = (self.flows.by_direction(&packet), packet.segment()) else { return };
+        let ([Some(batch), _], Some(segment)) = (self.flows.by_direction(&packet), packet.segment()) else {
+            return;
+        };
         if segment.len == 0 {
             return;
         }

@@ -18,11 +18,11 @@ mod catalogue;
 mod directions;
 mod ebsn;
 mod eln;
+mod forwarded;
 mod lhack;
 mod mtcp;
 mod none;
 mod numbers;
-mod forwarded;
 mod silence;
 pub mod snoop;
 mod spack;
@@ -72,7 +72,7 @@ pub trait Middlebox: Send {
     }
 
     /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link, which may retry. Only for
-    /// middleboxes that [ask](Middlebox::asks_link), and only from links that transmit packet by packet.
+    /// middleboxes that [need](Middlebox::needs_failures) them, and only from links that transmit packet by packet.
     fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
         let _ = (now, packet, attempt, out);
     }
@@ -83,7 +83,7 @@ pub trait Middlebox: Send {
     }
 
     /// Handles a planned rate change of the link by which packets of this flow and direction leave; also called at the
-    /// start of the run. Only for middleboxes that [ask](Middlebox::asks_plan).
+    /// start of the run. Only for middleboxes that [need](Middlebox::needs_rates) them.
     fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Decision>) {
         let _ = (now, flow, forward, rate, out);
     }

@@ -12,11 +12,11 @@
 //! returning mobile sends a message; here the station probes with copies of the last data packet. A link whose rate
 //! changes by plan reports outages itself (`away`). The source's wireless TCP and channel sharing are not modelled.
 
-use crate::acks::{Acks, AckKind};
+use crate::acks::{AckKind, Acks};
 use crate::directions::{Directions, Toward};
 use crate::numbers::is_before;
 use crate::silence::{SilenceDetector, synthetic_ack};
-use crate::{Build, Middlebox, Decision};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
@@ -214,7 +214,9 @@ impl MtcpFlow {
 
     fn on_link_report(&mut self, now: Time, is_outage: bool, out: &mut Vec<Decision>) {
         let has_changed = self.silence.on_link_report(now, is_outage, self.acks.has_outstanding());
-        if let (true, Some(last_from_mobile), Some(last)) = (has_changed, &self.last_from_mobile, self.acks.last()) {
+        if let (true, Some(last_from_mobile), Some(last)) =
+            (has_changed, &self.last_from_mobile, self.acks.last())
+        {
             self.advertised = Some(last);
             let window = if is_outage { 0 } else { self.acks.window() };
             out.extend(synthetic_ack(last_from_mobile, last, window).map(Decision::Emit));

@@ -20,7 +20,14 @@ pub(crate) struct SilenceDetector {
 impl SilenceDetector {
     /// `floor`: the shortest silence.
     pub(crate) fn new(floor: Duration) -> SilenceDetector {
-        SilenceDetector { floor, since: Time::ZERO, gap: None, frozen: false, outage: false, timer: Time::NEVER }
+        SilenceDetector {
+            floor,
+            since: Time::ZERO,
+            gap: None,
+            frozen: false,
+            outage: false,
+            timer: Time::NEVER,
+        }
     }
 
     /// Whether silence has closed the sender's window.
@@ -32,8 +39,8 @@ impl SilenceDetector {
         self.outage
     }
 
-    /// Handles the link's report that an outage begins or ends; `has_outstanding`: data is in flight to the mobile. Returns
-    /// whether the sender's window closes or opens.
+    /// Handles the link's report that an outage begins or ends; `has_outstanding`: data is in flight to the mobile.
+    /// Returns whether the sender's window closes or opens.
     pub(crate) fn on_link_report(&mut self, now: Time, outage: bool, has_outstanding: bool) -> bool {
         let was_frozen = self.frozen;
         self.outage = outage;
@@ -48,8 +55,8 @@ impl SilenceDetector {
         self.timer
     }
 
-    /// Handles a segment from the mobile; `has_outstanding`: data is still in flight. Silence is longer than twice the smoothed
-    /// gap.
+    /// Handles a segment from the mobile; `has_outstanding`: data is still in flight. Silence is longer than twice the
+    /// smoothed gap.
     pub(crate) fn on_segment(&mut self, now: Time, has_outstanding: bool) {
         if self.outage {
             // The segment left the mobile before the outage.

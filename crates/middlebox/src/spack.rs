@@ -10,9 +10,9 @@
 
 use crate::acks::AckKind;
 use crate::directions::{Directions, Toward};
-use crate::numbers::{distance, end_of, is_before};
 use crate::forwarded::ForwardedData;
-use crate::{Build, Middlebox, Decision};
+use crate::numbers::{distance, end_of, is_before};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
 
@@ -174,7 +174,10 @@ impl SpackFlow {
             AckKind::Duplicate => {
                 self.duplicates += 1;
                 let highest = self.forwarded.acks.highest()?;
-                if self.duplicates == THRESHOLD && self.armed.is_none() && self.forwarded.contains(segment.ack) {
+                if self.duplicates == THRESHOLD
+                    && self.armed.is_none()
+                    && self.forwarded.contains(segment.ack)
+                {
                     let window = distance(segment.ack, highest).unsigned_abs();
                     self.armed = Some(Loss { recover: highest, window });
                 }

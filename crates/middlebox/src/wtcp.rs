@@ -10,10 +10,10 @@
 //! timestamp never decreases and never exceeds the source's current clock. The source's tick is learned from its
 //! timestamps; no timestamp changes before these have grown by 100.
 
-use crate::acks::{Acks, AckKind};
+use crate::acks::{AckKind, Acks};
 use crate::directions::{Directions, Toward};
 use crate::numbers::{distance, end_of, is_before};
-use crate::{Build, Middlebox, Decision};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossReason, Packet, Segment, Seq, Timestamps};
 use std::collections::VecDeque;
@@ -183,7 +183,12 @@ impl WtcpFlow {
 
     /// Resets the connection. Packets held back are forwarded unchanged.
     fn reset(&mut self, out: &mut Vec<Decision>) {
-        out.extend(self.buffer.iter().filter(|buffered| buffered.sent.is_none()).map(|buffered| Decision::Forward(buffered.packet)));
+        out.extend(
+            self.buffer
+                .iter()
+                .filter(|buffered| buffered.sent.is_none())
+                .map(|buffered| Decision::Forward(buffered.packet)),
+        );
         self.buffer.clear();
         let buffer = std::mem::take(&mut self.buffer);
         *self = WtcpFlow { buffer, rtt: self.rtt, ..WtcpFlow::new(self.floor, self.margin) };
@@ -226,7 +231,14 @@ impl WtcpFlow {
                 // A packet held back was not lost: the copy is dropped.
                 return out.push(Decision::Drop(*packet, LossReason::Suppressed));
             }
-            *known = BufferedPacket { packet: *packet, end, arrived: now, sent: Some(now), is_sender_retransmission: true, ..*known };
+            *known = BufferedPacket {
+                packet: *packet,
+                end,
+                arrived: now,
+                sent: Some(now),
+                is_sender_retransmission: true,
+                ..*known
+            };
             self.record_stamp(segment);
             self.restart_timer(now);
             return out.push(Decision::Forward(*packet));
@@ -243,7 +255,18 @@ impl WtcpFlow {
         let is_sender_retransmission = highest.is_some_and(|highest| is_before(seq, highest));
         let holds = self.single_packet_mode && !self.buffer.is_empty() && index > 0;
         let sent = if holds { None } else { Some(now) };
-        self.buffer.insert(index, BufferedPacket { packet: *packet, seq, end, arrived: now, sent, retransmissions: 0, is_sender_retransmission });
+        self.buffer.insert(
+            index,
+            BufferedPacket {
+                packet: *packet,
+                seq,
+                end,
+                arrived: now,
+                sent,
+                retransmissions: 0,
+                is_sender_retransmission,
+            },
+        );
         self.bytes += bytes;
         if !holds {
             self.record_stamp(segment);
@@ -313,7 +336,11 @@ impl WtcpFlow {
         self.buffer[index].sent = Some(now);
         let buffered = self.buffer[index];
         let last_stamp = self.with_residence_time(now, rules, &buffered);
-        out.push(if last_stamp == buffered.packet { Decision::Forward(last_stamp) } else { Decision::Rewrite(last_stamp) });
+        out.push(if last_stamp == buffered.packet {
+            Decision::Forward(last_stamp)
+        } else {
+            Decision::Rewrite(last_stamp)
+        });
     }
 
     fn on_timeout(&mut self, now: Time, rules: &WtcpRules, out: &mut Vec<Decision>) {
@@ -344,8 +371,12 @@ impl WtcpFlow {
         let Some(stamps) = segment.timestamps else { return buffered.packet };
         let Some(tick) = self.tick(rules) else { return buffered.packet };
         let ticks = |span: Duration| (span.as_nanos() as f64 / tick) as u32;
-        let later = |single_packet_mode: u32, other: u32| if single_packet_mode.wrapping_sub(other) as i32 >= 0 { single_packet_mode } else { other };
-        let earlier = |single_packet_mode: u32, other: u32| if single_packet_mode.wrapping_sub(other) as i32 >= 0 { other } else { single_packet_mode };
+        let later = |single_packet_mode: u32, other: u32| {
+            if single_packet_mode.wrapping_sub(other) as i32 >= 0 { single_packet_mode } else { other }
+        };
+        let earlier = |single_packet_mode: u32, other: u32| {
+            if single_packet_mode.wrapping_sub(other) as i32 >= 0 { other } else { single_packet_mode }
+        };
         let spent = stamps.value.wrapping_add(ticks(now.since(buffered.arrived)));
         let present = newest.wrapping_add(ticks(now.since(at)));
         let value = later(earlier(spent, present), self.last_stamp.unwrap_or(stamps.value));
@@ -376,7 +407,9 @@ impl WtcpFlow {
 
     /// Handles a drop in the next queue: congestion, which the source must see.
     fn on_queue_drop(&mut self, now: Time, seq: Seq) {
-        if let Some(index) = self.buffer.iter().rposition(|buffered| buffered.seq == seq && buffered.retransmissions == 0) {
+        if let Some(index) =
+            self.buffer.iter().rposition(|buffered| buffered.seq == seq && buffered.retransmissions == 0)
+        {
             let dropped = self.buffer[index];
             self.bytes -= u64::from(distance(dropped.seq, dropped.end).unsigned_abs()).min(self.bytes);
             self.buffer.remove(index);

@@ -1,7 +1,7 @@
 //! Properties of every middlebox, for any input.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Decision, Site};
+use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 
@@ -11,10 +11,10 @@ const FLOWS: u32 = 2;
 fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
     let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
-    let place = Site { flows, random: Stream::named(1, "test") };
+    let site = Site { flows, random: Stream::named(1, "test") };
     let built = ALL.iter().filter_map(|mechanism| {
         let choice = Choice::of(mechanism);
-        Some((choice.info.name, (choice.build)(&choice.values, &place)?))
+        Some((choice.info.name, (choice.build)(&choice.values, &site)?))
     });
     built.collect()
 }

@@ -2,7 +2,7 @@
 //! middlebox that joins in mid-connection, forged resets and ACKs. Each transfer completes, as without a middlebox.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_middlebox::{ALL, Build, Exit, Middlebox, Decision, Site};
+use lasthop_middlebox::{ALL, Build, Decision, Exit, Middlebox, Site};
 use lasthop_tcp::{Arriving, Config, Endpoint, Notice, Role};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
@@ -45,8 +45,8 @@ struct World {
 
 fn middlebox(choice: &Choice<Build>) -> Option<Box<dyn Middlebox>> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
-    let place = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
-    (choice.build)(&choice.values, &place)
+    let site = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
+    (choice.build)(&choice.values, &site)
 }
 
 fn config() -> Config {
@@ -110,8 +110,8 @@ impl World {
     fn pass(&mut self, packet: Packet) {
         self.passed += 1;
         let mut out = vec![Decision::Forward(packet)];
-        let stands = self.passed > self.script.begins;
-        if let Some(middlebox) = self.middlebox.as_mut().filter(|_| stands) {
+        let is_active = self.passed > self.script.begins;
+        if let Some(middlebox) = self.middlebox.as_mut().filter(|_| is_active) {
             out.clear();
             middlebox.handle_packet(self.now, packet, &mut out);
         }

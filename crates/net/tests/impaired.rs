@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Line, Output, arq, channel, queue, rlc};
+use lasthop_net::{Config, LinkDirection, Output, arq, channel, queue, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 
 fn packet(number: u64) -> Packet {
@@ -31,8 +31,8 @@ fn config(duplicate: f64, corrupt: f64) -> Config {
 
 /// Fates of packets every `apart` ms, with copies as in the engine: number, time, damage, reason of a loss.
 fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
-    let mut line = Line::new(config, Stream::named(1, "channel"));
-    let Line::Element(element) = &mut line else { panic!("an element") };
+    let mut line = LinkDirection::new(config, Stream::named(1, "channel"));
+    let LinkDirection::Element(element) = &mut line else { panic!("an element") };
     let (mut out, mut all) = (Vec::new(), Vec::new());
     for number in 0..count {
         let now = Time::ZERO + Duration::from_millis(number * apart);
@@ -41,7 +41,7 @@ fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Opt
             element.handle_timeout(due, &mut out);
         }
         element.handle_packet(now, packet(number), &mut out);
-        if let Some(Output::Copied { packet }) = out.last().copied() {
+        if let Some(Output::Duplicate { packet }) = out.last().copied() {
             out.pop();
             element.handle_copy(now, Packet { number: packet.number + 1_000_000, ..packet }, &mut out);
         }

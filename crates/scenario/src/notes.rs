@@ -41,7 +41,7 @@ impl Scenario {
     /// Middleboxes that need failed transmissions from a link layer that does not report them.
     fn silent(&self) -> Vec<String> {
         let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
-        let silent = |link: &&Link| asks(link.from) && !link.down.reports_trouble();
+        let silent = |link: &&Link| asks(link.from) && !link.down.reports_failures();
         let told = |link: &Link| {
             format!(
                 "node.{}: middlebox = \"{}\" learns of no failed transmission, because link.{}.down.arq = \"{}\" \

@@ -1,7 +1,7 @@
 //! A run whose time does not advance ends with an error; no mechanism's parameters cause one.
 
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
-use lasthop_middlebox::{Build, Middlebox, Decision};
+use lasthop_middlebox::{Build, Decision, Middlebox};
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use lasthop_sim::{Running, Watch, run};
 use lasthop_wire::Packet;

@@ -2,7 +2,7 @@
 //! the uplink (RFC 3449 §5.2.1, without regard to queues).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
-use lasthop_middlebox::{Build, Middlebox, Decision};
+use lasthop_middlebox::{Build, Decision, Middlebox};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_wire::{Flags, LossReason, Packet, Segment};
 

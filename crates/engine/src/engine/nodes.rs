@@ -10,8 +10,8 @@ use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
 use crate::routes::Nexts;
 use lasthop_base::Time;
-use lasthop_middlebox::{Middlebox, Decision};
-use lasthop_net::Trouble;
+use lasthop_middlebox::{Decision, Middlebox};
+use lasthop_net::TransmissionFailures;
 use lasthop_net::service::Service;
 use lasthop_tcp::{Endpoint, Notice};
 use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
@@ -32,7 +32,7 @@ impl Engine {
                 // A middlebox may drop, delay and create packets.
                 pipe.eager = false;
                 if middlebox.needs_failures() {
-                    pipe.line.tell_trouble();
+                    pipe.line.report_failures();
                 }
             }
         }
@@ -148,30 +148,31 @@ impl Engine {
         let sent = packet;
         let asks = self.nodes[place as usize].middlebox.needs_failures();
         if asks {
-            self.pipes[next.0 as usize].line.take_trouble();
+            self.pipes[next.0 as usize].line.take_failures();
         }
         self.send(&mut packet, next);
-        if asks && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble() {
-            self.note_failing(place, sent, trouble);
+        if asks && let Some(failures) = self.pipes[next.0 as usize].line.take_failures() {
+            self.note_failing(place, sent, failures);
         }
     }
 
     /// Schedules the reports of failing transmissions of a packet behind a middlebox.
-    fn note_failing(&mut self, place: u32, packet: Packet, trouble: Trouble) {
+    fn note_failing(&mut self, place: u32, packet: Packet, failures: TransmissionFailures) {
         let is_hidden =
             self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
         if !is_hidden {
-            self.nodes[place as usize].failing.extend(Failing::new(packet, trouble));
+            self.nodes[place as usize].failing.extend(Failing::new(packet, failures));
         }
     }
 
     /// Reports failing transmissions of a link to the middlebox before the link, if it wants them.
     #[cold]
-    pub(super) fn tell_failing(&mut self, packet: &Packet, trouble: Trouble) {
-        let asks =
-            |node: &Node| node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.needs_failures();
+    pub(super) fn tell_failing(&mut self, packet: &Packet, failures: TransmissionFailures) {
+        let asks = |node: &Node| {
+            node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.needs_failures()
+        };
         let Some(place) = self.nodes.iter().position(asks) else { return };
-        self.note_failing(place as u32, *packet, trouble);
+        self.note_failing(place as u32, *packet, failures);
         let deadline = self.nodes[place].deadline();
         self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
     }
@@ -215,8 +216,8 @@ impl Engine {
     }
 
     /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
-    /// only to a middlebox at its beginning that [needs rates](lasthop_middlebox::Middlebox::needs_rates) and to a receiver at
-    /// its end that [does](Endpoint::asks_plan).
+    /// only to a middlebox at its beginning that [needs rates](lasthop_middlebox::Middlebox::needs_rates) and to a
+    /// receiver at its end that [does](Endpoint::asks_plan).
     pub fn tell_plan(&mut self, pipe: PipeId, service: &Service) {
         let asks = |place: &usize| {
             self.nodes[*place].middlebox.needs_rates() && !self.flows_leaving(*place, pipe).is_empty()

@@ -69,7 +69,18 @@ impl Cache {
     pub(super) fn insert(&mut self, index: usize, now: Time, packet: Packet, is_sender_retransmission: bool) {
         let Some(segment) = packet.segment() else { return };
         let (seq, end) = (segment.seq, end_of(segment));
-        self.0.insert(index, CachedPacket { packet, seq, end, sent_at: now, retransmissions: 0, is_sender_retransmission, is_reported: false });
+        self.0.insert(
+            index,
+            CachedPacket {
+                packet,
+                seq,
+                end,
+                sent_at: now,
+                retransmissions: 0,
+                is_sender_retransmission,
+                is_reported: false,
+            },
+        );
     }
 
     /// Removes packets below `ack`. Returns the last removed packet, and whether the bytes from `from` on were all
@@ -79,7 +90,9 @@ impl Cache {
         while let Some(first) = self.0.front()
             && !is_before(ack, first.end)
         {
-            once &= first.retransmissions == 0 && !first.is_sender_retransmission && next.is_some_and(|next| first.contains(next));
+            once &= first.retransmissions == 0
+                && !first.is_sender_retransmission
+                && next.is_some_and(|next| first.contains(next));
             next = Some(first.end);
             last = self.0.pop_front();
         }

@@ -75,8 +75,11 @@ impl SnoopFlow {
     /// Resets all but the round-trip estimate.
     pub(super) fn reset(&mut self) {
         self.cache.clear();
-        *self =
-            SnoopFlow { cache: std::mem::take(&mut self.cache), rtt: self.rtt, ..SnoopFlow::new(self.limits) };
+        *self = SnoopFlow {
+            cache: std::mem::take(&mut self.cache),
+            rtt: self.rtt,
+            ..SnoopFlow::new(self.limits)
+        };
     }
 
     pub(super) fn cached_bytes(&self) -> u64 {
@@ -120,7 +123,14 @@ impl SnoopFlow {
         match self.cache.slot(segment.seq) {
             Slot::Taken(index) => {
                 let cached = self.cache.at_mut(index);
-                *cached = CachedPacket { packet: *packet, end, sent_at: now, retransmissions: 0, is_sender_retransmission: true, ..*cached };
+                *cached = CachedPacket {
+                    packet: *packet,
+                    end,
+                    sent_at: now,
+                    retransmissions: 0,
+                    is_sender_retransmission: true,
+                    ..*cached
+                };
                 self.restart_timer(now, rules);
             }
             Slot::Free(index) if self.cache.len() < rules.cache => {
@@ -203,7 +213,10 @@ impl SnoopFlow {
         let shows_next_hole = rules.chases
             && newest.retransmissions > 0
             && self.cache.first().is_some_and(|first| {
-                first.contains(ack) && first.retransmissions == 0 && !first.is_sender_retransmission && first.sent_at < newest.sent_at
+                first.contains(ack)
+                    && first.retransmissions == 0
+                    && !first.is_sender_retransmission
+                    && first.sent_at < newest.sent_at
             });
         if shows_next_hole {
             // The hole was sent before the retransmission that arrived, so it is lost too; later packets are still in
@@ -256,8 +269,13 @@ impl SnoopFlow {
     ) -> bool {
         let smoothed = self.rtt.map_or(START.0, |(smoothed, _)| smoothed);
         let wait = smoothed * u64::from(selective.resend_after);
-        let filled =
-            selective::retransmit_holes(&mut self.cache, now, segment, (selective.gap, wait, rules.max_repeats), out);
+        let filled = selective::retransmit_holes(
+            &mut self.cache,
+            now,
+            segment,
+            (selective.gap, wait, rules.max_repeats),
+            out,
+        );
         self.restart_timer(now, rules);
         !filled
     }

@@ -18,15 +18,15 @@
 //! the run ends.
 
 mod cache;
-mod selective;
 mod flow;
+mod selective;
 
 pub use selective::MECHANISM as SELECTIVE;
 
-use crate::{Build, Middlebox, Decision, Site};
+use crate::{Build, Decision, Middlebox, Site};
+use flow::{Limits, SnoopFlow, SnoopRules};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Flags, Packet};
-use flow::{Limits, SnoopRules, SnoopFlow};
 
 /// See the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {

@@ -107,7 +107,10 @@ pub(super) fn retransmit_holes(
             missing -= i64::from(bytes);
             continue;
         }
-        if is_before(highest, cached.end) || cached.is_sender_retransmission || cached.retransmissions >= max_retransmissions {
+        if is_before(highest, cached.end)
+            || cached.is_sender_retransmission
+            || cached.retransmissions >= max_retransmissions
+        {
             continue;
         }
         missing -= i64::from(bytes);

@@ -15,7 +15,7 @@ mod relay;
 
 pub use presets::{ITCP, METP};
 
-use crate::{Build, Middlebox, Decision, Site};
+use crate::{Build, Decision, Middlebox, Site};
 use lasthop_base::mechanism::find;
 use lasthop_base::{Choice, Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Value, Values};
 use lasthop_tcp::Config;

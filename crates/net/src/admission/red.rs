@@ -5,7 +5,7 @@
 //! not by byte.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
-use super::{Admission, Build, State, Verdict, mark};
+use super::{Admission, ArrivalState, Build, Verdict, mark};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
@@ -52,16 +52,16 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, context| {
         Discipline::fifo(Red {
             low: values.number("min_threshold"),
             high: values.number("max_threshold"),
-            most: values.number("max_probability"),
+            max_probability: values.number("max_probability"),
             gentle: values.flag("gentle"),
             marks: values.flag("marks"),
-            average: Average::new(values, place.rate),
+            average: Average::new(values, context.rate),
             since: 0,
-            random: place.random,
+            random: context.random,
         })
     },
 };
@@ -69,7 +69,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Red {
     low: f64,
     high: f64,
-    most: f64,
+    max_probability: f64,
     gentle: bool,
     marks: bool,
     average: Average,
@@ -79,7 +79,7 @@ struct Red {
 }
 
 impl Admission for Red {
-    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict {
         let average = self.average.on_arrival(queue);
         let probability = self.probability(average);
         if self.average.is_full(queue) {
@@ -94,7 +94,7 @@ impl Admission for Red {
             self.since = 0;
             return Verdict::Drop(LossReason::EarlyDrop);
         }
-        if !self.strikes(probability) {
+        if !self.should_drop(probability) {
             return Verdict::Admit;
         }
         if self.marks && mark(packet) { Verdict::Admit } else { Verdict::Drop(LossReason::EarlyDrop) }
@@ -115,21 +115,21 @@ impl Red {
         if average < self.low {
             0.0
         } else if average < self.high {
-            self.most * (average - self.low) / (self.high - self.low)
+            self.max_probability * (average - self.low) / (self.high - self.low)
         } else if self.gentle && average < 2.0 * self.high {
-            self.most + (1.0 - self.most) * (average - self.high) / self.high
+            self.max_probability + (1.0 - self.max_probability) * (average - self.high) / self.high
         } else {
             1.0
         }
     }
 
     /// p_a = p_b / (1 - count p_b), so that gaps are uniform from 1 to 1/p_b.
-    fn strikes(&mut self, probability: f64) -> bool {
+    fn should_drop(&mut self, probability: f64) -> bool {
         let spent = self.since as f64 * probability;
         let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
-        let strikes = self.random.uniform() < now;
-        self.since = if strikes { 0 } else { self.since + 1 };
-        strikes
+        let should_drop = self.random.uniform() < now;
+        self.since = if should_drop { 0 } else { self.since + 1 };
+        should_drop
     }
 }
 

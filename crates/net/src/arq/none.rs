@@ -1,6 +1,6 @@
 //! No ARQ.
 
-use super::{Arq, Build, Carried, LinkLayer};
+use super::{Arq, ArqOutcome, Build, LinkLayer};
 use crate::channel::{Air, Channel};
 use lasthop_base::{Info, Mechanism};
 
@@ -17,8 +17,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct NoArq;
 
 impl Arq for NoArq {
-    fn repeat(&mut self, _: &Air, _: &mut dyn Channel) -> Carried {
-        Carried { delivered: false, ..Carried::AT_ONCE }
+    fn repeat(&mut self, _: &Air, _: &mut dyn Channel) -> ArqOutcome {
+        ArqOutcome { is_delivered: false, ..ArqOutcome::FIRST_TRY }
     }
 
     fn retransmits(&self) -> bool {

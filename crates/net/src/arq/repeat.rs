@@ -1,7 +1,7 @@
 //! ARQ with a bounded number of retransmissions after a fixed delay (hasegawa §4.1, with every reading of its open
 //! questions).
 
-use super::{Arq, Build, Carried, LinkLayer};
+use super::{Arq, ArqOutcome, Build, LinkLayer};
 use crate::channel::{Air, Channel, Reception};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -62,9 +62,9 @@ enum Mode {
 }
 
 impl Arq for Repeat {
-    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
+    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> ArqOutcome {
         let mut attempt = 0;
-        let delivered = loop {
+        let is_delivered = loop {
             if attempt + 1 == self.transmissions {
                 break false;
             }
@@ -75,12 +75,12 @@ impl Arq for Repeat {
                 break true;
             }
         };
-        let late = match self.mode {
+        let delay = match self.mode {
             Mode::Once => self.delay * u64::from(attempt.min(1)),
             _ => self.delay * u64::from(attempt),
         };
-        let holds = if self.mode == Mode::StopAndWait { late } else { Duration::ZERO };
-        Carried { delivered, holds, late, attempts: attempt + 1 }
+        let occupancy = if self.mode == Mode::StopAndWait { delay } else { Duration::ZERO };
+        ArqOutcome { is_delivered, occupancy, delay, attempts: attempt + 1 }
     }
 
     fn keeps_order(&self) -> bool {

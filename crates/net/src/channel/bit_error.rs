@@ -46,7 +46,7 @@ impl Channel for BitError {
 
     /// Errors are independent: a losing draw below the header's own loss probability hits the header. Sound headers:
     /// ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
-    fn spares_header(&self, air: &Air, header: u32) -> bool {
+    fn has_intact_header(&self, air: &Air, header: u32) -> bool {
         let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(air.bytes)));
         self.draws.spares(air.attempt, Threshold::of(hit))
     }
@@ -71,7 +71,7 @@ mod tests {
             for _ in 0..200_000 {
                 if channel.transmit(&air) == Reception::Lost {
                     lost += 1.0;
-                    spared += f64::from(u8::from(channel.spares_header(&air, 40)));
+                    spared += f64::from(u8::from(channel.has_intact_header(&air, 40)));
                 }
             }
             let intact = |bytes: f64| libm::pow(1.0 - rate, 8.0 * bytes);

@@ -40,19 +40,19 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values, mut stream| {
         let paths = values.count("paths") as usize;
-        Box::new(Fading::new(values.number("loss"), values.number("doppler_hz"), paths, &mut stream))
+        Box::new(FadingChannel::new(values.number("loss"), values.number("doppler_hz"), paths, &mut stream))
     },
 };
 
-struct Fading {
+struct FadingChannel {
     threshold: f64,
     paths: Vec<RayleighFading>,
     strongest: usize,
 }
 
-impl Fading {
-    fn new(loss: f64, doppler_hz: f64, paths: usize, random: &mut Stream) -> Fading {
-        Fading {
+impl FadingChannel {
+    fn new(loss: f64, doppler_hz: f64, paths: usize, random: &mut Stream) -> FadingChannel {
+        FadingChannel {
             threshold: threshold(loss, paths),
             paths: (0..paths).map(|_| RayleighFading::new(doppler_hz, random)).collect(),
             strongest: 0,
@@ -60,7 +60,7 @@ impl Fading {
     }
 }
 
-impl Channel for Fading {
+impl Channel for FadingChannel {
     fn transmit(&mut self, air: &Air) -> Reception {
         let middle = air.start + air.end.since(air.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
@@ -104,7 +104,7 @@ mod tests {
     fn measure(loss: f64, doppler: f64, paths: usize) -> (f64, f64) {
         let (mut lost, mut bursts, mut all) = (0u32, 0u32, 0u32);
         for seed in 0..40 {
-            let mut channel = Fading::new(loss, doppler, paths, &mut Stream::named(seed, "fading"));
+            let mut channel = FadingChannel::new(loss, doppler, paths, &mut Stream::named(seed, "fading"));
             let mut before = false;
             for block in 0..5000 {
                 let start = Time::ZERO + Duration::from_millis(20 * block);

@@ -33,16 +33,16 @@ impl Channel for Iid {
         if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    fn share(&self) -> Option<f64> {
+    fn loss_probability(&self) -> Option<f64> {
         Some(self.probability)
     }
 
-    fn set_share(&mut self, share: f64) {
+    fn set_loss_probability(&mut self, share: f64) {
         (self.loss, self.probability) = (Threshold::of(share), share);
     }
 
     /// One error at a random place: hits the header in proportion to its length. Our choice.
-    fn spares_header(&self, air: &Air, header: u32) -> bool {
+    fn has_intact_header(&self, air: &Air, header: u32) -> bool {
         let part = f64::from(header.min(air.bytes)) / f64::from(air.bytes.max(1));
         self.draws.spares(air.attempt, Threshold::of(self.probability * part))
     }

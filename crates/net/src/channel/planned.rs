@@ -1,22 +1,22 @@
 //! Planned losses in addition to another channel's losses: a burst at a handover, for example.
 
 use super::{Air, Channel, PacketDraws, Reception, Threshold};
-use crate::steps::{Course, Share, Steps};
+use crate::steps::{PacketShare, PlanCursor, Steps};
 use lasthop_base::{Duration, Stream};
 
-pub(crate) struct Planned {
+pub(crate) struct PlannedLosses {
     inner: Box<dyn Channel>,
-    losses: Course<Share>,
+    losses: PlanCursor<PacketShare>,
     draws: PacketDraws,
 }
 
-impl Planned {
-    pub(crate) fn new(inner: Box<dyn Channel>, losses: Steps<Share>, random: Stream) -> Planned {
-        Planned { inner, losses: Course::new(losses), draws: PacketDraws::new(random) }
+impl PlannedLosses {
+    pub(crate) fn new(inner: Box<dyn Channel>, losses: Steps<PacketShare>, random: Stream) -> PlannedLosses {
+        PlannedLosses { inner, losses: PlanCursor::new(losses), draws: PacketDraws::new(random) }
     }
 }
 
-impl Channel for Planned {
+impl Channel for PlannedLosses {
     /// Applies the share at the time of the last bit.
     fn transmit(&mut self, air: &Air) -> Reception {
         let inner = self.inner.transmit(air);
@@ -25,12 +25,12 @@ impl Channel for Planned {
     }
 
     /// Excludes planned losses.
-    fn share(&self) -> Option<f64> {
-        self.inner.share()
+    fn loss_probability(&self) -> Option<f64> {
+        self.inner.loss_probability()
     }
 
-    fn set_share(&mut self, share: f64) {
-        self.inner.set_share(share);
+    fn set_loss_probability(&mut self, share: f64) {
+        self.inner.set_loss_probability(share);
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
             (iid::MECHANISM.build)(&values, Stream::named(1, "channel"))
         };
         let plan = || Steps::parse("0 for 900 ms, 50 % for 100 ms").expect("a plan");
-        let mut both = Planned::new(plain(), plan(), Stream::named(1, "plan"));
+        let mut both = PlannedLosses::new(plain(), plan(), Stream::named(1, "plan"));
         let mut alone = plain();
         let (mut quiet, mut burst) = (0, 0);
         for at in 0..200_000 {
@@ -78,6 +78,6 @@ mod tests {
         };
         assert!(is_near(quiet, 180_000.0, 0.1) && is_near(burst, 20_000.0, 0.55), "{quiet} {burst}");
         let wire = (DEFAULT.build)(&DEFAULT.info.defaults(), Stream::named(1, "channel"));
-        assert!(!Planned::new(wire, plan(), Stream::named(1, "plan")).is_perfect());
+        assert!(!PlannedLosses::new(wire, plan(), Stream::named(1, "plan")).is_perfect());
     }
 }

@@ -31,7 +31,7 @@ impl Reassembly {
     }
 
     /// Handles bytes that arrive or are given up; those that were missing go to `new`.
-    pub(super) fn take(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
+    pub(super) fn on_bytes(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {
             if bytes.start > self.highest {
@@ -94,7 +94,7 @@ impl Reassembly {
     }
 
     /// Handles the expiry; restarts the timer for later holes.
-    pub(super) fn expire(&mut self) {
+    pub(super) fn on_timeout(&mut self) {
         let now = self.deadline;
         self.floor = self.floor.max(self.trigger);
         self.deadline = Time::NEVER;
@@ -104,7 +104,7 @@ impl Reassembly {
     }
 
     /// In unacknowledged mode, returns the next hole given up.
-    pub(super) fn give_up(&mut self) -> Option<Span> {
+    pub(super) fn abandon_next(&mut self) -> Option<Span> {
         let hole = self.holes.front_mut().filter(|hole| hole.start < self.floor)?;
         let gone = Span { end: hole.end.min(self.floor), ..*hole };
         hole.start = gone.end;

@@ -258,13 +258,12 @@ impl Estimator {
         let average = self.idle + self.weight * (latest - self.idle);
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
-        self.recovers = match self.idle < -GRAIN {
+        self.recovers = if self.idle < -GRAIN {
             // The next packet would restore a zero average if it left then.
-            true => {
-                let wait = due - self.idle * (1.0 - self.weight) / self.weight;
-                leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
-            }
-            false => Time::ZERO,
+            let wait = due - self.idle * (1.0 - self.weight) / self.weight;
+            leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
+        } else {
+            Time::ZERO
         };
     }
 

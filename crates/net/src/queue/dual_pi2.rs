@@ -92,7 +92,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| Discipline::scheduled(DualPi2::new(values, place.random)),
+    build: &|values, context| Discipline::scheduled(DualPi2::new(values, context.random)),
 };
 
 struct DualPi2 {
@@ -148,7 +148,8 @@ impl DualPi2 {
     /// `dualpi2_update` (appendix A.1), once per missed interval. A long idle time is skipped once p' is zero.
     fn catch_up(&mut self, now: Time) {
         while self.updates_at <= now {
-            let waits = self.classic.waits(self.updates_at).max(self.low.waits(self.updates_at)).as_secs();
+            let waits =
+                self.classic.head_delay(self.updates_at).max(self.low.head_delay(self.updates_at)).as_secs();
             self.step_controller(waits);
             self.updates_at += self.update;
             if self.base == 0.0 && waits == 0.0 && self.updates_at <= now {
@@ -161,8 +162,8 @@ impl DualPi2 {
     fn step_controller(&mut self, waits: f64) {
         let change = self.alpha * (waits - self.target.as_secs()) + self.beta * (waits - self.before);
         // Without overload drops, k p' ends at 1.
-        let most = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
-        self.base = (self.base + change).clamp(0.0, most);
+        let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
+        self.base = (self.base + change).clamp(0.0, max);
         self.before = waits;
     }
 
@@ -176,7 +177,7 @@ impl DualPi2 {
     }
 
     /// False if the packet is dropped.
-    fn judge_classic(&mut self, packet: &mut Packet) -> bool {
+    fn passes_classic(&mut self, packet: &mut Packet) -> bool {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
@@ -185,8 +186,8 @@ impl DualPi2 {
         !overload && mark(packet)
     }
 
-    /// False if the packet is dropped; `came`: its arrival.
-    fn judge_low(&mut self, now: Time, came: Time, packet: &mut Packet) -> bool {
+    /// False if the packet is dropped; `arrived_at`: its arrival.
+    fn passes_low(&mut self, now: Time, arrived_at: Time, packet: &mut Packet) -> bool {
         if !self.is_short() {
             let likelihood = self.coupling * self.base;
             if likelihood >= 1.0 && self.drops_overload && self.draw(self.base * self.base) {
@@ -196,7 +197,7 @@ impl DualPi2 {
                 mark(packet);
             }
         }
-        if now.since(came) > self.step && self.low.len() >= self.step_packets {
+        if now.since(arrived_at) > self.step && self.low.len() >= self.step_packets {
             mark(packet);
         }
         true
@@ -223,10 +224,13 @@ impl Queue for DualPi2 {
             let is_low = self.next_is_low();
             // Counted before the packet is removed, for [`DualPi2::is_short`].
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
-            let (came, mut packet) = waiting.pop()?;
+            let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
-            let stays =
-                if is_low { self.judge_low(now, came, &mut packet) } else { self.judge_classic(&mut packet) };
+            let stays = if is_low {
+                self.passes_low(now, arrived_at, &mut packet)
+            } else {
+                self.passes_classic(&mut packet)
+            };
             if !stays {
                 dropped.push((packet, LossReason::EarlyDrop));
                 continue;

@@ -27,7 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct LowFirst {
-    most: usize,
+    limit: usize,
     waiting: VecDeque<Packet>,
     bytes: u64,
     /// Waiting packets of low priority.
@@ -35,16 +35,16 @@ struct LowFirst {
 }
 
 impl LowFirst {
-    fn new(most: usize) -> LowFirst {
-        LowFirst { most, waiting: VecDeque::new(), bytes: 0, low: 0 }
+    fn new(limit: usize) -> LowFirst {
+        LowFirst { limit, waiting: VecDeque::new(), bytes: 0, low: 0 }
     }
 
     fn push_out(&mut self) -> Option<Packet> {
         if self.low == 0 {
             return None;
         }
-        let place = self.waiting.iter().rposition(is_low)?;
-        let packet = self.waiting.remove(place)?;
+        let index = self.waiting.iter().rposition(is_low)?;
+        let packet = self.waiting.remove(index)?;
         self.note_gone(&packet);
         Some(packet)
     }
@@ -61,7 +61,7 @@ fn is_low(packet: &Packet) -> bool {
 
 impl Queue for LowFirst {
     fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
-        if self.waiting.len() >= self.most {
+        if self.waiting.len() >= self.limit {
             let victim = if is_low(&packet) { None } else { self.push_out() };
             match victim {
                 Some(victim) => dropped.push((victim, LossReason::QueueFull)),

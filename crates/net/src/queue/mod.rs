@@ -16,7 +16,7 @@ mod tbf;
 mod testing;
 mod waiting;
 
-pub use crate::discipline::{Build, Hosts, Place};
+pub use crate::discipline::{Build, Hosts, QueueContext};
 use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
@@ -45,8 +45,8 @@ pub trait Queue: Send {
         false
     }
 
-    /// Whether the queue needs [`Place::hosts`].
-    fn wants_hosts(&self) -> bool {
+    /// Whether the queue needs [`QueueContext::hosts`].
+    fn needs_hosts(&self) -> bool {
         false
     }
 

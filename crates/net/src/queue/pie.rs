@@ -90,7 +90,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         only_if: &[OnlyIf { parameters: &["mark_threshold"], other: "marks", is: Is::This("true") }],
         ..Info::PLAIN
     },
-    build: &|values, place| Discipline::scheduled(Pie::new(values, place.random)),
+    build: &|values, context| Discipline::scheduled(Pie::new(values, context.random)),
 };
 
 /// Bytes of a departure-rate measurement (DQ_THRESHOLD), and the weight of the latest (§5.2).
@@ -203,7 +203,7 @@ impl Pie {
     }
 
     /// `drop_early` (§4.1, §5.4): whether to drop or mark the arriving packet.
-    fn strikes(&mut self) -> bool {
+    fn should_drop(&mut self) -> bool {
         if self.burst > Duration::ZERO {
             return false;
         }
@@ -222,10 +222,12 @@ impl Pie {
         }
     }
 
-    fn on_departure(&mut self, now: Time, came: Time, packet: &Packet) {
+    fn on_departure(&mut self, now: Time, arrived_at: Time, packet: &Packet) {
         let left = self.waiting.bytes();
         match &mut self.estimator {
-            Estimator::Timestamp => self.waits = if left == 0 { 0.0 } else { now.since(came).as_secs() },
+            Estimator::Timestamp => {
+                self.waits = if left == 0 { 0.0 } else { now.since(arrived_at).as_secs() }
+            }
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
                     // Counts from the next packet on: this one's transmission is over.
@@ -251,7 +253,7 @@ impl Queue for Pie {
             self.sum = 0.0;
             return dropped.push((packet, LossReason::QueueFull));
         }
-        if self.strikes() {
+        if self.should_drop() {
             self.sum = 0.0;
             let may_mark = self.marks && self.probability <= self.mark_threshold;
             if !(may_mark && mark(&mut packet)) {
@@ -263,8 +265,8 @@ impl Queue for Pie {
 
     fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
         self.catch_up(now);
-        let (came, packet) = self.waiting.pop()?;
-        self.on_departure(now, came, &packet);
+        let (arrived_at, packet) = self.waiting.pop()?;
+        self.on_departure(now, arrived_at, &packet);
         Some(packet)
     }
 
@@ -329,7 +331,7 @@ mod tests {
         pie.waits = 0.1;
         (0..9).for_each(|_| pie.step_controller());
         assert_eq!(pie.burst, Duration::from_millis(15));
-        assert!(pie.probability > 0.0 && !pie.strikes());
+        assert!(pie.probability > 0.0 && !pie.should_drop());
         pie.step_controller();
         assert_eq!(pie.burst, Duration::ZERO);
     }
@@ -386,7 +388,7 @@ mod tests {
             (pie.before, pie.probability, pie.burst) = (share * pie.target, probability, Duration::ZERO);
             (pie.sum, pie.mtu) = (8.5, 1000);
             (0..packets).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
-            assert_eq!(pie.strikes(), strikes, "{share} {probability} {packets}");
+            assert_eq!(pie.should_drop(), strikes, "{share} {probability} {packets}");
         }
     }
 

@@ -36,8 +36,8 @@ impl Waiting {
     }
 
     /// Delay of the first packet so far.
-    pub(super) fn waits(&self, now: Time) -> Duration {
-        self.packets.front().map_or(Duration::ZERO, |(came, _)| now.since(*came))
+    pub(super) fn head_delay(&self, now: Time) -> Duration {
+        self.packets.front().map_or(Duration::ZERO, |(arrived_at, _)| now.since(*arrived_at))
     }
 
     #[cfg(test)]

@@ -5,16 +5,16 @@ mod light;
 mod plan;
 mod trace;
 
-pub use fading::Fading;
+pub use fading::FadingModel;
 pub use light::{Light, LightTrace, SizeDelays};
-pub use plan::Plan;
+pub use plan::RatePlan;
 pub use trace::{CELL_BYTES, Trace, TraceError, TraceFault};
 
 use lasthop_base::{Duration, Rate, Time};
 use std::sync::Arc;
 use trace::Cursor;
 
-pub(crate) use light::{Released, Trains};
+pub(crate) use light::{Released, TrainCursor};
 
 /// A link's rate: constant, by plan, or recorded.
 #[derive(Clone, Hash, Debug, PartialEq)]
@@ -22,13 +22,13 @@ pub enum Service {
     /// Constant rate.
     Rate(Rate),
     /// Rate that changes by plan.
-    Plan(Arc<Plan>),
+    Plan(Arc<RatePlan>),
     /// A packet-delivery trace in Mahimahi's format.
     Trace(Arc<Trace>),
 }
 
 impl Service {
-    /// Seeds the plan's draws: with the first draw of the link's plans ([`crate::Line::in_link`]).
+    /// Seeds the plan's draws: with the first draw of the link's plans ([`crate::LinkDirection::in_link`]).
     pub fn seeded(&self, seed: u64) -> Service {
         match self {
             Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
@@ -95,7 +95,7 @@ pub(crate) struct Served {
 #[derive(Debug)]
 pub(crate) enum Server {
     Rate { rate: Rate, bytes: u32, takes: Duration },
-    Plan(Arc<Plan>),
+    Plan(Arc<RatePlan>),
     Trace(Cursor),
 }
 

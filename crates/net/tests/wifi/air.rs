@@ -1,9 +1,9 @@
 //! A cell without an engine: directions, medium, and their messages.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::across::{Across, Word};
+use lasthop_net::peer_message::{MediumMessage, PeerMessage};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Line, Output, channel, wifi};
+use lasthop_net::{Config, Element, LinkDirection, Output, channel, wifi};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
 
 fn packet(number: u64, wire_bytes: u32) -> Packet {
@@ -57,11 +57,12 @@ pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
 pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));
-    let made =
-        directions.iter().enumerate().map(|(number, (config, ..))| match Line::new(config, stream(number)) {
-            Line::Element(element) => element,
-            Line::Link(_) => panic!("a station is an element"),
-        });
+    let made = directions.iter().enumerate().map(|(number, (config, ..))| {
+        match LinkDirection::new(config, stream(number)) {
+            LinkDirection::Element(element) => element,
+            LinkDirection::Link(_) => panic!("a station is an element"),
+        }
+    });
     let mut all: Vec<Box<dyn Element>> = made.collect();
     let members: Vec<_> = directions
         .iter()
@@ -72,7 +73,10 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
     all.push((medium.arbiter)(&members, Stream::named(3, "others")));
     let count = directions.len();
     for (number, direction) in all[..count].iter_mut().enumerate() {
-        direction.handle_across(Time::ZERO, Across::Air { member: number as u32, word: Word::Joined });
+        direction.handle_peer_message(
+            Time::ZERO,
+            PeerMessage::Medium { member: number as u32, message: MediumMessage::Joined },
+        );
     }
     let mut heard = Heard {
         arrived: vec![Vec::new(); count],
@@ -110,8 +114,8 @@ fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Ou
                 heard.arrived[number].push((packet.number, at));
             }
             Output::Lost { .. } => heard.lost[number] += 1,
-            Output::Across(Across::Air { member, word }) => {
-                if let Word::Takes(until) = word {
+            Output::ToPeer(PeerMessage::Medium { member, message }) => {
+                if let MediumMessage::Occupies(until) = message {
                     let others = || heard.begun.iter().enumerate().filter(|(other, _)| *other != number);
                     let collides = others().any(|(_, begun)| begun.last() == Some(&now));
                     assert!(now >= heard.until || collides, "{number} sends while the medium is busy");
@@ -119,7 +123,7 @@ fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Ou
                     heard.begun[number].push(now);
                 }
                 let other = if number == medium { member as usize } else { medium };
-                all[other].handle_across(now, Across::Air { member, word });
+                all[other].handle_peer_message(now, PeerMessage::Medium { member, message });
             }
             _ => panic!("a station has no other outputs"),
         }

@@ -4,7 +4,7 @@
 use super::{AIR, Setting, path};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::{Engine, NodeId};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Decision, Site};
+use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::{assemble, pipe_of};
 use lasthop_wire::{Body, FlowId, Packet};
@@ -34,7 +34,8 @@ impl Tampered {
         }
         let mut at = from;
         while at < out.len() {
-            let is_notice = matches!(&out[at], Decision::Emit(packet) if matches!(packet.body, Body::Notice(_)));
+            let is_notice =
+                matches!(&out[at], Decision::Emit(packet) if matches!(packet.body, Body::Notice(_)));
             if is_notice && self.random.uniform() < self.loses {
                 out.remove(at);
             } else {
