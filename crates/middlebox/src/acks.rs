@@ -4,7 +4,7 @@
 //! ECN echo of the last ACK, without D-SACK, while data is outstanding. ACKs beyond the data seen are left alone. In
 //! mid-connection the first ACK sets the state and passes.
 
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

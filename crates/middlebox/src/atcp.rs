@@ -11,7 +11,7 @@
 use crate::acks::Acks;
 use crate::directions::{Directions, Toward};
 use crate::mtcp::{AWAY, SILENCE};
-use crate::numbers::{distance, is_before};
+use crate::sequence::{distance, is_before};
 use crate::silence::{SilenceDetector, synthetic_ack};
 use crate::snoop::{Snoop, snoop_rules};
 use crate::{Build, Decision, Middlebox};
@@ -174,12 +174,12 @@ impl AtcpFlow {
         *self = AtcpFlow { silence: self.silence, ..AtcpFlow::new(Duration::ZERO) };
     }
 
-    fn open(&mut self, end: usize, segment: &Segment) {
+    fn on_syn(&mut self, end: usize, segment: &Segment) {
         (self.scales[end], self.has_syn[end]) = (segment.window_scale, true);
         self.edge = None;
     }
 
-    fn shift(&self) -> Option<u8> {
+    fn window_shift(&self) -> Option<u8> {
         match (self.has_syn, self.scales) {
             ([true, true], [Some(_), Some(shift)]) => Some(shift.min(14)),
             ([true, true], _) => Some(0),
@@ -200,7 +200,7 @@ impl AtcpFlow {
         }
         if segment.flags.has(Flags::SYN) {
             self.acks = Acks::default();
-            return self.open(0, segment);
+            return self.on_syn(0, segment);
         }
         if segment.sequence_space() == 0 || self.acks.last().is_none() {
             return;
@@ -210,7 +210,7 @@ impl AtcpFlow {
             self.last_data = Some(*packet);
         }
         if freezes && self.acks.has_outstanding() && self.silence.on_data(now) {
-            self.close(out);
+            self.close_window(out);
         }
     }
 
@@ -221,7 +221,7 @@ impl AtcpFlow {
             return segment.window;
         }
         if segment.flags.has(Flags::SYN) {
-            self.open(1, segment);
+            self.on_syn(1, segment);
         }
         if !segment.flags.has(Flags::ACK) {
             return segment.window;
@@ -238,7 +238,7 @@ impl AtcpFlow {
             // The segment left the mobile before the outage.
             return 0;
         }
-        let Some(shift) = self.shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
+        let Some(shift) = self.window_shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return segment.window;
         };
         let offered = u64::from(segment.window) << shift;
@@ -258,18 +258,18 @@ impl AtcpFlow {
             return;
         }
         if is_outage {
-            return self.close(out);
+            return self.close_window(out);
         }
         if let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last()) {
             // Reopens the window to the edge advertised earlier.
-            let shift = u32::from(self.shift().unwrap_or(0));
+            let shift = u32::from(self.window_shift().unwrap_or(0));
             let promised = self.edge.map_or(0, |edge| distance(last, edge).max(0).unsigned_abs()) >> shift;
             let window = if self.edge.is_some() { promised.min(0xffff) as u16 } else { self.acks.window() };
             out.extend(synthetic_ack(last_from_mobile, last, window).map(Decision::Emit));
         }
     }
 
-    fn close(&self, out: &mut Vec<Decision>) {
+    fn close_window(&self, out: &mut Vec<Decision>) {
         if let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last()) {
             out.extend(synthetic_ack(last_from_mobile, last, 0).map(Decision::Emit));
         }
@@ -280,7 +280,7 @@ impl AtcpFlow {
             return self.silence.reset();
         }
         match self.silence.expire(now) {
-            Some(true) => self.close(out),
+            Some(true) => self.close_window(out),
             Some(false) => out.extend(self.last_data.map(Decision::Retransmit)),
             None => {}
         }

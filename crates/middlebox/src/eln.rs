@@ -16,7 +16,7 @@
 use crate::acks::AckKind;
 use crate::directions::{Directions, Toward};
 use crate::forwarded::ForwardedData;
-use crate::numbers::end_of;
+use crate::sequence::end_of;
 use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossHint, Packet, Segment};

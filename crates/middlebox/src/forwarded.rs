@@ -1,7 +1,7 @@
 //! Record of unacknowledged data that passed: recorded data was lost behind the middlebox, other data before.
 
 use crate::acks::{AckKind, Acks};
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 use std::collections::VecDeque;
 

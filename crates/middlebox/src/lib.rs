@@ -6,7 +6,7 @@
 //! * `eln`, `lhack`, `ebsn`: notify the sender of the cause of a loss, in ACKs or in separate notices.
 //! * `spack`: splits an ACK so that a window grows back. `mtcp`, `atcp`: close the sender's window during an outage;
 //!   `atcp` also retransmits. `wtcp`: retransmits, and hides the time of a local recovery from the sender.
-//! * `acks`, `forwarded`, `directions`, `silence`, `numbers`: shared parts.
+//! * `acks`, `forwarded`, `directions`, `silence`, `sequence`: shared parts.
 //! * `none`: the node only forwards.
 //! * [`Catalogue`]: the list of all middleboxes.
 //!
@@ -22,7 +22,7 @@ mod forwarded;
 mod lhack;
 mod mtcp;
 mod none;
-mod numbers;
+mod sequence;
 mod silence;
 pub mod snoop;
 mod spack;

@@ -14,7 +14,7 @@
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{Directions, Toward};
-use crate::numbers::is_before;
+use crate::sequence::is_before;
 use crate::silence::{SilenceDetector, synthetic_ack};
 use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};

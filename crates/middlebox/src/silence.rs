@@ -8,7 +8,7 @@ use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
 pub(crate) struct SilenceDetector {
     floor: Duration,
     /// Time of the mobile's last segment, or of the first data in flight.
-    since: Time,
+    quiet_since: Time,
     /// Smoothed gap between the mobile's segments while data was in flight.
     gap: Option<Duration>,
     frozen: bool,
@@ -22,7 +22,7 @@ impl SilenceDetector {
     pub(crate) fn new(floor: Duration) -> SilenceDetector {
         SilenceDetector {
             floor,
-            since: Time::ZERO,
+            quiet_since: Time::ZERO,
             gap: None,
             frozen: false,
             outage: false,
@@ -45,7 +45,7 @@ impl SilenceDetector {
         let was_frozen = self.frozen;
         self.outage = outage;
         self.frozen = outage && (was_frozen || has_outstanding);
-        self.since = now;
+        self.quiet_since = now;
         // No probes during an outage.
         self.timer = if outage || !has_outstanding { Time::NEVER } else { now + self.limit() };
         self.frozen != was_frozen
@@ -63,14 +63,14 @@ impl SilenceDetector {
             return;
         }
         if self.timer < Time::NEVER && !self.frozen {
-            let gap = now.since(self.since);
+            let gap = now.since(self.quiet_since);
             self.gap = Some(match self.gap {
                 None => gap,
                 Some(smoothed) => Duration::from_nanos((7 * smoothed.as_nanos() + gap.as_nanos()) / 8),
             });
         }
         self.frozen = false;
-        self.since = now;
+        self.quiet_since = now;
         self.timer = if has_outstanding { now + self.limit() } else { Time::NEVER };
     }
 
@@ -80,7 +80,7 @@ impl SilenceDetector {
             return !std::mem::replace(&mut self.frozen, true);
         }
         if self.timer == Time::NEVER {
-            self.since = now;
+            self.quiet_since = now;
             self.timer = now + self.limit();
         }
         false

@@ -11,7 +11,7 @@
 use crate::acks::AckKind;
 use crate::directions::{Directions, Toward};
 use crate::forwarded::ForwardedData;
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
@@ -76,7 +76,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 const MAX_RANGES: usize = 1000;
 /// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).
-const THRESHOLD: u32 = 3;
+const DUPLICATE_THRESHOLD: u32 = 3;
 
 #[derive(Clone, Copy)]
 enum Pieces {
@@ -104,7 +104,7 @@ struct SpackFlow {
     duplicates: u32,
     /// Largest segment seen, bytes.
     mss: u32,
-    armed: Option<Loss>,
+    wireless_loss: Option<Loss>,
 }
 
 /// A wireless loss in recovery at the sender.
@@ -174,22 +174,22 @@ impl SpackFlow {
             AckKind::Duplicate => {
                 self.duplicates += 1;
                 let highest = self.forwarded.acks.highest()?;
-                if self.duplicates == THRESHOLD
-                    && self.armed.is_none()
+                if self.duplicates == DUPLICATE_THRESHOLD
+                    && self.wireless_loss.is_none()
                     && self.forwarded.contains(segment.ack)
                 {
                     let window = distance(segment.ack, highest).unsigned_abs();
-                    self.armed = Some(Loss { recover: highest, window });
+                    self.wireless_loss = Some(Loss { recover: highest, window });
                 }
                 None
             }
             AckKind::New(from) => {
                 self.duplicates = 0;
-                let loss = self.armed?;
+                let loss = self.wireless_loss?;
                 if rules.waits_for_recovery && is_before(segment.ack, loss.recover) {
                     return None;
                 }
-                self.armed = None;
+                self.wireless_loss = None;
                 let bytes = distance(from, segment.ack).unsigned_abs();
                 let wanted = match rules.pieces {
                     Pieces::Bytes => bytes,

@@ -12,7 +12,7 @@
 
 use crate::acks::{AckKind, Acks};
 use crate::directions::{Directions, Toward};
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossReason, Packet, Segment, Seq, Timestamps};
@@ -63,7 +63,7 @@ const MARGIN: Duration = Duration::from_millis(10);
 /// Smoothed round trip and variation before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 /// Growth of the timestamps, ticks, after which the tick is known.
-const LEARNED: u32 = 100;
+const TICK_LEARNED_AFTER: u32 = 100;
 /// Largest number of timeout doublings.
 const DOUBLINGS: u32 = 6;
 
@@ -84,8 +84,8 @@ struct BufferedPacket {
     packet: Packet,
     seq: Seq,
     end: Seq,
-    arrived: Time,
-    sent: Option<Time>,
+    arrived_at: Time,
+    sent_at: Option<Time>,
     retransmissions: u32,
     /// Retransmitted by the source, or out of order: not a wireless loss.
     is_sender_retransmission: bool,
@@ -101,7 +101,7 @@ struct WtcpFlow {
     has_retransmitted: bool,
     /// Newest timestamp of the source and its arrival time.
     newest_stamp: Option<(u32, Time)>,
-    first: Option<(u32, Time)>,
+    first_stamp: Option<(u32, Time)>,
     last_stamp: Option<u32>,
     rtt: Option<(Duration, Duration)>,
     floor: Duration,
@@ -171,7 +171,7 @@ impl WtcpFlow {
             single_packet_mode: false,
             has_retransmitted: false,
             newest_stamp: None,
-            first: None,
+            first_stamp: None,
             last_stamp: None,
             rtt: None,
             floor,
@@ -186,7 +186,7 @@ impl WtcpFlow {
         out.extend(
             self.buffer
                 .iter()
-                .filter(|buffered| buffered.sent.is_none())
+                .filter(|buffered| buffered.sent_at.is_none())
                 .map(|buffered| Decision::Forward(buffered.packet)),
         );
         self.buffer.clear();
@@ -211,7 +211,7 @@ impl WtcpFlow {
             && self.newest_stamp.is_none_or(|(value, _)| stamps.value.wrapping_sub(value) as i32 >= 0)
         {
             self.newest_stamp = Some((stamps.value, now));
-            self.first.get_or_insert((stamps.value, now));
+            self.first_stamp.get_or_insert((stamps.value, now));
         }
         let last = self.acks.last();
         let (seq, end) = (segment.seq, end_of(segment));
@@ -227,15 +227,15 @@ impl WtcpFlow {
         if let Some(known) = index.checked_sub(1).map(|before| &mut self.buffer[before])
             && known.seq == seq
         {
-            if known.sent.is_none() {
+            if known.sent_at.is_none() {
                 // A packet held back was not lost: the copy is dropped.
                 return out.push(Decision::Drop(*packet, LossReason::Suppressed));
             }
             *known = BufferedPacket {
                 packet: *packet,
                 end,
-                arrived: now,
-                sent: Some(now),
+                arrived_at: now,
+                sent_at: Some(now),
                 is_sender_retransmission: true,
                 ..*known
             };
@@ -253,22 +253,22 @@ impl WtcpFlow {
             return out.push(Decision::Forward(*packet));
         }
         let is_sender_retransmission = highest.is_some_and(|highest| is_before(seq, highest));
-        let holds = self.single_packet_mode && !self.buffer.is_empty() && index > 0;
-        let sent = if holds { None } else { Some(now) };
+        let is_held = self.single_packet_mode && !self.buffer.is_empty() && index > 0;
+        let sent_at = if is_held { None } else { Some(now) };
         self.buffer.insert(
             index,
             BufferedPacket {
                 packet: *packet,
                 seq,
                 end,
-                arrived: now,
-                sent,
+                arrived_at: now,
+                sent_at,
                 retransmissions: 0,
                 is_sender_retransmission,
             },
         );
         self.bytes += bytes;
-        if !holds {
+        if !is_held {
             self.record_stamp(segment);
             if index == 0 {
                 self.restart_timer(now);
@@ -294,9 +294,9 @@ impl WtcpFlow {
             && !is_before(ack, first.end)
         {
             once &= first.retransmissions == 0 && !first.is_sender_retransmission;
-            newest = first.sent;
+            newest = first.sent_at;
             // The mobile has acknowledged this packet meanwhile.
-            if first.sent.is_none() {
+            if first.sent_at.is_none() {
                 out.push(Decision::Drop(first.packet, LossReason::Suppressed));
             }
             self.bytes -= u64::from(distance(first.seq, first.end).unsigned_abs()).min(self.bytes);
@@ -307,7 +307,7 @@ impl WtcpFlow {
         }
         (self.single_packet_mode, self.has_retransmitted, self.backoff) = (false, false, 0);
         for index in 0..self.buffer.len() {
-            if self.buffer[index].sent.is_none() {
+            if self.buffer[index].sent_at.is_none() {
                 self.release(now, rules, index, out);
             }
         }
@@ -317,15 +317,15 @@ impl WtcpFlow {
     /// Retransmits the first packet at once; later duplicates report the same hole.
     fn on_duplicate(&mut self, now: Time, rules: &WtcpRules, ack: Seq, out: &mut Vec<Decision>) -> bool {
         let Some(first) = self.buffer.front() else { return true };
-        let has_it = !is_before(ack, first.seq) && is_before(ack, first.end);
-        if !has_it || first.is_sender_retransmission {
+        let covers_ack = !is_before(ack, first.seq) && is_before(ack, first.end);
+        if !covers_ack || first.is_sender_retransmission {
             return true;
         }
         if !self.has_retransmitted {
             self.has_retransmitted = true;
             self.retransmit_first(now, rules, out);
             self.restart_timer(now);
-        } else if let Some(held) = self.buffer.iter().position(|buffered| buffered.sent.is_none()) {
+        } else if let Some(held) = self.buffer.iter().position(|buffered| buffered.sent_at.is_none()) {
             // A packet has left the network.
             self.release(now, rules, held, out);
         }
@@ -333,7 +333,7 @@ impl WtcpFlow {
     }
 
     fn release(&mut self, now: Time, rules: &WtcpRules, index: usize, out: &mut Vec<Decision>) {
-        self.buffer[index].sent = Some(now);
+        self.buffer[index].sent_at = Some(now);
         let buffered = self.buffer[index];
         let last_stamp = self.with_residence_time(now, rules, &buffered);
         out.push(if last_stamp == buffered.packet {
@@ -357,7 +357,7 @@ impl WtcpFlow {
         let Some(first) = self.buffer.front().copied() else { return };
         let packet = self.with_residence_time(now, rules, &first);
         if let Some(first) = self.buffer.front_mut() {
-            first.sent = Some(now);
+            first.sent_at = Some(now);
             first.retransmissions += 1;
         }
         out.push(Decision::Retransmit(packet));
@@ -377,7 +377,7 @@ impl WtcpFlow {
         let earlier = |single_packet_mode: u32, other: u32| {
             if single_packet_mode.wrapping_sub(other) as i32 >= 0 { other } else { single_packet_mode }
         };
-        let spent = stamps.value.wrapping_add(ticks(now.since(buffered.arrived)));
+        let spent = stamps.value.wrapping_add(ticks(now.since(buffered.arrived_at)));
         let present = newest.wrapping_add(ticks(now.since(at)));
         let value = later(earlier(spent, present), self.last_stamp.unwrap_or(stamps.value));
         self.last_stamp = Some(value);
@@ -390,9 +390,9 @@ impl WtcpFlow {
         if rules.tick > Duration::ZERO {
             return Some(rules.tick.as_nanos() as f64);
         }
-        let ((first, since), (newest, until)) = (self.first?, self.newest_stamp?);
+        let ((first, since), (newest, until)) = (self.first_stamp?, self.newest_stamp?);
         let grown = newest.wrapping_sub(first);
-        (grown >= LEARNED)
+        (grown >= TICK_LEARNED_AFTER)
             .then(|| until.since(since).as_nanos() as f64 / f64::from(grown))
             .filter(|tick| *tick >= 1.0)
     }

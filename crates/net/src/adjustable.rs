@@ -6,7 +6,7 @@
 use crate::admission::{Admission, ArrivalState, Verdict};
 use crate::arq::{self, Arq, ArqOutcome};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
-use crate::channel::{self, Air, Channel};
+use crate::channel::{self, Channel, Transmission};
 use crate::element::{Element, Output, lacks};
 use crate::propagation::VariableDelay;
 use lasthop_base::{Duration, Rate, Time};
@@ -95,9 +95,14 @@ impl AdjustableLink {
 
     fn send(&mut self, sending: &Sending, out: &mut Vec<Output>) {
         let Sending { packet, begins, ends, .. } = *sending;
-        let air =
-            Air { start: begins, end: ends, bytes: packet.wire_bytes, priority: packet.priority, attempt: 0 };
-        let outcome = arq::transmit(&air, &mut *self.parts.channel, &mut *self.parts.arq);
+        let transmission = Transmission {
+            start: begins,
+            end: ends,
+            bytes: packet.wire_bytes,
+            priority: packet.priority,
+            attempt: 0,
+        };
+        let outcome = arq::transmit(&transmission, &mut *self.parts.channel, &mut *self.parts.arq);
         self.held_until = ends + outcome.occupancy;
         if self.reports_failures && outcome != ArqOutcome::FIRST_TRY {
             out.push(Output::TransmissionFailed { packet, failures: outcome.failures(ends) });
@@ -113,7 +118,7 @@ impl AdjustableLink {
         out.push(if outcome.is_delivered {
             Output::Arrives { packet, at }
         } else {
-            let readable = outcome.is_readable(&air, &*self.parts.channel);
+            let readable = outcome.is_readable(&transmission, &*self.parts.channel);
             Output::Lost { packet, at, reason: LossReason::Channel, readable }
         });
     }

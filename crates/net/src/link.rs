@@ -17,7 +17,7 @@ pub use direction::LinkDirection;
 
 use crate::admission::{Admission, ArrivalState, QueueLimit, Verdict};
 use crate::arq::{Arq, ArqOutcome};
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::Output;
 use crate::failures::TransmissionFailures;
 use crate::propagation::VariableDelay;
@@ -45,7 +45,7 @@ pub struct Link {
     admission_gate: AdmissionGate,
     last_arrival: Time,
     /// `None` for a lossless link without extra delay.
-    air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
+    lossy_path: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
     variable_delay: Option<Box<VariableDelay>>,
     /// Failed transmissions of the last packet that had some.
     failures: Option<TransmissionFailures>,
@@ -119,7 +119,7 @@ impl Link {
             admission_gate: limit.map_or_else(|| AdmissionGate::Admission(admission), AdmissionGate::Limit),
             keeps_order: arq.keeps_order() && !delays.is_some_and(|delays| delays.reorders()),
             reports_failures: false,
-            air: (variable_delay.is_some() || !channel.is_perfect()).then_some((channel, arq)),
+            lossy_path: (variable_delay.is_some() || !channel.is_perfect()).then_some((channel, arq)),
             variable_delay,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -141,7 +141,7 @@ impl Link {
 
     /// Whether packets arrive in order.
     pub fn keeps_order(&self) -> bool {
-        self.keeps_order || self.air.is_none()
+        self.keeps_order || self.lossy_path.is_none()
     }
 
     /// Whether the link draws random numbers.
@@ -207,19 +207,19 @@ impl Link {
 
     #[inline(always)]
     fn propagate(&mut self, served: Served, packet: &Packet) -> Passage {
-        let Some((channel, arq)) = &mut self.air else {
+        let Some((channel, arq)) = &mut self.lossy_path else {
             return Passage::Arrives { at: served.ends + self.delay };
         };
-        let air = Air {
+        let transmission = Transmission {
             start: served.begins,
             end: served.ends,
             bytes: packet.wire_bytes,
             priority: packet.priority,
             attempt: 0,
         };
-        if channel.transmit(&air) == Reception::Lost {
-            let outcome = arq.repeat(&air, &mut **channel);
-            return self.carry_retransmitted(&air, &outcome);
+        if channel.transmit(&transmission) == Reception::Lost {
+            let outcome = arq.retransmit(&transmission, &mut **channel);
+            return self.carry_retransmitted(&transmission, &outcome);
         }
         let at = self.arrival(served.ends, served.ends);
         Passage::Arrives { at }
@@ -227,14 +227,17 @@ impl Link {
 
     /// Handles a lost first transmission after the ARQ.
     #[cold]
-    fn carry_retransmitted(&mut self, air: &Air, outcome: &ArqOutcome) -> Passage {
-        self.failures = Some(outcome.failures(air.end));
-        self.frees_at = air.end + outcome.occupancy;
-        let at = self.arrival(air.end, air.end + outcome.delay);
+    fn carry_retransmitted(&mut self, transmission: &Transmission, outcome: &ArqOutcome) -> Passage {
+        self.failures = Some(outcome.failures(transmission.end));
+        self.frees_at = transmission.end + outcome.occupancy;
+        let at = self.arrival(transmission.end, transmission.end + outcome.delay);
         if outcome.is_delivered {
             return Passage::Arrives { at };
         }
-        let readable = self.air.as_ref().is_some_and(|(channel, _)| outcome.is_readable(air, &**channel));
+        let readable = self
+            .lossy_path
+            .as_ref()
+            .is_some_and(|(channel, _)| outcome.is_readable(transmission, &**channel));
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 

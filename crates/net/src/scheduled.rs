@@ -2,7 +2,7 @@
 
 use crate::arq::{self, Arq, ArqOutcome};
 use crate::change::{ChangeRefused, LinkChange, LinkSettings};
-use crate::channel::{self, Air, Channel};
+use crate::channel::{self, Channel, Transmission};
 use crate::element::{Element, Output, lacks};
 use crate::propagation::VariableDelay;
 use crate::queue::{Dropped, Queue};
@@ -108,14 +108,14 @@ impl ScheduledLink {
 
     #[inline(never)]
     fn propagate_lossy(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
-        let air = Air {
+        let transmission = Transmission {
             start: served.begins,
             end: served.ends,
             bytes: packet.wire_bytes,
             priority: packet.priority,
             attempt: 0,
         };
-        let outcome = arq::transmit(&air, &mut *self.channel, &mut *self.arq);
+        let outcome = arq::transmit(&transmission, &mut *self.channel, &mut *self.arq);
         self.frees_at = served.ends + outcome.occupancy;
         let at = self.arrival(served.ends, served.ends + outcome.delay);
         if self.reports_failures && outcome != ArqOutcome::FIRST_TRY {
@@ -124,7 +124,7 @@ impl ScheduledLink {
         out.push(if outcome.is_delivered {
             Output::Arrives { packet: *packet, at }
         } else {
-            let readable = outcome.is_readable(&air, &*self.channel);
+            let readable = outcome.is_readable(&transmission, &*self.channel);
             Output::Lost { packet: *packet, at, reason: LossReason::Channel, readable }
         });
     }

@@ -27,7 +27,7 @@ pub trait PlanValue: Copy + PartialEq + PartialOrd {
     }
 
     /// Interpolates to `other`; `share` from 0 to 1.
-    fn towards(self, other: Self, share: f64) -> Self;
+    fn interpolate(self, other: Self, share: f64) -> Self;
 }
 
 impl PlanValue for Duration {
@@ -41,7 +41,7 @@ impl PlanValue for Duration {
         }
     }
 
-    fn towards(self, other: Duration, share: f64) -> Duration {
+    fn interpolate(self, other: Duration, share: f64) -> Duration {
         Duration::from_secs_f64(self.as_secs() + share * (other.as_secs() - self.as_secs()))
     }
 }
@@ -72,7 +72,7 @@ impl PlanValue for PlannedRate {
         }
     }
 
-    fn towards(self, other: PlannedRate, share: f64) -> PlannedRate {
+    fn interpolate(self, other: PlannedRate, share: f64) -> PlannedRate {
         let (low, high) = (self.0 as f64, other.0 as f64);
         PlannedRate((low + share * (high - low)) as u64)
     }
@@ -100,7 +100,7 @@ impl PlanValue for PacketShare {
         }
     }
 
-    fn towards(self, other: PacketShare, share: f64) -> PacketShare {
+    fn interpolate(self, other: PacketShare, share: f64) -> PacketShare {
         PacketShare(self.0 + share * (other.0 - self.0))
     }
 }
@@ -188,7 +188,7 @@ impl<V: PlanValue> Steps<V> {
             let count = pass.wrapping_mul(self.steps.len() as u64).wrapping_add(number as u64);
             random::unit_interval(random::derive(seed, 1 + (count % u64::from(u32::MAX)) as u32))
         });
-        (step.low.towards(step.high, share), holds)
+        (step.low.interpolate(step.high, share), holds)
     }
 }
 

@@ -194,7 +194,7 @@ struct Losing {
 }
 
 impl Channel for Losing {
-    fn transmit(&mut self, _: &channel::Air) -> channel::Reception {
+    fn transmit(&mut self, _: &channel::Transmission) -> channel::Reception {
         self.next += 1;
         if self.blocks.contains(&(self.next - 1)) {
             channel::Reception::Lost

@@ -82,7 +82,7 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
 fn by_element(config: &Config, limit: usize, arrivals: &[(Time, u32)]) -> Fates {
     let queue = Fifo { limit, packets: VecDeque::new() };
     let channel = (config.channel.build)(&config.channel.values, Stream::named(7, "channel"));
-    let LinkLayer::Repeat(arq) = (config.arq.build)(&config.arq.values) else {
+    let LinkLayer::PerPacket(arq) = (config.arq.build)(&config.arq.values) else {
         panic!("this ARQ repeats packets");
     };
     let scheduled = ScheduledLink::new(&config.service, config.delay, Box::new(queue), channel, arq);

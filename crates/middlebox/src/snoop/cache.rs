@@ -1,6 +1,6 @@
 //! Cache of a snoop agent for one direction of a flow.
 
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use lasthop_base::Time;
 use lasthop_wire::{Packet, Seq};
 use std::collections::VecDeque;

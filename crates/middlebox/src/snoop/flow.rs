@@ -9,7 +9,7 @@ use super::cache::{Cache, CachedPacket, Slot};
 use super::selective::{self, Selective};
 use crate::Decision;
 use crate::acks::reports_duplicate;
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, LossReason, Packet, Segment, Seq};
 

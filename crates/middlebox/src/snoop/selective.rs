@@ -11,7 +11,7 @@
 use super::cache::Cache;
 use super::flow::SnoopRules;
 use super::{Snoop, snoop_rules};
-use crate::numbers::{distance, is_before};
+use crate::sequence::{distance, is_before};
 use crate::{Build, Decision};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Segment, Seq};

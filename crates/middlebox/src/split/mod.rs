@@ -151,25 +151,25 @@ impl Split {
 impl Middlebox for Split {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
         let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
-        let Some(place) = self.flows.get_mut(packet.flow.0 as usize) else {
+        let Some(slot) = self.flows.get_mut(packet.flow.0 as usize) else {
             return out.push(Decision::Forward(packet));
         };
-        let is_new = opens(segment) && place.as_ref().is_none_or(|relay| relay.is_over());
+        let is_new = opens(segment) && slot.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
             // A SYN towards the last hop opens the air half; the answer to a SYN from there uses the air half, too.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];
-            *place = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
+            *slot = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
         // A connection that began without the node is forwarded.
-        let Some(relay) = place else { return out.push(Decision::Forward(packet)) };
+        let Some(relay) = slot else { return out.push(Decision::Forward(packet)) };
         if is_new && self.answers_at_once {
             relay.answer(now, &mut self.random);
         }
         out.push(Decision::Consume(packet));
         relay.handle_segment(now, &packet, segment, &mut self.random);
-        relay.pump(now, out);
+        relay.exchange_data(now, out);
         self.next = self.next.min(relay.deadline());
     }
 
@@ -178,7 +178,7 @@ impl Middlebox for Split {
         for relay in self.flows.iter_mut().flatten() {
             if relay.deadline() <= now {
                 relay.handle_timeout(now);
-                relay.pump(now, out);
+                relay.exchange_data(now, out);
             }
             self.next = self.next.min(relay.deadline());
         }

@@ -157,7 +157,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn pump(&mut self, now: Time, out: &mut Vec<Decision>) {
+    pub(super) fn exchange_data(&mut self, now: Time, out: &mut Vec<Decision>) {
         match &mut self.near {
             Some(near) => {
                 near.relay(&mut self.far);

@@ -3,7 +3,7 @@
 mod none;
 mod repeat;
 
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::discipline::Discipline;
 use crate::element::Element;
 use crate::failures::TransmissionFailures;
@@ -34,8 +34,8 @@ impl ArqOutcome {
 
 impl ArqOutcome {
     /// Whether the last transmission of a packet given up had an intact header; `first`: the first transmission.
-    pub(crate) fn is_readable(&self, first: &Air, channel: &dyn Channel) -> bool {
-        channel.has_intact_header(&Air { attempt: self.attempts - 1, ..*first }, HEADER)
+    pub(crate) fn is_readable(&self, first: &Transmission, channel: &dyn Channel) -> bool {
+        channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
     /// The failed transmissions, the first of which ended at `ends`, spread evenly over `delay`.
@@ -49,8 +49,8 @@ impl ArqOutcome {
 
 /// A retransmission scheme of packets.
 pub trait Arq: Send {
-    /// Decides a packet whose first transmission, `air`, was lost. Packets without loss are [`ArqOutcome::FIRST_TRY`].
-    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> ArqOutcome;
+    /// Decides a packet whose first `transmission` was lost. Packets without loss are [`ArqOutcome::FIRST_TRY`].
+    fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome;
 
     /// Whether packets wait for earlier ones in retransmission.
     fn keeps_order(&self) -> bool {
@@ -64,19 +64,23 @@ pub trait Arq: Send {
 }
 
 #[inline]
-pub(crate) fn transmit(air: &Air, channel: &mut dyn Channel, arq: &mut dyn Arq) -> ArqOutcome {
-    match channel.transmit(air) {
+pub(crate) fn transmit(
+    transmission: &Transmission,
+    channel: &mut dyn Channel,
+    arq: &mut dyn Arq,
+) -> ArqOutcome {
+    match channel.transmit(transmission) {
         Reception::Intact => ArqOutcome::FIRST_TRY,
-        Reception::Lost => arq.repeat(air, channel),
+        Reception::Lost => arq.retransmit(transmission, channel),
     }
 }
 
 /// A link layer.
 pub enum LinkLayer {
     /// Retransmits packet by packet: fates are known at joining, unless the queue decides at dequeue.
-    Repeat(Box<dyn Arq>),
+    PerPacket(Box<dyn Arq>),
     /// Replaces the whole direction.
-    Whole(Box<dyn Layer>),
+    Full(Box<dyn Layer>),
 }
 
 /// A link layer that is an element.
@@ -147,8 +151,8 @@ pub struct Partner {
 
 impl LinkLayer {
     /// An ARQ, packet by packet.
-    pub fn repeat(arq: impl Arq + 'static) -> LinkLayer {
-        LinkLayer::Repeat(Box::new(arq))
+    pub fn per_packet(arq: impl Arq + 'static) -> LinkLayer {
+        LinkLayer::PerPacket(Box::new(arq))
     }
 }
 

@@ -2,7 +2,7 @@
 //! questions).
 
 use super::{Arq, ArqOutcome, Build, LinkLayer};
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values| {
-        LinkLayer::repeat(Repeat {
+        LinkLayer::per_packet(Repeat {
             transmissions: values.count("transmissions") as u32,
             delay: values.duration("delay"),
             mode: match values.word("mode") {
@@ -62,7 +62,7 @@ enum Mode {
 }
 
 impl Arq for Repeat {
-    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> ArqOutcome {
+    fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome {
         let mut attempt = 0;
         let is_delivered = loop {
             if attempt + 1 == self.transmissions {
@@ -70,7 +70,12 @@ impl Arq for Repeat {
             }
             attempt += 1;
             let later = self.delay * u64::from(attempt);
-            let repeat = Air { start: air.start + later, end: air.end + later, attempt, ..*air };
+            let repeat = Transmission {
+                start: transmission.start + later,
+                end: transmission.end + later,
+                attempt,
+                ..*transmission
+            };
             if channel.transmit(&repeat) == Reception::Intact {
                 break true;
             }

@@ -7,7 +7,7 @@
 //! Interference, and power control beyond a constant mean: control that follows the fading would make errors less
 //! bursty.
 
-use super::{Air, Build, Channel, Reception};
+use super::{Build, Channel, Reception, Transmission};
 use crate::rayleigh::{RayleighFading, are_below};
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 
@@ -61,8 +61,8 @@ impl FadingChannel {
 }
 
 impl Channel for FadingChannel {
-    fn transmit(&mut self, air: &Air) -> Reception {
-        let middle = air.start + air.end.since(air.start).divided_by(2);
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        let middle = transmission.start + transmission.end.since(transmission.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
         if are_below(&self.paths, seconds, self.threshold, &mut self.strongest) {
             Reception::Lost
@@ -108,14 +108,14 @@ mod tests {
             let mut before = false;
             for block in 0..5000 {
                 let start = Time::ZERO + Duration::from_millis(20 * block);
-                let air = Air {
+                let transmission = Transmission {
                     start,
                     end: start + Duration::from_millis(20),
                     bytes: 960,
                     attempt: 0,
                     priority: Priority::Normal,
                 };
-                let is_lost = channel.transmit(&air) == Reception::Lost;
+                let is_lost = channel.transmit(&transmission) == Reception::Lost;
                 lost += u32::from(is_lost);
                 bursts += u32::from(is_lost && !before);
                 all += 1;

@@ -16,7 +16,7 @@ use lasthop_wire::Priority;
 
 /// A transmission over the air.
 #[derive(Clone, Copy, Debug)]
-pub struct Air {
+pub struct Transmission {
     /// Time of the first bit.
     pub start: Time,
     /// Time of the last bit.
@@ -44,11 +44,11 @@ pub enum Reception {
 /// transmission depends on the seed and on n (or time) only.
 pub trait Channel: Send {
     /// Decides a transmission; `start` never decreases between first transmissions.
-    fn transmit(&mut self, air: &Air) -> Reception;
+    fn transmit(&mut self, transmission: &Transmission) -> Reception;
 
     /// Whether the first `header` bytes of the last destroyed transmission arrived intact; false if unknown.
-    fn has_intact_header(&self, air: &Air, header: u32) -> bool {
-        let _ = (air, header);
+    fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
+        let _ = (transmission, header);
         false
     }
 

@@ -1,6 +1,6 @@
 //! Planned losses in addition to another channel's losses: a burst at a handover, for example.
 
-use super::{Air, Channel, PacketDraws, Reception, Threshold};
+use super::{Channel, PacketDraws, Reception, Threshold, Transmission};
 use crate::steps::{PacketShare, PlanCursor, Steps};
 use lasthop_base::{Duration, Stream};
 
@@ -18,10 +18,10 @@ impl PlannedLosses {
 
 impl Channel for PlannedLosses {
     /// Applies the share at the time of the last bit.
-    fn transmit(&mut self, air: &Air) -> Reception {
-        let inner = self.inner.transmit(air);
-        let share = self.losses.at(air.end - Duration::from_nanos(1)).0;
-        if self.draws.happens(air.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        let inner = self.inner.transmit(transmission);
+        let share = self.losses.at(transmission.end - Duration::from_nanos(1)).0;
+        if self.draws.happens(transmission.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
     }
 
     /// Excludes planned losses.
@@ -45,9 +45,9 @@ mod tests {
     /// do not change.
     #[test]
     fn losses_by_plan_come_on_top() {
-        let air = |at: u64| {
+        let transmission = |at: u64| {
             let start = Time::ZERO + Duration::from_millis(at);
-            Air {
+            Transmission {
                 start,
                 end: start + Duration::from_millis(1),
                 bytes: 1000,
@@ -64,7 +64,7 @@ mod tests {
         let mut alone = plain();
         let (mut quiet, mut burst) = (0, 0);
         for at in 0..200_000 {
-            let (one, other) = (both.transmit(&air(at)), alone.transmit(&air(at)));
+            let (one, other) = (both.transmit(&transmission(at)), alone.transmit(&transmission(at)));
             if at % 1000 < 900 {
                 assert_eq!(one, other);
                 quiet += u32::from(one == Reception::Lost);

@@ -22,7 +22,7 @@ mod parameters;
 pub use parameters::MECHANISM;
 
 use crate::arq::{Build, DirectionParts, Layer};
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::{Element, Output, lacks};
 use crate::link_queue::LinkQueue;
 use crate::service::Server;
@@ -161,8 +161,9 @@ impl FecDirection {
     fn transmit(&mut self, now: Time, bytes: u32, priority: Priority) -> bool {
         let served = self.server.serve(now, bytes);
         self.frees_at = served.ends;
-        let air = Air { start: served.begins, end: served.ends, bytes, priority, attempt: 0 };
-        self.channel.transmit(&air) == Reception::Intact
+        let transmission =
+            Transmission { start: served.begins, end: served.ends, bytes, priority, attempt: 0 };
+        self.channel.transmit(&transmission) == Reception::Intact
     }
 }
 

@@ -51,7 +51,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values| {
-        LinkLayer::Whole(Box::new(FecLayer { code: Code::of(values), wait: values.duration("wait") }))
+        LinkLayer::Full(Box::new(FecLayer { code: Code::of(values), wait: values.duration("wait") }))
     },
 };
 

@@ -138,5 +138,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| LinkLayer::Whole(Box::new(HarqLayer { values: values.clone() })),
+    build: &|values| LinkLayer::Full(Box::new(HarqLayer { values: values.clone() })),
 };

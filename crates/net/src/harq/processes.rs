@@ -1,7 +1,7 @@
 //! Hybrid ARQ: parallel stop-and-wait processes with a block each (TS 36.321 §5.3.2, 38.321 §5.3.2). Retransmissions
 //! follow after a whole number of slots, so two blocks never use the same slot.
 
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::peer_message::Status;
 use crate::service::Service;
 use crate::span::Span;
@@ -123,8 +123,14 @@ impl Processes {
         let draw = self.random.draw();
         let arrives = channel.is_perfect()
             || loop {
-                let air = Air { start, end: start + self.slot, bytes, attempt, priority: Priority::Normal };
-                let destroyed = channel.transmit(&air) == Reception::Lost;
+                let transmission = Transmission {
+                    start,
+                    end: start + self.slot,
+                    bytes,
+                    attempt,
+                    priority: Priority::Normal,
+                };
+                let destroyed = channel.transmit(&transmission) == Reception::Lost;
                 let is_outage = attempt > 0 && service.rate_at(start).bps() <= 1;
                 if !(is_outage || destroyed && self.happens(draw, 2 * attempt, share)) {
                     break true;

@@ -68,16 +68,16 @@ impl Config {
     /// Why the other direction must have the same link layer, else `None`.
     pub fn partner(&self) -> Option<Partner> {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.partner(),
-            LinkLayer::Repeat(_) => None,
+            LinkLayer::Full(layer) => layer.partner(),
+            LinkLayer::PerPacket(_) => None,
         }
     }
 
     /// Whether the link layer retransmits lost transmissions.
     pub fn retransmits(&self) -> bool {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(_) => true,
-            LinkLayer::Repeat(arq) => arq.retransmits(),
+            LinkLayer::Full(_) => true,
+            LinkLayer::PerPacket(arq) => arq.retransmits(),
         }
     }
 
@@ -89,14 +89,14 @@ impl Config {
 
     /// Whether the link layer schedules transmissions itself.
     pub fn decides(&self) -> bool {
-        matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_))
+        matches!((self.arq.build)(&self.arq.values), LinkLayer::Full(_))
     }
 
     /// Whether failed transmissions are reported ([`crate::Element::report_failures`]).
     pub fn reports_failures(&self) -> bool {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.reports_failures(),
-            LinkLayer::Repeat(_) => true,
+            LinkLayer::Full(layer) => layer.reports_failures(),
+            LinkLayer::PerPacket(_) => true,
         }
     }
 
@@ -108,8 +108,8 @@ impl Config {
     /// The medium that the link layer shares, if any.
     pub fn medium(&self) -> Option<Medium> {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.medium(),
-            LinkLayer::Repeat(_) => None,
+            LinkLayer::Full(layer) => layer.medium(),
+            LinkLayer::PerPacket(_) => None,
         }
     }
 

@@ -59,7 +59,7 @@ impl LinkDirection {
         // From a copy: the channel's draws are independent of the queue's.
         let queue = config.queue_with(random.clone());
         match ((config.arq.build)(&config.arq.values), queue) {
-            (LinkLayer::Whole(layer), queue) => {
+            (LinkLayer::Full(layer), queue) => {
                 let own = Stream::named(random.clone().draw(), "arq");
                 let channel = config.channel_with(random, losses);
                 let parts = DirectionParts { service, delay: config.delay, queue, channel, random: own };
@@ -69,14 +69,14 @@ impl LinkDirection {
                     Some(variable_delay) => Box::new(Delayed::new(inner, variable_delay)),
                 })
             }
-            (LinkLayer::Repeat(arq), Discipline::Scheduled(queue)) => {
+            (LinkLayer::PerPacket(arq), Discipline::Scheduled(queue)) => {
                 // With such a queue, the channel's stream begins one draw later.
                 random.draw();
                 let channel = config.channel_of(random, losses, may_change);
                 let direction = ScheduledLink::new(&service, config.delay, queue, channel, arq);
                 LinkDirection::Element(Box::new(direction.with(variable_delay)))
             }
-            (LinkLayer::Repeat(arq), Discipline::Fifo(admission)) => {
+            (LinkLayer::PerPacket(arq), Discipline::Fifo(admission)) => {
                 let channel = config.channel_of(random, losses, may_change);
                 if let (Service::Rate(rate), true) = (&service, may_change) {
                     let parts = adjustable::AdjustableParts {

@@ -11,7 +11,7 @@
 
 use super::{Config, LinkDirection};
 use crate::change::LinkChange;
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::{Element, Output, forwards, lacks};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{LossReason, Packet};
@@ -70,14 +70,14 @@ impl ImpairedLink {
             let Output::Arrives { packet, at } = *output else { continue };
             self.last_arrival = self.last_arrival.max(at);
             let time = self.last_arrival;
-            let air = Air {
+            let transmission = Transmission {
                 start: time,
                 end: time,
                 bytes: packet.wire_bytes,
                 priority: packet.priority,
                 attempt: 0,
             };
-            if channel.transmit(&air) == Reception::Lost {
+            if channel.transmit(&transmission) == Reception::Lost {
                 *output = Output::lost(packet, at, LossReason::Channel);
             }
         }

@@ -48,7 +48,7 @@ impl Link {
             Server::Rate { rate, .. } => Some(rate.bps()),
             Server::Plan(_) | Server::Trace(_) => None,
         };
-        let loss = self.air.as_ref().map_or(Some(0.0), |(channel, _)| channel.loss_probability());
+        let loss = self.lossy_path.as_ref().map_or(Some(0.0), |(channel, _)| channel.loss_probability());
         Some(LinkSettings { bps, delay: self.delay, loss })
     }
 
@@ -59,7 +59,7 @@ impl Link {
             (Server::Plan(_), Some(_)) => Some(ChangeRefused("its rate follows a plan")),
             (Server::Trace(_), Some(_)) => Some(ChangeRefused("its rate is recorded")),
         };
-        let by_loss = || match &self.air {
+        let by_loss = || match &self.lossy_path {
             Some((channel, _)) => channel::refusal(&**channel, change),
             None => change.loss.map(|_| ChangeRefused("it was created without a lossy channel")),
         };
@@ -73,7 +73,7 @@ impl Link {
         if let Some(delay) = change.delay {
             self.delay = delay;
         }
-        if let (Some((channel, _)), Some(share)) = (&mut self.air, change.loss) {
+        if let (Some((channel, _)), Some(share)) = (&mut self.lossy_path, change.loss) {
             channel.set_loss_probability(share);
         }
     }

@@ -4,8 +4,8 @@
 //! and the gap to the next drop is `interval` over the square root of the number of drops. With `marks`, ECN-capable
 //! packets are marked instead (§3 allows this, Linux does so).
 
+use super::fifo::PacketFifo;
 use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
-use super::waiting::Waiting;
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
@@ -37,7 +37,7 @@ struct CoDel {
     parameters: CoDelParameters,
     law: ControlLaw,
     limit: usize,
-    waiting: Waiting,
+    waiting: PacketFifo,
 }
 
 impl CoDel {
@@ -49,7 +49,7 @@ impl CoDel {
                 0 => usize::MAX,
                 packets => packets as usize,
             },
-            waiting: Waiting::default(),
+            waiting: PacketFifo::default(),
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn empty(codel: &mut CoDel, now: u64) {
-        codel.waiting = Waiting::default();
+        codel.waiting = PacketFifo::default();
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 

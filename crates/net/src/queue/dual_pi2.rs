@@ -8,7 +8,7 @@
 //! when a packet comes or leaves, once per missed interval with the unchanged queue. Sources: knowledge of the RFC's
 //! pseudocode, and Linux's sch_dualpi2 for facts.
 
-use super::waiting::{Front, Waiting};
+use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
 use crate::admission::mark;
 use crate::discipline::Discipline;
@@ -108,14 +108,14 @@ struct DualPi2 {
     limit: usize,
     mtu: u64,
     random: Stream,
-    classic: Waiting,
-    low: Waiting,
+    classic: PacketFifo,
+    low: PacketFifo,
     base: f64,
     /// Delay at the last update, s, and time of the next update.
-    before: f64,
+    last_delay: f64,
     updates_at: Time,
     /// Bytes still owed to the C queue for its share; negative: sent in advance.
-    owed: f64,
+    classic_credit: f64,
 }
 
 impl DualPi2 {
@@ -136,40 +136,40 @@ impl DualPi2 {
             },
             mtu: values.bytes("mtu"),
             random,
-            classic: Waiting::default(),
-            low: Waiting::default(),
+            classic: PacketFifo::default(),
+            low: PacketFifo::default(),
             base: 0.0,
-            before: 0.0,
+            last_delay: 0.0,
             updates_at: Time::ZERO,
-            owed: 0.0,
+            classic_credit: 0.0,
         }
     }
 
     /// `dualpi2_update` (appendix A.1), once per missed interval. A long idle time is skipped once p' is zero.
     fn catch_up(&mut self, now: Time) {
         while self.updates_at <= now {
-            let waits =
+            let delay =
                 self.classic.head_delay(self.updates_at).max(self.low.head_delay(self.updates_at)).as_secs();
-            self.step_controller(waits);
+            self.step_controller(delay);
             self.updates_at += self.update;
-            if self.base == 0.0 && waits == 0.0 && self.updates_at <= now {
+            if self.base == 0.0 && delay == 0.0 && self.updates_at <= now {
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
             }
         }
     }
 
-    fn step_controller(&mut self, waits: f64) {
-        let change = self.alpha * (waits - self.target.as_secs()) + self.beta * (waits - self.before);
+    fn step_controller(&mut self, delay: f64) {
+        let change = self.alpha * (delay - self.target.as_secs()) + self.beta * (delay - self.last_delay);
         // Without overload drops, k p' ends at 1.
         let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
         self.base = (self.base + change).clamp(0.0, max);
-        self.before = waits;
+        self.last_delay = delay;
     }
 
     /// The scheduler (§4.2.2): L first, except for the C queue's share.
     fn next_is_low(&self) -> bool {
-        !self.low.is_empty() && (self.classic.is_empty() || self.owed <= 0.0)
+        !self.low.is_empty() && (self.classic.is_empty() || self.classic_credit <= 0.0)
     }
 
     fn draw(&mut self, probability: f64) -> bool {
@@ -236,9 +236,9 @@ impl Queue for DualPi2 {
                 continue;
             }
             if is_low && !self.classic.is_empty() {
-                self.owed += self.classic_share * bytes;
+                self.classic_credit += self.classic_share * bytes;
             } else if !is_low && !self.low.is_empty() {
-                self.owed -= (1.0 - self.classic_share) * bytes;
+                self.classic_credit -= (1.0 - self.classic_share) * bytes;
             }
             return Some(packet);
         }

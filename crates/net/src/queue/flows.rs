@@ -4,7 +4,7 @@
 //! A flow is one direction of a flow of the run, where real routers hash addresses and ports. Number and direction are
 //! hashed with a salt (SplitMix64): collisions are the same in every repetition.
 
-use super::waiting::Front;
+use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
 use lasthop_wire::{Backlog, Packet};
 
@@ -202,23 +202,23 @@ impl Flows {
         FlowFront { flows: self, flow }
     }
 
-    /// Dequeues the next packet in turn; `take` dequeues from a flow (RFC 8290 §4.2).
+    /// Dequeues the next packet in turn; `dequeue` dequeues from a flow (RFC 8290 §4.2).
     pub(super) fn next(
         &mut self,
         quantum: i64,
-        take: impl FnMut(&mut Flows, u32) -> Option<Packet>,
+        dequeue: impl FnMut(&mut Flows, u32) -> Option<Packet>,
     ) -> Option<Packet> {
-        self.next_by(&mut |_, _| quantum, take, &mut |_| ())
+        self.next_by(&mut |_, _| quantum, dequeue, &mut |_| ())
     }
 
-    /// As [`Flows::next`], with turns by flow: `turn` returns the bytes of the next turn, from the flow and whether it
-    /// has packets; `leaves` is called for a flow that leaves the lists.
+    /// As [`Flows::next`], with turns by flow: `quantum_of` returns the bytes of the next turn, from the flow and whether it
+    /// has packets; `on_leave` is called for a flow that leaves the lists.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
-        turn: &mut impl FnMut(u32, bool) -> i64,
-        mut take: impl FnMut(&mut Flows, u32) -> Option<Packet>,
-        leaves: &mut impl FnMut(u32),
+        quantum_of: &mut impl FnMut(u32, bool) -> i64,
+        mut dequeue: impl FnMut(&mut Flows, u32) -> Option<Packet>,
+        on_leave: &mut impl FnMut(u32),
     ) -> Option<Packet> {
         loop {
             let is_new = self.new.head != NONE;
@@ -228,12 +228,12 @@ impl Flows {
             }
             if self.flows[flow as usize].deficit <= 0 {
                 let has_some = self.flows[flow as usize].waiting > 0;
-                self.flows[flow as usize].deficit += turn(flow, has_some);
+                self.flows[flow as usize].deficit += quantum_of(flow, has_some);
                 self.drop_head(is_new);
                 append(&mut self.old, &mut self.flows, flow);
                 continue;
             }
-            if let Some(packet) = take(self, flow) {
+            if let Some(packet) = dequeue(self, flow) {
                 self.flows[flow as usize].deficit -= i64::from(packet.wire_bytes);
                 return Some(packet);
             }
@@ -242,7 +242,7 @@ impl Flows {
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {
-                leaves(flow);
+                on_leave(flow);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! CoDel's control law (RFC 8289 §5), for one queue of all packets or for each flow's queue.
 
 use super::Dropped;
-use super::waiting::Front;
+use super::fifo::Front;
 use crate::admission::mark;
 use lasthop_base::{Duration, Parameter, Time, Unit, Values};
 use lasthop_wire::{LossReason, Packet};

@@ -4,6 +4,7 @@ mod cake;
 mod cbq;
 mod codel;
 mod dual_pi2;
+mod fifo;
 mod flows;
 mod fq_codel;
 mod law;
@@ -14,7 +15,6 @@ mod tag_drop;
 mod tbf;
 #[cfg(test)]
 mod testing;
-mod waiting;
 
 pub use crate::discipline::{Build, Hosts, QueueContext};
 use lasthop_base::{Mechanism, Time};

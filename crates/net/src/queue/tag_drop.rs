@@ -52,7 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             newest: values.word("which") == "newest",
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            owed: Vec::new(),
+            pending_notices: Vec::new(),
         })
     },
 };
@@ -65,24 +65,24 @@ struct TagDrop {
     waiting: VecDeque<Packet>,
     waiting_bytes: u64,
     /// Flows with a loss and without a notice so far.
-    owed: Vec<FlowId>,
+    pending_notices: Vec<FlowId>,
 }
 
 impl Queue for TagDrop {
     fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
         let is_tagged = packet.priority == Priority::Low;
-        let waits_for_tag = is_tagged && self.is_owed(packet.flow);
+        let waits_for_tag = is_tagged && self.has_pending_notice(packet.flow);
         if !self.has_room(&packet) {
             dropped.push((packet, LossReason::QueueFull));
             if is_tagged {
-                self.clear_owed(packet.flow)
+                self.clear_pending_notice(packet.flow)
             } else {
                 self.drop_tag_for(packet.flow, dropped)
             }
             return;
         }
         if waits_for_tag {
-            self.clear_owed(packet.flow);
+            self.clear_pending_notice(packet.flow);
             dropped.push((packet, LossReason::Notice));
             return;
         }
@@ -125,22 +125,22 @@ impl TagDrop {
         match found.and_then(|index| self.waiting.remove(index)) {
             Some(packet) => {
                 self.waiting_bytes -= u64::from(packet.wire_bytes);
-                self.clear_owed(flow);
+                self.clear_pending_notice(flow);
                 dropped.push((packet, LossReason::Notice));
             }
-            None if !self.owed.contains(&flow) => self.owed.push(flow),
+            None if !self.pending_notices.contains(&flow) => self.pending_notices.push(flow),
             None => {}
         }
     }
 
-    fn is_owed(&self, flow: FlowId) -> bool {
-        if self.of_any { !self.owed.is_empty() } else { self.owed.contains(&flow) }
+    fn has_pending_notice(&self, flow: FlowId) -> bool {
+        if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
     /// A tag of this flow is lost: the notice is given.
-    fn clear_owed(&mut self, flow: FlowId) {
+    fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
-        self.owed.retain(|owed| !of_any && *owed != flow);
+        self.pending_notices.retain(|pending| !of_any && *pending != flow);
     }
 }
 

@@ -33,7 +33,7 @@ pub use parameters::MECHANISM;
 
 use crate::admission::{ArrivalState, Verdict};
 use crate::arq::{Build, DirectionParts, Layer, Partner};
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::counters::RlcCounters;
 use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
@@ -217,8 +217,9 @@ impl Rlc {
             let has_poll = self.polling.as_mut().is_some_and(|polling| polling.should_poll(now, data, last));
             self.counters.polls += u64::from(has_poll);
             let bytes = bytes.max(self.pdu).min(u64::from(u32::MAX)) as u32;
-            let air = Air { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
-            self.send(&air, &BlockContents { status, ranges: &block, poll_only, has_poll }, out);
+            let transmission =
+                Transmission { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
+            self.send(&transmission, &BlockContents { status, ranges: &block, poll_only, has_poll }, out);
         }
         block.clear();
         self.block = block;
@@ -261,13 +262,13 @@ impl Rlc {
     }
 
     /// Sends a block; the channel decides for the block or for each PDU.
-    fn send(&mut self, air: &Air, contents: &BlockContents<'_>, out: &mut Vec<Output>) {
-        let whole = self.loses_blocks.then(|| self.channel.transmit(air) == Reception::Lost);
+    fn send(&mut self, transmission: &Transmission, contents: &BlockContents<'_>, out: &mut Vec<Output>) {
+        let whole = self.loses_blocks.then(|| self.channel.transmit(transmission) == Reception::Lost);
         let mut any_lost = whole == Some(true);
         for _ in 0..contents.status {
-            let lost = self.is_lost(air, whole);
+            let lost = self.is_lost(transmission, whole);
             any_lost |= lost;
-            self.send_status(air, lost, out);
+            self.send_status(transmission, lost, out);
         }
         let mut last_lost = false;
         for range in contents.ranges {
@@ -275,10 +276,10 @@ impl Rlc {
             let step = if whole.is_some() { range.pdus.len() } else { 1 };
             let mut from = range.pdus.start;
             while from < range.pdus.end {
-                last_lost = self.is_lost(air, whole);
+                last_lost = self.is_lost(transmission, whole);
                 any_lost |= last_lost;
                 self.send_run(
-                    air,
+                    transmission,
                     PduRange { pdus: Pdus { start: from, end: from + step }, ..*range },
                     last_lost,
                     out,
@@ -287,7 +288,7 @@ impl Rlc {
             }
         }
         if contents.poll_only {
-            last_lost = self.is_lost(air, whole);
+            last_lost = self.is_lost(transmission, whole);
             any_lost |= last_lost;
             self.counters.pdus += 1;
             self.counters.retransmissions += 1;
@@ -297,18 +298,19 @@ impl Rlc {
             && contents.has_poll
             && !last_lost
         {
-            polling.on_poll(air.end + self.delay + self.status_delay);
+            polling.on_poll(transmission.end + self.delay + self.status_delay);
         }
     }
 
-    fn is_lost(&mut self, air: &Air, whole: Option<bool>) -> bool {
+    fn is_lost(&mut self, transmission: &Transmission, whole: Option<bool>) -> bool {
         whole.unwrap_or_else(|| {
-            self.channel.transmit(&Air { bytes: self.pdu as u32, ..*air }) == Reception::Lost
+            self.channel.transmit(&Transmission { bytes: self.pdu as u32, ..*transmission })
+                == Reception::Lost
         })
     }
 
-    fn send_run(&mut self, air: &Air, range: PduRange, lost: bool, out: &mut Vec<Output>) {
-        let arrives = air.end + self.delay;
+    fn send_run(&mut self, transmission: &Transmission, range: PduRange, lost: bool, out: &mut Vec<Output>) {
+        let arrives = transmission.end + self.delay;
         self.counters.pdus += range.pdus.len();
         self.counters.retransmissions += if range.attempt > 0 { range.pdus.len() } else { 0 };
         if !lost {
@@ -318,18 +320,18 @@ impl Rlc {
             return self.transmitter.report(arrives + self.delay + self.status_delay, range, lost);
         };
         if !lost {
-            polling.on_pdus_sent(air.start, arrives, range.pdus.end);
+            polling.on_pdus_sent(transmission.start, arrives, range.pdus.end);
         }
         self.transmitter.report(arrives, range, lost);
     }
 
-    fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
+    fn send_status(&mut self, transmission: &Transmission, lost: bool, out: &mut Vec<Output>) {
         let Some(status) = self.status_queue.pop_front() else { return };
         self.counters.status_pdus += 1;
         out.push(Output::ToPeer(if lost {
             PeerMessage::StatusLost(status)
         } else {
-            PeerMessage::StatusArrives { status, at: air.end + self.delay }
+            PeerMessage::StatusArrives { status, at: transmission.end + self.delay }
         }));
     }
 

@@ -134,5 +134,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| LinkLayer::Whole(Box::new(RlcLayer { values: values.clone() })),
+    build: &|values| LinkLayer::Full(Box::new(RlcLayer { values: values.clone() })),
 };

@@ -238,7 +238,7 @@ impl TrainCursor {
             }
         };
         let since = millis - begun.as_nanos() / NANOS_PER_MILLI;
-        self.take(since, cost);
+        self.charge(since, cost);
         let opportunities = self.light.trace.opportunities(self.train);
         let (wait, bypasses_queue) = match opportunities.get(self.next) {
             // The first packet has the base delay, whatever its opportunity.
@@ -257,7 +257,7 @@ impl TrainCursor {
     }
 
     /// Charges a packet to the train's opportunities, from the first that is not over.
-    fn take(&mut self, since: u64, cost: u32) {
+    fn charge(&mut self, since: u64, cost: u32) {
         let opportunities = self.light.trace.opportunities(self.train);
         while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {
             (self.next, self.left) = (self.next + 1, CELL_BYTES);

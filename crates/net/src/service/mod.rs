@@ -94,7 +94,7 @@ pub(crate) struct Served {
 
 #[derive(Debug)]
 pub(crate) enum Server {
-    Rate { rate: Rate, bytes: u32, takes: Duration },
+    Rate { rate: Rate, bytes: u32, service_time: Duration },
     Plan(Arc<RatePlan>),
     Trace(Cursor),
 }
@@ -102,7 +102,7 @@ pub(crate) enum Server {
 impl Server {
     pub(crate) fn new(service: &Service) -> Server {
         match service {
-            Service::Rate(rate) => Server::Rate { rate: *rate, bytes: 0, takes: Duration::ZERO },
+            Service::Rate(rate) => Server::Rate { rate: *rate, bytes: 0, service_time: Duration::ZERO },
             Service::Plan(plan) => Server::Plan(Arc::clone(plan)),
             Service::Trace(trace) => Server::Trace(Cursor::new(Arc::clone(trace))),
         }
@@ -111,12 +111,14 @@ impl Server {
     /// Serves a packet from `start`, when the packet has arrived and the previous one is done.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
-        let Server::Rate { rate, bytes: last, takes } = self else { return self.serve_varying(start, bytes) };
+        let Server::Rate { rate, bytes: last, service_time } = self else {
+            return self.serve_varying(start, bytes);
+        };
         if *last != bytes {
             *last = bytes;
-            *takes = rate.time_for(u64::from(bytes));
+            *service_time = rate.time_for(u64::from(bytes));
         }
-        Served { begins: start, ends: start + *takes }
+        Served { begins: start, ends: start + *service_time }
     }
 
     #[inline(never)]

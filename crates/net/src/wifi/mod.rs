@@ -25,7 +25,7 @@ mod parameters;
 pub use parameters::MECHANISM;
 
 use crate::arq::{Build, DirectionParts, Layer, Medium, Partner};
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::{Element, Output, lacks};
 use crate::failures::TransmissionFailures;
 use crate::link_queue::LinkQueue;
@@ -203,7 +203,7 @@ impl WifiDirection {
             let bytes = u64::from(frame.packet.wire_bytes) + self.overhead;
             let end = start + rate.time_for(bytes);
             let (bytes, priority) = (bytes as u32, frame.packet.priority);
-            let reception = self.channel.transmit(&Air { start, end, bytes, priority, attempt: 0 });
+            let reception = self.channel.transmit(&Transmission { start, end, bytes, priority, attempt: 0 });
             start = end;
             frame.sent += 1;
             frame.state = match reception {

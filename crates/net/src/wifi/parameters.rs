@@ -95,5 +95,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| LinkLayer::Whole(Box::new(WifiLayer { values: values.clone() })),
+    build: &|values| LinkLayer::Full(Box::new(WifiLayer { values: values.clone() })),
 };

@@ -60,8 +60,8 @@ pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn
     let (service, delay) = (config.service.clone(), config.delay);
     let parts = DirectionParts { service, delay, queue, channel, random: Stream::named(seed, "arq") };
     match (config.arq.build)(&config.arq.values) {
-        LinkLayer::Whole(layer) => layer.build_direction(parts),
-        LinkLayer::Repeat(_) => panic!("a layer of its own"),
+        LinkLayer::Full(layer) => layer.build_direction(parts),
+        LinkLayer::PerPacket(_) => panic!("a layer of its own"),
     }
 }
 

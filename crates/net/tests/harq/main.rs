@@ -18,8 +18,8 @@ struct Losing {
 }
 
 impl Channel for Losing {
-    fn transmit(&mut self, air: &channel::Air) -> channel::Reception {
-        self.next += u64::from(air.attempt == 0);
+    fn transmit(&mut self, transmission: &channel::Transmission) -> channel::Reception {
+        self.next += u64::from(transmission.attempt == 0);
         if self.blocks.contains(&(self.next - 1)) {
             channel::Reception::Lost
         } else {

@@ -61,7 +61,7 @@ impl Isolation {
     }
 
     /// Handles a packet about to join; returns the turn for a flow that was empty.
-    pub(super) fn join(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
+    pub(super) fn on_packet(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };
         let (state, known) = self.queues[queue as usize];
@@ -81,7 +81,7 @@ impl Isolation {
         if is_active { quantum } else { self.share(ends, quantum) }
     }
 
-    pub(super) fn turn(&mut self, queue: u32, has_some: bool, quantum: i64) -> i64 {
+    pub(super) fn next_quantum(&mut self, queue: u32, has_some: bool, quantum: i64) -> i64 {
         let (state, ends) = self.queues[queue as usize];
         if state == BulkState::Sparse {
             let next = if has_some { BulkState::Bulk } else { BulkState::Waits };

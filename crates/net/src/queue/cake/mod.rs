@@ -165,7 +165,7 @@ impl Queue for Cake {
         let flow = self.queue_of(hash(&packet, self.salt));
         let quantum = match &mut self.isolation {
             None => self.quantum,
-            Some(hosts) => hosts.join(flow, &packet, self.flows.is_active(flow), self.quantum),
+            Some(hosts) => hosts.on_packet(flow, &packet, self.flows.is_active(flow), self.quantum),
         };
         self.flows.push(flow, now, packet, quantum);
         while self.flows.bytes() > self.memory {
@@ -181,7 +181,7 @@ impl Queue for Cake {
             return None;
         }
         let (parameters, cobalts, random) = (&self.parameters, &mut self.cobalts, &mut self.random);
-        let take = |flows: &mut Flows, flow: u32| {
+        let dequeue = |flows: &mut Flows, flow: u32| {
             let cobalt = &mut cobalts[flow as usize];
             while let Some((arrived_at, mut packet)) = flows.pop(flow) {
                 if !cobalt.should_drop(parameters, now, arrived_at, &mut packet, flows.old(), random) {
@@ -193,12 +193,12 @@ impl Queue for Cake {
             None
         };
         let packet = match &mut self.isolation {
-            None => self.flows.next(self.quantum, take),
+            None => self.flows.next(self.quantum, dequeue),
             Some(hosts) => {
                 let (quantum, hosts) = (self.quantum, RefCell::new(hosts));
                 self.flows.next_by(
-                    &mut |flow, has_some| hosts.borrow_mut().turn(flow, has_some, quantum),
-                    take,
+                    &mut |flow, has_some| hosts.borrow_mut().next_quantum(flow, has_some, quantum),
+                    dequeue,
                     &mut |flow| hosts.borrow_mut().leave(flow),
                 )
             }

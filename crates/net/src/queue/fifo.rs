@@ -12,12 +12,12 @@ pub(super) trait Front {
 }
 
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct PacketFifo {
     packets: VecDeque<(Time, Packet)>,
     bytes: u64,
 }
 
-impl Waiting {
+impl PacketFifo {
     pub(super) fn push(&mut self, now: Time, packet: Packet) {
         self.bytes += u64::from(packet.wire_bytes);
         self.packets.push_back((now, packet));
@@ -50,7 +50,7 @@ impl Waiting {
     }
 }
 
-impl Front for Waiting {
+impl Front for PacketFifo {
     fn pop(&mut self) -> Option<(Time, Packet)> {
         let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.1.wire_bytes);
