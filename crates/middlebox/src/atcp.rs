@@ -9,7 +9,7 @@
 //! its own buffer. The soft handoff is not modelled.
 
 use crate::acks::Acks;
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::mtcp::{AWAY, SILENCE};
 use crate::sequence::{distance, is_before};
 use crate::silence::{SilenceDetector, synthetic_ack};
@@ -61,7 +61,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             advertises_size: values.word("writes") == "size",
             freezes: values.flag("freezes"),
             away: values.rate("away"),
-            flows: Directions::new(site, Toward::Mobile, |_| AtcpFlow::new(silence)),
+            flows: PerDirection::new(site, Toward::Mobile, |_| AtcpFlow::new(silence)),
             next: Time::NEVER,
         }))
     },
@@ -73,7 +73,7 @@ struct Atcp {
     advertises_size: bool,
     freezes: bool,
     away: Rate,
-    flows: Directions<AtcpFlow>,
+    flows: PerDirection<AtcpFlow>,
     next: Time,
 }
 

@@ -14,16 +14,16 @@ pub(crate) enum Toward {
 
 /// State of forward and of reverse data, by flow; `None` where the data goes the other way.
 #[derive(Debug)]
-pub(crate) struct Directions<T>(Vec<[Option<T>; 2]>);
+pub(crate) struct PerDirection<T>(Vec<[Option<T>; 2]>);
 
-impl<T> Directions<T> {
+impl<T> PerDirection<T> {
     /// Calls `new` for each direction whose data goes `toward`.
-    pub(crate) fn new(site: &Site, toward: Toward, new: impl Fn(&Exit) -> T) -> Directions<T> {
+    pub(crate) fn new(site: &Site, toward: Toward, new: impl Fn(&Exit) -> T) -> PerDirection<T> {
         let made = |flow, forward| {
             let exit = site.exit(flow, forward)?;
             (exit.down == (toward == Toward::Mobile)).then(|| new(&exit))
         };
-        Directions((0..site.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
+        PerDirection((0..site.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
     }
 
     /// State of the data in the packet's direction, and of the data that the packet acknowledges.

@@ -14,7 +14,7 @@
 //! queue behind the station do not count as forwarded. The mark is a reserved bit of the TCP header.
 
 use crate::acks::AckKind;
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::forwarded::ForwardedData;
 use crate::sequence::end_of;
 use crate::{Build, Decision, Middlebox};
@@ -65,7 +65,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             },
             max_ranges: values.count("runs") as usize,
             sees_queue: values.word("place") == "behind",
-            flows: Directions::new(site, toward, |_| ForwardedData::default()),
+            flows: PerDirection::new(site, toward, |_| ForwardedData::default()),
         }))
     },
 };
@@ -75,7 +75,7 @@ struct Eln {
     marked_hint: LossHint,
     max_ranges: usize,
     sees_queue: bool,
-    flows: Directions<ForwardedData>,
+    flows: PerDirection<ForwardedData>,
 }
 
 impl Middlebox for Eln {

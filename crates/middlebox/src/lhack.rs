@@ -7,7 +7,7 @@
 //! message of an experimental type. Retransmissions cause notices, too. A packet dropped by the queue behind the
 //! station already has a notice: its loss looks wireless.
 
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority, Seq};
@@ -28,14 +28,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     build: &|values, site| {
         Some(Box::new(Lhack {
             every: values.count("every") as u32,
-            flows: Directions::new(site, Toward::Mobile, |_| Batch::default()),
+            flows: PerDirection::new(site, Toward::Mobile, |_| Batch::default()),
         }))
     },
 };
 
 struct Lhack {
     every: u32,
-    flows: Directions<Batch>,
+    flows: PerDirection<Batch>,
 }
 
 /// Contents of the next notice.

@@ -13,7 +13,7 @@
 //! changes by plan reports outages itself (`away`). The source's wireless TCP and channel sharing are not modelled.
 
 use crate::acks::{AckKind, Acks};
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::sequence::is_before;
 use crate::silence::{SilenceDetector, synthetic_ack};
 use crate::{Build, Decision, Middlebox};
@@ -47,7 +47,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         Some(Box::new(Mtcp {
             hold: values.duration("hold"),
             away: values.rate("away"),
-            flows: Directions::new(site, Toward::Mobile, |_| MtcpFlow::new(silence)),
+            flows: PerDirection::new(site, Toward::Mobile, |_| MtcpFlow::new(silence)),
             next: Time::NEVER,
         }))
     },
@@ -67,7 +67,7 @@ pub(crate) const AWAY: Parameter = Parameter {
 struct Mtcp {
     hold: Duration,
     away: Rate,
-    flows: Directions<MtcpFlow>,
+    flows: PerDirection<MtcpFlow>,
     next: Time,
 }
 

@@ -9,7 +9,7 @@
 //! for the ACK that ends recovery. Loss before the station, or in its own queue, counts as congestion.
 
 use crate::acks::AckKind;
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::forwarded::ForwardedData;
 use crate::sequence::{distance, end_of, is_before};
 use crate::{Build, Decision, Middlebox};
@@ -69,7 +69,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
                 waits_for_recovery: values.word("when") == "after_recovery",
                 sees_queue: values.word("place") == "behind",
             },
-            flows: Directions::new(site, Toward::Mobile, |_| SpackFlow::default()),
+            flows: PerDirection::new(site, Toward::Mobile, |_| SpackFlow::default()),
         }))
     },
 };
@@ -95,7 +95,7 @@ struct SpackRules {
 
 struct Spack {
     rules: SpackRules,
-    flows: Directions<SpackFlow>,
+    flows: PerDirection<SpackFlow>,
 }
 
 #[derive(Default)]

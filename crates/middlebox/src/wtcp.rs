@@ -11,7 +11,7 @@
 //! timestamps; no timestamp changes before these have grown by 100.
 
 use crate::acks::{AckKind, Acks};
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::sequence::{distance, end_of, is_before};
 use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
@@ -50,7 +50,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         let floor = values.duration("floor");
         Some(Box::new(Wtcp {
             rules,
-            flows: Directions::new(site, Toward::Mobile, |exit| {
+            flows: PerDirection::new(site, Toward::Mobile, |exit| {
                 WtcpFlow::new(floor, exit.round_trip + MARGIN)
             }),
             next: Time::NEVER,
@@ -75,7 +75,7 @@ struct WtcpRules {
 
 struct Wtcp {
     rules: WtcpRules,
-    flows: Directions<WtcpFlow>,
+    flows: PerDirection<WtcpFlow>,
     next: Time,
 }
 

@@ -207,7 +207,7 @@ impl Element for AdjustableLink {
         }
     }
 
-    fn wait(&mut self, now: Time) -> Option<Duration> {
+    fn queueing_delay(&mut self, now: Time) -> Option<Duration> {
         let free = self.sending.as_ref().map_or(Time::ZERO, |sending| sending.ends).max(self.held_until);
         if free == Time::NEVER || self.bps == 0 {
             return None;

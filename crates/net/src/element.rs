@@ -112,7 +112,7 @@ pub trait Element: Send {
     fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>);
 
     /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
-    fn wait(&mut self, now: Time) -> Option<Duration>;
+    fn queueing_delay(&mut self, now: Time) -> Option<Duration>;
 }
 
 /// Implements methods of [`Element`] for abilities that the element lacks.
@@ -155,7 +155,7 @@ macro_rules! lacks {
             Some($crate::ChangeRefused("its link layer schedules transmissions itself"))
         }
 
-        fn wait(&mut self, _: lasthop_base::Time) -> Option<lasthop_base::Duration> {
+        fn queueing_delay(&mut self, _: lasthop_base::Time) -> Option<lasthop_base::Duration> {
             None
         }
     };
@@ -211,8 +211,8 @@ macro_rules! forwards {
             self.$inner.refusal(change)
         }
 
-        fn wait(&mut self, now: lasthop_base::Time) -> Option<lasthop_base::Duration> {
-            self.$inner.wait(now)
+        fn queueing_delay(&mut self, now: lasthop_base::Time) -> Option<lasthop_base::Duration> {
+            self.$inner.queueing_delay(now)
         }
     };
     (@ $inner:ident changes) => {

@@ -93,10 +93,10 @@ impl Link {
         channel: Box<dyn Channel>,
         arq: Box<dyn Arq>,
     ) -> Link {
-        Link::varying(service, delay, None, admission, channel, arq)
+        Link::with_variable_delay(service, delay, None, admission, channel, arq)
     }
 
-    fn varying(
+    fn with_variable_delay(
         service: &Service,
         delay: Duration,
         variable_delay: Option<Box<VariableDelay>>,

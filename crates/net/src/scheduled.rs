@@ -62,7 +62,7 @@ impl ScheduledLink {
     }
 
     /// Adds planned delay and jitter.
-    pub(crate) fn with(mut self, variable_delay: Option<Box<VariableDelay>>) -> ScheduledLink {
+    pub(crate) fn with_variable_delay(mut self, variable_delay: Option<Box<VariableDelay>>) -> ScheduledLink {
         self.keeps_order &= !variable_delay.as_ref().is_some_and(|variable_delay| variable_delay.reorders());
         self.variable_delay = variable_delay;
         self
@@ -223,7 +223,7 @@ impl Element for ScheduledLink {
         }
     }
 
-    fn wait(&mut self, _: Time) -> Option<Duration> {
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
         None
     }
 

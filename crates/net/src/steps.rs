@@ -15,7 +15,7 @@ pub trait PlanValue: Copy + PartialEq + PartialOrd {
     const DESCRIPTION: &'static str;
 
     /// Converts a value of [`PlanValue::UNIT`].
-    fn of(value: &Value) -> Option<Self>;
+    fn from_value(value: &Value) -> Option<Self>;
 
     /// Parses a value.
     ///
@@ -23,7 +23,7 @@ pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// One sentence on the fault.
     fn read(text: &str) -> Result<Self, String> {
         let value = Self::UNIT.parse(text)?;
-        Self::of(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::DESCRIPTION))
+        Self::from_value(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::DESCRIPTION))
     }
 
     /// Interpolates to `other`; `share` from 0 to 1.
@@ -34,7 +34,7 @@ impl PlanValue for Duration {
     const UNIT: Unit = Unit::Duration(Duration::ZERO, Duration::from_secs(1000));
     const DESCRIPTION: &'static str = "a delay";
 
-    fn of(value: &Value) -> Option<Duration> {
+    fn from_value(value: &Value) -> Option<Duration> {
         match value {
             Value::Duration(delay) => Some(*delay),
             _ => None,
@@ -54,7 +54,7 @@ impl PlanValue for PlannedRate {
     const UNIT: Unit = Unit::Rate;
     const DESCRIPTION: &'static str = "a rate";
 
-    fn of(value: &Value) -> Option<PlannedRate> {
+    fn from_value(value: &Value) -> Option<PlannedRate> {
         match value {
             Value::Rate(rate) => Some(PlannedRate(rate.bps())),
             _ => None,
@@ -67,7 +67,7 @@ impl PlanValue for PlannedRate {
             Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(PlannedRate(0)),
             _ => {
                 let value = Unit::Rate.parse(text)?;
-                PlannedRate::of(&value).ok_or_else(|| format!("`{}` is not a rate", text.trim()))
+                PlannedRate::from_value(&value).ok_or_else(|| format!("`{}` is not a rate", text.trim()))
             }
         }
     }
@@ -93,7 +93,7 @@ impl PlanValue for PacketShare {
     const UNIT: Unit = Unit::Probability(0.0, 1.0);
     const DESCRIPTION: &'static str = "a share";
 
-    fn of(value: &Value) -> Option<PacketShare> {
+    fn from_value(value: &Value) -> Option<PacketShare> {
         match value {
             Value::Number(share) => Some(PacketShare(*share)),
             _ => None,

@@ -43,7 +43,7 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
 }
 
 /// With changes, each at its time, before the packets of that time.
-fn changing(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, LinkChange)]) -> Fates {
+fn by_adjustable_link(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, LinkChange)]) -> Fates {
     let streams = || Stream::named(7, "channel");
     let mut line = LinkDirection::adjustable(config, streams(), streams());
     let mut out = Vec::new();
@@ -114,7 +114,7 @@ fn unchanged_it_is_a_link() {
                 fate.3 == Ecn::Ce || fate.2.is_some_and(|reason| reason != LossReason::Channel)
             };
             assert!(link.iter().any(is_felt), "{mode}, {queue}");
-            assert_eq!(link, changing(&config, &arrivals, &[]), "{mode}, {queue}");
+            assert_eq!(link, by_adjustable_link(&config, &arrivals, &[]), "{mode}, {queue}");
         }
     }
 }
@@ -128,7 +128,7 @@ fn a_rate_that_is_set_is_a_plans() {
     let arrivals = arrivals(5000, 0.004);
     let rate = |bps| LinkChange { bps: Some(bps), ..LinkChange::default() };
     let changes = [(secs(3.0), rate(400_000)), (secs(7.0), rate(0)), (secs(7.5), rate(10_000_000))];
-    let set = changing(&config, &arrivals, &changes);
+    let set = by_adjustable_link(&config, &arrivals, &changes);
     let plan = "2 Mbit/s for 3 s, 400 kbit/s for 4 s, 0 bit/s for 500 ms, 10 Mbit/s for 1000 s";
     config.service = Service::Plan(Arc::new(RatePlan::parse(plan).unwrap()));
     let planned = by_link(&config, &arrivals);
@@ -151,7 +151,7 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
     let at = |millis: u64| Time::ZERO + Duration::from_millis(millis);
     let arrivals: Vec<(Time, u32)> = (0..10).map(|n| (at(100 * n), 1000)).collect();
     let delay = |millis| LinkChange { delay: Some(Duration::from_millis(millis)), ..LinkChange::default() };
-    let fates = changing(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
+    let fates = by_adjustable_link(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
     // 18 ms until 250 ms, then 308 ms; from 550 ms on nothing overtakes the arrival at 808.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
@@ -163,7 +163,8 @@ fn losses_that_are_set_come_as_often() {
     let loss = |share| LinkChange { loss: Some(share), ..LinkChange::default() };
     let at = |secs: u64| Time::ZERO + Duration::from_secs(secs);
     let arrivals: Vec<(Time, u32)> = (0..40_000).map(|n| (at(0) + Duration::from_millis(n), 100)).collect();
-    let fates = changing(&wire(100_000_000), &arrivals, &[(at(10), loss(0.2)), (at(30), loss(0.0))]);
+    let fates =
+        by_adjustable_link(&wire(100_000_000), &arrivals, &[(at(10), loss(0.2)), (at(30), loss(0.0))]);
     let lost = |from: u64, until: u64| {
         let part = fates.iter().filter(|fate| (from * 1000..until * 1000).contains(&fate.0));
         part.filter(|fate| fate.2 == Some(LossReason::Channel)).count()

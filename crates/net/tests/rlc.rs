@@ -290,16 +290,16 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
 }
 
 /// Both directions of a link with 10 ms of delay and these rates, coupled.
-struct Both {
+struct LinkPair {
     lines: [Rlc; 2],
     out: [Vec<Output>; 2],
 }
 
-impl Both {
-    fn new(configs: [&Config; 2], lost: [&'static [u64]; 2]) -> Both {
+impl LinkPair {
+    fn new(configs: [&Config; 2], lost: [&'static [u64]; 2]) -> LinkPair {
         let line =
             |side: usize| with_channel(configs[side], Box::new(Losing { blocks: lost[side], next: 0 }));
-        Both { lines: [line(0), line(1)], out: [Vec::new(), Vec::new()] }
+        LinkPair { lines: [line(0), line(1)], out: [Vec::new(), Vec::new()] }
     }
 
     fn send(&mut self, side: usize, now: Time, packet: Packet) {
@@ -340,7 +340,7 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
     // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls, arriving at 70 ms. The status
     // takes the other direction's block of 80 ms, arrives at 110, and SDU 1 is retransmitted at 120: arrival at 150.
     let config = polled(&[]);
-    let mut both = Both::new([&config, &config], [&[1], &[]]);
+    let mut both = LinkPair::new([&config, &config], [&[1], &[]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
     both.run(at(10_000));
     let expected = [(0, 30), (1, 150), (2, 150)].map(|(number, millis)| (number, at(millis), None));
@@ -358,7 +358,7 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
     // had arrived, carries a poll at 340, arriving at 370. Status at 380, arriving at 410; SDU 1 is retransmitted at
     // 420 and arrives at 450.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
-    let mut both = Both::new([&config, &config], [&[1], &[0]]);
+    let mut both = LinkPair::new([&config, &config], [&[1], &[0]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
     both.run(at(10_000));
     let expected = [(0, 30), (1, 450), (2, 450)].map(|(number, millis)| (number, at(millis), None));
@@ -372,7 +372,7 @@ fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer(
     // The poll is lost with all of SDU 0, so nothing is missing at the receiver. At 300 ms the last PDU is
     // retransmitted, arriving at 330; the status of 340 lists the other 21, arriving at 370; these 21 are sent at 380.
     let config = polled(&[]);
-    let mut both = Both::new([&config, &config], [&[0], &[]]);
+    let mut both = LinkPair::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));
     both.run(at(10_000));
     assert_eq!(ends(both.out[0].clone()), [(0, at(410), None)]);
@@ -385,7 +385,7 @@ fn status_takes_room_from_the_other_directions_data() {
     let mut slow = config(&[]);
     slow.service = Service::Rate(Rate::from_bps(64_000));
     let delivered = |down: &Config| {
-        let mut both = Both::new([down, &slow], [&[], &[]]);
+        let mut both = LinkPair::new([down, &slow], [&[], &[]]);
         (0..2000).for_each(|number| {
             both.send(0, Time::ZERO, packet(number, 880));
             both.send(1, Time::ZERO, packet(number, 40));
@@ -403,7 +403,7 @@ fn status_takes_room_from_the_other_directions_data() {
 fn the_prohibit_timer_holds_status_back() {
     let count = |prohibit: Duration| {
         let down = polled(&[("poll_pdus", Value::Count(1)), ("prohibit", Value::Duration(prohibit))]);
-        let mut both = Both::new([&down, &config(&[])], [&[], &[]]);
+        let mut both = LinkPair::new([&down, &config(&[])], [&[], &[]]);
         (0..2000).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
         both.run(at(10_000));
         both.counters()[0].statuses
@@ -428,7 +428,7 @@ fn with_polls_every_sdu_ends_once_however_much_is_lost() {
             ]);
             let config = lossy(config, 0.3);
             let line = |side| built(&config, side);
-            let mut both = Both { lines: [line(1), line(2)], out: [Vec::new(), Vec::new()] };
+            let mut both = LinkPair { lines: [line(1), line(2)], out: [Vec::new(), Vec::new()] };
             (0..500).for_each(|number| {
                 both.send(0, Time::ZERO, packet(number, 1000));
                 both.send(1, at(number), packet(number, 100));

@@ -131,7 +131,7 @@ fn direction(
             reader.catalogue.link.answer(&mut config, question, answer);
         }
     }
-    if let (Some(place), true) = (fields.place("light"), config.decides()) {
+    if let (Some(place), true) = (fields.place("light"), config.schedules_itself()) {
         let arq = config.arq.info.name;
         return Err(reader
             .problem(place, format!("{}: arq = \"{arq}\" schedules its own transmissions", head.key("light")))

@@ -64,7 +64,7 @@ impl Scenario {
             let hop = route.there.last().filter(|_| cause.tells_damage() > 0)?;
             let (link, name) = (&self.links[hop.link], if hop.is_down { "down" } else { "up" });
             let config = if hop.is_down { &link.down } else { &link.up };
-            config.decides().then(|| {
+            config.schedules_itself().then(|| {
                 format!(
                     "flow.{}: loss_discrimination = \"{}\" gets no damaged segment, because link.{}.{name}.arq = \"{}\" discards \
                      them; arq = \"repeat\" does not",

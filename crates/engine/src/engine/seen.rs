@@ -141,7 +141,7 @@ impl Engine {
     /// unknown.
     pub fn wait(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
-        self.pipes[pipe.0 as usize].line.wait(now)
+        self.pipes[pipe.0 as usize].line.queueing_delay(now)
     }
 
     /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_left`].

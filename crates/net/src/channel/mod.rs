@@ -77,7 +77,7 @@ pub trait Channel: Send {
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
 
 /// A lossless channel whose [loss probability](Channel::loss_probability) can be set.
-pub(crate) fn settable(random: Stream) -> Box<dyn Channel> {
+pub(crate) fn with_settable_loss(random: Stream) -> Box<dyn Channel> {
     (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
 }
 

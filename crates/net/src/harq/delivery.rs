@@ -49,7 +49,7 @@ pub(super) struct Delivery {
     /// Numbers of the first SDU kept and the first unfinished one here; one past the highest complete one.
     base: u64,
     next: u64,
-    top: u64,
+    complete_end: u64,
     end: u64,
     waiting: u32,
     /// SDU that started t-Reordering, and the timer's end.
@@ -66,7 +66,7 @@ impl Delivery {
             sdus: VecDeque::new(),
             base: 0,
             next: 0,
-            top: 0,
+            complete_end: 0,
             end: 0,
             waiting: 0,
             trigger: 0,
@@ -120,7 +120,7 @@ impl Delivery {
 
     fn complete(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
         let number = self.base + index as u64;
-        self.top = self.top.max(number + 1);
+        self.complete_end = self.complete_end.max(number + 1);
         if self.order == DeliveryOrder::None {
             return self.deliver(index, at, at, out);
         }
@@ -138,7 +138,7 @@ impl Delivery {
         self.counters.delivered += 1;
         self.counters.waited += waited;
         self.counters.longest_wait = self.counters.longest_wait.max(waited);
-        self.counters.late += u64::from(self.order == DeliveryOrder::None && number + 1 < self.top);
+        self.counters.late += u64::from(self.order == DeliveryOrder::None && number + 1 < self.complete_end);
     }
 
     /// Delivers SDUs in order, and starts or stops t-Reordering.
@@ -159,7 +159,7 @@ impl Delivery {
                 self.deadline = Time::NEVER;
             }
             if self.waiting > 0 && self.deadline == Time::NEVER {
-                (self.trigger, self.deadline) = (self.top, at + wait);
+                (self.trigger, self.deadline) = (self.complete_end, at + wait);
             }
         }
     }

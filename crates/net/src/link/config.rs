@@ -88,7 +88,7 @@ impl Config {
     }
 
     /// Whether the link layer schedules transmissions itself.
-    pub fn decides(&self) -> bool {
+    pub fn schedules_itself(&self) -> bool {
         matches!((self.arq.build)(&self.arq.values), LinkLayer::Full(_))
     }
 
@@ -130,7 +130,7 @@ impl Config {
     pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let other = random.clone();
         let channel = self.channel_with(random, seed);
-        if may_change && channel.is_perfect() { channel::settable(other) } else { channel }
+        if may_change && channel.is_perfect() { channel::with_settable_loss(other) } else { channel }
     }
 
     /// Builds the losses behind the link layer, if any.

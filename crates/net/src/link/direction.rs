@@ -74,7 +74,7 @@ impl LinkDirection {
                 random.draw();
                 let channel = config.channel_of(random, losses, may_change);
                 let direction = ScheduledLink::new(&service, config.delay, queue, channel, arq);
-                LinkDirection::Element(Box::new(direction.with(variable_delay)))
+                LinkDirection::Element(Box::new(direction.with_variable_delay(variable_delay)))
             }
             (LinkLayer::PerPacket(arq), Discipline::Fifo(admission)) => {
                 let channel = config.channel_of(random, losses, may_change);
@@ -88,7 +88,7 @@ impl LinkDirection {
                     };
                     return LinkDirection::Element(Box::new(AdjustableLink::new(*rate, parts)));
                 }
-                LinkDirection::Link(Link::varying(
+                LinkDirection::Link(Link::with_variable_delay(
                     &service,
                     config.delay,
                     variable_delay,

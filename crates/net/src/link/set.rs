@@ -34,10 +34,10 @@ impl LinkDirection {
     }
 
     /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
-    pub fn wait(&mut self, now: Time) -> Option<Duration> {
+    pub fn queueing_delay(&mut self, now: Time) -> Option<Duration> {
         match self {
             LinkDirection::Link(link) => Some(link.frees_at.since(now)),
-            LinkDirection::Element(element) => element.wait(now),
+            LinkDirection::Element(element) => element.queueing_delay(now),
         }
     }
 }

@@ -146,11 +146,11 @@ impl DualPi2 {
     }
 
     /// `dualpi2_update` (appendix A.1), once per missed interval. A long idle time is skipped once p' is zero.
-    fn catch_up(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         while self.updates_at <= now {
             let delay =
                 self.classic.head_delay(self.updates_at).max(self.low.head_delay(self.updates_at)).as_secs();
-            self.step_controller(delay);
+            self.update_controller(delay);
             self.updates_at += self.update;
             if self.base == 0.0 && delay == 0.0 && self.updates_at <= now {
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
@@ -159,7 +159,7 @@ impl DualPi2 {
         }
     }
 
-    fn step_controller(&mut self, delay: f64) {
+    fn update_controller(&mut self, delay: f64) {
         let change = self.alpha * (delay - self.target.as_secs()) + self.beta * (delay - self.last_delay);
         // Without overload drops, k p' ends at 1.
         let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
@@ -210,7 +210,7 @@ impl DualPi2 {
 
 impl Queue for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
-        self.catch_up(now);
+        self.advance(now);
         if self.classic.len() + self.low.len() >= self.limit {
             return dropped.push((packet, LossReason::QueueFull));
         }
@@ -219,7 +219,7 @@ impl Queue for DualPi2 {
 
     /// `dualpi2_dequeue` (appendix A.1, A.2).
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
-        self.catch_up(now);
+        self.advance(now);
         loop {
             let is_low = self.next_is_low();
             // Counted before the packet is removed, for [`DualPi2::is_short`].
@@ -347,14 +347,14 @@ mod tests {
     #[test]
     fn the_controller_integrates() {
         let mut dual = dual(&[]);
-        dual.step_controller(0.025);
+        dual.update_controller(0.025);
         let first = 0.16 * 0.010 + 3.2 * 0.025;
         assert!((dual.base - first).abs() < 1e-12);
         for _ in 0..10 {
-            dual.step_controller(0.025);
+            dual.update_controller(0.025);
         }
         assert!((dual.base - (first + 10.0 * 0.16 * 0.010)).abs() < 1e-12);
-        (0..1000).for_each(|_| dual.step_controller(0.0));
+        (0..1000).for_each(|_| dual.update_controller(0.0));
         assert_eq!(dual.base, 0.0);
     }
 

@@ -164,12 +164,12 @@ impl Pie {
         }
     }
 
-    fn catch_up(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         while self.updates_at <= now {
             if let Estimator::DepartureRate { average: Some(average), .. } = &self.estimator {
                 self.delay = self.waiting.bytes() as f64 / THRESHOLD as f64 * average;
             }
-            self.step_controller();
+            self.update_controller();
             self.updates_at += self.update;
             if self.probability == 0.0
                 && self.delay == 0.0
@@ -184,7 +184,7 @@ impl Pie {
     }
 
     /// `calculate_drop_prob` (§4.2, §4.4, §5.5).
-    fn step_controller(&mut self) {
+    fn update_controller(&mut self) {
         let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.last_delay);
         let scale =
             STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, scale)| *scale);
@@ -252,7 +252,7 @@ impl Pie {
 
 impl Queue for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Packet, dropped: &mut Dropped) {
-        self.catch_up(now);
+        self.advance(now);
         if self.waiting.len() >= self.limit {
             self.probability_sum = 0.0;
             return dropped.push((packet, LossReason::QueueFull));
@@ -268,7 +268,7 @@ impl Queue for Pie {
     }
 
     fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
-        self.catch_up(now);
+        self.advance(now);
         let (arrived_at, packet) = self.waiting.pop()?;
         self.on_departure(now, arrived_at, &packet);
         Some(packet)
@@ -312,17 +312,17 @@ mod tests {
         for (probability, scale) in table {
             let mut pie = pie(&[]);
             (pie.probability, pie.delay, pie.last_delay) = (probability, 0.030, 0.025);
-            pie.step_controller();
+            pie.update_controller();
             let expected = probability + (0.125 * 0.015 + 1.25 * 0.005) / scale;
             assert!((pie.probability - expected).abs() < 1e-12, "{probability}: {}", pie.probability);
         }
         let mut late = pie(&[]);
         (late.probability, late.delay, late.last_delay) = (0.2, 0.5, 0.1);
-        late.step_controller();
+        late.update_controller();
         assert!((late.probability - 0.22).abs() < 1e-12);
         // Two updates without delay: 2 % less in addition.
         (late.probability, late.delay, late.last_delay) = (0.2, 0.0, 0.0);
-        late.step_controller();
+        late.update_controller();
         assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
     }
 
@@ -330,13 +330,13 @@ mod tests {
     #[test]
     fn a_burst_passes() {
         let mut pie = pie(&[]);
-        pie.step_controller();
+        pie.update_controller();
         assert_eq!(pie.burst_left, Duration::from_millis(150));
         pie.delay = 0.1;
-        (0..9).for_each(|_| pie.step_controller());
+        (0..9).for_each(|_| pie.update_controller());
         assert_eq!(pie.burst_left, Duration::from_millis(15));
         assert!(pie.probability > 0.0 && !pie.should_drop());
-        pie.step_controller();
+        pie.update_controller();
         assert_eq!(pie.burst_left, Duration::ZERO);
     }
 
@@ -382,7 +382,7 @@ mod tests {
     /// packets of mean size. From 8.5 on, the sum of probabilities forces a drop (§5.4).
     #[test]
     fn a_short_delay_or_a_short_queue_shields() {
-        for (share, probability, packets, strikes) in [
+        for (share, probability, packets, should_drop) in [
             (0.49, 0.19, 3, false),
             (0.5, 0.19, 3, true),
             (0.49, 0.2, 3, true),
@@ -394,7 +394,7 @@ mod tests {
                 (share * pie.target, probability, Duration::ZERO);
             (pie.probability_sum, pie.mtu) = (8.5, 1000);
             (0..packets).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
-            assert_eq!(pie.should_drop(), strikes, "{share} {probability} {packets}");
+            assert_eq!(pie.should_drop(), should_drop, "{share} {probability} {packets}");
         }
     }
 
@@ -405,7 +405,7 @@ mod tests {
             let mut pie = pie(&[("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))]);
             (pie.last_delay, pie.delay, pie.burst_left) =
                 (last_delay * pie.target, now * pie.target, Duration::ZERO);
-            pie.step_controller();
+            pie.update_controller();
             assert_eq!(pie.burst_left > Duration::ZERO, anew, "{last_delay} {now}");
         }
     }
@@ -430,7 +430,7 @@ mod tests {
                 }
                 assert!(pie.dequeue(at(now), &mut dropped).is_some());
             }
-            pie.catch_up(at(300));
+            pie.advance(at(300));
             assert!((pie.delay - 0.049).abs() < 0.0015, "{estimator}: {}", pie.delay);
         }
     }

@@ -42,11 +42,11 @@ use crate::queue::Dropped;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
-use receiver::Receiver;
+use receiver::RlcReceiver;
 use segmentation::{Pdus, Segmentation};
 use status::Polling;
 use std::collections::VecDeque;
-use transmitter::{Discard, PduRange, Transmitter};
+use transmitter::{Discard, PduRange, RlcTransmitter};
 
 struct RlcLayer {
     values: Values,
@@ -88,8 +88,8 @@ pub struct Rlc {
     dequeues_at: Time,
     channel: Box<dyn Channel>,
     segmentation: Segmentation,
-    transmitter: Transmitter,
-    receiver: Receiver,
+    transmitter: RlcTransmitter,
+    receiver: RlcReceiver,
     polling: Option<Polling>,
     /// Status reports for the other direction.
     status_queue: VecDeque<Status>,
@@ -126,8 +126,8 @@ impl Rlc {
             dequeues_at: Time::NEVER,
             channel: parts.channel,
             segmentation: Segmentation::new(payload, values.flag("concatenate")),
-            transmitter: Transmitter::new(discard, values.word("holds") == "unacknowledged", polls),
-            receiver: Receiver::new(values.duration("wait")),
+            transmitter: RlcTransmitter::new(discard, values.word("holds") == "unacknowledged", polls),
+            receiver: RlcReceiver::new(values.duration("wait")),
             polling: polls.then(|| Polling::new(values)),
             status_queue: VecDeque::new(),
             counters: RlcCounters::default(),
@@ -278,7 +278,7 @@ impl Rlc {
             while from < range.pdus.end {
                 last_lost = self.is_lost(transmission, whole);
                 any_lost |= last_lost;
-                self.send_run(
+                self.send_range(
                     transmission,
                     PduRange { pdus: Pdus { start: from, end: from + step }, ..*range },
                     last_lost,
@@ -309,7 +309,13 @@ impl Rlc {
         })
     }
 
-    fn send_run(&mut self, transmission: &Transmission, range: PduRange, lost: bool, out: &mut Vec<Output>) {
+    fn send_range(
+        &mut self,
+        transmission: &Transmission,
+        range: PduRange,
+        lost: bool,
+        out: &mut Vec<Output>,
+    ) {
         let arrives = transmission.end + self.delay;
         self.counters.pdus += range.pdus.len();
         self.counters.retransmissions += if range.attempt > 0 { range.pdus.len() } else { 0 };

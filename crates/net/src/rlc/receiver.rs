@@ -32,7 +32,7 @@ struct Sdu {
 }
 
 #[derive(Debug)]
-pub(super) struct Receiver {
+pub(super) struct RlcReceiver {
     wait: Duration,
     sdus: VecDeque<Sdu>,
     /// Number of the first SDU kept.
@@ -47,9 +47,9 @@ pub(super) struct Receiver {
     deadline: Time,
 }
 
-impl Receiver {
-    pub(super) fn new(wait: Duration) -> Receiver {
-        Receiver {
+impl RlcReceiver {
+    pub(super) fn new(wait: Duration) -> RlcReceiver {
+        RlcReceiver {
             wait,
             sdus: VecDeque::new(),
             base: 0,

@@ -35,7 +35,7 @@ struct Sdu {
 }
 
 #[derive(Debug)]
-pub(super) struct Transmitter {
+pub(super) struct RlcTransmitter {
     discard: Discard,
     /// Whether an SDU counts until it is acknowledged, rather than until its last PDU was sent once.
     holds_sent: bool,
@@ -57,9 +57,9 @@ pub(super) struct Transmitter {
     missing: Vec<Pdus>,
 }
 
-impl Transmitter {
-    pub(super) fn new(discard: Discard, holds_sent: bool, polls: bool) -> Transmitter {
-        Transmitter {
+impl RlcTransmitter {
+    pub(super) fn new(discard: Discard, holds_sent: bool, polls: bool) -> RlcTransmitter {
+        RlcTransmitter {
             polls,
             missing: Vec::new(),
             discard,

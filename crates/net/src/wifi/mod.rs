@@ -196,7 +196,7 @@ impl WifiDirection {
 
     /// Handles the aggregate's end; the ACK reports the frames that arrived.
     fn on_aggregate_end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
-        let (mut arrived, mut gave_up) = (false, false);
+        let (mut arrived, mut discarded) = (false, false);
         let rate = self.service.rate_at(aggregate.begins);
         let mut start = aggregate.begins + self.preamble;
         for frame in self.frames.iter_mut().filter(|frame| frame.state == FrameState::OnAir) {
@@ -218,12 +218,12 @@ impl WifiDirection {
                 out.push(Output::TransmissionFailed { packet: frame.packet, failures });
             }
             arrived |= frame.state == FrameState::Arrived;
-            gave_up |= frame.state == FrameState::Discarded;
+            discarded |= frame.state == FrameState::Discarded;
         }
         self.deliver(aggregate.ends, out);
         let has_data = self.has_data();
         self.state = if has_data { DirectionState::Contending } else { DirectionState::Idle(Time::NEVER) };
-        self.send_to_medium(MediumMessage::Done { is_settled: arrived || gave_up, has_data }, out);
+        self.send_to_medium(MediumMessage::Done { is_settled: arrived || discarded, has_data }, out);
     }
 
     /// Delivers in order; outputs losses of frames given up.

@@ -103,7 +103,7 @@ impl Link {
         let mut out = Vec::new();
         self.now = now;
         self.sides[0].handle_packet(now, packet(number, bytes), &mut out);
-        self.take(0, out);
+        self.dispatch(0, out);
     }
 
     /// The earlier side first, the first one at ties, as in an engine.
@@ -118,11 +118,11 @@ impl Link {
             assert!(due >= self.now, "a deadline in the past");
             self.now = due;
             self.sides[side].handle_timeout(due, &mut out);
-            self.take(side, std::mem::take(&mut out));
+            self.dispatch(side, std::mem::take(&mut out));
         }
     }
 
-    pub fn take(&mut self, side: usize, out: Vec<Output>) {
+    pub fn dispatch(&mut self, side: usize, out: Vec<Output>) {
         for output in out {
             match output {
                 Output::Arrives { packet, at } => self.arrived.push((packet.number, at)),

@@ -35,7 +35,7 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
 }
 
 /// Result of a run: by direction arrivals with times, losses, and start times.
-pub(crate) struct Heard {
+pub(crate) struct AirStatistics {
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,
     pub(crate) lost: Vec<u64>,
     pub(crate) begun: Vec<Vec<Time>>,
@@ -45,16 +45,16 @@ pub(crate) struct Heard {
 /// A direction of a cell: configuration, sender, and whether it is saturated.
 pub(crate) type Direction<'a> = (&'a Config, usize, bool);
 
-pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
+pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> AirStatistics {
     run_cell(&[(config, 0, sends[0]), (config, 1, sends[1])], end)
 }
 
-pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
+pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> AirStatistics {
     run_cell_of(1500, directions, end)
 }
 
 /// Runs a cell until `end` as an engine does: the earlier element first, the medium last at ties.
-pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
+pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> AirStatistics {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));
     let made = directions.iter().enumerate().map(|(number, (config, ..))| {
@@ -78,7 +78,7 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
             PeerMessage::Medium { member: number as u32, message: MediumMessage::Joined },
         );
     }
-    let mut heard = Heard {
+    let mut statistics = AirStatistics {
         arrived: vec![Vec::new(); count],
         lost: vec![0; count],
         begun: vec![Vec::new(); count],
@@ -90,7 +90,7 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
             while directions[number].2 && all[number].backlog(now).waiting < 70 {
                 all[number].handle_packet(now, packet(numbers[number], bytes), &mut out);
                 numbers[number] += 1;
-                deal(&mut all, number, now, &mut out, &mut heard);
+                dispatch(&mut all, number, now, &mut out, &mut statistics);
             }
         }
         let due = all.iter().map(|element| element.poll_timeout());
@@ -98,29 +98,35 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
         assert!(at >= now, "time never decreases");
         now = at;
         if now > end {
-            return heard;
+            return statistics;
         }
         all[number].handle_timeout(now, &mut out);
-        deal(&mut all, number, now, &mut out, &mut heard);
+        dispatch(&mut all, number, now, &mut out, &mut statistics);
     }
 }
 
-fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Output>, heard: &mut Heard) {
+fn dispatch(
+    all: &mut [Box<dyn Element>],
+    number: usize,
+    now: Time,
+    out: &mut Vec<Output>,
+    statistics: &mut AirStatistics,
+) {
     let medium = all.len() - 1;
     for output in out.drain(..) {
         match output {
             Output::Arrives { packet, at } => {
                 assert!(at >= now, "nothing arrives in the past");
-                heard.arrived[number].push((packet.number, at));
+                statistics.arrived[number].push((packet.number, at));
             }
-            Output::Lost { .. } => heard.lost[number] += 1,
+            Output::Lost { .. } => statistics.lost[number] += 1,
             Output::ToPeer(PeerMessage::Medium { member, message }) => {
                 if let MediumMessage::Occupies(until) = message {
-                    let others = || heard.begun.iter().enumerate().filter(|(other, _)| *other != number);
+                    let others = || statistics.begun.iter().enumerate().filter(|(other, _)| *other != number);
                     let collides = others().any(|(_, begun)| begun.last() == Some(&now));
-                    assert!(now >= heard.until || collides, "{number} sends while the medium is busy");
-                    heard.until = heard.until.max(until);
-                    heard.begun[number].push(now);
+                    assert!(now >= statistics.until || collides, "{number} sends while the medium is busy");
+                    statistics.until = statistics.until.max(until);
+                    statistics.begun[number].push(now);
                 }
                 let other = if number == medium { member as usize } else { medium };
                 all[other].handle_peer_message(now, PeerMessage::Medium { member, message });
