@@ -211,8 +211,8 @@ impl Flows {
         self.next_by(&mut |_, _| quantum, dequeue, &mut |_| ())
     }
 
-    /// As [`Flows::next`], with turns by flow: `quantum_of` returns the bytes of the next turn, from the flow and whether it
-    /// has packets; `on_leave` is called for a flow that leaves the lists.
+    /// As [`Flows::next`], with turns by flow: `quantum_of` returns the bytes of the next turn, from the flow and
+    /// whether it has packets; `on_leave` is called for a flow that leaves the lists.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
