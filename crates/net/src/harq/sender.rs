@@ -63,7 +63,7 @@ impl RlcSender {
         self.queue.average()
     }
 
-    /// Notes a packet in the store; returns whether the store was idle.
+    /// Notes a packet in the queue; returns whether the queue was idle.
     pub(super) fn on_enqueued(&mut self, now: Time) -> bool {
         let was_idle = self.dequeues_at > now;
         self.dequeues_at = self.dequeues_at.min(now);

@@ -169,7 +169,7 @@ impl LinkDirection {
     }
 }
 
-/// Methods for an element around a line.
+/// Methods for an element around a link direction.
 impl LinkDirection {
     pub(super) fn carry(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         match self {
