@@ -41,7 +41,7 @@ pub use application::{Application, Exchange, Exchanges, Pauses};
 pub use engine::{Engine, Over};
 pub use external::{Copied, Entering, Left};
 pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic, Unanswered};
-pub use lasthop_net::{Change, Fixed, Setting};
+pub use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
 pub use node::{NodeAccount, NodeId};
 pub use observer::{Deed, Fate, Observer};
 pub use pipe::{PipeAccount, PipeId};

@@ -3,7 +3,7 @@
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_middlebox::Middlebox;
-use lasthop_net::Trouble;
+use lasthop_net::TransmissionFailures;
 use lasthop_wire::Packet;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -62,16 +62,16 @@ pub(crate) struct Failing {
     pub(crate) at: Time,
     pub(crate) attempt: u32,
     pub(crate) packet: Packet,
-    trouble: Trouble,
+    failures: TransmissionFailures,
 }
 
 impl Failing {
-    pub(crate) fn new(packet: Packet, trouble: Trouble) -> Option<Failing> {
-        Failing { at: trouble.since, attempt: trouble.before, packet, trouble }.next()
+    pub(crate) fn new(packet: Packet, failures: TransmissionFailures) -> Option<Failing> {
+        Failing { at: failures.since, attempt: failures.before, packet, failures }.next()
     }
 
     pub(crate) fn next(self) -> Option<Failing> {
-        let at = self.trouble.at(self.attempt + 1)?;
+        let at = self.failures.at(self.attempt + 1)?;
         Some(Failing { at, attempt: self.attempt + 1, ..self })
     }
 

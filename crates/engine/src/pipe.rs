@@ -3,7 +3,7 @@
 use crate::ring::Ring;
 use crate::waits::Waits;
 use lasthop_base::Time;
-use lasthop_net::Line;
+use lasthop_net::LinkDirection;
 use lasthop_wire::{PerReason, UplinkCounts};
 
 /// Number of a pipe in the engine.
@@ -45,7 +45,7 @@ impl PipeAccount {
 /// account's losses.
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
-    pub(crate) line: Line,
+    pub(crate) line: LinkDirection,
     pub(crate) waits: Option<Box<Waits>>,
     /// Packets in flight that continue to another pipe. While there are any, later packets cannot pass ahead of time.
     pub(crate) passing: u32,
@@ -82,7 +82,7 @@ pub(crate) enum Behind {
 }
 
 impl Pipe {
-    pub(crate) fn new(line: Line) -> Pipe {
+    pub(crate) fn new(line: LinkDirection) -> Pipe {
         Pipe {
             line,
             eager: false,
@@ -100,8 +100,8 @@ impl Pipe {
     pub(crate) fn due(&self) -> Time {
         let arrival = self.travelling.first().map_or(Time::NEVER, |first| first.due);
         match &self.line {
-            Line::Link(_) => arrival,
-            Line::Element(element) => arrival.min(element.poll_timeout()),
+            LinkDirection::Link(_) => arrival,
+            LinkDirection::Element(element) => arrival.min(element.poll_timeout()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The distinct routes of a run, and the hops that can be fused.
 
 use crate::pipe::{Pipe, PipeId};
-use lasthop_net::Line;
+use lasthop_net::LinkDirection;
 use lasthop_wire::Packet;
 
 /// Index of a route in the list; a new route is added.
@@ -33,7 +33,8 @@ pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     for (index, feeder) in feeders.iter().enumerate() {
         pipes[index].eager = match feeder {
             Feeder::One(from) => {
-                pipes[from.0 as usize].line.keeps_order() && matches!(pipes[index].line, Line::Link(_))
+                pipes[from.0 as usize].line.keeps_order()
+                    && matches!(pipes[index].line, LinkDirection::Link(_))
             }
             Feeder::Nobody | Feeder::Several => false,
         };

@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_import::losses::{Model, Record, fitted};
-use lasthop_net::channel::{self, Air, Reception};
+use lasthop_net::channel::{self, Reception, Transmission};
 use lasthop_wire::Priority;
 
 /// A two-state chain: emission after transition.
@@ -83,8 +83,9 @@ fn our_own_channel_s_record_gives_its_settings_back() {
         .map(|at| {
             let start = Time::from_nanos(at * 1_000_000);
             let end = start + Duration::from_millis(1);
-            let air = Air { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 };
-            channel.transmit(&air) == Reception::Lost
+            let transmission =
+                Transmission { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 };
+            channel.transmit(&transmission) == Reception::Lost
         })
         .collect();
     let fit = fitted(&record, None).expect("a fit");

@@ -4,11 +4,11 @@
 //! ECN echo of the last ACK, without D-SACK, while data is outstanding. ACKs beyond the data seen are left alone. In
 //! mid-connection the first ACK sets the state and passes.
 
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use lasthop_wire::{Flags, Segment, Seq};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum AckKind {
     /// Acknowledges data beyond this number.
     New(Seq),
     /// Reports out-of-order data and nothing else.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 pub(crate) struct Acks {
     last: Option<Seq>,
     /// Window and ECE of the last ACK that was no duplicate.
-    told: (u16, bool),
+    advertised: (u16, bool),
     highest: Option<Seq>,
 }
 
@@ -34,14 +34,14 @@ impl Acks {
 
     /// Unscaled window of the last ACK that was no duplicate.
     pub(crate) fn window(&self) -> u16 {
-        self.told.0
+        self.advertised.0
     }
 
     pub(crate) fn highest(&self) -> Option<Seq> {
         self.highest
     }
 
-    pub(crate) fn is_awaiting(&self) -> bool {
+    pub(crate) fn has_outstanding(&self) -> bool {
         match (self.last, self.highest) {
             (Some(last), Some(highest)) => is_before(last, highest),
             _ => false,
@@ -49,7 +49,7 @@ impl Acks {
     }
 
     /// Records a data segment. A SYN resets the state.
-    pub(crate) fn pass_data(&mut self, segment: &Segment) {
+    pub(crate) fn on_data(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             *self = Acks::default();
         }
@@ -60,32 +60,32 @@ impl Acks {
     }
 
     /// Classifies and records a segment with ACK.
-    pub(crate) fn take(&mut self, segment: &Segment) -> Kind {
-        let told = (segment.window, segment.flags.has(Flags::ECE));
+    pub(crate) fn classify(&mut self, segment: &Segment) -> AckKind {
+        let advertised = (segment.window, segment.flags.has(Flags::ECE));
         if self.highest.is_some_and(|highest| is_before(highest, segment.ack)) {
-            return Kind::Other;
+            return AckKind::Other;
         }
         let Some(last) = self.last else {
-            (self.last, self.told) = (Some(segment.ack), told);
-            return Kind::Other;
+            (self.last, self.advertised) = (Some(segment.ack), advertised);
+            return AckKind::Other;
         };
         match distance(last, segment.ack) {
             1.. => {
-                (self.last, self.told) = (Some(segment.ack), told);
-                Kind::New(last)
+                (self.last, self.advertised) = (Some(segment.ack), advertised);
+                AckKind::New(last)
             }
-            0 if told == self.told
+            0 if advertised == self.advertised
                 && segment.is_pure_ack()
-                && self.is_awaiting()
+                && self.has_outstanding()
                 && !reports_duplicate(segment) =>
             {
-                Kind::Duplicate
+                AckKind::Duplicate
             }
             0 => {
-                self.told = told;
-                Kind::Other
+                self.advertised = advertised;
+                AckKind::Other
             }
-            _ => Kind::Old,
+            _ => AckKind::Old,
         }
     }
 }
@@ -109,39 +109,39 @@ mod tests {
         Segment { ack: Seq(number), flags: Flags::ACK, window: 100, ..Segment::default() }
     }
 
-    fn open() -> Acks {
+    fn opened() -> Acks {
         let mut acks = Acks::default();
-        acks.pass_data(&Segment {
+        acks.on_data(&Segment {
             seq: Seq(u32::MAX - 499),
             len: 3000,
             flags: Flags::ACK,
             ..Segment::default()
         });
-        assert_eq!(acks.take(&ack(u32::MAX - 499)), Kind::Other, "the first ACK");
+        assert_eq!(acks.classify(&ack(u32::MAX - 499)), AckKind::Other, "the first ACK");
         acks
     }
 
     #[test]
     fn new_duplicate_and_old_across_the_end_of_the_numbers() {
-        let mut acks = open();
-        assert_eq!(acks.take(&ack(500)), Kind::New(Seq(u32::MAX - 499)));
-        assert_eq!(acks.take(&ack(500)), Kind::Duplicate);
-        assert_eq!(acks.take(&ack(u32::MAX)), Kind::Old);
-        assert_eq!(acks.take(&ack(2500)), Kind::New(Seq(500)));
-        assert_eq!(acks.take(&ack(2500)), Kind::Other, "no data is outstanding");
+        let mut acks = opened();
+        assert_eq!(acks.classify(&ack(500)), AckKind::New(Seq(u32::MAX - 499)));
+        assert_eq!(acks.classify(&ack(500)), AckKind::Duplicate);
+        assert_eq!(acks.classify(&ack(u32::MAX)), AckKind::Old);
+        assert_eq!(acks.classify(&ack(2500)), AckKind::New(Seq(500)));
+        assert_eq!(acks.classify(&ack(2500)), AckKind::Other, "no data is outstanding");
     }
 
     #[test]
     fn what_tells_something_else_is_no_duplicate() {
-        let mut acks = open();
-        acks.take(&ack(500));
-        assert_eq!(acks.take(&Segment { window: 99, ..ack(500) }), Kind::Other);
+        let mut acks = opened();
+        acks.classify(&ack(500));
+        assert_eq!(acks.classify(&Segment { window: 99, ..ack(500) }), AckKind::Other);
         assert_eq!(
-            acks.take(&Segment { window: 99, flags: Flags::ACK | Flags::ECE, ..ack(500) }),
-            Kind::Other
+            acks.classify(&Segment { window: 99, flags: Flags::ACK | Flags::ECE, ..ack(500) }),
+            AckKind::Other
         );
-        assert_eq!(acks.take(&Segment { window: 99, len: 1, ..ack(500) }), Kind::Other);
-        assert_eq!(acks.take(&ack(9000)), Kind::Other, "an ACK of data not seen");
+        assert_eq!(acks.classify(&Segment { window: 99, len: 1, ..ack(500) }), AckKind::Other);
+        assert_eq!(acks.classify(&ack(9000)), AckKind::Other, "an ACK of data not seen");
         assert_eq!(acks.last(), Some(Seq(500)));
     }
 }

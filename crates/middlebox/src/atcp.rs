@@ -9,12 +9,12 @@
 //! its own buffer. The soft handoff is not modelled.
 
 use crate::acks::Acks;
-use crate::directions::{Directions, Toward};
+use crate::directions::{PerDirection, Toward};
 use crate::mtcp::{AWAY, SILENCE};
-use crate::numbers::{distance, is_before};
-use crate::silence::{Silence, ack_like};
+use crate::sequence::{distance, is_before};
+use crate::silence::{SilenceDetector, synthetic_ack};
 use crate::snoop::{Snoop, snoop_rules};
-use crate::{Build, Middlebox, Onward};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
@@ -53,15 +53,15 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         only_if: &[OnlyIf { parameters: &["silence", "away"], other: "freezes", is: Is::This("true") }],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         let silence = values.duration("silence");
         Some(Box::new(Atcp {
-            snoop: Snoop::new(snoop_rules(), Duration::ZERO, place),
+            snoop: Snoop::new(snoop_rules(), Duration::ZERO, site),
             buffer: values.bytes("buffer"),
-            all: values.word("writes") == "size",
+            advertises_size: values.word("writes") == "size",
             freezes: values.flag("freezes"),
             away: values.rate("away"),
-            flows: Directions::new(place, Toward::Mobile, |_| Watched::new(silence)),
+            flows: PerDirection::new(site, Toward::Mobile, |_| AtcpFlow::new(silence)),
             next: Time::NEVER,
         }))
     },
@@ -70,59 +70,63 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Atcp {
     snoop: Snoop,
     buffer: u64,
-    all: bool,
+    advertises_size: bool,
     freezes: bool,
     away: Rate,
-    flows: Directions<Watched>,
+    flows: PerDirection<AtcpFlow>,
     next: Time,
 }
 
-struct Watched {
+struct AtcpFlow {
     acks: Acks,
     /// Window scales of the data's sender and of the mobile, from the SYNs.
     scales: [Option<u8>; 2],
-    seen: [bool; 2],
+    has_syn: [bool; 2],
     /// Right edge of the window advertised to the sender.
     edge: Option<Seq>,
-    heard: Option<Packet>,
-    sent: Option<Packet>,
-    silence: Silence,
+    last_from_mobile: Option<Packet>,
+    last_data: Option<Packet>,
+    silence: SilenceDetector,
 }
 
 impl Middlebox for Atcp {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
         let first = out.len();
         self.snoop.handle_packet(now, packet, out);
         let Some(segment) = packet.segment() else { return };
-        let (freezes, all) = (self.freezes, self.all);
-        let room = if all { self.buffer } else { self.buffer.saturating_sub(self.snoop.kept_for(&packet)) };
-        let [data, acknowledged] = self.flows.of(&packet);
+        let (freezes, advertises_size) = (self.freezes, self.advertises_size);
+        let room = if advertises_size {
+            self.buffer
+        } else {
+            self.buffer.saturating_sub(self.snoop.cached_bytes_for(&packet))
+        };
+        let [data, acknowledged] = self.flows.by_direction(&packet);
         let mut next = Time::NEVER;
-        if let Some(watched) = data {
-            watched.pass_data(now, &packet, segment, freezes, out);
-            next = next.min(watched.silence.deadline());
+        if let Some(flow) = data {
+            flow.on_data(now, &packet, segment, freezes, out);
+            next = next.min(flow.silence.deadline());
         }
-        if let Some(watched) = acknowledged {
-            let window = watched.acknowledge(now, &packet, segment, room, freezes);
-            let went_on = out[first..].iter_mut().find(|one| **one == Onward::Same(packet));
-            if let (true, Some(went_on)) = (window != segment.window, went_on) {
+        if let Some(flow) = acknowledged {
+            let window = flow.on_ack(now, &packet, segment, room, freezes);
+            let forwarded = out[first..].iter_mut().find(|one| **one == Decision::Forward(packet));
+            if let (true, Some(forwarded)) = (window != segment.window, forwarded) {
                 let body = Body::Tcp(Segment { window, ..*segment });
-                *went_on = Onward::Changed(Packet { body, ..packet });
+                *forwarded = Decision::Rewrite(Packet { body, ..packet });
             }
-            next = next.min(watched.silence.deadline());
+            next = next.min(flow.silence.deadline());
         }
         self.next = self.next.min(next);
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         if self.snoop.poll_timeout() <= now {
             self.snoop.handle_timeout(now, out);
         }
         if self.next <= now {
             self.next = Time::NEVER;
-            for watched in self.flows.iter_mut() {
-                watched.expire(now, out);
-                self.next = self.next.min(watched.silence.deadline());
+            for flow in self.flows.iter_mut() {
+                flow.on_timeout(now, out);
+                self.next = self.next.min(flow.silence.deadline());
             }
         }
     }
@@ -131,19 +135,19 @@ impl Middlebox for Atcp {
         self.next.min(self.snoop.poll_timeout())
     }
 
-    fn handle_refused(&mut self, now: Time, packet: &Packet) {
-        self.snoop.handle_refused(now, packet);
+    fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
+        self.snoop.handle_queue_drop(now, packet);
     }
 
-    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Onward>) {
-        let away = rate < self.away;
-        if let Some(watched) = self.flows.one(flow, forward) {
-            watched.tell(now, away, out);
-            self.next = self.next.min(watched.silence.deadline());
+    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Decision>) {
+        let is_outage = rate < self.away;
+        if let Some(flow) = self.flows.get_mut(flow, forward) {
+            flow.on_link_report(now, is_outage, out);
+            self.next = self.next.min(flow.silence.deadline());
         }
     }
 
-    fn asks_plan(&self) -> bool {
+    fn needs_rates(&self) -> bool {
         self.freezes
     }
 
@@ -152,96 +156,89 @@ impl Middlebox for Atcp {
     }
 }
 
-impl Watched {
-    fn new(silence: Duration) -> Watched {
-        Watched {
+impl AtcpFlow {
+    fn new(silence: Duration) -> AtcpFlow {
+        AtcpFlow {
             acks: Acks::default(),
             scales: [None; 2],
-            seen: [false; 2],
+            has_syn: [false; 2],
             edge: None,
-            heard: None,
-            sent: None,
-            silence: Silence::new(silence),
+            last_from_mobile: None,
+            last_data: None,
+            silence: SilenceDetector::new(silence),
         }
     }
 
     fn reset(&mut self) {
         self.silence.reset();
-        *self = Watched { silence: self.silence, ..Watched::new(Duration::ZERO) };
+        *self = AtcpFlow { silence: self.silence, ..AtcpFlow::new(Duration::ZERO) };
     }
 
-    fn open(&mut self, end: usize, segment: &Segment) {
-        (self.scales[end], self.seen[end]) = (segment.window_scale, true);
+    fn on_syn(&mut self, end: usize, segment: &Segment) {
+        (self.scales[end], self.has_syn[end]) = (segment.window_scale, true);
         self.edge = None;
     }
 
-    fn shift(&self) -> Option<u8> {
-        match (self.seen, self.scales) {
+    fn window_shift(&self) -> Option<u8> {
+        match (self.has_syn, self.scales) {
             ([true, true], [Some(_), Some(shift)]) => Some(shift.min(14)),
             ([true, true], _) => Some(0),
             _ => None,
         }
     }
 
-    fn pass_data(
+    fn on_data(
         &mut self,
         now: Time,
         packet: &Packet,
         segment: &Segment,
         freezes: bool,
-        out: &mut Vec<Onward>,
+        out: &mut Vec<Decision>,
     ) {
         if segment.flags.has(Flags::RST) {
             return self.reset();
         }
         if segment.flags.has(Flags::SYN) {
             self.acks = Acks::default();
-            return self.open(0, segment);
+            return self.on_syn(0, segment);
         }
         if segment.sequence_space() == 0 || self.acks.last().is_none() {
             return;
         }
-        self.acks.pass_data(segment);
+        self.acks.on_data(segment);
         if segment.len > 0 {
-            self.sent = Some(*packet);
+            self.last_data = Some(*packet);
         }
-        if freezes && self.acks.is_awaiting() && self.silence.send(now) {
-            self.close(out);
+        if freezes && self.acks.has_outstanding() && self.silence.on_data(now) {
+            self.close_window(out);
         }
     }
 
     /// Returns the window to advertise in a segment of the mobile.
-    fn acknowledge(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        segment: &Segment,
-        room: u64,
-        freezes: bool,
-    ) -> u16 {
+    fn on_ack(&mut self, now: Time, packet: &Packet, segment: &Segment, room: u64, freezes: bool) -> u16 {
         if segment.flags.has(Flags::RST) {
             self.reset();
             return segment.window;
         }
         if segment.flags.has(Flags::SYN) {
-            self.open(1, segment);
+            self.on_syn(1, segment);
         }
         if !segment.flags.has(Flags::ACK) {
             return segment.window;
         }
-        self.acks.take(segment);
+        self.acks.classify(segment);
         if self.acks.last() != Some(segment.ack) {
             return segment.window;
         }
         if freezes {
-            self.silence.hear(now, self.acks.is_awaiting());
+            self.silence.on_segment(now, self.acks.has_outstanding());
         }
-        self.heard = Some(*packet);
-        if self.silence.is_away() && self.silence.is_frozen() {
+        self.last_from_mobile = Some(*packet);
+        if self.silence.is_in_outage() && self.silence.is_frozen() {
             // The segment left the mobile before the outage.
             return 0;
         }
-        let Some(shift) = self.shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
+        let Some(shift) = self.window_shift().filter(|_| !segment.flags.has(Flags::SYN)) else {
             return segment.window;
         };
         let offered = u64::from(segment.window) << shift;
@@ -256,35 +253,35 @@ impl Watched {
         units
     }
 
-    fn tell(&mut self, now: Time, away: bool, out: &mut Vec<Onward>) {
-        if !self.silence.tell(now, away, self.acks.is_awaiting()) {
+    fn on_link_report(&mut self, now: Time, is_outage: bool, out: &mut Vec<Decision>) {
+        if !self.silence.on_link_report(now, is_outage, self.acks.has_outstanding()) {
             return;
         }
-        if away {
-            return self.close(out);
+        if is_outage {
+            return self.close_window(out);
         }
-        if let (Some(heard), Some(last)) = (&self.heard, self.acks.last()) {
+        if let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last()) {
             // Reopens the window to the edge advertised earlier.
-            let shift = u32::from(self.shift().unwrap_or(0));
+            let shift = u32::from(self.window_shift().unwrap_or(0));
             let promised = self.edge.map_or(0, |edge| distance(last, edge).max(0).unsigned_abs()) >> shift;
             let window = if self.edge.is_some() { promised.min(0xffff) as u16 } else { self.acks.window() };
-            out.extend(ack_like(heard, last, window).map(Onward::New));
+            out.extend(synthetic_ack(last_from_mobile, last, window).map(Decision::Emit));
         }
     }
 
-    fn close(&self, out: &mut Vec<Onward>) {
-        if let (Some(heard), Some(last)) = (&self.heard, self.acks.last()) {
-            out.extend(ack_like(heard, last, 0).map(Onward::New));
+    fn close_window(&self, out: &mut Vec<Decision>) {
+        if let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last()) {
+            out.extend(synthetic_ack(last_from_mobile, last, 0).map(Decision::Emit));
         }
     }
 
-    fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {
-        if self.heard.is_none() || self.acks.last().is_none() {
+    fn on_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
+        if self.last_from_mobile.is_none() || self.acks.last().is_none() {
             return self.silence.reset();
         }
         match self.silence.expire(now) {
-            Some(true) => self.close(out),
-            Some(false) => out.extend(self.sent.map(Onward::Again)),
+            Some(true) => self.close_window(out),
+            Some(false) => out.extend(self.last_data.map(Decision::Retransmit)),
             None => {}
         }
     }

@@ -23,8 +23,8 @@ impl Catalogue {
         vec![self.middlebox.question()]
     }
 
-    /// Stores the answer to the question of this name in `place`; false if question or answer is unknown.
-    pub fn answer(&self, place: &mut Choice<Build>, question: &Question, answer: &Answer) -> bool {
-        question.name == "middlebox" && self.middlebox.answer(answer, place)
+    /// Stores the answer to the question of this name in `choice`; false if question or answer is unknown.
+    pub fn answer(&self, choice: &mut Choice<Build>, question: &Question, answer: &Answer) -> bool {
+        question.name == "middlebox" && self.middlebox.answer(answer, choice)
     }
 }

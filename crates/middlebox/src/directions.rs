@@ -14,33 +14,33 @@ pub(crate) enum Toward {
 
 /// State of forward and of reverse data, by flow; `None` where the data goes the other way.
 #[derive(Debug)]
-pub(crate) struct Directions<T>(Vec<[Option<T>; 2]>);
+pub(crate) struct PerDirection<T>(Vec<[Option<T>; 2]>);
 
-impl<T> Directions<T> {
+impl<T> PerDirection<T> {
     /// Calls `new` for each direction whose data goes `toward`.
-    pub(crate) fn new(place: &Site, toward: Toward, new: impl Fn(&Exit) -> T) -> Directions<T> {
+    pub(crate) fn new(site: &Site, toward: Toward, new: impl Fn(&Exit) -> T) -> PerDirection<T> {
         let made = |flow, forward| {
-            let exit = place.exit(flow, forward)?;
+            let exit = site.exit(flow, forward)?;
             (exit.down == (toward == Toward::Mobile)).then(|| new(&exit))
         };
-        Directions((0..place.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
+        PerDirection((0..site.flows.len()).map(|flow| [made(flow, true), made(flow, false)]).collect())
     }
 
     /// State of the data in the packet's direction, and of the data that the packet acknowledges.
-    pub(crate) fn of(&mut self, packet: &Packet) -> [Option<&mut T>; 2] {
+    pub(crate) fn by_direction(&mut self, packet: &Packet) -> [Option<&mut T>; 2] {
         match self.0.get_mut(packet.flow.0 as usize) {
-            Some([there, back]) => {
+            Some([forward_state, reverse_state]) => {
                 if packet.forward {
-                    [there.as_mut(), back.as_mut()]
+                    [forward_state.as_mut(), reverse_state.as_mut()]
                 } else {
-                    [back.as_mut(), there.as_mut()]
+                    [reverse_state.as_mut(), forward_state.as_mut()]
                 }
             }
             None => [None, None],
         }
     }
 
-    pub(crate) fn one(&mut self, flow: FlowId, forward: bool) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, flow: FlowId, forward: bool) -> Option<&mut T> {
         self.0.get_mut(flow.0 as usize)?[usize::from(!forward)].as_mut()
     }
 

@@ -9,7 +9,7 @@
 //! (`none`, `repeat`, `wifi`) report failures, with any queue. `rlc`, `harq` (segments) and `fec` (no retransmission)
 //! report none; a note warns of that.
 
-use crate::{Build, Middlebox, Onward, Site};
+use crate::{Build, Decision, Middlebox, Site};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority};
 
@@ -34,8 +34,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
-        Some(Box::new(Ebsn::new(values.count("attempts") as u32, values.duration("gap"), place)))
+    build: &|values, site| {
+        Some(Box::new(Ebsn::new(values.count("attempts") as u32, values.duration("gap"), site)))
     },
 };
 
@@ -47,30 +47,30 @@ struct Ebsn {
 }
 
 impl Ebsn {
-    fn new(attempts: u32, gap: Duration, place: &Site) -> Ebsn {
-        let goes_down = |flow, forward| place.exit(flow, forward).is_some_and(|exit| exit.down);
-        let flows = (0..place.flows.len())
-            .map(|flow| [(goes_down(flow, true), None), (goes_down(flow, false), None)]);
+    fn new(attempts: u32, gap: Duration, site: &Site) -> Ebsn {
+        let goes_down = |flow, forward| site.exit(flow, forward).is_some_and(|exit| exit.down);
+        let flows =
+            (0..site.flows.len()).map(|flow| [(goes_down(flow, true), None), (goes_down(flow, false), None)]);
         Ebsn { attempts, gap, flows: flows.collect() }
     }
 }
 
 impl Middlebox for Ebsn {
-    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
-        out.push(Onward::Same(packet));
+    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
+        out.push(Decision::Forward(packet));
     }
 
-    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Onward>) {
-        let Some(ways) = self.flows.get_mut(packet.flow.0 as usize) else { return };
-        let (goes_down, told) = &mut ways[usize::from(!packet.forward)];
-        let is_soon = told.is_some_and(|told| now.since(told) < self.gap);
+    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
+        let Some(directions) = self.flows.get_mut(packet.flow.0 as usize) else { return };
+        let (goes_down, notified_at) = &mut directions[usize::from(!packet.forward)];
+        let is_soon = notified_at.is_some_and(|notified_at| now.since(notified_at) < self.gap);
         // No retransmission timer at the source covers a pure ACK.
         let is_data = packet.segment().is_none_or(|segment| segment.len > 0);
         if attempt < self.attempts || is_soon || !*goes_down || !is_data {
             return;
         }
-        *told = Some(now);
-        out.push(Onward::New(Packet {
+        *notified_at = Some(now);
+        out.push(Decision::Emit(Packet {
             forward: !packet.forward,
             again: false,
             early: false,
@@ -82,13 +82,13 @@ impl Middlebox for Ebsn {
         }));
     }
 
-    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Decision>) {}
 
     fn poll_timeout(&self) -> Time {
         Time::NEVER
     }
 
-    fn asks_link(&self) -> bool {
+    fn needs_failures(&self) -> bool {
         true
     }
 

@@ -13,11 +13,11 @@
 //! Only duplicates are marked; ns-2 also marks new ACKs, and ACKs without outstanding data. Packets dropped by the
 //! queue behind the station do not count as forwarded. The mark is a reserved bit of the TCP header.
 
-use crate::acks::Kind;
-use crate::directions::{Directions, Toward};
-use crate::numbers::end_of;
-use crate::passed::Passed;
-use crate::{Build, Middlebox, Onward};
+use crate::acks::AckKind;
+use crate::directions::{PerDirection, Toward};
+use crate::forwarded::ForwardedData;
+use crate::sequence::end_of;
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossHint, Packet, Segment};
 
@@ -54,65 +54,69 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         let toward = if values.word("data") == "up" { Toward::Network } else { Toward::Mobile };
         Some(Box::new(Eln {
             toward,
-            says: if values.word("says") == "wireless" { LossHint::Wireless } else { LossHint::Congestion },
-            most: values.count("runs") as usize,
+            marked_hint: if values.word("says") == "wireless" {
+                LossHint::Wireless
+            } else {
+                LossHint::Congestion
+            },
+            max_ranges: values.count("runs") as usize,
             sees_queue: values.word("place") == "behind",
-            flows: Directions::new(place, toward, |_| Passed::default()),
+            flows: PerDirection::new(site, toward, |_| ForwardedData::default()),
         }))
     },
 };
 
 struct Eln {
     toward: Toward,
-    says: LossHint,
-    most: usize,
+    marked_hint: LossHint,
+    max_ranges: usize,
     sees_queue: bool,
-    flows: Directions<Passed>,
+    flows: PerDirection<ForwardedData>,
 }
 
 impl Middlebox for Eln {
-    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
-        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
-        let [data, acknowledged] = self.flows.of(&packet);
-        if let Some(seen) = data {
-            seen.pass_data(segment, self.most);
+    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
+        let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
+        let [data, acknowledged] = self.flows.by_direction(&packet);
+        if let Some(forwarded) = data {
+            forwarded.on_data(segment, self.max_ranges);
         }
         let mut hint = LossHint::None;
-        if let Some(seen) = acknowledged
+        if let Some(forwarded) = acknowledged
             && segment.flags.has(Flags::ACK)
         {
-            hint = match (seen.acknowledge(segment), seen.has(segment.ack), self.toward) {
+            hint = match (forwarded.on_ack(segment), forwarded.contains(segment.ack), self.toward) {
                 // Never arrived over the air; or was forwarded to the air.
-                (Kind::Duplicate, false, Toward::Network) | (Kind::Duplicate, true, Toward::Mobile) => {
+                (AckKind::Duplicate, false, Toward::Network) | (AckKind::Duplicate, true, Toward::Mobile) => {
                     LossHint::Wireless
                 }
-                (Kind::Duplicate, ..) => LossHint::Congestion,
+                (AckKind::Duplicate, ..) => LossHint::Congestion,
                 _ => LossHint::None,
             };
         }
-        let hint = if hint == self.says { hint } else { LossHint::None };
+        let hint = if hint == self.marked_hint { hint } else { LossHint::None };
         if hint == LossHint::None {
-            return out.push(Onward::Same(packet));
+            return out.push(Decision::Forward(packet));
         }
         let marked = Segment { flags: segment.flags.with_hint(hint), ..*segment };
-        out.push(Onward::Changed(Packet { body: Body::Tcp(marked), ..packet }));
+        out.push(Decision::Rewrite(Packet { body: Body::Tcp(marked), ..packet }));
     }
 
-    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Decision>) {}
 
     fn poll_timeout(&self) -> Time {
         Time::NEVER
     }
 
-    fn handle_refused(&mut self, _: Time, packet: &Packet) {
+    fn handle_queue_drop(&mut self, _: Time, packet: &Packet) {
         if self.sees_queue
-            && let ([Some(seen), _], Some(segment)) = (self.flows.of(packet), packet.segment())
+            && let ([Some(forwarded), _], Some(segment)) = (self.flows.by_direction(packet), packet.segment())
         {
-            seen.remove(segment.seq, end_of(segment));
+            forwarded.remove(segment.seq, end_of(segment));
         }
     }
 

@@ -7,8 +7,8 @@
 //! message of an experimental type. Retransmissions cause notices, too. A packet dropped by the queue behind the
 //! station already has a notice: its loss looks wireless.
 
-use crate::directions::{Directions, Toward};
-use crate::{Build, Middlebox, Onward};
+use crate::directions::{PerDirection, Toward};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Ecn, NodeNotice, Packet, Priority, Seq};
 
@@ -25,17 +25,17 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         }],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         Some(Box::new(Lhack {
             every: values.count("every") as u32,
-            flows: Directions::new(place, Toward::Mobile, |_| Batch::default()),
+            flows: PerDirection::new(site, Toward::Mobile, |_| Batch::default()),
         }))
     },
 };
 
 struct Lhack {
     every: u32,
-    flows: Directions<Batch>,
+    flows: PerDirection<Batch>,
 }
 
 /// Contents of the next notice.
@@ -47,10 +47,12 @@ struct Batch {
 }
 
 impl Middlebox for Lhack {
-    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
-        out.push(Onward::Same(packet));
+    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
+        out.push(Decision::Forward(packet));
         let every = self.every;
-        let ([Some(batch), _], Some(segment)) = (self.flows.of(&packet), packet.segment()) else { return };
+        let ([Some(batch), _], Some(segment)) = (self.flows.by_direction(&packet), packet.segment()) else {
+            return;
+        };
         if segment.len == 0 {
             return;
         }
@@ -69,7 +71,7 @@ impl Middlebox for Lhack {
         }
     }
 
-    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Decision>) {}
 
     fn poll_timeout(&self) -> Time {
         Time::NEVER
@@ -80,8 +82,8 @@ impl Middlebox for Lhack {
     }
 }
 
-fn notice(data: &Packet, batch: &Batch) -> Onward {
-    Onward::New(Packet {
+fn notice(data: &Packet, batch: &Batch) -> Decision {
+    Decision::Emit(Packet {
         forward: !data.forward,
         again: false,
         early: false,

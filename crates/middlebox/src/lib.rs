@@ -6,7 +6,7 @@
 //! * `eln`, `lhack`, `ebsn`: notify the sender of the cause of a loss, in ACKs or in separate notices.
 //! * `spack`: splits an ACK so that a window grows back. `mtcp`, `atcp`: close the sender's window during an outage;
 //!   `atcp` also retransmits. `wtcp`: retransmits, and hides the time of a local recovery from the sender.
-//! * `acks`, `passed`, `directions`, `silence`, `numbers`: shared parts.
+//! * `acks`, `forwarded`, `directions`, `silence`, `sequence`: shared parts.
 //! * `none`: the node only forwards.
 //! * [`Catalogue`]: the list of all middleboxes.
 //!
@@ -18,11 +18,11 @@ mod catalogue;
 mod directions;
 mod ebsn;
 mod eln;
+mod forwarded;
 mod lhack;
 mod mtcp;
 mod none;
-mod numbers;
-mod passed;
+mod sequence;
 mod silence;
 pub mod snoop;
 mod spack;
@@ -36,20 +36,20 @@ use lasthop_wire::{FlowId, LossReason, Packet};
 
 /// Fate of a packet at a node, or a new packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Onward {
+pub enum Decision {
     /// Forwards the packet unchanged.
-    Same(Packet),
+    Forward(Packet),
     /// Forwards the packet with another header of the same size.
-    Changed(Packet),
+    Rewrite(Packet),
     /// Retransmits a copy of a packet forwarded earlier.
-    Again(Packet),
+    Retransmit(Packet),
     /// Sends a segment or notice of the middlebox itself, in the direction of the packet's `forward`. The engine sets
     /// its size from the segment and the flow's headers, or from the notice.
-    New(Packet),
+    Emit(Packet),
     /// Consumes the packet: the middlebox is its endpoint (split connection).
-    Received(Packet),
+    Consume(Packet),
     /// Drops the packet for this reason.
-    Dropped(Packet, LossReason),
+    Drop(Packet, LossReason),
 }
 
 /// A state machine at a node. Decisions go to `out`, in the order in which packets leave. A packet without a decision
@@ -58,38 +58,38 @@ pub enum Onward {
 /// The engine sets number, route and hop of a packet.
 pub trait Middlebox: Send {
     /// Handles a packet that came from a link and has a further link ahead.
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>);
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>);
 
     /// Handles the expired deadline.
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>);
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>);
 
     /// Returns the deadline of `handle_timeout`, or [`Time::NEVER`].
     fn poll_timeout(&self) -> Time;
 
     /// Handles a forwarded packet that the queue of the next link dropped, at arrival or later.
-    fn handle_refused(&mut self, now: Time, packet: &Packet) {
+    fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
     }
 
     /// Handles the `attempt`-th failed transmission of a forwarded packet on the next link, which may retry. Only for
-    /// middleboxes that [ask](Middlebox::asks_link), and only from links that transmit packet by packet.
-    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Onward>) {
+    /// middleboxes that [need](Middlebox::needs_failures) them, and only from links that transmit packet by packet.
+    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
         let _ = (now, packet, attempt, out);
     }
 
-    /// Returns whether the middlebox wants [`Middlebox::handle_failure`].
-    fn asks_link(&self) -> bool {
+    /// Returns whether the middlebox needs [`Middlebox::handle_failure`].
+    fn needs_failures(&self) -> bool {
         false
     }
 
     /// Handles a planned rate change of the link by which packets of this flow and direction leave; also called at the
-    /// start of the run. Only for middleboxes that [ask](Middlebox::asks_plan).
-    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Onward>) {
+    /// start of the run. Only for middleboxes that [need](Middlebox::needs_rates) them.
+    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Decision>) {
         let _ = (now, flow, forward, rate, out);
     }
 
-    /// Returns whether the middlebox wants [`Middlebox::handle_rate`].
-    fn asks_plan(&self) -> bool {
+    /// Returns whether the middlebox needs [`Middlebox::handle_rate`].
+    fn needs_rates(&self) -> bool {
         false
     }
 
@@ -115,7 +115,7 @@ pub struct Site {
 impl Site {
     /// Returns the exit of packets of this flow and direction; `None` if the flow does not pass the node.
     pub fn exit(&self, flow: usize, forward: bool) -> Option<Exit> {
-        self.flows.get(flow).and_then(|ways| ways[usize::from(!forward)])
+        self.flows.get(flow).and_then(|exits| exits[usize::from(!forward)])
     }
 }
 
@@ -153,13 +153,13 @@ pub const ALL: &[Mechanism<Build>] = &[
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// Returns whether this choice builds a middlebox.
-pub fn stands(choice: &Choice<Build>) -> bool {
-    let nowhere = Site { flows: Vec::new(), random: Stream::named(0, "any") };
-    (choice.build)(&choice.values, &nowhere).is_some()
+pub fn builds_middlebox(choice: &Choice<Build>) -> bool {
+    let empty_site = Site { flows: Vec::new(), random: Stream::named(0, "any") };
+    (choice.build)(&choice.values, &empty_site).is_some()
 }
 
-/// Returns whether this choice's middlebox wants failed transmissions ([`Middlebox::asks_link`]).
-pub fn asks_link(choice: &Choice<Build>) -> bool {
-    let nowhere = Site { flows: Vec::new(), random: Stream::named(0, "any") };
-    (choice.build)(&choice.values, &nowhere).is_some_and(|middlebox| middlebox.asks_link())
+/// Returns whether this choice's middlebox needs failed transmissions ([`Middlebox::needs_failures`]).
+pub fn needs_failures(choice: &Choice<Build>) -> bool {
+    let empty_site = Site { flows: Vec::new(), random: Stream::named(0, "any") };
+    (choice.build)(&choice.values, &empty_site).is_some_and(|middlebox| middlebox.needs_failures())
 }

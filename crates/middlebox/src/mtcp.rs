@@ -12,11 +12,11 @@
 //! returning mobile sends a message; here the station probes with copies of the last data packet. A link whose rate
 //! changes by plan reports outages itself (`away`). The source's wireless TCP and channel sharing are not modelled.
 
-use crate::acks::{Acks, Kind};
-use crate::directions::{Directions, Toward};
-use crate::numbers::is_before;
-use crate::silence::{Silence, ack_like};
-use crate::{Build, Middlebox, Onward};
+use crate::acks::{AckKind, Acks};
+use crate::directions::{PerDirection, Toward};
+use crate::sequence::is_before;
+use crate::silence::{SilenceDetector, synthetic_ack};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Rate, Time, Unit};
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment, Seq};
 
@@ -42,12 +42,12 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         let silence = values.duration("silence");
         Some(Box::new(Mtcp {
             hold: values.duration("hold"),
             away: values.rate("away"),
-            flows: Directions::new(place, Toward::Mobile, |_| Watched::new(silence)),
+            flows: PerDirection::new(site, Toward::Mobile, |_| MtcpFlow::new(silence)),
             next: Time::NEVER,
         }))
     },
@@ -67,60 +67,60 @@ pub(crate) const AWAY: Parameter = Parameter {
 struct Mtcp {
     hold: Duration,
     away: Rate,
-    flows: Directions<Watched>,
+    flows: PerDirection<MtcpFlow>,
     next: Time,
 }
 
-struct Watched {
+struct MtcpFlow {
     acks: Acks,
     /// Number last advertised to the sender.
-    told: Option<Seq>,
+    advertised: Option<Seq>,
     /// Last segment of the mobile, and last data to the mobile.
-    heard: Option<Packet>,
-    sent: Option<Packet>,
-    silence: Silence,
+    last_from_mobile: Option<Packet>,
+    last_data: Option<Packet>,
+    silence: SilenceDetector,
     /// Time to acknowledge the last byte.
     release: Time,
 }
 
 impl Middlebox for Mtcp {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
-        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
+        let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
         let hold = self.hold;
         let (mut number, mut window) = (segment.ack, segment.window);
         let mut next = Time::NEVER;
-        let [data, acknowledged] = self.flows.of(&packet);
-        if let Some(watched) = data {
-            watched.pass_data(now, &packet, segment, out);
-            next = next.min(watched.deadline());
+        let [data, acknowledged] = self.flows.by_direction(&packet);
+        if let Some(flow) = data {
+            flow.on_data(now, &packet, segment, out);
+            next = next.min(flow.deadline());
         }
-        if let Some(watched) = acknowledged {
+        if let Some(flow) = acknowledged {
             if segment.flags.has(Flags::SYN | Flags::RST) {
-                watched.reset();
+                flow.reset();
                 if segment.flags.has(Flags::ACK) && !segment.flags.has(Flags::RST) {
-                    watched.acks.take(segment);
+                    flow.acks.classify(segment);
                 }
             } else if segment.flags.has(Flags::ACK) {
-                number = watched.acknowledge(now, hold, &packet, segment);
+                number = flow.on_ack(now, hold, &packet, segment);
                 // The segment left the mobile before the outage: the window stays closed.
-                window = if watched.silence.is_away() && watched.silence.is_frozen() { 0 } else { window };
+                window = if flow.silence.is_in_outage() && flow.silence.is_frozen() { 0 } else { window };
             }
-            next = next.min(watched.deadline());
+            next = next.min(flow.deadline());
         }
         self.next = self.next.min(next);
         out.push(if (number, window) == (segment.ack, segment.window) {
-            Onward::Same(packet)
+            Decision::Forward(packet)
         } else {
             let body = Body::Tcp(Segment { ack: number, window, ..*segment });
-            Onward::Changed(Packet { body, ..packet })
+            Decision::Rewrite(Packet { body, ..packet })
         });
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         self.next = Time::NEVER;
-        for watched in self.flows.iter_mut() {
-            watched.expire(now, out);
-            self.next = self.next.min(watched.deadline());
+        for flow in self.flows.iter_mut() {
+            flow.on_timeout(now, out);
+            self.next = self.next.min(flow.deadline());
         }
     }
 
@@ -128,15 +128,15 @@ impl Middlebox for Mtcp {
         self.next
     }
 
-    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Onward>) {
-        let away = rate < self.away;
-        if let Some(watched) = self.flows.one(flow, forward) {
-            watched.tell(now, away, out);
-            self.next = self.next.min(watched.deadline());
+    fn handle_rate(&mut self, now: Time, flow: FlowId, forward: bool, rate: Rate, out: &mut Vec<Decision>) {
+        let is_outage = rate < self.away;
+        if let Some(flow) = self.flows.get_mut(flow, forward) {
+            flow.on_link_report(now, is_outage, out);
+            self.next = self.next.min(flow.deadline());
         }
     }
 
-    fn asks_plan(&self) -> bool {
+    fn needs_rates(&self) -> bool {
         true
     }
 
@@ -145,99 +145,101 @@ impl Middlebox for Mtcp {
     }
 }
 
-impl Watched {
-    fn new(silence: Duration) -> Watched {
-        Watched {
+impl MtcpFlow {
+    fn new(silence: Duration) -> MtcpFlow {
+        MtcpFlow {
             acks: Acks::default(),
-            told: None,
-            heard: None,
-            sent: None,
-            silence: Silence::new(silence),
+            advertised: None,
+            last_from_mobile: None,
+            last_data: None,
+            silence: SilenceDetector::new(silence),
             release: Time::NEVER,
         }
     }
 
     fn reset(&mut self) {
         self.silence.reset();
-        *self = Watched { silence: self.silence, ..Watched::new(Duration::ZERO) };
+        *self = MtcpFlow { silence: self.silence, ..MtcpFlow::new(Duration::ZERO) };
     }
 
     fn deadline(&self) -> Time {
         self.silence.deadline().min(self.release)
     }
 
-    fn pass_data(&mut self, now: Time, packet: &Packet, segment: &Segment, out: &mut Vec<Onward>) {
+    fn on_data(&mut self, now: Time, packet: &Packet, segment: &Segment, out: &mut Vec<Decision>) {
         if segment.flags.has(Flags::SYN | Flags::RST) {
             return self.reset();
         }
         if segment.sequence_space() == 0 || self.acks.last().is_none() {
             return;
         }
-        self.acks.pass_data(segment);
-        if self.acks.is_awaiting() {
+        self.acks.on_data(segment);
+        if self.acks.has_outstanding() {
             self.release = Time::NEVER;
-            if self.silence.send(now) {
-                self.told = self.acks.last();
+            if self.silence.on_data(now) {
+                self.advertised = self.acks.last();
             }
         }
         if segment.len > 0 {
-            self.sent = Some(*packet);
+            self.last_data = Some(*packet);
         }
         if self.silence.is_frozen()
-            && let (Some(heard), Some(last)) = (&self.heard, self.acks.last())
+            && let (Some(last_from_mobile), Some(last)) = (&self.last_from_mobile, self.acks.last())
         {
             // Answers probes of the closed window, too.
-            out.extend(ack_like(heard, last, 0).map(Onward::New));
+            out.extend(synthetic_ack(last_from_mobile, last, 0).map(Decision::Emit));
         }
     }
 
-    fn acknowledge(&mut self, now: Time, hold: Duration, packet: &Packet, segment: &Segment) -> Seq {
-        let kind = self.acks.take(segment);
-        if kind == Kind::Old || self.acks.last() != Some(segment.ack) {
+    fn on_ack(&mut self, now: Time, hold: Duration, packet: &Packet, segment: &Segment) -> Seq {
+        let kind = self.acks.classify(segment);
+        if kind == AckKind::Old || self.acks.last() != Some(segment.ack) {
             return segment.ack;
         }
-        self.heard = Some(*packet);
+        self.last_from_mobile = Some(*packet);
         let short = Seq(segment.ack.0.wrapping_sub(1));
-        let told = match (kind, self.told) {
+        let advertised = match (kind, self.advertised) {
             _ if segment.flags.has(Flags::FIN) => segment.ack,
-            (Kind::New(_), Some(told)) if is_before(told, short) => short,
-            (Kind::New(from), None) if is_before(from, short) => short,
-            (_, Some(told)) => told,
+            (AckKind::New(_), Some(advertised)) if is_before(advertised, short) => short,
+            (AckKind::New(from), None) if is_before(from, short) => short,
+            (_, Some(advertised)) => advertised,
             (_, None) => segment.ack,
         };
-        self.told = Some(told);
-        let awaits = self.acks.is_awaiting();
-        self.silence.hear(now, awaits);
-        self.release = if awaits || told == segment.ack { Time::NEVER } else { now + hold };
-        told
+        self.advertised = Some(advertised);
+        let has_outstanding = self.acks.has_outstanding();
+        self.silence.on_segment(now, has_outstanding);
+        self.release = if has_outstanding || advertised == segment.ack { Time::NEVER } else { now + hold };
+        advertised
     }
 
-    fn tell(&mut self, now: Time, away: bool, out: &mut Vec<Onward>) {
-        let turns = self.silence.tell(now, away, self.acks.is_awaiting());
-        if let (true, Some(heard), Some(last)) = (turns, &self.heard, self.acks.last()) {
-            self.told = Some(last);
-            let window = if away { 0 } else { self.acks.window() };
-            out.extend(ack_like(heard, last, window).map(Onward::New));
+    fn on_link_report(&mut self, now: Time, is_outage: bool, out: &mut Vec<Decision>) {
+        let has_changed = self.silence.on_link_report(now, is_outage, self.acks.has_outstanding());
+        if let (true, Some(last_from_mobile), Some(last)) =
+            (has_changed, &self.last_from_mobile, self.acks.last())
+        {
+            self.advertised = Some(last);
+            let window = if is_outage { 0 } else { self.acks.window() };
+            out.extend(synthetic_ack(last_from_mobile, last, window).map(Decision::Emit));
         }
     }
 
-    fn expire(&mut self, now: Time, out: &mut Vec<Onward>) {
-        let (Some(heard), Some(last)) = (self.heard, self.acks.last()) else {
+    fn on_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
+        let (Some(last_from_mobile), Some(last)) = (self.last_from_mobile, self.acks.last()) else {
             // No segment of the mobile to copy an ACK from.
             self.silence.reset();
             return;
         };
         if self.release <= now {
             self.release = Time::NEVER;
-            self.told = Some(last);
-            out.extend(ack_like(&heard, last, self.acks.window()).map(Onward::New));
+            self.advertised = Some(last);
+            out.extend(synthetic_ack(&last_from_mobile, last, self.acks.window()).map(Decision::Emit));
         }
         match self.silence.expire(now) {
             Some(true) => {
-                self.told = Some(last);
-                out.extend(ack_like(&heard, last, 0).map(Onward::New));
+                self.advertised = Some(last);
+                out.extend(synthetic_ack(&last_from_mobile, last, 0).map(Decision::Emit));
             }
-            Some(false) => out.extend(self.sent.map(Onward::Again)),
+            Some(false) => out.extend(self.last_data.map(Decision::Retransmit)),
             None => {}
         }
     }

@@ -5,22 +5,29 @@ use lasthop_wire::{Body, Ecn, Flags, Packet, Priority, Segment, Seq};
 
 /// Silence detector of one direction of a flow's data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Silence {
+pub(crate) struct SilenceDetector {
     floor: Duration,
     /// Time of the mobile's last segment, or of the first data in flight.
-    since: Time,
+    quiet_since: Time,
     /// Smoothed gap between the mobile's segments while data was in flight.
     gap: Option<Duration>,
     frozen: bool,
     /// Whether the link reports an outage.
-    away: bool,
+    outage: bool,
     timer: Time,
 }
 
-impl Silence {
+impl SilenceDetector {
     /// `floor`: the shortest silence.
-    pub(crate) fn new(floor: Duration) -> Silence {
-        Silence { floor, since: Time::ZERO, gap: None, frozen: false, away: false, timer: Time::NEVER }
+    pub(crate) fn new(floor: Duration) -> SilenceDetector {
+        SilenceDetector {
+            floor,
+            quiet_since: Time::ZERO,
+            gap: None,
+            frozen: false,
+            outage: false,
+            timer: Time::NEVER,
+        }
     }
 
     /// Whether silence has closed the sender's window.
@@ -28,19 +35,19 @@ impl Silence {
         self.frozen
     }
 
-    pub(crate) fn is_away(&self) -> bool {
-        self.away
+    pub(crate) fn is_in_outage(&self) -> bool {
+        self.outage
     }
 
-    /// Handles the link's report that an outage begins or ends; `awaits`: data is in flight to the mobile. Returns
-    /// whether the sender's window closes or opens.
-    pub(crate) fn tell(&mut self, now: Time, away: bool, awaits: bool) -> bool {
+    /// Handles the link's report that an outage begins or ends; `has_outstanding`: data is in flight to the mobile.
+    /// Returns whether the sender's window closes or opens.
+    pub(crate) fn on_link_report(&mut self, now: Time, outage: bool, has_outstanding: bool) -> bool {
         let was_frozen = self.frozen;
-        self.away = away;
-        self.frozen = away && (was_frozen || awaits);
-        self.since = now;
+        self.outage = outage;
+        self.frozen = outage && (was_frozen || has_outstanding);
+        self.quiet_since = now;
         // No probes during an outage.
-        self.timer = if away || !awaits { Time::NEVER } else { now + self.longest() };
+        self.timer = if outage || !has_outstanding { Time::NEVER } else { now + self.limit() };
         self.frozen != was_frozen
     }
 
@@ -48,39 +55,39 @@ impl Silence {
         self.timer
     }
 
-    /// Handles a segment from the mobile; `awaits`: data is still in flight. Silence is longer than twice the smoothed
-    /// gap.
-    pub(crate) fn hear(&mut self, now: Time, awaits: bool) {
-        if self.away {
+    /// Handles a segment from the mobile; `has_outstanding`: data is still in flight. Silence is longer than twice the
+    /// smoothed gap.
+    pub(crate) fn on_segment(&mut self, now: Time, has_outstanding: bool) {
+        if self.outage {
             // The segment left the mobile before the outage.
             return;
         }
         if self.timer < Time::NEVER && !self.frozen {
-            let gap = now.since(self.since);
+            let gap = now.since(self.quiet_since);
             self.gap = Some(match self.gap {
                 None => gap,
                 Some(smoothed) => Duration::from_nanos((7 * smoothed.as_nanos() + gap.as_nanos()) / 8),
             });
         }
         self.frozen = false;
-        self.since = now;
-        self.timer = if awaits { now + self.longest() } else { Time::NEVER };
+        self.quiet_since = now;
+        self.timer = if has_outstanding { now + self.limit() } else { Time::NEVER };
     }
 
     /// Handles data to the mobile. Returns true if an outage closes the window now.
-    pub(crate) fn send(&mut self, now: Time) -> bool {
-        if self.away {
+    pub(crate) fn on_data(&mut self, now: Time) -> bool {
+        if self.outage {
             return !std::mem::replace(&mut self.frozen, true);
         }
         if self.timer == Time::NEVER {
-            self.since = now;
-            self.timer = now + self.longest();
+            self.quiet_since = now;
+            self.timer = now + self.limit();
         }
         false
     }
 
     pub(crate) fn reset(&mut self) {
-        *self = Silence { away: self.away, ..Silence::new(self.floor) };
+        *self = SilenceDetector { outage: self.outage, ..SilenceDetector::new(self.floor) };
     }
 
     /// Returns `None` before the deadline, `Some(true)` if the window closes now, then `Some(false)` for each probe of
@@ -89,17 +96,17 @@ impl Silence {
         if now < self.timer {
             return None;
         }
-        self.timer = now + self.longest();
+        self.timer = now + self.limit();
         Some(!std::mem::replace(&mut self.frozen, true))
     }
 
-    fn longest(&self) -> Duration {
+    fn limit(&self) -> Duration {
         (self.gap.unwrap_or(Duration::ZERO) * 2).max(self.floor)
     }
 }
 
 /// A pure ACK in the mobile's name: copies `like`, the mobile's last segment, with this number and window.
-pub(crate) fn ack_like(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
+pub(crate) fn synthetic_ack(like: &Packet, ack: Seq, window: u16) -> Option<Packet> {
     let last = like.segment()?;
     let segment = Segment {
         seq: Seq(last.seq.0.wrapping_add(last.sequence_space())),
@@ -121,36 +128,36 @@ mod tests {
     #[test]
     fn silence_is_longer_than_twice_the_usual_gap_and_only_while_something_is_awaited() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut silence = Silence::new(Duration::from_millis(500));
+        let mut silence = SilenceDetector::new(Duration::from_millis(500));
         assert_eq!(silence.deadline(), Time::NEVER);
-        silence.send(at(0));
+        silence.on_data(at(0));
         assert_eq!(silence.deadline(), at(500));
-        silence.hear(at(400), true);
+        silence.on_segment(at(400), true);
         assert_eq!(silence.deadline(), at(1200), "twice 400 ms");
         assert_eq!(silence.expire(at(1199)), None);
         assert_eq!(silence.expire(at(1200)), Some(true));
         assert_eq!((silence.expire(at(2000)), silence.is_frozen()), (Some(false), true));
-        silence.hear(at(2100), false);
+        silence.on_segment(at(2100), false);
         assert_eq!((silence.deadline(), silence.is_frozen()), (Time::NEVER, false));
     }
 
     #[test]
     fn a_link_that_tells_needs_no_silence() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let mut silence = Silence::new(Duration::from_millis(500));
-        silence.send(at(0));
-        assert!(silence.tell(at(10), true, true) && silence.is_frozen());
-        silence.hear(at(20), true);
+        let mut silence = SilenceDetector::new(Duration::from_millis(500));
+        silence.on_data(at(0));
+        assert!(silence.on_link_report(at(10), true, true) && silence.is_frozen());
+        silence.on_segment(at(20), true);
         assert_eq!(
             (silence.deadline(), silence.is_frozen()),
             (Time::NEVER, true),
             "segment sent before the outage"
         );
-        assert!(silence.tell(at(900), false, true) && !silence.is_frozen());
+        assert!(silence.on_link_report(at(900), false, true) && !silence.is_frozen());
         assert_eq!(silence.deadline(), at(1400));
         // With no data in flight, the window closes at the next data packet.
-        silence.hear(at(1000), false);
-        assert!(!silence.tell(at(1100), true, false) && !silence.is_frozen());
-        assert!(silence.send(at(1200)) && silence.is_frozen() && !silence.send(at(1210)));
+        silence.on_segment(at(1000), false);
+        assert!(!silence.on_link_report(at(1100), true, false) && !silence.is_frozen());
+        assert!(silence.on_data(at(1200)) && silence.is_frozen() && !silence.on_data(at(1210)));
     }
 }

@@ -8,11 +8,11 @@
 //! piece below the recovery point is a partial ACK, for which the window does not grow: `when = after_recovery` waits
 //! for the ACK that ends recovery. Loss before the station, or in its own queue, counts as congestion.
 
-use crate::acks::Kind;
-use crate::directions::{Directions, Toward};
-use crate::numbers::{distance, end_of, is_before};
-use crate::passed::Passed;
-use crate::{Build, Middlebox, Onward};
+use crate::acks::AckKind;
+use crate::directions::{PerDirection, Toward};
+use crate::forwarded::ForwardedData;
+use crate::sequence::{distance, end_of, is_before};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, Packet, Segment, Seq};
 
@@ -57,26 +57,26 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         only_if: &[OnlyIf { parameters: &["number"], other: "pieces", is: Is::This("number") }],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         Some(Box::new(Spack {
-            rules: Rules {
+            rules: SpackRules {
                 pieces: match values.word("pieces") {
                     "bytes" => Pieces::Bytes,
                     "number" => Pieces::Number(values.count("number") as u32),
                     _ => Pieces::Enough,
                 },
-                most: values.count("most") as u32,
-                waits: values.word("when") == "after_recovery",
+                max_pieces: values.count("most") as u32,
+                waits_for_recovery: values.word("when") == "after_recovery",
                 sees_queue: values.word("place") == "behind",
             },
-            flows: Directions::new(place, Toward::Mobile, |_| Watched::default()),
+            flows: PerDirection::new(site, Toward::Mobile, |_| SpackFlow::default()),
         }))
     },
 };
 
-const MOST_RUNS: usize = 1000;
+const MAX_RANGES: usize = 1000;
 /// Duplicate ACKs that indicate a loss (RFC 5681 §3.2).
-const THRESHOLD: u32 = 3;
+const DUPLICATE_THRESHOLD: u32 = 3;
 
 #[derive(Clone, Copy)]
 enum Pieces {
@@ -86,25 +86,25 @@ enum Pieces {
 }
 
 #[derive(Clone, Copy)]
-struct Rules {
+struct SpackRules {
     pieces: Pieces,
-    most: u32,
-    waits: bool,
+    max_pieces: u32,
+    waits_for_recovery: bool,
     sees_queue: bool,
 }
 
 struct Spack {
-    rules: Rules,
-    flows: Directions<Watched>,
+    rules: SpackRules,
+    flows: PerDirection<SpackFlow>,
 }
 
 #[derive(Default)]
-struct Watched {
-    passed: Passed,
+struct SpackFlow {
+    forwarded: ForwardedData,
     duplicates: u32,
     /// Largest segment seen, bytes.
     mss: u32,
-    armed: Option<Loss>,
+    wireless_loss: Option<Loss>,
 }
 
 /// A wireless loss in recovery at the sender.
@@ -116,17 +116,17 @@ struct Loss {
 }
 
 impl Middlebox for Spack {
-    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
-        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
+    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
+        let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
         let rules = self.rules;
-        let [data, acknowledged] = self.flows.of(&packet);
-        if let Some(watched) = data {
-            watched.pass_data(segment);
+        let [data, acknowledged] = self.flows.by_direction(&packet);
+        if let Some(flow) = data {
+            flow.on_data(segment);
         }
-        if let Some(watched) = acknowledged
+        if let Some(flow) = acknowledged
             && segment.flags.has(Flags::ACK)
             && !segment.flags.has(Flags::RST)
-            && let Some((from, pieces)) = watched.acknowledge(segment, &rules)
+            && let Some((from, pieces)) = flow.on_ack(segment, &rules)
         {
             let bytes = distance(from, segment.ack).unsigned_abs();
             for piece in 1..pieces {
@@ -134,23 +134,23 @@ impl Middlebox for Spack {
                 let ack = Seq(from.0.wrapping_add(part as u32));
                 let flags = Flags(segment.flags.0 & !(Flags::FIN.0 | Flags::PSH.0));
                 let slice = Segment { ack, len: 0, flags, ..*segment };
-                out.push(Onward::New(Packet { body: Body::Tcp(slice), ..packet }));
+                out.push(Decision::Emit(Packet { body: Body::Tcp(slice), ..packet }));
             }
         }
-        out.push(Onward::Same(packet));
+        out.push(Decision::Forward(packet));
     }
 
-    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Decision>) {}
 
     fn poll_timeout(&self) -> Time {
         Time::NEVER
     }
 
-    fn handle_refused(&mut self, _: Time, packet: &Packet) {
+    fn handle_queue_drop(&mut self, _: Time, packet: &Packet) {
         if self.rules.sees_queue
-            && let ([Some(watched), _], Some(segment)) = (self.flows.of(packet), packet.segment())
+            && let ([Some(flow), _], Some(segment)) = (self.flows.by_direction(packet), packet.segment())
         {
-            watched.passed.remove(segment.seq, end_of(segment));
+            flow.forwarded.remove(segment.seq, end_of(segment));
         }
     }
 
@@ -159,34 +159,37 @@ impl Middlebox for Spack {
     }
 }
 
-impl Watched {
-    fn pass_data(&mut self, segment: &Segment) {
+impl SpackFlow {
+    fn on_data(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN | Flags::RST) {
-            *self = Watched::default();
+            *self = SpackFlow::default();
         }
         self.mss = self.mss.max(segment.len);
-        self.passed.pass_data(segment, MOST_RUNS);
+        self.forwarded.on_data(segment, MAX_RANGES);
     }
 
     /// Returns the previous ACK and the number of pieces, if this ACK is to be split.
-    fn acknowledge(&mut self, segment: &Segment, rules: &Rules) -> Option<(Seq, u32)> {
-        match self.passed.acknowledge(segment) {
-            Kind::Duplicate => {
+    fn on_ack(&mut self, segment: &Segment, rules: &SpackRules) -> Option<(Seq, u32)> {
+        match self.forwarded.on_ack(segment) {
+            AckKind::Duplicate => {
                 self.duplicates += 1;
-                let highest = self.passed.acks.highest()?;
-                if self.duplicates == THRESHOLD && self.armed.is_none() && self.passed.has(segment.ack) {
+                let highest = self.forwarded.acks.highest()?;
+                if self.duplicates == DUPLICATE_THRESHOLD
+                    && self.wireless_loss.is_none()
+                    && self.forwarded.contains(segment.ack)
+                {
                     let window = distance(segment.ack, highest).unsigned_abs();
-                    self.armed = Some(Loss { recover: highest, window });
+                    self.wireless_loss = Some(Loss { recover: highest, window });
                 }
                 None
             }
-            Kind::New(from) => {
+            AckKind::New(from) => {
                 self.duplicates = 0;
-                let loss = self.armed?;
-                if rules.waits && is_before(segment.ack, loss.recover) {
+                let loss = self.wireless_loss?;
+                if rules.waits_for_recovery && is_before(segment.ack, loss.recover) {
                     return None;
                 }
-                self.armed = None;
+                self.wireless_loss = None;
                 let bytes = distance(from, segment.ack).unsigned_abs();
                 let wanted = match rules.pieces {
                     Pieces::Bytes => bytes,
@@ -196,9 +199,9 @@ impl Watched {
                         segments.saturating_mul(segments) / 8 * 3
                     }
                 };
-                Some((from, wanted.min(rules.most).min(bytes)))
+                Some((from, wanted.min(rules.max_pieces).min(bytes)))
             }
-            Kind::Old | Kind::Other => None,
+            AckKind::Old | AckKind::Other => None,
         }
     }
 }

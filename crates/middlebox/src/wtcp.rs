@@ -10,10 +10,10 @@
 //! timestamp never decreases and never exceeds the source's current clock. The source's tick is learned from its
 //! timestamps; no timestamp changes before these have grown by 100.
 
-use crate::acks::{Acks, Kind};
-use crate::directions::{Directions, Toward};
-use crate::numbers::{distance, end_of, is_before};
-use crate::{Build, Middlebox, Onward};
+use crate::acks::{AckKind, Acks};
+use crate::directions::{PerDirection, Toward};
+use crate::sequence::{distance, end_of, is_before};
+use crate::{Build, Decision, Middlebox};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Body, Flags, LossReason, Packet, Segment, Seq, Timestamps};
 use std::collections::VecDeque;
@@ -45,13 +45,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
-        let rules = Rules { buffer: values.bytes("buffer"), tick: values.duration("tick") };
+    build: &|values, site| {
+        let rules = WtcpRules { buffer: values.bytes("buffer"), tick: values.duration("tick") };
         let floor = values.duration("floor");
         Some(Box::new(Wtcp {
             rules,
-            flows: Directions::new(place, Toward::Mobile, |exit| {
-                Watched::new(floor, exit.round_trip + MARGIN)
+            flows: PerDirection::new(site, Toward::Mobile, |exit| {
+                WtcpFlow::new(floor, exit.round_trip + MARGIN)
             }),
             next: Time::NEVER,
         }))
@@ -63,46 +63,46 @@ const MARGIN: Duration = Duration::from_millis(10);
 /// Smoothed round trip and variation before the first sample.
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 /// Growth of the timestamps, ticks, after which the tick is known.
-const LEARNED: u32 = 100;
+const TICK_LEARNED_AFTER: u32 = 100;
 /// Largest number of timeout doublings.
 const DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy)]
-struct Rules {
+struct WtcpRules {
     buffer: u64,
     tick: Duration,
 }
 
 struct Wtcp {
-    rules: Rules,
-    flows: Directions<Watched>,
+    rules: WtcpRules,
+    flows: PerDirection<WtcpFlow>,
     next: Time,
 }
 
 #[derive(Clone, Copy)]
-struct Kept {
+struct BufferedPacket {
     packet: Packet,
     seq: Seq,
     end: Seq,
-    arrived: Time,
-    sent: Option<Time>,
-    repeats: u32,
+    arrived_at: Time,
+    sent_at: Option<Time>,
+    retransmissions: u32,
     /// Retransmitted by the source, or out of order: not a wireless loss.
-    again: bool,
+    is_sender_retransmission: bool,
 }
 
-struct Watched {
+struct WtcpFlow {
     acks: Acks,
-    kept: VecDeque<Kept>,
+    buffer: VecDeque<BufferedPacket>,
     bytes: u64,
     /// Only the first packet may be sent until a new ACK arrives.
-    one: bool,
+    single_packet_mode: bool,
     /// Whether duplicates have caused a retransmission of the first packet.
-    repaired: bool,
+    has_retransmitted: bool,
     /// Newest timestamp of the source and its arrival time.
-    clock: Option<(u32, Time)>,
-    first: Option<(u32, Time)>,
-    stamped: Option<u32>,
+    newest_stamp: Option<(u32, Time)>,
+    first_stamp: Option<(u32, Time)>,
+    last_stamp: Option<u32>,
     rtt: Option<(Duration, Duration)>,
     floor: Duration,
     margin: Duration,
@@ -111,39 +111,39 @@ struct Watched {
 }
 
 impl Middlebox for Wtcp {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
-        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
+        let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
         let rules = self.rules;
-        let [data, acknowledged] = self.flows.of(&packet);
+        let [data, acknowledged] = self.flows.by_direction(&packet);
         let mut next = Time::NEVER;
         if segment.flags.has(Flags::RST) {
-            data.into_iter().chain(acknowledged).for_each(|watched| watched.reset(out));
-            return out.push(Onward::Same(packet));
+            data.into_iter().chain(acknowledged).for_each(|flow| flow.reset(out));
+            return out.push(Decision::Forward(packet));
         }
-        let mut goes_on = true;
-        if let Some(watched) = acknowledged
+        let mut is_forwarded = true;
+        if let Some(flow) = acknowledged
             && segment.flags.has(Flags::ACK)
         {
-            goes_on = watched.acknowledge(now, &rules, segment, out);
-            next = next.min(watched.timer);
+            is_forwarded = flow.on_ack(now, &rules, segment, out);
+            next = next.min(flow.timer);
         }
-        if !goes_on {
-            out.push(Onward::Dropped(packet, LossReason::Suppressed));
-        } else if let Some(watched) = data {
-            watched.pass_data(now, &rules, &packet, segment, out);
-            next = next.min(watched.timer);
+        if !is_forwarded {
+            out.push(Decision::Drop(packet, LossReason::Suppressed));
+        } else if let Some(flow) = data {
+            flow.on_data(now, &rules, &packet, segment, out);
+            next = next.min(flow.timer);
         } else {
-            out.push(Onward::Same(packet));
+            out.push(Decision::Forward(packet));
         }
         self.next = self.next.min(next);
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         let rules = self.rules;
         self.next = Time::NEVER;
-        for watched in self.flows.iter_mut() {
-            watched.expire(now, &rules, out);
-            self.next = self.next.min(watched.timer);
+        for flow in self.flows.iter_mut() {
+            flow.on_timeout(now, &rules, out);
+            self.next = self.next.min(flow.timer);
         }
     }
 
@@ -151,9 +151,9 @@ impl Middlebox for Wtcp {
         self.next
     }
 
-    fn handle_refused(&mut self, now: Time, packet: &Packet) {
-        if let ([Some(watched), _], Some(segment)) = (self.flows.of(packet), packet.segment()) {
-            watched.forget(now, segment.seq);
+    fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
+        if let ([Some(flow), _], Some(segment)) = (self.flows.by_direction(packet), packet.segment()) {
+            flow.on_queue_drop(now, segment.seq);
         }
     }
 
@@ -162,17 +162,17 @@ impl Middlebox for Wtcp {
     }
 }
 
-impl Watched {
-    fn new(floor: Duration, margin: Duration) -> Watched {
-        Watched {
+impl WtcpFlow {
+    fn new(floor: Duration, margin: Duration) -> WtcpFlow {
+        WtcpFlow {
             acks: Acks::default(),
-            kept: VecDeque::new(),
+            buffer: VecDeque::new(),
             bytes: 0,
-            one: false,
-            repaired: false,
-            clock: None,
-            first: None,
-            stamped: None,
+            single_packet_mode: false,
+            has_retransmitted: false,
+            newest_stamp: None,
+            first_stamp: None,
+            last_stamp: None,
             rtt: None,
             floor,
             margin,
@@ -182,211 +182,244 @@ impl Watched {
     }
 
     /// Resets the connection. Packets held back are forwarded unchanged.
-    fn reset(&mut self, out: &mut Vec<Onward>) {
-        out.extend(self.kept.iter().filter(|kept| kept.sent.is_none()).map(|kept| Onward::Same(kept.packet)));
-        self.kept.clear();
-        let kept = std::mem::take(&mut self.kept);
-        *self = Watched { kept, rtt: self.rtt, ..Watched::new(self.floor, self.margin) };
+    fn reset(&mut self, out: &mut Vec<Decision>) {
+        out.extend(
+            self.buffer
+                .iter()
+                .filter(|buffered| buffered.sent_at.is_none())
+                .map(|buffered| Decision::Forward(buffered.packet)),
+        );
+        self.buffer.clear();
+        let buffer = std::mem::take(&mut self.buffer);
+        *self = WtcpFlow { buffer, rtt: self.rtt, ..WtcpFlow::new(self.floor, self.margin) };
     }
 
-    fn pass_data(
+    fn on_data(
         &mut self,
         now: Time,
-        rules: &Rules,
+        rules: &WtcpRules,
         packet: &Packet,
         segment: &Segment,
-        out: &mut Vec<Onward>,
+        out: &mut Vec<Decision>,
     ) {
         if segment.flags.has(Flags::SYN) {
             self.reset(out);
         }
         let highest = self.acks.highest();
-        self.acks.pass_data(segment);
+        self.acks.on_data(segment);
         if let Some(stamps) = segment.timestamps
-            && self.clock.is_none_or(|(value, _)| stamps.value.wrapping_sub(value) as i32 >= 0)
+            && self.newest_stamp.is_none_or(|(value, _)| stamps.value.wrapping_sub(value) as i32 >= 0)
         {
-            self.clock = Some((stamps.value, now));
-            self.first.get_or_insert((stamps.value, now));
+            self.newest_stamp = Some((stamps.value, now));
+            self.first_stamp.get_or_insert((stamps.value, now));
         }
         let last = self.acks.last();
         let (seq, end) = (segment.seq, end_of(segment));
         let bytes = u64::from(segment.sequence_space());
-        let is_kept =
+        let is_buffered =
             bytes > 0 && !segment.flags.has(Flags::SYN) && last.is_some_and(|last| is_before(last, end));
-        if !is_kept {
-            self.note_stamp(segment);
-            return out.push(Onward::Same(*packet));
+        if !is_buffered {
+            self.record_stamp(segment);
+            return out.push(Decision::Forward(*packet));
         }
-        let behind = self.kept.iter().rev().take_while(|kept| distance(kept.seq, seq) < 0).count();
-        let place = self.kept.len() - behind;
-        if let Some(known) = place.checked_sub(1).map(|before| &mut self.kept[before])
+        let behind = self.buffer.iter().rev().take_while(|buffered| distance(buffered.seq, seq) < 0).count();
+        let index = self.buffer.len() - behind;
+        if let Some(known) = index.checked_sub(1).map(|before| &mut self.buffer[before])
             && known.seq == seq
         {
-            if known.sent.is_none() {
+            if known.sent_at.is_none() {
                 // A packet held back was not lost: the copy is dropped.
-                return out.push(Onward::Dropped(*packet, LossReason::Suppressed));
+                return out.push(Decision::Drop(*packet, LossReason::Suppressed));
             }
-            *known = Kept { packet: *packet, end, arrived: now, sent: Some(now), again: true, ..*known };
-            self.note_stamp(segment);
-            self.restart(now);
-            return out.push(Onward::Same(*packet));
+            *known = BufferedPacket {
+                packet: *packet,
+                end,
+                arrived_at: now,
+                sent_at: Some(now),
+                is_sender_retransmission: true,
+                ..*known
+            };
+            self.record_stamp(segment);
+            self.restart_timer(now);
+            return out.push(Decision::Forward(*packet));
         }
         let has_room = self.bytes + bytes <= rules.buffer;
-        if self.one && !self.kept.is_empty() {
+        if self.single_packet_mode && !self.buffer.is_empty() {
             if !has_room {
-                return out.push(Onward::Dropped(*packet, LossReason::QueueFull));
+                return out.push(Decision::Drop(*packet, LossReason::QueueFull));
             }
         } else if !has_room {
-            self.note_stamp(segment);
-            return out.push(Onward::Same(*packet));
+            self.record_stamp(segment);
+            return out.push(Decision::Forward(*packet));
         }
-        let again = highest.is_some_and(|highest| is_before(seq, highest));
-        let holds = self.one && !self.kept.is_empty() && place > 0;
-        let sent = if holds { None } else { Some(now) };
-        self.kept.insert(place, Kept { packet: *packet, seq, end, arrived: now, sent, repeats: 0, again });
+        let is_sender_retransmission = highest.is_some_and(|highest| is_before(seq, highest));
+        let is_held = self.single_packet_mode && !self.buffer.is_empty() && index > 0;
+        let sent_at = if is_held { None } else { Some(now) };
+        self.buffer.insert(
+            index,
+            BufferedPacket {
+                packet: *packet,
+                seq,
+                end,
+                arrived_at: now,
+                sent_at,
+                retransmissions: 0,
+                is_sender_retransmission,
+            },
+        );
         self.bytes += bytes;
-        if !holds {
-            self.note_stamp(segment);
-            if place == 0 {
-                self.restart(now);
+        if !is_held {
+            self.record_stamp(segment);
+            if index == 0 {
+                self.restart_timer(now);
             }
-            out.push(Onward::Same(*packet));
+            out.push(Decision::Forward(*packet));
         }
     }
 
-    fn acknowledge(&mut self, now: Time, rules: &Rules, segment: &Segment, out: &mut Vec<Onward>) -> bool {
-        match self.acks.take(segment) {
-            Kind::New(_) => {
+    fn on_ack(&mut self, now: Time, rules: &WtcpRules, segment: &Segment, out: &mut Vec<Decision>) -> bool {
+        match self.acks.classify(segment) {
+            AckKind::New(_) => {
                 self.advance(now, rules, segment.ack, out);
                 true
             }
-            Kind::Duplicate => self.duplicate(now, rules, segment.ack, out),
-            Kind::Old | Kind::Other => true,
+            AckKind::Duplicate => self.on_duplicate(now, rules, segment.ack, out),
+            AckKind::Old | AckKind::Other => true,
         }
     }
 
-    fn advance(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) {
+    fn advance(&mut self, now: Time, rules: &WtcpRules, ack: Seq, out: &mut Vec<Decision>) {
         let (mut newest, mut once) = (None, true);
-        while let Some(first) = self.kept.front()
+        while let Some(first) = self.buffer.front()
             && !is_before(ack, first.end)
         {
-            once &= first.repeats == 0 && !first.again;
-            newest = first.sent;
+            once &= first.retransmissions == 0 && !first.is_sender_retransmission;
+            newest = first.sent_at;
             // The mobile has acknowledged this packet meanwhile.
-            if first.sent.is_none() {
-                out.push(Onward::Dropped(first.packet, LossReason::Suppressed));
+            if first.sent_at.is_none() {
+                out.push(Decision::Drop(first.packet, LossReason::Suppressed));
             }
             self.bytes -= u64::from(distance(first.seq, first.end).unsigned_abs()).min(self.bytes);
-            self.kept.pop_front();
+            self.buffer.pop_front();
         }
         if let (true, Some(sent)) = (once, newest) {
             self.sample(now.since(sent));
         }
-        (self.one, self.repaired, self.backoff) = (false, false, 0);
-        for place in 0..self.kept.len() {
-            if self.kept[place].sent.is_none() {
-                self.let_go(now, rules, place, out);
+        (self.single_packet_mode, self.has_retransmitted, self.backoff) = (false, false, 0);
+        for index in 0..self.buffer.len() {
+            if self.buffer[index].sent_at.is_none() {
+                self.release(now, rules, index, out);
             }
         }
-        self.restart(now);
+        self.restart_timer(now);
     }
 
     /// Retransmits the first packet at once; later duplicates report the same hole.
-    fn duplicate(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) -> bool {
-        let Some(first) = self.kept.front() else { return true };
-        let has_it = !is_before(ack, first.seq) && is_before(ack, first.end);
-        if !has_it || first.again {
+    fn on_duplicate(&mut self, now: Time, rules: &WtcpRules, ack: Seq, out: &mut Vec<Decision>) -> bool {
+        let Some(first) = self.buffer.front() else { return true };
+        let covers_ack = !is_before(ack, first.seq) && is_before(ack, first.end);
+        if !covers_ack || first.is_sender_retransmission {
             return true;
         }
-        if !self.repaired {
-            self.repaired = true;
-            self.repeat(now, rules, out);
-            self.restart(now);
-        } else if let Some(held) = self.kept.iter().position(|kept| kept.sent.is_none()) {
+        if !self.has_retransmitted {
+            self.has_retransmitted = true;
+            self.retransmit_first(now, rules, out);
+            self.restart_timer(now);
+        } else if let Some(held) = self.buffer.iter().position(|buffered| buffered.sent_at.is_none()) {
             // A packet has left the network.
-            self.let_go(now, rules, held, out);
+            self.release(now, rules, held, out);
         }
         false
     }
 
-    fn let_go(&mut self, now: Time, rules: &Rules, place: usize, out: &mut Vec<Onward>) {
-        self.kept[place].sent = Some(now);
-        let kept = self.kept[place];
-        let stamped = self.stamped_again(now, rules, &kept);
-        out.push(if stamped == kept.packet { Onward::Same(stamped) } else { Onward::Changed(stamped) });
+    fn release(&mut self, now: Time, rules: &WtcpRules, index: usize, out: &mut Vec<Decision>) {
+        self.buffer[index].sent_at = Some(now);
+        let buffered = self.buffer[index];
+        let last_stamp = self.with_residence_time(now, rules, &buffered);
+        out.push(if last_stamp == buffered.packet {
+            Decision::Forward(last_stamp)
+        } else {
+            Decision::Rewrite(last_stamp)
+        });
     }
 
-    fn expire(&mut self, now: Time, rules: &Rules, out: &mut Vec<Onward>) {
+    fn on_timeout(&mut self, now: Time, rules: &WtcpRules, out: &mut Vec<Decision>) {
         if self.timer > now {
             return;
         }
-        self.one = true;
+        self.single_packet_mode = true;
         self.backoff = (self.backoff + 1).min(DOUBLINGS);
-        self.repeat(now, rules, out);
-        self.restart(now);
+        self.retransmit_first(now, rules, out);
+        self.restart_timer(now);
     }
 
-    fn repeat(&mut self, now: Time, rules: &Rules, out: &mut Vec<Onward>) {
-        let Some(first) = self.kept.front().copied() else { return };
-        let packet = self.stamped_again(now, rules, &first);
-        if let Some(first) = self.kept.front_mut() {
-            first.sent = Some(now);
-            first.repeats += 1;
+    fn retransmit_first(&mut self, now: Time, rules: &WtcpRules, out: &mut Vec<Decision>) {
+        let Some(first) = self.buffer.front().copied() else { return };
+        let packet = self.with_residence_time(now, rules, &first);
+        if let Some(first) = self.buffer.front_mut() {
+            first.sent_at = Some(now);
+            first.retransmissions += 1;
         }
-        out.push(Onward::Again(packet));
+        out.push(Decision::Retransmit(packet));
     }
 
     /// Adds the packet's residence time to its timestamp.
-    fn stamped_again(&mut self, now: Time, rules: &Rules, kept: &Kept) -> Packet {
-        let (Some(segment), Some((newest, at))) = (kept.packet.segment(), self.clock) else {
-            return kept.packet;
+    fn with_residence_time(&mut self, now: Time, rules: &WtcpRules, buffered: &BufferedPacket) -> Packet {
+        let (Some(segment), Some((newest, at))) = (buffered.packet.segment(), self.newest_stamp) else {
+            return buffered.packet;
         };
-        let Some(stamps) = segment.timestamps else { return kept.packet };
-        let Some(tick) = self.tick(rules) else { return kept.packet };
+        let Some(stamps) = segment.timestamps else { return buffered.packet };
+        let Some(tick) = self.tick(rules) else { return buffered.packet };
         let ticks = |span: Duration| (span.as_nanos() as f64 / tick) as u32;
-        let later = |one: u32, other: u32| if one.wrapping_sub(other) as i32 >= 0 { one } else { other };
-        let earlier = |one: u32, other: u32| if one.wrapping_sub(other) as i32 >= 0 { other } else { one };
-        let spent = stamps.value.wrapping_add(ticks(now.since(kept.arrived)));
+        let later = |single_packet_mode: u32, other: u32| {
+            if single_packet_mode.wrapping_sub(other) as i32 >= 0 { single_packet_mode } else { other }
+        };
+        let earlier = |single_packet_mode: u32, other: u32| {
+            if single_packet_mode.wrapping_sub(other) as i32 >= 0 { other } else { single_packet_mode }
+        };
+        let spent = stamps.value.wrapping_add(ticks(now.since(buffered.arrived_at)));
         let present = newest.wrapping_add(ticks(now.since(at)));
-        let value = later(earlier(spent, present), self.stamped.unwrap_or(stamps.value));
-        self.stamped = Some(value);
+        let value = later(earlier(spent, present), self.last_stamp.unwrap_or(stamps.value));
+        self.last_stamp = Some(value);
         let timestamps = Some(Timestamps { value, ..stamps });
-        Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..kept.packet }
+        Packet { body: Body::Tcp(Segment { timestamps, ..*segment }), ..buffered.packet }
     }
 
     /// The source's tick, ns, if known.
-    fn tick(&self, rules: &Rules) -> Option<f64> {
+    fn tick(&self, rules: &WtcpRules) -> Option<f64> {
         if rules.tick > Duration::ZERO {
             return Some(rules.tick.as_nanos() as f64);
         }
-        let ((first, since), (newest, until)) = (self.first?, self.clock?);
+        let ((first, since), (newest, until)) = (self.first_stamp?, self.newest_stamp?);
         let grown = newest.wrapping_sub(first);
-        (grown >= LEARNED)
+        (grown >= TICK_LEARNED_AFTER)
             .then(|| until.since(since).as_nanos() as f64 / f64::from(grown))
             .filter(|tick| *tick >= 1.0)
     }
 
-    fn note_stamp(&mut self, segment: &Segment) {
+    fn record_stamp(&mut self, segment: &Segment) {
         if let Some(stamps) = segment.timestamps
-            && self.stamped.is_none_or(|stamped| stamps.value.wrapping_sub(stamped) as i32 > 0)
+            && self.last_stamp.is_none_or(|last_stamp| stamps.value.wrapping_sub(last_stamp) as i32 > 0)
         {
-            self.stamped = Some(stamps.value);
+            self.last_stamp = Some(stamps.value);
         }
     }
 
     /// Handles a drop in the next queue: congestion, which the source must see.
-    fn forget(&mut self, now: Time, seq: Seq) {
-        if let Some(place) = self.kept.iter().rposition(|kept| kept.seq == seq && kept.repeats == 0) {
-            let gone = self.kept[place];
-            self.bytes -= u64::from(distance(gone.seq, gone.end).unsigned_abs()).min(self.bytes);
-            self.kept.remove(place);
-            self.restart(now);
+    fn on_queue_drop(&mut self, now: Time, seq: Seq) {
+        if let Some(index) =
+            self.buffer.iter().rposition(|buffered| buffered.seq == seq && buffered.retransmissions == 0)
+        {
+            let dropped = self.buffer[index];
+            self.bytes -= u64::from(distance(dropped.seq, dropped.end).unsigned_abs()).min(self.bytes);
+            self.buffer.remove(index);
+            self.restart_timer(now);
         }
     }
 
     /// Restarts the timer if the mobile awaits the first packet.
-    fn restart(&mut self, now: Time) {
-        let is_awaited = match (self.kept.front(), self.acks.last()) {
+    fn restart_timer(&mut self, now: Time) {
+        let is_awaited = match (self.buffer.front(), self.acks.last()) {
             (Some(first), Some(ack)) => !is_before(ack, first.seq) && is_before(ack, first.end),
             _ => false,
         };

@@ -1,7 +1,7 @@
 //! Rules of the smaller middleboxes, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_wire::{
     Body, Ecn, Flags, FlowId, LossHint, LossReason, NodeNotice, Packet, Priority, Segment, Seq, Timestamps,
 };
@@ -20,7 +20,7 @@ struct Script {
 #[derive(Debug, PartialEq)]
 enum Out {
     Data(u32),
-    Again(u32),
+    Retransmission(u32),
     Ack(u32),
     Hinted(u32, LossHint),
     /// An ACK of the middlebox itself: offset and window.
@@ -71,13 +71,13 @@ fn ack_with(offset: u32, blocks: &[(u32, u32)]) -> Packet {
     packet(false, segment)
 }
 
-fn told(out: &[Onward]) -> Vec<Out> {
-    let told = out.iter().filter_map(|onward| {
-        let packet = match onward {
-            Onward::Dropped(_, LossReason::Suppressed) => return None,
-            Onward::Same(packet) | Onward::Changed(packet) => packet,
-            Onward::Again(packet) => return Some(Out::Again(offset(packet.segment()?.seq))),
-            Onward::New(packet) => {
+fn observed(out: &[Decision]) -> Vec<Out> {
+    let observed = out.iter().filter_map(|decision| {
+        let packet = match decision {
+            Decision::Drop(_, LossReason::Suppressed) => return None,
+            Decision::Forward(packet) | Decision::Rewrite(packet) => packet,
+            Decision::Retransmit(packet) => return Some(Out::Retransmission(offset(packet.segment()?.seq))),
+            Decision::Emit(packet) => {
                 return Some(match &packet.body {
                     Body::Notice(notice) => Out::Notice(*notice),
                     _ => Out::Own(offset(packet.segment()?.ack), packet.segment()?.window),
@@ -92,7 +92,7 @@ fn told(out: &[Onward]) -> Vec<Out> {
             (false, hint) => Out::Hinted(offset(segment.ack), hint),
         })
     });
-    told.collect()
+    observed.collect()
 }
 
 impl Script {
@@ -100,8 +100,8 @@ impl Script {
         let mut choice = Choice::named(ALL, name);
         settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
         let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
-        let place = Site { flows: vec![[exit(down), exit(!down)]], random: Stream::named(1, "test") };
-        let middlebox = (choice.build)(&choice.values, &place).expect("a middlebox");
+        let site = Site { flows: vec![[exit(down), exit(!down)]], random: Stream::named(1, "test") };
+        let middlebox = (choice.build)(&choice.values, &site).expect("a middlebox");
         let mut script = Script { middlebox, now: Time::ZERO };
         script.pass(packet(true, Segment { seq: Seq(ISN), flags: Flags::SYN, ..Segment::default() }));
         let flags = Flags::SYN | Flags::ACK;
@@ -110,10 +110,10 @@ impl Script {
     }
 
     fn pass(&mut self, packet: Packet) -> Vec<Out> {
-        told(&self.onward(packet))
+        observed(&self.decide(packet))
     }
 
-    fn onward(&mut self, packet: Packet) -> Vec<Onward> {
+    fn decide(&mut self, packet: Packet) -> Vec<Decision> {
         let mut out = Vec::new();
         self.middlebox.handle_packet(self.now, packet, &mut out);
         out
@@ -130,7 +130,7 @@ impl Script {
         self
     }
 
-    fn expire(&mut self) -> Vec<Onward> {
+    fn expire(&mut self) -> Vec<Decision> {
         let mut out = Vec::new();
         while out.is_empty() {
             self.now = self.middlebox.poll_timeout();
@@ -146,9 +146,12 @@ fn snoop_sack_repeats_all_that_is_missing_at_once() {
     let mut script = Script::new("snoop_sack", true, &[]);
     script.send((0..8).map(|packet| packet * SIZE));
     script.after(20).pass(ack(1000));
-    assert_eq!(script.pass(ack_with(1000, &[(2000, 3000)])), [Out::Again(1000)]);
-    assert_eq!(script.pass(ack_with(1000, &[(4000, 5000), (2000, 3000)])), [Out::Again(3000)]);
-    assert_eq!(script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])), [Out::Again(5000)]);
+    assert_eq!(script.pass(ack_with(1000, &[(2000, 3000)])), [Out::Retransmission(1000)]);
+    assert_eq!(script.pass(ack_with(1000, &[(4000, 5000), (2000, 3000)])), [Out::Retransmission(3000)]);
+    assert_eq!(
+        script.pass(ack_with(1000, &[(6000, 7000), (4000, 5000), (2000, 3000)])),
+        [Out::Retransmission(5000)]
+    );
     // No second retransmission within two round trips, and no ACK to the sender.
     assert_eq!(script.pass(ack_with(1000, &[(6000, 8000), (4000, 5000), (2000, 3000)])), []);
     // FACK's gap: three segments have to lie above the hole.
@@ -157,7 +160,7 @@ fn snoop_sack_repeats_all_that_is_missing_at_once() {
     script.after(20).pass(ack(1000));
     assert_eq!(script.pass(ack_with(1000, &[(2000, 3000)])), []);
     assert_eq!(script.pass(ack_with(1000, &[(2000, 4000)])), []);
-    assert_eq!(script.pass(ack_with(1000, &[(2000, 5000)])), [Out::Again(1000)]);
+    assert_eq!(script.pass(ack_with(1000, &[(2000, 5000)])), [Out::Retransmission(1000)]);
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn snoop_sack_leaves_what_it_cannot_fill_to_the_sender() {
     script.send([0, 1000, 3000, 4000]);
     script.after(20).pass(ack(1000));
     // 1000 was lost over the air, 2000 in the wired network.
-    assert_eq!(script.pass(ack_with(1000, &[(3000, 4000)])), [Out::Again(1000), Out::Ack(1000)]);
+    assert_eq!(script.pass(ack_with(1000, &[(3000, 4000)])), [Out::Retransmission(1000), Out::Ack(1000)]);
 }
 
 #[test]
@@ -205,12 +208,12 @@ fn eln_toward_the_mobile_has_two_polarities() {
 fn what_the_queue_behind_refuses_is_congestion_to_eln_and_spack() {
     let mut script = Script::new("eln", true, &[("data", Value::Word("down"))]);
     script.send([0, 1000, 2000]);
-    script.middlebox.handle_refused(script.now, &data(1000));
+    script.middlebox.handle_queue_drop(script.now, &data(1000));
     script.pass(ack(1000));
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     let mut script = Script::new("spack", true, &[("pieces", Value::Word("number"))]);
     script.send((0..6).map(|packet| packet * SIZE));
-    script.middlebox.handle_refused(script.now, &data(1000));
+    script.middlebox.handle_queue_drop(script.now, &data(1000));
     script.pass(ack(1000));
     (0..3).for_each(|_| _ = script.pass(ack(1000)));
     assert_eq!(script.pass(ack(6000)), [Out::Ack(6000)]);
@@ -249,17 +252,17 @@ fn mtcp_keeps_a_byte_back_and_closes_the_window_with_it() {
     assert_eq!(script.after(20).pass(ack(1000)), [Out::Ack(999)]);
     assert_eq!(script.pass(ack(1000)), [Out::Ack(999)], "a duplicate stays a duplicate");
     let heard = script.now;
-    assert_eq!(told(&script.expire()), [Out::Own(1000, 0)]);
+    assert_eq!(observed(&script.expire()), [Out::Own(1000, 0)]);
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
     // A silent mobile: the station answers the sender's probes, and probes the mobile.
     assert_eq!(script.pass(data(1000)), [Out::Own(1000, 0), Out::Data(1000)]);
-    assert_eq!(told(&script.expire()), [Out::Again(1000)]);
+    assert_eq!(observed(&script.expire()), [Out::Retransmission(1000)]);
     assert_eq!(script.pass(ack(1000)), [Out::Ack(1000)]);
     assert_eq!(script.pass(ack(2000)), [Out::Ack(1999)]);
     // All data has arrived: the last byte is acknowledged in the end.
     assert_eq!(script.after(10).pass(ack(3000)), [Out::Ack(2999)]);
     let heard = script.now;
-    assert_eq!(told(&script.expire()), [Out::Own(3000, 1000)]);
+    assert_eq!(observed(&script.expire()), [Out::Own(3000, 1000)]);
     assert_eq!(script.now.since(heard), Duration::from_millis(200));
     assert_eq!(script.middlebox.poll_timeout(), Time::NEVER);
 }
@@ -271,9 +274,11 @@ fn stamped(mut packet: Packet, value: u32) -> Packet {
     packet
 }
 
-fn stamps(out: &[Onward]) -> Vec<u32> {
-    let stamp = |onward: &Onward| match onward {
-        Onward::Same(packet) | Onward::Changed(packet) | Onward::Again(packet) if packet.forward => {
+fn stamps(out: &[Decision]) -> Vec<u32> {
+    let stamp = |decision: &Decision| match decision {
+        Decision::Forward(packet) | Decision::Rewrite(packet) | Decision::Retransmit(packet)
+            if packet.forward =>
+        {
             packet.segment()?.timestamps.map(|stamps| stamps.value)
         }
         _ => None,
@@ -285,22 +290,22 @@ fn stamps(out: &[Onward]) -> Vec<u32> {
 fn wtcp_hides_the_time_that_a_repair_takes() {
     let mut script = Script::new("wtcp", true, &[("tick", Value::Duration(Duration::from_millis(1)))]);
     for (number, value) in [(0, 500), (1000, 500), (2000, 500)] {
-        assert_eq!(stamps(&script.onward(stamped(data(number), value))), [value]);
+        assert_eq!(stamps(&script.decide(stamped(data(number), value))), [value]);
     }
     script.after(20).pass(ack(1000));
     // 1000 is lost. The duplicate triggers a retransmission with a timestamp 20 ms later, and is suppressed.
-    let out = script.onward(ack(1000));
-    assert_eq!((told(&out), stamps(&out)), (vec![Out::Again(1000)], vec![520]));
+    let out = script.decide(ack(1000));
+    assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![520]));
     assert_eq!(script.pass(ack(1000)), []);
     // The retransmission is lost, too. After the timeout nothing else is sent until a new ACK.
     let out = script.expire();
     let spent = (script.now.since(Time::ZERO).as_nanos() / 1_000_000) as u32;
     assert_eq!(stamps(&out), [500 + spent]);
     assert_eq!(script.pass(stamped(data(3000), 500 + spent)), [], "held back");
-    let out = script.after(30).onward(ack(3000));
+    let out = script.after(30).decide(ack(3000));
     assert_eq!(stamps(&out), [500 + spent + 30], "a packet held back is sent with a later timestamp");
     // Timestamps never decrease: the receiver would reject the segment (RFC 7323 §5).
-    assert_eq!(stamps(&script.onward(stamped(data(4000), 500 + spent + 31))), [500 + spent + 31]);
+    assert_eq!(stamps(&script.decide(stamped(data(4000), 500 + spent + 31))), [500 + spent + 31]);
 }
 
 #[test]
@@ -308,13 +313,13 @@ fn wtcp_learns_the_sources_tick() {
     let mut script = Script::new("wtcp", true, &[]);
     // A tick of 4 ms: the timestamps have grown by 100 after 400 ms.
     for number in 0..3 {
-        script.onward(stamped(data(number * SIZE), 500 + 50 * number));
+        script.decide(stamped(data(number * SIZE), 500 + 50 * number));
         script.after(200);
     }
     script.pass(ack(1000));
-    let out = script.onward(ack(1000));
+    let out = script.decide(ack(1000));
     // 1000 arrived 400 ms ago.
-    assert_eq!((told(&out), stamps(&out)), (vec![Out::Again(1000)], vec![550 + 100]));
+    assert_eq!((observed(&out), stamps(&out)), (vec![Out::Retransmission(1000)], vec![550 + 100]));
 }
 
 #[test]
@@ -334,9 +339,9 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
     script.send([0, 1000, 2000]);
     let window = |script: &mut Script, number| {
         let wide = Segment { window: 60_000, ..*ack(number).segment().expect("TCP") };
-        let out = script.onward(packet(false, wide));
+        let out = script.decide(packet(false, wide));
         match &out[..] {
-            [Onward::Changed(packet)] => packet.segment().expect("TCP").window,
+            [Decision::Rewrite(packet)] => packet.segment().expect("TCP").window,
             other => panic!("{other:?}"),
         }
     };
@@ -347,7 +352,7 @@ fn atcp_tells_what_is_free_and_freezes_the_sender() {
     // Advertised edge: 4000; free now: 4000 - 2000.
     assert_eq!(window(script.after(20), 3000), 2000);
     let heard = script.now;
-    while !told(&script.expire()).contains(&Out::Own(3000, 0)) {
+    while !observed(&script.expire()).contains(&Out::Own(3000, 0)) {
         assert!(script.now.since(heard) < Duration::from_secs(1), "no zero window within 1 s");
     }
     assert_eq!(script.now.since(heard), Duration::from_millis(100));
@@ -369,7 +374,7 @@ fn lhack_tells_what_has_come_and_ebsn_what_fails() {
     let fails = |script: &mut Script, packet: Packet, attempt| {
         let mut out = Vec::new();
         script.middlebox.handle_failure(script.now, &packet, attempt, &mut out);
-        told(&out)
+        observed(&out)
     };
     assert_eq!(fails(&mut script, data(0), 1), []);
     assert_eq!(fails(&mut script, data(0), 2), [Out::Notice(NodeNotice::BadState)]);

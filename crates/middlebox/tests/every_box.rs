@@ -1,7 +1,7 @@
 //! Properties of every middlebox, for any input.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq, Timestamps};
 use proptest::prelude::*;
 
@@ -11,10 +11,10 @@ const FLOWS: u32 = 2;
 fn boxes() -> Vec<(&'static str, Box<dyn Middlebox>)> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
     let flows = vec![[exit(true), exit(false)], [exit(false), exit(true)]];
-    let place = Site { flows, random: Stream::named(1, "test") };
+    let site = Site { flows, random: Stream::named(1, "test") };
     let built = ALL.iter().filter_map(|mechanism| {
         let choice = Choice::of(mechanism);
-        Some((choice.info.name, (choice.build)(&choice.values, &place)?))
+        Some((choice.info.name, (choice.build)(&choice.values, &site)?))
     });
     built.collect()
 }
@@ -86,12 +86,12 @@ proptest! {
                 middlebox.handle_packet(now, packet, &mut out);
                 settle(name, &out, &packets, &mut fates)?;
                 let is_known = out.iter().all(|one| match one {
-                    Onward::Again(own) | Onward::New(own) => own.flow == packet.flow,
+                    Decision::Retransmit(own) | Decision::Emit(own) => own.flow == packet.flow,
                     _ => true,
                 });
                 prop_assert!(is_known, "{name}");
                 if millis % 7 == 0 {
-                    middlebox.handle_refused(now, &packet);
+                    middlebox.handle_queue_drop(now, &packet);
                 }
                 if millis % 5 == 0 {
                     out.clear();
@@ -108,22 +108,22 @@ proptest! {
 
 fn settle(
     name: &str,
-    out: &[Onward],
+    out: &[Decision],
     packets: &[(Packet, u64)],
     fates: &mut [u32],
 ) -> Result<(), TestCaseError> {
     for one in out {
         let packet = match one {
-            Onward::Same(packet) | Onward::Received(packet) | Onward::Dropped(packet, _) => packet,
-            Onward::Changed(packet) => packet,
-            Onward::Again(_) | Onward::New(_) => continue,
+            Decision::Forward(packet) | Decision::Consume(packet) | Decision::Drop(packet, _) => packet,
+            Decision::Rewrite(packet) => packet,
+            Decision::Retransmit(_) | Decision::Emit(_) => continue,
         };
         let number = packet.number as usize;
         fates[number] += 1;
         prop_assert_eq!(fates[number], 1, "{}: {:?}", name, packet);
         // The same packet, perhaps with another header.
         let came = Packet { number: packet.number, ..packets[number].0 };
-        let body = if let Onward::Changed(_) = one { packet.body } else { came.body };
+        let body = if let Decision::Rewrite(_) = one { packet.body } else { came.body };
         prop_assert_eq!(*packet, Packet { body, ..came }, "{}", name);
     }
     Ok(())
@@ -156,6 +156,6 @@ fn what_is_not_its_own_passes() {
         middlebox.handle_packet(Time::ZERO, packet, &mut out);
         let datagram = Packet { flow: FlowId(0), body: Body::Datagram { number: 1 }, ..packet };
         middlebox.handle_packet(Time::ZERO, datagram, &mut out);
-        assert_eq!(out, [Onward::Same(packet), Onward::Same(datagram)], "{}", choice.info.name);
+        assert_eq!(out, [Decision::Forward(packet), Decision::Forward(datagram)], "{}", choice.info.name);
     }
 }

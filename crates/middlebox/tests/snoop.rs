@@ -1,7 +1,7 @@
 //! Rules of the snoop agent, packet by packet.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, LossReason, Packet, Priority, Segment, Seq};
 
 /// Sequence numbers wrap in the middle of every test.
@@ -18,10 +18,10 @@ struct Script {
 enum Out {
     Data(u32),
     /// Data retransmitted by the agent.
-    Again(u32),
+    Retransmission(u32),
     Ack(u32),
     /// An ACK repeated by the agent.
-    AckAgain(u32),
+    RepeatedAck(u32),
 }
 
 fn offset(seq: Seq) -> u32 {
@@ -62,15 +62,15 @@ impl Script {
         let mut choice = Choice::named(ALL, "snoop");
         settings.iter().for_each(|(name, value)| choice.values.set(name, value.clone()));
         let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
-        let place = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
-        let snoop = (choice.build)(&choice.values, &place).expect("a middlebox");
+        let site = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
+        let snoop = (choice.build)(&choice.values, &site).expect("a middlebox");
         Script { snoop, now: Time::ZERO }
     }
 
     fn pass(&mut self, packet: Packet) -> Vec<Out> {
         let mut out = Vec::new();
         self.snoop.handle_packet(self.now, packet, &mut out);
-        told(&out)
+        observed(&out)
     }
 
     fn data(&mut self, at: u32) -> Vec<Out> {
@@ -100,7 +100,7 @@ impl Script {
             assert!(self.now < Time::NEVER, "no timer");
             self.snoop.handle_timeout(self.now, &mut out);
         }
-        told(&out)
+        observed(&out)
     }
 }
 
@@ -113,23 +113,23 @@ fn ack(at: u32) -> Segment {
     Segment { ack: Seq(ISN.wrapping_add(1 + at)), flags: Flags::ACK, window: 1000, ..Segment::default() }
 }
 
-fn told(out: &[Onward]) -> Vec<Out> {
-    let told = out.iter().filter_map(|onward| {
-        let (packet, again) = match onward {
-            Onward::Same(packet) => (packet, false),
-            Onward::Again(packet) => (packet, true),
-            Onward::Dropped(_, LossReason::Suppressed) => return None,
+fn observed(out: &[Decision]) -> Vec<Out> {
+    let observed = out.iter().filter_map(|decision| {
+        let (packet, again) = match decision {
+            Decision::Forward(packet) => (packet, false),
+            Decision::Retransmit(packet) => (packet, true),
+            Decision::Drop(_, LossReason::Suppressed) => return None,
             other => panic!("{other:?}"),
         };
         let segment = packet.segment().expect("TCP");
         Some(match (packet.forward, again) {
             (true, false) => Out::Data(offset(segment.seq)),
-            (true, true) => Out::Again(offset(segment.seq)),
+            (true, true) => Out::Retransmission(offset(segment.seq)),
             (false, false) => Out::Ack(offset(segment.ack)),
-            (false, true) => Out::AckAgain(offset(segment.ack)),
+            (false, true) => Out::RepeatedAck(offset(segment.ack)),
         })
     });
-    told.collect()
+    observed.collect()
 }
 
 #[test]
@@ -137,13 +137,13 @@ fn the_first_duplicate_brings_the_lost_packet_again_and_the_expected_ones_are_sw
     let mut script = Script::new(&[]);
     script.send([0, 1000, 2000, 3000, 4000]);
     assert_eq!(script.after(20).ack(1000), [Out::Ack(1000)]);
-    assert_eq!(script.ack(1000), [Out::Again(1000)]);
+    assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
     assert_eq!(script.ack(1000), []);
     assert_eq!(script.after(10).ack(5000), [Out::Ack(5000)]);
     let mut out = Vec::new();
     script.snoop.handle_timeout(script.now + Duration::from_secs(60), &mut out);
-    assert_eq!((told(&out), script.snoop.poll_timeout()), (vec![], Time::NEVER));
+    assert_eq!((observed(&out), script.snoop.poll_timeout()), (vec![], Time::NEVER));
 }
 
 #[test]
@@ -151,11 +151,11 @@ fn more_duplicates_than_expected_bring_one_more_repeat_and_then_pass() {
     let mut script = Script::new(&[]);
     script.send([0, 1000, 2000, 3000]);
     script.ack(1000);
-    assert_eq!(script.ack(1000), [Out::Again(1000)]);
+    assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
     // Duplicates of 2000 and 3000 have arrived: further ones come from packets sent after the retransmission.
     script.send([4000, 5000]);
-    assert_eq!(script.ack(1000), [Out::Again(1000)]);
+    assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -188,13 +188,13 @@ fn silence_brings_the_first_packet_again_as_often_as_is_set() {
     script.send([0, 1000, 2000]);
     script.after(20).ack(1000);
     let sent = script.now;
-    assert_eq!(script.expire(), [Out::Again(1000)]);
+    assert_eq!(script.expire(), [Out::Retransmission(1000)]);
     // RFC 6298 after one sample of 20 ms: 20 + 4 x 10 ms.
     assert_eq!(script.now.since(sent), Duration::from_millis(60));
-    assert_eq!(script.expire(), [Out::Again(1000)]);
+    assert_eq!(script.expire(), [Out::Retransmission(1000)]);
     let mut out = Vec::new();
     script.snoop.handle_timeout(Time::ZERO + Duration::from_secs(60), &mut out);
-    assert_eq!((told(&out), script.snoop.poll_timeout()), (vec![], Time::NEVER));
+    assert_eq!((observed(&out), script.snoop.poll_timeout()), (vec![], Time::NEVER));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn the_timeout_keeps_its_floor_and_its_margin() {
         // All samples are equal: 20 ms, the link's 10 ms and 10 ms for the mobile.
         script.send([60 * SIZE]);
         let sent = script.now;
-        assert_eq!(script.expire(), [Out::Again(60 * SIZE)]);
+        assert_eq!(script.expire(), [Out::Retransmission(60 * SIZE)]);
         assert_eq!(script.now.since(sent), Duration::from_millis(timeout));
     }
 }
@@ -223,7 +223,7 @@ fn a_repair_makes_the_next_one_no_later() {
         script.send([first, first + SIZE, first + 2 * SIZE]);
         script.after(20).ack(first + SIZE);
         let sent = script.now;
-        assert_eq!(script.expire(), [Out::Again(first + SIZE)]);
+        assert_eq!(script.expire(), [Out::Retransmission(first + SIZE)]);
         timeouts.push(script.now.since(sent));
         script.after(200).ack(first + 3 * SIZE);
     }
@@ -239,7 +239,7 @@ fn a_hole_that_is_not_kept_gives_no_sample() {
     script.ack(3000);
     script.send([3000]);
     let sent = script.now;
-    assert_eq!(script.expire(), [Out::Again(3000)]);
+    assert_eq!(script.expire(), [Out::Retransmission(3000)]);
     // 100 ms + 4 x 250 ms, the values before the first sample.
     assert_eq!(script.now.since(sent), Duration::from_millis(1100));
 }
@@ -258,7 +258,7 @@ fn acks_that_say_something_else_pass() {
     let mut segment = Segment { window: 900, ..ack(1000) };
     segment.sack.push(Seq(ISN.wrapping_add(1)), Seq(ISN.wrapping_add(1001)));
     assert_eq!(pass(segment), [Out::Ack(1000)]);
-    assert_eq!(pass(Segment { window: 900, ..ack(1000) }), [Out::Again(1000)]);
+    assert_eq!(pass(Segment { window: 900, ..ack(1000) }), [Out::Retransmission(1000)]);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_flow_that_it_meets_in_the_middle_passes_until_an_ack() {
     assert_eq!(script.ack(5000), [Out::Ack(5000)]);
     script.send([7000]);
     assert_eq!(script.ack(7000), [Out::Ack(7000)]);
-    assert_eq!(script.expire(), [Out::Again(7000)]);
+    assert_eq!(script.expire(), [Out::Retransmission(7000)]);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_reset_ends_it() {
     script.pass(packet(true, Segment { flags: Flags::RST, ..data(2000) }));
     let mut out = Vec::new();
     script.snoop.handle_timeout(Time::ZERO + Duration::from_secs(60), &mut out);
-    assert_eq!(told(&out), []);
+    assert_eq!(observed(&out), []);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn what_finds_no_room_goes_on_without_its_help() {
 fn what_the_queue_behind_it_refused_is_congestion() {
     let mut script = Script::new(&[]);
     script.send([0, 1000, 2000]);
-    script.snoop.handle_refused(script.now, &packet(true, data(1000)));
+    script.snoop.handle_queue_drop(script.now, &packet(true, data(1000)));
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
 }
@@ -306,16 +306,16 @@ fn two_losses_take_a_repair_each() {
         let mut script = Script::new(&[("chase", Value::Flag(chase))]);
         script.send([0, 1000, 2000, 3000, 4000]);
         script.after(20).ack(1000);
-        assert_eq!(script.ack(1000), [Out::Again(1000)]);
+        assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
         assert_eq!(script.ack(1000), []);
         script
     };
     let mut script = burst(false);
     assert_eq!(script.after(20).ack(2000), [Out::Ack(2000)]);
-    assert_eq!(script.expire(), [Out::Again(2000)]);
+    assert_eq!(script.expire(), [Out::Retransmission(2000)]);
     // 2000 was sent before the retransmission that arrived.
     let mut script = burst(true);
-    assert_eq!(script.after(20).ack(2000), [Out::Again(2000), Out::Ack(2000)]);
+    assert_eq!(script.after(20).ack(2000), [Out::Retransmission(2000), Out::Ack(2000)]);
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn acknowledged_data_and_old_acks_are_treated_as_is_set() {
     let mut script = Script::new(&settings);
     script.send([0, 1000]);
     script.ack(2000);
-    assert_eq!(script.data(0), [Out::AckAgain(2000)]);
+    assert_eq!(script.data(0), [Out::RepeatedAck(2000)]);
     assert_eq!(script.ack(1000), []);
 }
 
@@ -339,6 +339,6 @@ fn ns_2_acts_on_the_second_duplicate() {
     script.send([0, 1000, 2000, 3000, 4000]);
     script.ack(1000);
     assert_eq!(script.ack(1000), [Out::Ack(1000)]);
-    assert_eq!(script.ack(1000), [Out::Again(1000)]);
+    assert_eq!(script.ack(1000), [Out::Retransmission(1000)]);
     assert_eq!(script.ack(1000), []);
 }

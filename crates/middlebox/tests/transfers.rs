@@ -2,7 +2,7 @@
 //! middlebox that joins in mid-connection, forged resets and ACKs. Each transfer completes, as without a middlebox.
 
 use lasthop_base::{Choice, Duration, Stream, Time};
-use lasthop_middlebox::{ALL, Build, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Build, Decision, Exit, Middlebox, Site};
 use lasthop_tcp::{Arriving, Config, Endpoint, Notice, Role};
 use lasthop_wire::{Body, Ecn, Flags, FlowId, Packet, Priority, Segment, Seq};
 
@@ -45,8 +45,8 @@ struct World {
 
 fn middlebox(choice: &Choice<Build>) -> Option<Box<dyn Middlebox>> {
     let exit = |down| Some(Exit { down, round_trip: Duration::from_millis(10) });
-    let place = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
-    (choice.build)(&choice.values, &place)
+    let site = Site { flows: vec![[exit(true), exit(false)]], random: Stream::named(1, "test") };
+    (choice.build)(&choice.values, &site)
 }
 
 fn config() -> Config {
@@ -109,9 +109,9 @@ impl World {
 
     fn pass(&mut self, packet: Packet) {
         self.passed += 1;
-        let mut out = vec![Onward::Same(packet)];
-        let stands = self.passed > self.script.begins;
-        if let Some(middlebox) = self.middlebox.as_mut().filter(|_| stands) {
+        let mut out = vec![Decision::Forward(packet)];
+        let is_active = self.passed > self.script.begins;
+        if let Some(middlebox) = self.middlebox.as_mut().filter(|_| is_active) {
             out.clear();
             middlebox.handle_packet(self.now, packet, &mut out);
         }
@@ -132,7 +132,7 @@ impl World {
             Segment { seq: far(segment.seq), len: 1000, flags: Flags::ACK, ..segment },
         ];
         for segment in forged {
-            let mut out = vec![Onward::Same(packet(like.forward, segment))];
+            let mut out = vec![Decision::Forward(packet(like.forward, segment))];
             if let Some(middlebox) = self.middlebox.as_mut().filter(|_| self.passed > self.script.begins) {
                 out.clear();
                 middlebox.handle_packet(self.now, packet(like.forward, segment), &mut out);
@@ -141,16 +141,16 @@ impl World {
         }
     }
 
-    fn leave(&mut self, out: Vec<Onward>) {
+    fn leave(&mut self, out: Vec<Decision>) {
         for one in out {
             match one {
-                Onward::Same(packet)
-                | Onward::Changed(packet)
-                | Onward::Again(packet)
-                | Onward::New(packet) => {
+                Decision::Forward(packet)
+                | Decision::Rewrite(packet)
+                | Decision::Retransmit(packet)
+                | Decision::Emit(packet) => {
                     self.carry(To::End, packet.forward, packet);
                 }
-                Onward::Received(_) | Onward::Dropped(..) => {}
+                Decision::Consume(_) | Decision::Drop(..) => {}
             }
         }
     }

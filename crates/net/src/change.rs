@@ -4,7 +4,7 @@ use lasthop_base::Duration;
 
 /// Changes from now on; `None`: unchanged.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Change {
+pub struct LinkChange {
     /// Rate, bit/s; 0: stopped.
     pub bps: Option<u64>,
     /// One-way propagation delay. Packets keep their order.
@@ -15,7 +15,7 @@ pub struct Change {
 
 /// Current settings.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Setting {
+pub struct LinkSettings {
     /// Rate, bit/s; 0: stopped; `None`: planned or recorded.
     pub bps: Option<u64>,
     /// One-way propagation delay, without planned delay and jitter.
@@ -26,4 +26,4 @@ pub struct Setting {
 
 /// Why a setting cannot change: a clause such as `its rate is recorded`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fixed(pub &'static str);
+pub struct ChangeRefused(pub &'static str);

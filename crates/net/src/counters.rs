@@ -2,10 +2,10 @@
 
 use lasthop_base::Duration;
 
-impl Counters {
+impl RlcCounters {
     /// Returns the counts since `before`; maxima cover the whole time.
-    pub fn since(&self, before: &Counters) -> Counters {
-        Counters {
+    pub fn since(&self, before: &RlcCounters) -> RlcCounters {
+        RlcCounters {
             blocks: self.blocks - before.blocks,
             blocks_lost: self.blocks_lost - before.blocks_lost,
             blocks_retransmitted: self.blocks_retransmitted - before.blocks_retransmitted,
@@ -30,7 +30,7 @@ impl Counters {
 
 /// Totals of one direction of an RLC link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct RlcCounters {
     /// Transport blocks sent.
     pub blocks: u64,
     /// Blocks destroyed, in part or as a whole.

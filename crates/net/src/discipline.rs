@@ -14,7 +14,7 @@ pub enum Discipline {
 }
 
 /// Place of a queue.
-pub struct Place {
+pub struct QueueContext {
     /// The link's rate: the first rate of a plan, the mean of a trace.
     pub rate: Rate,
     /// Random numbers of the queue.
@@ -27,7 +27,7 @@ pub struct Place {
 pub type Hosts = Arc<[[u32; 2]]>;
 
 /// Builds a discipline.
-pub type Build = dyn Fn(&Values, Place) -> Discipline + Send + Sync;
+pub type Build = dyn Fn(&Values, QueueContext) -> Discipline + Send + Sync;
 
 impl Discipline {
     /// First in, first out, with this admission.
@@ -56,11 +56,11 @@ impl Discipline {
         }
     }
 
-    /// Whether the discipline needs [`Place::hosts`].
-    pub fn wants_hosts(&self) -> bool {
+    /// Whether the discipline needs [`QueueContext::hosts`].
+    pub fn needs_hosts(&self) -> bool {
         match self {
             Discipline::Fifo(_) => false,
-            Discipline::Scheduled(queue) => queue.wants_hosts(),
+            Discipline::Scheduled(queue) => queue.needs_hosts(),
         }
     }
 

@@ -6,10 +6,10 @@
 //! [`Element`] has no default methods: an element that wraps another must forward each ability, or it does not compile.
 //! `lacks!` implements missing abilities; `forwards!` forwards abilities of the inner element.
 
-use crate::across::Across;
-use crate::change::{Change, Fixed, Setting};
-use crate::counters::Counters;
-use crate::trouble::Trouble;
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::counters::RlcCounters;
+use crate::failures::TransmissionFailures;
+use crate::peer_message::PeerMessage;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LinkReport, LossReason, Packet};
 
@@ -35,33 +35,33 @@ pub enum Output {
         readable: bool,
     },
     /// The receiver's link layer notices a loss later than the loss itself.
-    GivenUp {
+    LossNoticed {
         /// The packet, output as [`Output::Lost`] earlier.
         packet: Packet,
         /// Time of notice.
         at: Time,
     },
-    /// Failed transmissions of a packet, past or future; only after [`Element::tell_trouble`].
-    Troubled {
+    /// Failed transmissions of a packet, past or future; only after [`Element::report_failures`].
+    TransmissionFailed {
         /// The packet, with or without the queue's mark.
         packet: Packet,
         /// The failed transmissions.
-        trouble: Trouble,
+        failures: TransmissionFailures,
     },
     /// A packet is duplicated. The engine numbers the copy, which joins at once ([`Element::handle_copy`]).
-    Copied {
+    Duplicate {
         /// The packet as it joined.
         packet: Packet,
     },
     /// A message to the other direction of the link, or to the medium.
-    Across(Across),
+    ToPeer(PeerMessage),
     /// A report to the hosts behind this end of the link.
     Report(LinkReport),
 }
 
 impl Output {
     /// A loss of which nothing arrives.
-    pub(crate) fn gone(packet: Packet, at: Time, reason: LossReason) -> Output {
+    pub(crate) fn lost(packet: Packet, at: Time, reason: LossReason) -> Output {
         Output::Lost { packet, at, reason, readable: false }
     }
 }
@@ -71,12 +71,12 @@ pub trait Element: Send {
     /// Handles a packet that joins.
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
-    /// Handles a copy requested by [`Output::Copied`].
+    /// Handles a copy requested by [`Output::Duplicate`].
     fn handle_copy(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
     /// Handles a packet that bypasses queue and service ([`crate::service::Light`]), or an ordinary packet if the
     /// element has no bypass.
-    fn handle_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
+    fn handle_bypass(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>);
 
     /// Handles the expired deadline.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>);
@@ -85,7 +85,7 @@ pub trait Element: Send {
     fn poll_timeout(&self) -> Time;
 
     /// Handles a message of the link's other direction, or of the medium.
-    fn handle_across(&mut self, now: Time, across: Across);
+    fn handle_peer_message(&mut self, now: Time, message: PeerMessage);
 
     /// Returns the packets and bytes that wait at `now`.
     fn backlog(&mut self, now: Time) -> Backlog;
@@ -94,25 +94,25 @@ pub trait Element: Send {
     fn draws(&self) -> bool;
 
     /// Counters of a link layer with PDUs (RLC), else `None`.
-    fn rlc(&self) -> Option<&Counters>;
+    fn rlc(&self) -> Option<&RlcCounters>;
 
     /// Average queue of the admission (RED), packets; `None` without average.
     fn average(&self) -> Option<f64>;
 
-    /// Requests reports of failed transmissions ([`Output::Troubled`]); false if the link layer reports none.
-    fn tell_trouble(&mut self) -> bool;
+    /// Requests reports of failed transmissions ([`Output::TransmissionFailed`]); false if the link layer reports none.
+    fn report_failures(&mut self) -> bool;
 
     /// Current rate, delay and losses; `None` if the link layer schedules transmissions itself.
-    fn setting(&self) -> Option<Setting>;
+    fn settings(&self) -> Option<LinkSettings>;
 
     /// Why a change is impossible, else `None`.
-    fn refuses(&self, change: &Change) -> Option<Fixed>;
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused>;
 
-    /// Applies a change that [`Element::refuses`] allows.
-    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>);
+    /// Applies a change that [`Element::refusal`] allows.
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>);
 
     /// Time from joining at `now` to the first bit sent, if nothing changes; `None` if unknown.
-    fn wait(&mut self, now: Time) -> Option<Duration>;
+    fn queueing_delay(&mut self, now: Time) -> Option<Duration>;
 }
 
 /// Implements methods of [`Element`] for abilities that the element lacks.
@@ -123,16 +123,16 @@ macro_rules! lacks {
             self.handle_packet(now, packet, out);
         }
     };
-    (@ passing) => {
-        fn handle_passing(&mut self, now: lasthop_base::Time, packet: lasthop_wire::Packet, out: &mut Vec<$crate::Output>) {
+    (@ bypass) => {
+        fn handle_bypass(&mut self, now: lasthop_base::Time, packet: lasthop_wire::Packet, out: &mut Vec<$crate::Output>) {
             self.handle_packet(now, packet, out);
         }
     };
     (@ peer) => {
-        fn handle_across(&mut self, _: lasthop_base::Time, _: $crate::across::Across) {}
+        fn handle_peer_message(&mut self, _: lasthop_base::Time, _: $crate::peer_message::PeerMessage) {}
     };
     (@ pdus) => {
-        fn rlc(&self) -> Option<&$crate::counters::Counters> {
+        fn rlc(&self) -> Option<&$crate::counters::RlcCounters> {
             None
         }
     };
@@ -141,26 +141,26 @@ macro_rules! lacks {
             None
         }
     };
-    (@ trouble) => {
-        fn tell_trouble(&mut self) -> bool {
+    (@ failures) => {
+        fn report_failures(&mut self) -> bool {
             false
         }
     };
     (@ settings) => {
-        fn setting(&self) -> Option<$crate::Setting> {
+        fn settings(&self) -> Option<$crate::LinkSettings> {
             None
         }
 
-        fn refuses(&self, _: &$crate::Change) -> Option<$crate::Fixed> {
-            Some($crate::Fixed("its link layer schedules transmissions itself"))
+        fn refusal(&self, _: &$crate::LinkChange) -> Option<$crate::ChangeRefused> {
+            Some($crate::ChangeRefused("its link layer schedules transmissions itself"))
         }
 
-        fn wait(&mut self, _: lasthop_base::Time) -> Option<lasthop_base::Duration> {
+        fn queueing_delay(&mut self, _: lasthop_base::Time) -> Option<lasthop_base::Duration> {
             None
         }
     };
     (@ changes) => {
-        fn change(&mut self, _: lasthop_base::Time, _: &$crate::Change, _: &mut Vec<$crate::Output>) {}
+        fn change(&mut self, _: lasthop_base::Time, _: &$crate::LinkChange, _: &mut Vec<$crate::Output>) {}
     };
 }
 
@@ -178,8 +178,8 @@ macro_rules! forwards {
         }
     };
     (@ $inner:ident peer) => {
-        fn handle_across(&mut self, now: lasthop_base::Time, across: $crate::across::Across) {
-            self.$inner.handle_across(now, across);
+        fn handle_peer_message(&mut self, now: lasthop_base::Time, message: $crate::peer_message::PeerMessage) {
+            self.$inner.handle_peer_message(now, message);
         }
     };
     (@ $inner:ident draws) => {
@@ -188,7 +188,7 @@ macro_rules! forwards {
         }
     };
     (@ $inner:ident pdus) => {
-        fn rlc(&self) -> Option<&$crate::counters::Counters> {
+        fn rlc(&self) -> Option<&$crate::counters::RlcCounters> {
             self.$inner.rlc()
         }
     };
@@ -197,26 +197,26 @@ macro_rules! forwards {
             self.$inner.average()
         }
     };
-    (@ $inner:ident trouble) => {
-        fn tell_trouble(&mut self) -> bool {
-            self.$inner.tell_trouble()
+    (@ $inner:ident failures) => {
+        fn report_failures(&mut self) -> bool {
+            self.$inner.report_failures()
         }
     };
     (@ $inner:ident settings) => {
-        fn setting(&self) -> Option<$crate::Setting> {
-            self.$inner.setting()
+        fn settings(&self) -> Option<$crate::LinkSettings> {
+            self.$inner.settings()
         }
 
-        fn refuses(&self, change: &$crate::Change) -> Option<$crate::Fixed> {
-            self.$inner.refuses(change)
+        fn refusal(&self, change: &$crate::LinkChange) -> Option<$crate::ChangeRefused> {
+            self.$inner.refusal(change)
         }
 
-        fn wait(&mut self, now: lasthop_base::Time) -> Option<lasthop_base::Duration> {
-            self.$inner.wait(now)
+        fn queueing_delay(&mut self, now: lasthop_base::Time) -> Option<lasthop_base::Duration> {
+            self.$inner.queueing_delay(now)
         }
     };
     (@ $inner:ident changes) => {
-        fn change(&mut self, now: lasthop_base::Time, change: &$crate::Change, out: &mut Vec<$crate::Output>) {
+        fn change(&mut self, now: lasthop_base::Time, change: &$crate::LinkChange, out: &mut Vec<$crate::Output>) {
             self.$inner.change(now, change, out);
         }
     };

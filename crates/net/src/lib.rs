@@ -11,26 +11,28 @@
 //! * [`rlc`]: RLC acknowledged mode. [`harq`]: LTE or 5G NR, hybrid ARQ of transport blocks under RLC.
 //! * [`fec`]: an erasure code over packets. [`wifi`]: directions that share one medium.
 //! * [`processing`]: a host's processing delay, before its first link.
-//! * [`change`]: run-time changes; `changing`: a direction whose rate may change at run time.
-//! * [`across`]: messages between the directions of a link; [`counters`]: counts of PDUs.
+//! * [`change`]: run-time changes; `adjustable`: a direction whose rate may change at run time.
+//! * [`peer_message`]: messages between the directions of a link; [`counters`]: counts of PDUs.
 //! * [`Catalogue`]: all mechanisms, by seam.
 //!
 //! A link has no clock and returns a packet's fate at once, because no later event can change it; only elements wait.
 
-pub mod across;
+mod adjustable;
 pub mod admission;
 pub mod arq;
 mod bucket;
 pub mod change;
-mod changing;
 pub mod channel;
 pub mod counters;
 pub mod discipline;
 pub mod element;
+mod failures;
 pub mod fec;
 pub mod harq;
 pub mod jitter;
 pub mod link;
+mod link_queue;
+pub mod peer_message;
 pub mod processing;
 mod propagation;
 pub mod queue;
@@ -40,12 +42,10 @@ pub mod scheduled;
 pub mod service;
 mod span;
 pub mod steps;
-mod store;
-mod trouble;
 pub mod wifi;
 
-pub use change::{Change, Fixed, Setting};
+pub use change::{ChangeRefused, LinkChange, LinkSettings};
 pub use element::{Element, Output};
-pub use link::{Catalogue, Config, Line, Link, Passage};
+pub use failures::TransmissionFailures;
+pub use link::{Catalogue, Config, Link, LinkDirection, Passage};
 pub use processing::Processing;
-pub use trouble::Trouble;

@@ -3,25 +3,25 @@
 //! The queue is first in, first out, and nothing is removed from its middle. A packet's fate is therefore known when it
 //! joins, and costs one call.
 //!
-//! * `config`: configuration of a direction, and its mechanisms. `line`: builds a [`Link`] or an element.
+//! * `config`: configuration of a direction, and its mechanisms. `direction`: builds a [`Link`] or an element.
 //! * `set`: run-time changes. `impaired`: duplicates, damage and residual losses. `light`: recorded trains.
 
 mod config;
+mod direction;
 mod impaired;
 mod light;
-mod line;
 mod set;
 
 pub use config::{Catalogue, Config};
-pub use line::Line;
+pub use direction::LinkDirection;
 
-use crate::admission::{Admission, Room, State, Verdict};
-use crate::arq::{Arq, Carried};
-use crate::channel::{Air, Channel, Reception};
+use crate::admission::{Admission, ArrivalState, QueueLimit, Verdict};
+use crate::arq::{Arq, ArqOutcome};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::Output;
-use crate::propagation::Extra;
+use crate::failures::TransmissionFailures;
+use crate::propagation::VariableDelay;
 use crate::service::{Served, Server, Service};
-use crate::trouble::Trouble;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
@@ -36,31 +36,31 @@ pub struct Link {
     tracks: bool,
     keeps_order: bool,
     draws: bool,
-    /// Whether trouble goes to `out` ([`Link::decide`]).
-    tells_trouble: bool,
+    /// Whether transmission failures go to `out` ([`Link::decide`]).
+    reports_failures: bool,
     server: Server,
     /// Waiting packets: time of leaving the queue, and bytes.
     waiting: VecDeque<(Time, u32)>,
     waiting_bytes: u64,
-    gate: Gate,
+    admission_gate: AdmissionGate,
     last_arrival: Time,
     /// `None` for a lossless link without extra delay.
-    air: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
-    extra: Option<Box<Extra>>,
-    /// Trouble of the last packet that met some.
-    trouble: Option<Trouble>,
+    lossy_path: Option<(Box<dyn Channel>, Box<dyn Arq>)>,
+    variable_delay: Option<Box<VariableDelay>>,
+    /// Failed transmissions of the last packet that had some.
+    failures: Option<TransmissionFailures>,
 }
 
-enum Gate {
-    Room(Room),
-    Asked(Box<dyn Admission>),
+enum AdmissionGate {
+    Limit(QueueLimit),
+    Admission(Box<dyn Admission>),
 }
 
-impl Gate {
+impl AdmissionGate {
     fn average(&self) -> Option<f64> {
         match self {
-            Gate::Room(_) => None,
-            Gate::Asked(admission) => admission.average(),
+            AdmissionGate::Limit(_) => None,
+            AdmissionGate::Admission(admission) => admission.average(),
         }
     }
 }
@@ -93,45 +93,45 @@ impl Link {
         channel: Box<dyn Channel>,
         arq: Box<dyn Arq>,
     ) -> Link {
-        Link::varying(service, delay, None, admission, channel, arq)
+        Link::with_variable_delay(service, delay, None, admission, channel, arq)
     }
 
-    fn varying(
+    fn with_variable_delay(
         service: &Service,
         delay: Duration,
-        extra: Option<Box<Extra>>,
+        variable_delay: Option<Box<VariableDelay>>,
         admission: Box<dyn Admission>,
         channel: Box<dyn Channel>,
         arq: Box<dyn Arq>,
     ) -> Link {
-        let late = extra.as_ref();
-        let room = admission.room();
-        let tracks = !room.is_some_and(|room| room.is_unlimited());
+        let delays = variable_delay.as_ref();
+        let limit = admission.limit();
+        let tracks = !limit.is_some_and(|limit| limit.is_unlimited());
         Link {
             server: Server::new(service),
             delay,
             tracks,
-            is_plain: !tracks && channel.is_perfect() && late.is_none(),
+            is_plain: !tracks && channel.is_perfect() && delays.is_none(),
             draws: admission.draws()
                 || channel.draws()
                 || service.draws()
-                || late.is_some_and(|late| late.draws()),
-            gate: room.map_or_else(|| Gate::Asked(admission), Gate::Room),
-            keeps_order: arq.keeps_order() && !late.is_some_and(|late| late.reorders()),
-            tells_trouble: false,
-            air: (extra.is_some() || !channel.is_perfect()).then_some((channel, arq)),
-            extra,
+                || delays.is_some_and(|delays| delays.draws()),
+            admission_gate: limit.map_or_else(|| AdmissionGate::Admission(admission), AdmissionGate::Limit),
+            keeps_order: arq.keeps_order() && !delays.is_some_and(|delays| delays.reorders()),
+            reports_failures: false,
+            lossy_path: (variable_delay.is_some() || !channel.is_perfect()).then_some((channel, arq)),
+            variable_delay,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             frees_at: Time::ZERO,
             last_arrival: Time::ZERO,
-            trouble: None,
+            failures: None,
         }
     }
 
-    /// Returns the link layer's trouble with the last packet; call before the next packet joins.
-    pub fn take_trouble(&mut self) -> Option<Trouble> {
-        self.trouble.take()
+    /// Returns the failed transmissions of the last packet; call before the next packet joins.
+    pub fn take_failures(&mut self) -> Option<TransmissionFailures> {
+        self.failures.take()
     }
 
     /// Counts the backlog even behind an unlimited queue, for [`Link::backlog`].
@@ -141,7 +141,7 @@ impl Link {
 
     /// Whether packets arrive in order.
     pub fn keeps_order(&self) -> bool {
-        self.keeps_order || self.air.is_none()
+        self.keeps_order || self.lossy_path.is_none()
     }
 
     /// Whether the link draws random numbers.
@@ -168,10 +168,10 @@ impl Link {
     pub fn carry(&mut self, now: Time, packet: &mut Packet) -> Passage {
         if self.tracks {
             let backlog = self.backlog(now);
-            let verdict = match &mut self.gate {
-                Gate::Room(room) => room.admit(packet.wire_bytes, &backlog),
-                Gate::Asked(admission) => {
-                    admission.admit(now, packet, &State { backlog, idle: now.since(self.frees_at) })
+            let verdict = match &mut self.admission_gate {
+                AdmissionGate::Limit(limit) => limit.admit(packet.wire_bytes, &backlog),
+                AdmissionGate::Admission(admission) => {
+                    admission.admit(now, packet, &ArrivalState { backlog, idle: now.since(self.frees_at) })
                 }
             };
             if let Verdict::Drop(reason) = verdict {
@@ -184,20 +184,20 @@ impl Link {
             self.waiting_bytes += u64::from(packet.wire_bytes);
         }
         self.frees_at = served.ends;
-        self.fly(served, packet)
+        self.propagate(served, packet)
     }
 
-    /// Carries a packet inside an element; its fate goes to `out`. `passes`: bypasses queue and service.
+    /// Carries a packet inside an element; its fate goes to `out`. `bypasses_queue`: bypasses queue and service.
     #[inline(never)]
-    fn decide(&mut self, now: Time, mut packet: Packet, passes: bool, out: &mut Vec<Output>) {
-        self.trouble = None;
-        let passage = if passes {
-            self.fly(Served { begins: now, ends: now }, &packet)
+    fn decide(&mut self, now: Time, mut packet: Packet, bypasses_queue: bool, out: &mut Vec<Output>) {
+        self.failures = None;
+        let passage = if bypasses_queue {
+            self.propagate(Served { begins: now, ends: now }, &packet)
         } else {
             self.carry(now, &mut packet)
         };
-        if let Some(trouble) = self.trouble.take().filter(|_| self.tells_trouble) {
-            out.push(Output::Troubled { packet, trouble });
+        if let Some(failures) = self.failures.take().filter(|_| self.reports_failures) {
+            out.push(Output::TransmissionFailed { packet, failures });
         }
         out.push(match passage {
             Passage::Arrives { at } => Output::Arrives { packet, at },
@@ -206,20 +206,20 @@ impl Link {
     }
 
     #[inline(always)]
-    fn fly(&mut self, served: Served, packet: &Packet) -> Passage {
-        let Some((channel, arq)) = &mut self.air else {
+    fn propagate(&mut self, served: Served, packet: &Packet) -> Passage {
+        let Some((channel, arq)) = &mut self.lossy_path else {
             return Passage::Arrives { at: served.ends + self.delay };
         };
-        let air = Air {
+        let transmission = Transmission {
             start: served.begins,
             end: served.ends,
             bytes: packet.wire_bytes,
             priority: packet.priority,
             attempt: 0,
         };
-        if channel.transmit(&air) == Reception::Lost {
-            let carried = arq.repeat(&air, &mut **channel);
-            return self.carry_again(&air, &carried);
+        if channel.transmit(&transmission) == Reception::Lost {
+            let outcome = arq.retransmit(&transmission, &mut **channel);
+            return self.carry_retransmitted(&transmission, &outcome);
         }
         let at = self.arrival(served.ends, served.ends);
         Passage::Arrives { at }
@@ -227,14 +227,17 @@ impl Link {
 
     /// Handles a lost first transmission after the ARQ.
     #[cold]
-    fn carry_again(&mut self, air: &Air, carried: &Carried) -> Passage {
-        self.trouble = Some(carried.trouble(air.end));
-        self.frees_at = air.end + carried.holds;
-        let at = self.arrival(air.end, air.end + carried.late);
-        if carried.delivered {
+    fn carry_retransmitted(&mut self, transmission: &Transmission, outcome: &ArqOutcome) -> Passage {
+        self.failures = Some(outcome.failures(transmission.end));
+        self.frees_at = transmission.end + outcome.occupancy;
+        let at = self.arrival(transmission.end, transmission.end + outcome.delay);
+        if outcome.is_delivered {
             return Passage::Arrives { at };
         }
-        let readable = self.air.as_ref().is_some_and(|(channel, _)| carried.is_readable(air, &**channel));
+        let readable = self
+            .lossy_path
+            .as_ref()
+            .is_some_and(|(channel, _)| outcome.is_readable(transmission, &**channel));
         Passage::Lost { at, reason: LossReason::Channel, readable }
     }
 
@@ -243,8 +246,8 @@ impl Link {
     #[inline]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;
-        if let Some(extra) = &mut self.extra {
-            at += extra.late(ends);
+        if let Some(variable_delay) = &mut self.variable_delay {
+            at += variable_delay.delay(ends);
         }
         if !self.keeps_order {
             return at;

@@ -8,21 +8,21 @@ use lasthop_wire::{Backlog, Packet};
 
 /// The processing delay of a flow's packets in their host, outside of any link.
 pub struct Processing {
-    most: Duration,
+    max_delay: Duration,
     random: Stream,
     last: Time,
 }
 
 impl Processing {
-    /// A delay uniform on 0 to `most`, or until the previous packet leaves.
-    pub fn new(most: Duration, random: Stream) -> Processing {
-        Processing { most, random, last: Time::ZERO }
+    /// A delay uniform on 0 to `max_delay`, or until the previous packet leaves.
+    pub fn new(max_delay: Duration, random: Stream) -> Processing {
+        Processing { max_delay, random, last: Time::ZERO }
     }
 }
 
 impl Element for Processing {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
-        let late = Duration::from_secs_f64(self.random.uniform() * self.most.as_secs());
+        let late = Duration::from_secs_f64(self.random.uniform() * self.max_delay.as_secs());
         self.last = self.last.max(now + late);
         out.push(Output::Arrives { packet, at: self.last });
     }
@@ -41,5 +41,5 @@ impl Element for Processing {
         true
     }
 
-    lacks!(copies, passing, peer, pdus, average, trouble, settings, changes);
+    lacks!(copies, bypass, peer, pdus, average, failures, settings, changes);
 }

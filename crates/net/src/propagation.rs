@@ -1,29 +1,29 @@
 //! Additions to a constant propagation delay: planned changes, and jitter.
 
-use crate::change::Change;
+use crate::change::LinkChange;
 use crate::element::{Element, Output, forwards, lacks};
 use crate::jitter::Jitter;
-use crate::steps::{Course, Steps};
+use crate::steps::{PlanCursor, Steps};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Packet;
 
-pub(crate) struct Extra {
-    plan: Option<Course<Duration>>,
+pub(crate) struct VariableDelay {
+    plan: Option<PlanCursor<Duration>>,
     jitter: Box<dyn Jitter>,
 }
 
-impl Extra {
+impl VariableDelay {
     /// `None` without additions.
-    pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<Extra>> {
+    pub(crate) fn new(plan: Option<Steps<Duration>>, jitter: Box<dyn Jitter>) -> Option<Box<VariableDelay>> {
         let is_needed = plan.is_some() || !jitter.is_none();
-        is_needed.then(|| Box::new(Extra { plan: plan.map(Course::new), jitter }))
+        is_needed.then(|| Box::new(VariableDelay { plan: plan.map(PlanCursor::new), jitter }))
     }
 
     /// Additional delay of a packet whose transmission ends at `now`. Not inlined: most links have none.
     #[inline(never)]
-    pub(crate) fn late(&mut self, now: Time) -> Duration {
+    pub(crate) fn delay(&mut self, now: Time) -> Duration {
         let planned = self.plan.as_mut().map_or(Duration::ZERO, |plan| plan.at(now));
-        if self.jitter.is_none() { planned } else { planned + self.jitter.late(now) }
+        if self.jitter.is_none() { planned } else { planned + self.jitter.delay(now) }
     }
 
     pub(crate) fn reorders(&self) -> bool {
@@ -31,28 +31,28 @@ impl Extra {
     }
 
     pub(crate) fn draws(&self) -> bool {
-        self.jitter.draws() || self.plan.as_ref().is_some_and(Course::draws)
+        self.jitter.draws() || self.plan.as_ref().is_some_and(PlanCursor::draws)
     }
 }
 
 /// A direction with its own link layer, and extra delay behind.
 pub(crate) struct Delayed {
     inner: Box<dyn Element>,
-    extra: Box<Extra>,
+    variable_delay: Box<VariableDelay>,
     last_arrival: Time,
 }
 
 impl Delayed {
-    pub(crate) fn new(inner: Box<dyn Element>, extra: Box<Extra>) -> Delayed {
-        Delayed { inner, extra, last_arrival: Time::ZERO }
+    pub(crate) fn new(inner: Box<dyn Element>, variable_delay: Box<VariableDelay>) -> Delayed {
+        Delayed { inner, variable_delay, last_arrival: Time::ZERO }
     }
 
     /// Delays arrivals from the `from`-th output on.
     fn delay(&mut self, from: usize, out: &mut [Output]) {
         for output in &mut out[from..] {
             if let Output::Arrives { at, .. } = output {
-                *at += self.extra.late(*at);
-                if !self.extra.reorders() {
+                *at += self.variable_delay.delay(*at);
+                if !self.variable_delay.reorders() {
                     *at = (*at).max(self.last_arrival);
                     self.last_arrival = *at;
                 }
@@ -75,15 +75,15 @@ impl Element for Delayed {
     }
 
     fn draws(&self) -> bool {
-        self.inner.draws() || self.extra.draws()
+        self.inner.draws() || self.variable_delay.draws()
     }
 
-    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         let from = out.len();
         self.inner.change(now, change, out);
         self.delay(from, out);
     }
 
-    forwards!(inner: deadline, backlog, peer, pdus, average, trouble, settings);
-    lacks!(copies, passing);
+    forwards!(inner: deadline, backlog, peer, pdus, average, failures, settings);
+    lacks!(copies, bypass);
 }

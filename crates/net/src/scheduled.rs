@@ -1,38 +1,38 @@
 //! One direction of a link with a queue that decides at dequeue or removes from the middle.
 
-use crate::arq::{self, Arq, Carried};
-use crate::change::{Change, Fixed, Setting};
-use crate::channel::{self, Air, Channel};
+use crate::arq::{self, Arq, ArqOutcome};
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel, Transmission};
 use crate::element::{Element, Output, lacks};
-use crate::propagation::Extra;
+use crate::propagation::VariableDelay;
 use crate::queue::{Dropped, Queue};
 use crate::service::{Served, Server, Service};
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
 /// Queue, service, channel and propagation delay, one packet at a time.
-pub struct Scheduled {
+pub struct ScheduledLink {
     queue: Box<dyn Queue>,
     server: Server,
     delay: Duration,
-    extra: Option<Box<Extra>>,
+    variable_delay: Option<Box<VariableDelay>>,
     keeps_order: bool,
     draws_rate: bool,
     channel: Box<dyn Channel>,
     arq: Box<dyn Arq>,
-    is_sound: bool,
-    tells_trouble: bool,
+    is_lossless: bool,
+    reports_failures: bool,
     waiting: u32,
     /// Whether the rate was set to 0.
     is_stopped: bool,
     frees_at: Time,
     /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
-    asks_at: Time,
+    dequeues_at: Time,
     last_arrival: Time,
     dropped: Dropped,
 }
 
-impl Scheduled {
+impl ScheduledLink {
     /// A direction of this rate and one-way delay.
     pub fn new(
         service: &Service,
@@ -40,50 +40,50 @@ impl Scheduled {
         queue: Box<dyn Queue>,
         channel: Box<dyn Channel>,
         arq: Box<dyn Arq>,
-    ) -> Scheduled {
-        Scheduled {
+    ) -> ScheduledLink {
+        ScheduledLink {
             queue,
-            is_sound: channel.is_perfect(),
-            tells_trouble: false,
+            is_lossless: channel.is_perfect(),
+            reports_failures: false,
             waiting: 0,
             channel,
             keeps_order: arq.keeps_order(),
             draws_rate: service.draws(),
-            extra: None,
+            variable_delay: None,
             arq,
             server: Server::new(service),
             delay,
             is_stopped: false,
             frees_at: Time::ZERO,
-            asks_at: Time::NEVER,
+            dequeues_at: Time::NEVER,
             last_arrival: Time::ZERO,
             dropped: Dropped::new(),
         }
     }
 
     /// Adds planned delay and jitter.
-    pub(crate) fn with(mut self, extra: Option<Box<Extra>>) -> Scheduled {
-        self.keeps_order &= !extra.as_ref().is_some_and(|extra| extra.reorders());
-        self.extra = extra;
+    pub(crate) fn with_variable_delay(mut self, variable_delay: Option<Box<VariableDelay>>) -> ScheduledLink {
+        self.keeps_order &= !variable_delay.as_ref().is_some_and(|variable_delay| variable_delay.reorders());
+        self.variable_delay = variable_delay;
         self
     }
 
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.is_stopped {
-            self.asks_at = Time::NEVER;
+            self.dequeues_at = Time::NEVER;
             return;
         }
         if now < self.frees_at {
-            self.asks_at = self.frees_at;
+            self.dequeues_at = self.frees_at;
             return;
         }
         let packet = self.queue.dequeue(now, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.tell_dropped(now, out);
+            self.report_drops(now, out);
         }
         match &packet {
             Some(packet) => self.transmit(now, packet, out),
-            None => self.asks_at = self.queue.ready_at(now),
+            None => self.dequeues_at = self.queue.ready_at(now),
         }
     }
 
@@ -91,15 +91,15 @@ impl Scheduled {
     fn transmit(&mut self, now: Time, packet: &Packet, out: &mut Vec<Output>) {
         debug_assert_eq!(self.queue.backlog().waiting + 1, self.waiting);
         let served = self.server.serve(now, packet.wire_bytes);
-        self.fly(served, packet, out);
+        self.propagate(served, packet, out);
         self.waiting -= 1;
-        self.asks_at = if self.waiting > 0 { self.frees_at } else { Time::NEVER };
+        self.dequeues_at = if self.waiting > 0 { self.frees_at } else { Time::NEVER };
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn fly(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
-        if !self.is_sound {
-            return self.fly_unsound(served, packet, out);
+    fn propagate(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
+        if !self.is_lossless {
+            return self.propagate_lossy(served, packet, out);
         }
         self.frees_at = served.ends;
         let at = self.arrival(served.ends, served.ends);
@@ -107,24 +107,24 @@ impl Scheduled {
     }
 
     #[inline(never)]
-    fn fly_unsound(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
-        let air = Air {
+    fn propagate_lossy(&mut self, served: Served, packet: &Packet, out: &mut Vec<Output>) {
+        let transmission = Transmission {
             start: served.begins,
             end: served.ends,
             bytes: packet.wire_bytes,
             priority: packet.priority,
             attempt: 0,
         };
-        let carried = arq::carry(&air, &mut *self.channel, &mut *self.arq);
-        self.frees_at = served.ends + carried.holds;
-        let at = self.arrival(served.ends, served.ends + carried.late);
-        if self.tells_trouble && carried != Carried::AT_ONCE {
-            out.push(Output::Troubled { packet: *packet, trouble: carried.trouble(served.ends) });
+        let outcome = arq::transmit(&transmission, &mut *self.channel, &mut *self.arq);
+        self.frees_at = served.ends + outcome.occupancy;
+        let at = self.arrival(served.ends, served.ends + outcome.delay);
+        if self.reports_failures && outcome != ArqOutcome::FIRST_TRY {
+            out.push(Output::TransmissionFailed { packet: *packet, failures: outcome.failures(served.ends) });
         }
-        out.push(if carried.delivered {
+        out.push(if outcome.is_delivered {
             Output::Arrives { packet: *packet, at }
         } else {
-            let readable = carried.is_readable(&air, &*self.channel);
+            let readable = outcome.is_readable(&transmission, &*self.channel);
             Output::Lost { packet: *packet, at, reason: LossReason::Channel, readable }
         });
     }
@@ -133,8 +133,8 @@ impl Scheduled {
     #[inline(always)]
     fn arrival(&mut self, ends: Time, done: Time) -> Time {
         let mut at = done + self.delay;
-        if let Some(extra) = &mut self.extra {
-            at += extra.late(ends);
+        if let Some(variable_delay) = &mut self.variable_delay {
+            at += variable_delay.delay(ends);
         }
         if self.keeps_order {
             at = at.max(self.last_arrival);
@@ -144,39 +144,39 @@ impl Scheduled {
     }
 
     #[cold]
-    fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn report_drops(&mut self, now: Time, out: &mut Vec<Output>) {
         self.waiting -= self.dropped.len() as u32;
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 }
 
-impl Element for Scheduled {
+impl Element for ScheduledLink {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         self.waiting += 1;
         self.queue.enqueue(now, packet, &mut self.dropped);
         if !self.dropped.is_empty() {
-            self.tell_dropped(now, out);
+            self.report_drops(now, out);
         }
         self.serve(now, out);
     }
 
-    fn handle_passing(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
-        self.fly(Served { begins: now, ends: now }, &packet, out);
+    fn handle_bypass(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        self.propagate(Served { begins: now, ends: now }, &packet, out);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now >= self.asks_at {
-            self.asks_at = Time::NEVER;
+        if now >= self.dequeues_at {
+            self.dequeues_at = Time::NEVER;
             self.serve(now, out);
         }
     }
 
     fn poll_timeout(&self) -> Time {
-        self.asks_at
+        self.dequeues_at
     }
 
-    fn tell_trouble(&mut self) -> bool {
-        self.tells_trouble = true;
+    fn report_failures(&mut self) -> bool {
+        self.reports_failures = true;
         true
     }
 
@@ -190,31 +190,31 @@ impl Element for Scheduled {
         self.queue.draws()
             || self.channel.draws()
             || self.draws_rate
-            || self.extra.as_ref().is_some_and(|extra| extra.draws())
+            || self.variable_delay.as_ref().is_some_and(|variable_delay| variable_delay.draws())
     }
 
-    fn setting(&self) -> Option<Setting> {
+    fn settings(&self) -> Option<LinkSettings> {
         let bps = match &self.server {
             Server::Rate { rate, .. } => Some(if self.is_stopped { 0 } else { rate.bps() }),
             Server::Plan(_) | Server::Trace(_) => None,
         };
-        Some(Setting { bps, delay: self.delay, loss: self.channel.share() })
+        Some(LinkSettings { bps, delay: self.delay, loss: self.channel.loss_probability() })
     }
 
-    fn refuses(&self, change: &Change) -> Option<Fixed> {
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
         let by_rate = match (&self.server, change.bps) {
             (_, None) | (Server::Rate { .. }, _) => None,
-            (Server::Plan(_), Some(_)) => Some(Fixed("its rate follows a plan")),
-            (Server::Trace(_), Some(_)) => Some(Fixed("its rate is recorded")),
+            (Server::Plan(_), Some(_)) => Some(ChangeRefused("its rate follows a plan")),
+            (Server::Trace(_), Some(_)) => Some(ChangeRefused("its rate is recorded")),
         };
-        by_rate.or_else(|| channel::refuses(&*self.channel, change))
+        by_rate.or_else(|| channel::refusal(&*self.channel, change))
     }
 
     /// The packet in transmission keeps its rate.
-    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         self.delay = change.delay.unwrap_or(self.delay);
         if let Some(share) = change.loss {
-            self.channel.set_share(share);
+            self.channel.set_loss_probability(share);
         }
         if let Some(bps) = change.bps {
             self.server = Server::new(&Service::Rate(Rate::from_bps(bps)));
@@ -223,7 +223,7 @@ impl Element for Scheduled {
         }
     }
 
-    fn wait(&mut self, _: Time) -> Option<Duration> {
+    fn queueing_delay(&mut self, _: Time) -> Option<Duration> {
         None
     }
 

@@ -8,14 +8,14 @@ use lasthop_base::{Duration, Time, Unit, Value, quantity, random};
 use std::hash::{Hash, Hasher};
 
 /// A value of a plan.
-pub trait Planned: Copy + PartialEq + PartialOrd {
+pub trait PlanValue: Copy + PartialEq + PartialOrd {
     /// Unit and range.
     const UNIT: Unit;
     /// Name in messages, such as `a rate`.
-    const CALLED: &'static str;
+    const DESCRIPTION: &'static str;
 
-    /// Converts a value of [`Planned::UNIT`].
-    fn of(value: &Value) -> Option<Self>;
+    /// Converts a value of [`PlanValue::UNIT`].
+    fn from_value(value: &Value) -> Option<Self>;
 
     /// Parses a value.
     ///
@@ -23,99 +23,99 @@ pub trait Planned: Copy + PartialEq + PartialOrd {
     /// One sentence on the fault.
     fn read(text: &str) -> Result<Self, String> {
         let value = Self::UNIT.parse(text)?;
-        Self::of(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::CALLED))
+        Self::from_value(&value).ok_or_else(|| format!("`{}` is not {}", text.trim(), Self::DESCRIPTION))
     }
 
     /// Interpolates to `other`; `share` from 0 to 1.
-    fn towards(self, other: Self, share: f64) -> Self;
+    fn interpolate(self, other: Self, share: f64) -> Self;
 }
 
-impl Planned for Duration {
+impl PlanValue for Duration {
     const UNIT: Unit = Unit::Duration(Duration::ZERO, Duration::from_secs(1000));
-    const CALLED: &'static str = "a delay";
+    const DESCRIPTION: &'static str = "a delay";
 
-    fn of(value: &Value) -> Option<Duration> {
+    fn from_value(value: &Value) -> Option<Duration> {
         match value {
             Value::Duration(delay) => Some(*delay),
             _ => None,
         }
     }
 
-    fn towards(self, other: Duration, share: f64) -> Duration {
+    fn interpolate(self, other: Duration, share: f64) -> Duration {
         Duration::from_secs_f64(self.as_secs() + share * (other.as_secs() - self.as_secs()))
     }
 }
 
 /// A rate, bit/s; 0 is allowed.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Hash, Debug)]
-pub(crate) struct Pace(pub(crate) u64);
+pub(crate) struct PlannedRate(pub(crate) u64);
 
-impl Planned for Pace {
+impl PlanValue for PlannedRate {
     const UNIT: Unit = Unit::Rate;
-    const CALLED: &'static str = "a rate";
+    const DESCRIPTION: &'static str = "a rate";
 
-    fn of(value: &Value) -> Option<Pace> {
+    fn from_value(value: &Value) -> Option<PlannedRate> {
         match value {
-            Value::Rate(rate) => Some(Pace(rate.bps())),
+            Value::Rate(rate) => Some(PlannedRate(rate.bps())),
             _ => None,
         }
     }
 
     /// Accepts `0 bit/s`.
-    fn read(text: &str) -> Result<Pace, String> {
+    fn read(text: &str) -> Result<PlannedRate, String> {
         match quantity::split(text.trim()) {
-            Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(Pace(0)),
+            Ok((0.0, unit)) if Unit::Rate.parse(&format!("1 {unit}")).is_ok() => Ok(PlannedRate(0)),
             _ => {
                 let value = Unit::Rate.parse(text)?;
-                Pace::of(&value).ok_or_else(|| format!("`{}` is not a rate", text.trim()))
+                PlannedRate::from_value(&value).ok_or_else(|| format!("`{}` is not a rate", text.trim()))
             }
         }
     }
 
-    fn towards(self, other: Pace, share: f64) -> Pace {
+    fn interpolate(self, other: PlannedRate, share: f64) -> PlannedRate {
         let (low, high) = (self.0 as f64, other.0 as f64);
-        Pace((low + share * (high - low)) as u64)
+        PlannedRate((low + share * (high - low)) as u64)
     }
 }
 
 /// A share of packets, 0 to 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Share(pub f64);
+pub struct PacketShare(pub f64);
 
-impl Hash for Share {
+impl Hash for PacketShare {
     /// Hashes the bits.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.to_bits().hash(state);
     }
 }
 
-impl Planned for Share {
+impl PlanValue for PacketShare {
     const UNIT: Unit = Unit::Probability(0.0, 1.0);
-    const CALLED: &'static str = "a share";
+    const DESCRIPTION: &'static str = "a share";
 
-    fn of(value: &Value) -> Option<Share> {
+    fn from_value(value: &Value) -> Option<PacketShare> {
         match value {
-            Value::Number(share) => Some(Share(*share)),
+            Value::Number(share) => Some(PacketShare(*share)),
             _ => None,
         }
     }
 
-    fn towards(self, other: Share, share: f64) -> Share {
-        Share(self.0 + share * (other.0 - self.0))
+    fn interpolate(self, other: PacketShare, share: f64) -> PacketShare {
+        PacketShare(self.0 + share * (other.0 - self.0))
     }
 }
 
 /// Values and their lengths; at least one step, no empty step.
 #[derive(Clone, Hash, Debug, PartialEq)]
 pub struct Steps<V> {
-    steps: Vec<Step<V>>,
+    steps: Vec<PlanStep<V>>,
     length: Duration,
     /// Seed of the draws; without a seed a range counts as its middle.
     seed: Option<u64>,
 }
 
 #[derive(Clone, Copy, Hash, Debug, PartialEq)]
-struct Step<V> {
+struct PlanStep<V> {
     low: V,
     high: V,
     /// End, from the start of a pass.
@@ -125,7 +125,7 @@ struct Step<V> {
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(1_000_000);
 
-impl<V: Planned> Steps<V> {
+impl<V: PlanValue> Steps<V> {
     /// Parses `5 ms for 10 s, 20..60 ms for 15 s`; a range's lower end may omit the unit.
     ///
     /// # Errors
@@ -134,17 +134,17 @@ impl<V: Planned> Steps<V> {
         let mut steps = Vec::new();
         let mut ends = Duration::ZERO;
         for step in text.split(',') {
-            let told = || format!("`{}` is not {} and a time", step.trim(), V::CALLED);
-            let (values, span) = step.split_once(" for ").ok_or_else(told)?;
+            let not_a_step = || format!("`{}` is not {} and a time", step.trim(), V::DESCRIPTION);
+            let (values, span) = step.split_once(" for ").ok_or_else(not_a_step)?;
             let (low, high) = range(values)?;
             let Value::Duration(span) = Unit::Duration(SHORTEST, LONGEST).parse(span)? else {
-                return Err(told());
+                return Err(not_a_step());
             };
             if low > high {
                 return Err(format!("`{}`: put the lower end first", values.trim()));
             }
             ends += span;
-            steps.push(Step { low, high, ends });
+            steps.push(PlanStep { low, high, ends });
         }
         Ok(Steps { steps, length: ends, seed: None })
     }
@@ -188,12 +188,12 @@ impl<V: Planned> Steps<V> {
             let count = pass.wrapping_mul(self.steps.len() as u64).wrapping_add(number as u64);
             random::unit_interval(random::derive(seed, 1 + (count % u64::from(u32::MAX)) as u32))
         });
-        (step.low.towards(step.high, share), holds)
+        (step.low.interpolate(step.high, share), holds)
     }
 }
 
 /// Parses `5 ms` or `5..25 ms`.
-fn range<V: Planned>(text: &str) -> Result<(V, V), String> {
+fn range<V: PlanValue>(text: &str) -> Result<(V, V), String> {
     let Some((low, high)) = text.split_once("..") else {
         let value = V::read(text)?;
         return Ok((value, value));
@@ -209,16 +209,16 @@ fn range<V: Planned>(text: &str) -> Result<(V, V), String> {
 
 /// A plan with a cache of the last step.
 #[derive(Clone, Debug)]
-pub(crate) struct Course<V> {
+pub(crate) struct PlanCursor<V> {
     steps: Steps<V>,
     value: V,
     holds: [Time; 2],
 }
 
-impl<V: Planned> Course<V> {
-    pub(crate) fn new(steps: Steps<V>) -> Course<V> {
+impl<V: PlanValue> PlanCursor<V> {
+    pub(crate) fn new(steps: Steps<V>) -> PlanCursor<V> {
         let (value, holds) = steps.at(Time::ZERO);
-        Course { steps, value, holds }
+        PlanCursor { steps, value, holds }
     }
 
     #[inline]
@@ -250,9 +250,9 @@ mod tests {
         assert_eq!(steps.at(secs(10)), (ms(40), [secs(10), secs(15)]));
         assert_eq!(steps.at(secs(44)), (ms(40), [secs(40), secs(45)]));
         assert!(!steps.draws());
-        let shares = Steps::<Share>::parse("0.5 % for 14.95 s, 0.5 for 50 ms").unwrap();
-        assert_eq!(shares.at(secs(14)).0, Share(0.005));
-        assert_eq!(shares.at(secs(15) - ms(1)).0, Share(0.5));
+        let shares = Steps::<PacketShare>::parse("0.5 % for 14.95 s, 0.5 for 50 ms").unwrap();
+        assert_eq!(shares.at(secs(14)).0, PacketShare(0.005));
+        assert_eq!(shares.at(secs(15) - ms(1)).0, PacketShare(0.5));
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod tests {
         {
             assert!(Steps::<Duration>::parse(text).is_err(), "{text}");
         }
-        assert!(Steps::<Share>::parse("2 for 1 s").is_err());
+        assert!(Steps::<PacketShare>::parse("2 for 1 s").is_err());
         let same = Steps::<Duration>::parse("5 ms..25 ms for 1 s").unwrap();
         assert_eq!(same, Steps::<Duration>::parse("5..25 ms for 1 s").unwrap());
     }

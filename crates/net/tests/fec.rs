@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Line, Output, channel, fec};
+use lasthop_net::{Config, Element, LinkDirection, Output, channel, fec};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ type End = (u64, Time, bool);
 
 /// Fates of packets of these sizes at these times.
 fn offered(config: &Config, seed: u64, packets: &[(Time, u32)]) -> Vec<End> {
-    let Line::Element(mut link) = Line::new(config, Stream::named(seed, "channel")) else {
+    let LinkDirection::Element(mut link) = LinkDirection::new(config, Stream::named(seed, "channel")) else {
         panic!("a coded direction is an element");
     };
     let mut out = Vec::new();

@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Line, Output, arq, channel, queue, rlc};
+use lasthop_net::{Config, LinkDirection, Output, arq, channel, queue, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 
 fn packet(number: u64) -> Packet {
@@ -30,9 +30,9 @@ fn config(duplicate: f64, corrupt: f64) -> Config {
 }
 
 /// Fates of packets every `apart` ms, with copies as in the engine: number, time, damage, reason of a loss.
-fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
-    let mut line = Line::new(config, Stream::named(1, "channel"));
-    let Line::Element(element) = &mut line else { panic!("an element") };
+fn deliveries(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Option<LossReason>)> {
+    let mut line = LinkDirection::new(config, Stream::named(1, "channel"));
+    let LinkDirection::Element(element) = &mut line else { panic!("an element") };
     let (mut out, mut all) = (Vec::new(), Vec::new());
     for number in 0..count {
         let now = Time::ZERO + Duration::from_millis(number * apart);
@@ -41,7 +41,7 @@ fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Opt
             element.handle_timeout(due, &mut out);
         }
         element.handle_packet(now, packet(number), &mut out);
-        if let Some(Output::Copied { packet }) = out.last().copied() {
+        if let Some(Output::Duplicate { packet }) = out.last().copied() {
             out.pop();
             element.handle_copy(now, Packet { number: packet.number + 1_000_000, ..packet }, &mut out);
         }
@@ -61,7 +61,7 @@ fn carried(config: &Config, count: u64, apart: u64) -> Vec<(u64, Time, bool, Opt
 #[test]
 fn a_copy_comes_right_behind_and_is_not_copied_again() {
     let ms = |millis| Time::ZERO + Duration::from_millis(millis);
-    let all = carried(&config(1.0, 0.0), 3, 10);
+    let all = deliveries(&config(1.0, 0.0), 3, 10);
     let copy = 1_000_000;
     let expected = [(0, 21), (copy, 22), (1, 31), (copy + 1, 32), (2, 41), (copy + 2, 42)];
     assert_eq!(all, expected.map(|(number, at)| (number, ms(at), false, None)));
@@ -69,7 +69,7 @@ fn a_copy_comes_right_behind_and_is_not_copied_again() {
     let mut short = config(1.0, 0.0);
     short.queue = Choice::named(lasthop_net::admission::ALL, "drop_tail");
     short.queue.values.set("packets", Value::Count(1));
-    let lost = carried(&short, 100, 1).iter().filter(|(.., lost)| lost.is_some()).count();
+    let lost = deliveries(&short, 100, 1).iter().filter(|(.., lost)| lost.is_some()).count();
     assert!((95..=100).contains(&lost), "{lost}");
 }
 
@@ -79,7 +79,7 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
         (count as f64 / of - share).abs() < 5.0 * (share * (1.0 - share) / of).sqrt()
     };
     let damaged = |config: &Config| -> Vec<u64> {
-        let all = carried(config, 100_000, 2);
+        let all = deliveries(config, 100_000, 2);
         all.iter()
             .filter(|(number, _, damaged, _)| *damaged && *number < 1_000_000)
             .map(|one| one.0)
@@ -87,7 +87,7 @@ fn shares_are_as_told_and_each_is_drawn_by_itself() {
     };
     let alone = damaged(&config(0.0, 0.01));
     assert!(is_near(alone.len(), 100_000.0, 0.01), "{}", alone.len());
-    let copies = carried(&config(0.02, 0.01), 100_000, 2);
+    let copies = deliveries(&config(0.02, 0.01), 100_000, 2);
     let copies: Vec<bool> = copies.iter().filter(|one| one.0 >= 1_000_000).map(|one| one.2).collect();
     assert!(is_near(copies.len(), 100_000.0, 0.02), "{}", copies.len());
     // Copies are damaged independently.
@@ -106,7 +106,7 @@ fn damage_does_not_change_which_packets_the_channel_destroys() {
             if scheduled {
                 config.queue = Choice::named(queue::ALL, "codel");
             }
-            let all = carried(&config, 5_000, 2);
+            let all = deliveries(&config, 5_000, 2);
             all.iter().filter(|(.., lost)| lost.is_some()).map(|one| one.0).collect::<Vec<u64>>()
         };
         assert!(lost(0.0).len() > 400);
@@ -126,9 +126,9 @@ fn residual_losses_come_behind_the_link_layer() {
             config.channel = Choice::named(channel::ALL, "iid");
             config.channel.values.set("loss", Value::Number(0.1));
         }
-        let before = carried(&config, count, 20);
+        let before = deliveries(&config, count, 20);
         config.residual_loss = 0.05;
-        let after = carried(&config, count, 20);
+        let after = deliveries(&config, count, 20);
         assert_eq!(before.len(), after.len(), "{arq}");
         let mut lost = 0;
         for (one, other) in before.iter().zip(&after) {
@@ -146,7 +146,7 @@ fn residual_losses_come_behind_the_link_layer() {
 fn residual_losses_come_in_bursts() {
     let mut config = config(0.0, 0.0);
     (config.residual_loss, config.residual_burst) = (0.05, Some(5.0));
-    let lost: Vec<bool> = carried(&config, 100_000, 2).iter().map(|one| one.3.is_some()).collect();
+    let lost: Vec<bool> = deliveries(&config, 100_000, 2).iter().map(|one| one.3.is_some()).collect();
     let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
     let total = lost.iter().filter(|lost| **lost).count();
     // 1,000 bursts; a geometric length of mean 5 has a standard deviation of 4.5.

@@ -5,7 +5,7 @@
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_net::service::{Light, LightTrace, Service, SizeDelays, Trace};
-use lasthop_net::{Config, Line, Output, Passage, admission, channel, queue};
+use lasthop_net::{Config, LinkDirection, Output, Passage, admission, channel, queue};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
 use std::sync::Arc;
 
@@ -45,22 +45,22 @@ fn config(timer_millis: u64) -> Config {
     config
 }
 
-fn line(config: &Config) -> Line {
-    Line::new(config, Stream::named(7, "channel"))
+fn line(config: &Config) -> LinkDirection {
+    LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
 /// Arrival of each packet; `None`: lost.
-fn sent(mut line: Line, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
+fn sent(mut line: LinkDirection, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
     let mut arrivals = vec![None; packets.len()];
     let mut out = Vec::new();
     for (number, (now, bytes)) in packets.iter().enumerate() {
         let packet = &mut packet(number as u64, *bytes);
         match &mut line {
-            Line::Link(link) => match link.carry(*now, packet) {
+            LinkDirection::Link(link) => match link.carry(*now, packet) {
                 Passage::Arrives { at } => arrivals[number] = Some(at),
                 Passage::Lost { .. } => {}
             },
-            Line::Element(element) => {
+            LinkDirection::Element(element) => {
                 while element.poll_timeout() <= *now {
                     element.handle_timeout(element.poll_timeout(), &mut out);
                 }
@@ -68,7 +68,7 @@ fn sent(mut line: Line, packets: &[(Time, u32)]) -> Vec<Option<Time>> {
             }
         }
     }
-    if let Line::Element(element) = &mut line {
+    if let LinkDirection::Element(element) = &mut line {
         while element.poll_timeout() < Time::NEVER {
             element.handle_timeout(element.poll_timeout(), &mut out);
         }
@@ -245,16 +245,18 @@ fn trouble_is_told_of_on_a_train_and_behind_it() {
         for asks in [false, true] {
             let mut line = line(&config);
             if asks {
-                line.tell_trouble();
+                line.report_failures();
             }
-            let Line::Element(mut element) = line else { panic!("a direction with trains is an element") };
+            let LinkDirection::Element(mut element) = line else {
+                panic!("a direction with trains is an element")
+            };
             let mut out = Vec::new();
             (0..5).for_each(|number| element.handle_packet(Time::ZERO, packet(number, FULL), &mut out));
             while element.poll_timeout() < Time::NEVER {
                 element.handle_timeout(element.poll_timeout(), &mut out);
             }
             let troubled = out.iter().filter_map(|output| match output {
-                Output::Troubled { packet, trouble } => Some((packet.number, trouble.failed)),
+                Output::TransmissionFailed { packet, failures } => Some((packet.number, failures.failed)),
                 _ => None,
             });
             let expected: Vec<(u64, u32)> =

@@ -1,9 +1,9 @@
 //! Variable delays: jitter and plans, behind every kind of direction.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::service::{Plan, Service};
+use lasthop_net::service::{RatePlan, Service};
 use lasthop_net::steps::Steps;
-use lasthop_net::{Config, Line, Output, Passage, arq, jitter, queue, rlc};
+use lasthop_net::{Config, LinkDirection, Output, Passage, arq, jitter, queue, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
 use std::sync::Arc;
 
@@ -42,17 +42,17 @@ fn with_jitter(reorders: bool) -> Config {
 }
 
 /// Delay of each of `count` packets every `apart` ms, by number, ms; and whether one overtook another.
-fn travel(mut line: Line, count: u64, apart: u64) -> (Vec<f64>, bool) {
+fn travel(mut line: LinkDirection, count: u64, apart: u64) -> (Vec<f64>, bool) {
     let mut arrivals: Vec<(u64, Time)> = Vec::new();
     let mut out = Vec::new();
     for number in 0..count {
         let now = at(apart * number);
         match &mut line {
-            Line::Link(link) => match link.carry(now, &mut packet(number)) {
+            LinkDirection::Link(link) => match link.carry(now, &mut packet(number)) {
                 Passage::Arrives { at } => arrivals.push((number, at)),
                 Passage::Lost { .. } => panic!("nothing is lost here"),
             },
-            Line::Element(element) => {
+            LinkDirection::Element(element) => {
                 while element.poll_timeout() <= now {
                     element.handle_timeout(element.poll_timeout(), &mut out);
                 }
@@ -60,7 +60,7 @@ fn travel(mut line: Line, count: u64, apart: u64) -> (Vec<f64>, bool) {
             }
         }
     }
-    if let Line::Element(element) = &mut line {
+    if let LinkDirection::Element(element) = &mut line {
         while element.poll_timeout() < at(apart * count + 10_000) {
             element.handle_timeout(element.poll_timeout(), &mut out);
         }
@@ -75,8 +75,8 @@ fn travel(mut line: Line, count: u64, apart: u64) -> (Vec<f64>, bool) {
     (arrivals.iter().map(|(number, due)| due.since(at(apart * number)).as_millis()).collect(), overtakes)
 }
 
-fn line(config: &Config) -> Line {
-    Line::new(config, Stream::named(7, "channel"))
+fn line(config: &Config) -> LinkDirection {
+    LinkDirection::new(config, Stream::named(7, "channel"))
 }
 
 /// Uniform on 0 to 10 ms. Distant packets have the distribution's mean. Of packets 2 ms apart, those with reordering
@@ -117,7 +117,7 @@ fn every_kind_of_direction_varies_alike() {
 #[test]
 fn a_handover_is_three_plans() {
     let mut config = config();
-    let plan = Plan::parse("8 Mbit/s for 1 s, 0 bit/s for 100 ms, 8 Mbit/s for 10 s").expect("a plan");
+    let plan = RatePlan::parse("8 Mbit/s for 1 s, 0 bit/s for 100 ms, 8 Mbit/s for 10 s").expect("a plan");
     config.service = Service::Plan(Arc::new(plan));
     config.delay_plan = Some(Steps::parse("0 ms for 1.1 s, 30 ms for 10 s").expect("a plan"));
     let (took, overtakes) = travel(line(&config), 120, 10);
@@ -134,7 +134,7 @@ fn both_directions_draw_alike() {
     config.delay_plan = Some(Steps::parse("0..25 ms for 15 s").expect("a plan"));
     let of = |side: &str, seed: u64| {
         let plans = Stream::named(seed, "link.plans");
-        travel(Line::in_link(&config, Stream::named(seed, side), plans), 400, 100).0
+        travel(LinkDirection::in_link(&config, Stream::named(seed, side), plans), 400, 100).0
     };
     let (down, up) = (of("down", 1), of("up", 1));
     assert_eq!(down, up);

@@ -1,12 +1,12 @@
 //! RLC: closed forms of throughput, and fates of single SDUs.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::arq::Parts;
+use lasthop_net::arq::DirectionParts;
 use lasthop_net::channel::Channel;
-use lasthop_net::counters::Counters;
-use lasthop_net::discipline::Place;
+use lasthop_net::counters::RlcCounters;
+use lasthop_net::discipline::QueueContext;
 use lasthop_net::rlc::Rlc;
-use lasthop_net::service::{Plan, Service};
+use lasthop_net::service::{RatePlan, Service};
 use lasthop_net::{Config, Element, Output, admission, channel, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, LinkReport, LossReason, Packet, Priority};
 use std::sync::Arc;
@@ -60,10 +60,10 @@ fn ends(outputs: Vec<Output>) -> Vec<End> {
         .filter_map(|output| match output {
             Output::Arrives { packet, at } => Some((packet.number, at, None)),
             Output::Lost { packet, at, reason, .. } => Some((packet.number, at, Some(reason))),
-            Output::GivenUp { .. }
-            | Output::Troubled { .. }
-            | Output::Copied { .. }
-            | Output::Across(_)
+            Output::LossNoticed { .. }
+            | Output::TransmissionFailed { .. }
+            | Output::Duplicate { .. }
+            | Output::ToPeer(_)
             | Output::Report(_) => None,
         })
         .collect()
@@ -77,10 +77,13 @@ fn built(config: &Config, seed: u64) -> Rlc {
 
 /// None of the queues here draws.
 fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
-    let place =
-        Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(0, "queue"), hosts: None };
+    let place = QueueContext {
+        rate: config.service.rate_at(Time::ZERO),
+        random: Stream::named(0, "queue"),
+        hosts: None,
+    };
     let queue = (config.queue.build)(&config.queue.values, place);
-    let parts = Parts {
+    let parts = DirectionParts {
         service: config.service.clone(),
         delay: config.delay,
         queue,
@@ -91,7 +94,7 @@ fn with_channel(config: &Config, channel: Box<dyn Channel>) -> Rlc {
 }
 
 /// Fates of packets of `bytes` that all join at time zero.
-fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, Counters) {
+fn offer(config: &Config, count: u64, bytes: u32, until: Time) -> (Vec<End>, RlcCounters) {
     let mut link = built(config, 3);
     let mut out = Vec::new();
     (0..count).for_each(|number| link.handle_packet(Time::ZERO, packet(number, bytes), &mut out));
@@ -159,7 +162,7 @@ fn a_pdu_that_an_interval_has_no_room_for_takes_several() {
 /// at 160 ms. The next PDU begins with the second interval after the outage.
 #[test]
 fn an_outage_by_plan_carries_nothing() {
-    let plan = Plan::parse("5 kbit/s for 60 ms, 0 bit/s for 100 ms").unwrap();
+    let plan = RatePlan::parse("5 kbit/s for 60 ms, 0 bit/s for 100 ms").unwrap();
     let config = Config { service: Service::Plan(Arc::new(plan)), ..config(&[]) };
     let (ends, _) = offer(&config, 2, 40, at(10_000));
     let arrived: Vec<Time> = ends.iter().map(|end| end.1).collect();
@@ -191,17 +194,18 @@ struct Losing {
 }
 
 impl Channel for Losing {
-    fn transmit(&mut self, _: &channel::Air) -> channel::Reception {
+    fn transmit(&mut self, _: &channel::Transmission) -> channel::Reception {
         self.next += 1;
-        match self.blocks.contains(&(self.next - 1)) {
-            true => channel::Reception::Lost,
-            false => channel::Reception::Intact,
+        if self.blocks.contains(&(self.next - 1)) {
+            channel::Reception::Lost
+        } else {
+            channel::Reception::Intact
         }
     }
 }
 
 /// One SDU of a whole block (22 PDUs) every 20 ms from time zero.
-fn whole_blocks(config: &Config, blocks: &'static [u64], count: u64) -> (Vec<End>, Counters) {
+fn whole_blocks(config: &Config, blocks: &'static [u64], count: u64) -> (Vec<End>, RlcCounters) {
     let mut link = with_channel(config, Box::new(Losing { blocks, next: 0 }));
     let mut out = Vec::new();
     for number in 0..count {
@@ -254,9 +258,9 @@ fn when_the_wait_is_over_what_is_whole_goes_up_as_far_as_the_next_hole() {
 fn a_discard_is_announced_or_waited_for() {
     // No retransmissions: SDU 1 is discarded at its loss report, at 60 ms, and the next block announces that at 90 ms.
     let none = ("retransmissions", Value::Count(0));
-    let (told, _) = whole_blocks(&config(&[none.clone(), wait(MS * 300)]), &[1], 5);
-    assert!(told.contains(&(1, at(90), Some(LossReason::Discarded))), "{told:?}");
-    assert!(told.contains(&(2, at(90), None)), "{told:?}");
+    let (outcomes, _) = whole_blocks(&config(&[none.clone(), wait(MS * 300)]), &[1], 5);
+    assert!(outcomes.contains(&(1, at(90), Some(LossReason::Discarded))), "{outcomes:?}");
+    assert!(outcomes.contains(&(2, at(90), None)), "{outcomes:?}");
     let silent = config(&[none, wait(MS * 300), ("announce", Value::Flag(false))]);
     let (untold, _) = whole_blocks(&silent, &[1], 5);
     // SDU 2 is complete at 70 ms and waits 300 ms.
@@ -278,7 +282,7 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
     let given_up: Vec<(u64, Time)> = out
         .iter()
         .filter_map(|one| match one {
-            Output::GivenUp { packet, at } => Some((packet.number, *at)),
+            Output::LossNoticed { packet, at } => Some((packet.number, *at)),
             _ => None,
         })
         .collect();
@@ -286,16 +290,16 @@ fn the_host_hears_of_an_unannounced_discard_when_the_wait_is_over() {
 }
 
 /// Both directions of a link with 10 ms of delay and these rates, coupled.
-struct Both {
+struct LinkPair {
     lines: [Rlc; 2],
     out: [Vec<Output>; 2],
 }
 
-impl Both {
-    fn new(configs: [&Config; 2], lost: [&'static [u64]; 2]) -> Both {
+impl LinkPair {
+    fn new(configs: [&Config; 2], lost: [&'static [u64]; 2]) -> LinkPair {
         let line =
             |side: usize| with_channel(configs[side], Box::new(Losing { blocks: lost[side], next: 0 }));
-        Both { lines: [line(0), line(1)], out: [Vec::new(), Vec::new()] }
+        LinkPair { lines: [line(0), line(1)], out: [Vec::new(), Vec::new()] }
     }
 
     fn send(&mut self, side: usize, now: Time, packet: Packet) {
@@ -313,14 +317,14 @@ impl Both {
             self.lines[side].handle_timeout(now, &mut decided);
             for output in decided {
                 match output {
-                    Output::Across(across) => self.lines[1 - side].handle_across(now, across),
+                    Output::ToPeer(message) => self.lines[1 - side].handle_peer_message(now, message),
                     other => self.out[side].push(other),
                 }
             }
         }
     }
 
-    fn counters(&self) -> [Counters; 2] {
+    fn counters(&self) -> [RlcCounters; 2] {
         [0, 1].map(|side| *self.lines[side].rlc().expect("counters"))
     }
 }
@@ -336,7 +340,7 @@ fn a_poll_is_answered_in_the_other_direction_and_the_missing_are_sent_again() {
     // Blocks at 0, 20, 40 ms, the second lost. The third has the last PDU and polls, arriving at 70 ms. The status
     // takes the other direction's block of 80 ms, arrives at 110, and SDU 1 is retransmitted at 120: arrival at 150.
     let config = polled(&[]);
-    let mut both = Both::new([&config, &config], [&[1], &[]]);
+    let mut both = LinkPair::new([&config, &config], [&[1], &[]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
     both.run(at(10_000));
     let expected = [(0, 30), (1, 150), (2, 150)].map(|(number, millis)| (number, at(millis), None));
@@ -354,7 +358,7 @@ fn a_lost_status_is_recovered_by_the_poll_timer() {
     // had arrived, carries a poll at 340, arriving at 370. Status at 380, arriving at 410; SDU 1 is retransmitted at
     // 420 and arrives at 450.
     let config = polled(&[("wait", Value::Duration(MS * 1000))]);
-    let mut both = Both::new([&config, &config], [&[1], &[0]]);
+    let mut both = LinkPair::new([&config, &config], [&[1], &[0]]);
     (0..3).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
     both.run(at(10_000));
     let expected = [(0, 30), (1, 450), (2, 450)].map(|(number, millis)| (number, at(millis), None));
@@ -368,7 +372,7 @@ fn a_lost_last_block_of_which_no_status_can_tell_is_recovered_by_the_poll_timer(
     // The poll is lost with all of SDU 0, so nothing is missing at the receiver. At 300 ms the last PDU is
     // retransmitted, arriving at 330; the status of 340 lists the other 21, arriving at 370; these 21 are sent at 380.
     let config = polled(&[]);
-    let mut both = Both::new([&config, &config], [&[0], &[]]);
+    let mut both = LinkPair::new([&config, &config], [&[0], &[]]);
     both.send(0, Time::ZERO, packet(0, 880));
     both.run(at(10_000));
     assert_eq!(ends(both.out[0].clone()), [(0, at(410), None)]);
@@ -381,7 +385,7 @@ fn status_takes_room_from_the_other_directions_data() {
     let mut slow = config(&[]);
     slow.service = Service::Rate(Rate::from_bps(64_000));
     let delivered = |down: &Config| {
-        let mut both = Both::new([down, &slow], [&[], &[]]);
+        let mut both = LinkPair::new([down, &slow], [&[], &[]]);
         (0..2000).for_each(|number| {
             both.send(0, Time::ZERO, packet(number, 880));
             both.send(1, Time::ZERO, packet(number, 40));
@@ -399,7 +403,7 @@ fn status_takes_room_from_the_other_directions_data() {
 fn the_prohibit_timer_holds_status_back() {
     let count = |prohibit: Duration| {
         let down = polled(&[("poll_pdus", Value::Count(1)), ("prohibit", Value::Duration(prohibit))]);
-        let mut both = Both::new([&down, &config(&[])], [&[], &[]]);
+        let mut both = LinkPair::new([&down, &config(&[])], [&[], &[]]);
         (0..2000).for_each(|number| both.send(0, Time::ZERO, packet(number, 880)));
         both.run(at(10_000));
         both.counters()[0].statuses
@@ -424,7 +428,7 @@ fn with_polls_every_sdu_ends_once_however_much_is_lost() {
             ]);
             let config = lossy(config, 0.3);
             let line = |side| built(&config, side);
-            let mut both = Both { lines: [line(1), line(2)], out: [Vec::new(), Vec::new()] };
+            let mut both = LinkPair { lines: [line(1), line(2)], out: [Vec::new(), Vec::new()] };
             (0..500).for_each(|number| {
                 both.send(0, Time::ZERO, packet(number, 1000));
                 both.send(1, at(number), packet(number, 100));
@@ -491,7 +495,7 @@ fn every_sdu_ends_once_and_both_ends_forget_it() {
 fn a_changing_rate_changes_the_blocks_and_is_reported() {
     let mut config = config(&[]);
     config.service =
-        Service::Plan(Arc::new(Plan::parse("384 kbit/s for 1 s, 64 kbit/s for 1 s").expect("a plan")));
+        Service::Plan(Arc::new(RatePlan::parse("384 kbit/s for 1 s, 64 kbit/s for 1 s").expect("a plan")));
     let mut link = built(&config, 1);
     let mut out = Vec::new();
     (0..1000).for_each(|number| link.handle_packet(Time::ZERO, packet(number, 1540), &mut out));

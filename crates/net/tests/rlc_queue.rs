@@ -2,7 +2,7 @@
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Line, Output, admission, queue, rlc};
+use lasthop_net::{Config, Element, LinkDirection, Output, admission, queue, rlc};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 
 fn packet(number: u64, priority: Priority) -> Packet {
@@ -26,9 +26,9 @@ fn packet(number: u64, priority: Priority) -> Packet {
 
 /// 384 kbit/s: blocks of 22 PDUs every 20 ms.
 fn link(queue: Config) -> Box<dyn Element> {
-    match Line::new(&queue, Stream::named(1, "channel")) {
-        Line::Element(element) => element,
-        Line::Link(_) => panic!("RLC is an element"),
+    match LinkDirection::new(&queue, Stream::named(1, "channel")) {
+        LinkDirection::Element(element) => element,
+        LinkDirection::Link(_) => panic!("RLC is an element"),
     }
 }
 

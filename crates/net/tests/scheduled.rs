@@ -3,9 +3,9 @@
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
 use lasthop_net::arq::{self, LinkLayer};
 use lasthop_net::queue::{Dropped, Queue};
-use lasthop_net::scheduled::Scheduled;
+use lasthop_net::scheduled::ScheduledLink;
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Line, Output, Passage, channel, queue};
+use lasthop_net::{Config, Element, LinkDirection, Output, Passage, channel, queue};
 use lasthop_wire::{Backlog, Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::collections::VecDeque;
 
@@ -57,7 +57,7 @@ fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
     let mut config = config.clone();
     config.queue = Choice::named(queue::ALL, "tag_drop");
     config.queue.values.set("packets", Value::Count(limit));
-    let Line::Element(element) = Line::new(&config, Stream::named(7, "channel")) else {
+    let LinkDirection::Element(element) = LinkDirection::new(&config, Stream::named(7, "channel")) else {
         panic!("a queue that decides on leaving is no link");
     };
     by_scheduled(element, arrivals)
@@ -67,7 +67,7 @@ fn by_tag_drop(config: &Config, limit: u64, arrivals: &[(Time, u32)]) -> Fates {
 type Fates = Vec<(u64, Time, Option<LossReason>)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
-    let Line::Link(mut link) = Line::new(config, Stream::named(7, "channel")) else {
+    let LinkDirection::Link(mut link) = LinkDirection::new(config, Stream::named(7, "channel")) else {
         panic!("a drop-tail queue is first in, first out");
     };
     let fates = arrivals.iter().enumerate().map(|(number, (now, bytes))| {
@@ -82,10 +82,10 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
 fn by_element(config: &Config, limit: usize, arrivals: &[(Time, u32)]) -> Fates {
     let queue = Fifo { limit, packets: VecDeque::new() };
     let channel = (config.channel.build)(&config.channel.values, Stream::named(7, "channel"));
-    let LinkLayer::Repeat(arq) = (config.arq.build)(&config.arq.values) else {
+    let LinkLayer::PerPacket(arq) = (config.arq.build)(&config.arq.values) else {
         panic!("this ARQ repeats packets");
     };
-    let scheduled = Scheduled::new(&config.service, config.delay, Box::new(queue), channel, arq);
+    let scheduled = ScheduledLink::new(&config.service, config.delay, Box::new(queue), channel, arq);
     by_scheduled(Box::new(scheduled), arrivals)
 }
 
@@ -137,7 +137,7 @@ fn a_scheduled_fifo_is_a_link() {
 
 #[test]
 fn without_tags_a_queue_that_drops_tags_is_drop_tail() {
-    // Without a channel, because `Line::new` takes a draw of the stream for its queue.
+    // Without a channel, because `LinkDirection::new` takes a draw of the stream for its queue.
     let mut config = Config::wire(Service::Rate(Rate::from_bps(2_000_000)), Duration::from_millis(1));
     config.queue.values.set("packets", Value::Count(5));
     let mut random = Stream::named(3, "arrivals");

@@ -88,12 +88,13 @@ fn refuse_differences(reader: &Reader<'_>, place: Span, links: &[Link], link: &L
             return Err(differ(reader, place, "arq", [&here, &first], &name));
         }
         let own = all().find(|other| other.sender == here.sender).unwrap_or(first);
-        let speaks = |one: &Direction<'_>| match medium.alike_if_said.first() {
+        let speaks = |one: &Direction<'_>| match medium.equal_if_set.first() {
             Some(count) => one.config.arq.values.count(count) > 0,
             None => false,
         };
         let speaker = if speaks(&here) { all().find(speaks).unwrap_or(here) } else { here };
-        let with = [(medium.alike, first), (medium.alike_of_sender, own), (medium.alike_if_said, speaker)];
+        let with =
+            [(medium.equal_in_cell, first), (medium.equal_per_sender, own), (medium.equal_if_set, speaker)];
         for (parameter, other) in
             with.iter().flat_map(|(list, other)| list.iter().map(move |one| (one, other)))
         {

@@ -13,7 +13,7 @@ use crate::traces;
 use crate::tree::{Entry, Table};
 use lasthop_base::{Duration, Rate};
 use lasthop_net::link::Config;
-use lasthop_net::service::{Plan, Service};
+use lasthop_net::service::{RatePlan, Service};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
@@ -131,7 +131,7 @@ fn direction(
             reader.catalogue.link.answer(&mut config, question, answer);
         }
     }
-    if let (Some(place), true) = (fields.place("light"), config.decides()) {
+    if let (Some(place), true) = (fields.place("light"), config.schedules_itself()) {
         let arq = config.arq.info.name;
         return Err(reader
             .problem(place, format!("{}: arq = \"{arq}\" schedules its own transmissions", head.key("light")))
@@ -181,7 +181,7 @@ fn service(reader: &Reader<'_>, head: Head<'_>, fields: &Fields) -> Result<Servi
         return traces::read(reader, &head.key("trace"), file, place).map(Service::Trace);
     }
     if let (Some(text), Some(place)) = (fields.text("plan"), fields.place("plan")) {
-        let plan = Plan::parse(text).map_err(|why| {
+        let plan = RatePlan::parse(text).map_err(|why| {
             reader
                 .problem(place, format!("{}: {why}", head.key("plan")))
                 .help("write it like \"384 kbit/s for 10 s, 64 kbit/s for 10 s\"")

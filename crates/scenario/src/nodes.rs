@@ -74,7 +74,7 @@ pub(crate) fn read(
                 reader.catalogue.node.answer(&mut choice, question, answer);
             }
         }
-        if lasthop_middlebox::stands(&choice) {
+        if lasthop_middlebox::builds_middlebox(&choice) {
             let place = fields.place("middlebox").unwrap_or(place);
             if let Some(Placed { flow, .. }) = host_of(node) {
                 let does = if flow.from == node { "begins" } else { "ends" };

@@ -40,8 +40,8 @@ impl Scenario {
 
     /// Middleboxes that need failed transmissions from a link layer that does not report them.
     fn silent(&self) -> Vec<String> {
-        let asks = |node: usize| lasthop_middlebox::asks_link(&self.middleboxes[node]);
-        let silent = |link: &&Link| asks(link.from) && !link.down.reports_trouble();
+        let asks = |node: usize| lasthop_middlebox::needs_failures(&self.middleboxes[node]);
+        let silent = |link: &&Link| asks(link.from) && !link.down.reports_failures();
         let told = |link: &Link| {
             format!(
                 "node.{}: middlebox = \"{}\" learns of no failed transmission, because link.{}.down.arq = \"{}\" \
@@ -64,7 +64,7 @@ impl Scenario {
             let hop = route.there.last().filter(|_| cause.tells_damage() > 0)?;
             let (link, name) = (&self.links[hop.link], if hop.is_down { "down" } else { "up" });
             let config = if hop.is_down { &link.down } else { &link.up };
-            config.decides().then(|| {
+            config.schedules_itself().then(|| {
                 format!(
                     "flow.{}: loss_discrimination = \"{}\" gets no damaged segment, because link.{}.{name}.arq = \"{}\" discards \
                      them; arq = \"repeat\" does not",

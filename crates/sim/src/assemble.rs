@@ -8,7 +8,7 @@ use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
 use lasthop_net::queue::Hosts;
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Line, Processing};
+use lasthop_net::{Config, LinkDirection, Processing};
 use lasthop_scenario::{Headers, Hop, Link, Pattern, Route, Scenario};
 use lasthop_wire::FlowId;
 
@@ -24,7 +24,7 @@ pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
     let flows = (0..scenario.flows.len()).map(|flow| lives.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
     let ends = || scenario.flows.iter().map(ends).collect();
-    over_links(scenario, seed, flows, hosts, Line::in_link, &ends)
+    over_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
 }
 
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
@@ -44,7 +44,7 @@ pub fn is_deterministic(scenario: &Scenario) -> bool {
         middlebox(scenario, node, choice, scenario.seed).is_some_and(|middlebox| middlebox.draws())
     };
     !scenario.boxed_nodes().any(node_draws)
-        && !directions.any(|config| Line::new(config, Stream::named(scenario.seed, "any")).draws())
+        && !directions.any(|config| LinkDirection::new(config, Stream::named(scenario.seed, "any")).draws())
         && !(0..scenario.flows.len()).any(flow_draws)
 }
 
@@ -76,16 +76,16 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
 /// An engine for real traffic in place of the flows [`replaced_with`] flow number `replaced`. Flows 0 to
 /// [`EXTERNAL_FLOWS`] - 1 are external and take its route. The scenario's other flows are simulated.
 pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    around(scenario, replaced, seed, Line::in_link)
+    around(scenario, replaced, seed, LinkDirection::in_link)
 }
 
 /// The same with links that [`Engine::change`] can modify during the run.
 pub fn assemble_changing(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    around(scenario, replaced, seed, Line::changing)
+    around(scenario, replaced, seed, LinkDirection::adjustable)
 }
 
 /// Builds a link's direction from its configuration, its own stream, and its link's stream.
-type Made = fn(&Config, Stream, Stream) -> Line;
+type Made = fn(&Config, Stream, Stream) -> LinkDirection;
 
 fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine {
     let gone = replaced_with(scenario, replaced);
@@ -113,13 +113,13 @@ fn hosts(
     scenario: &Scenario,
     seed: u64,
     flows: impl Iterator<Item = (usize, u32)>,
-) -> Vec<(FlowId, [Line; 2])> {
+) -> Vec<(FlowId, [LinkDirection; 2])> {
     let flows = flows.map(|(index, number)| (&scenario.flows[index], FlowId(number)));
     let busy = flows.filter(|(flow, _)| flow.processing > Duration::ZERO);
     busy.map(|(flow, id)| {
         let line = |end| {
             let random = Stream::named(seed, &format!("flow.{}.{end}.processing", flow.name));
-            Line::Element(Box::new(Processing::new(flow.processing, random)))
+            LinkDirection::Element(Box::new(Processing::new(flow.processing, random)))
         };
         (id, [line("source"), line("destination")])
     })
@@ -131,14 +131,14 @@ fn over_links(
     scenario: &Scenario,
     seed: u64,
     flows: impl Iterator<Item = Flow>,
-    hosts: Vec<(FlowId, [Line; 2])>,
+    hosts: Vec<(FlowId, [LinkDirection; 2])>,
     made: Made,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
     // Built only if a queue needs it.
     let mut known: Option<Hosts> = None;
     let mut made = |config: &Config, own: Stream, plans: Stream| {
-        if config.wants_hosts() {
+        if config.needs_hosts() {
             let hosts = Some(Hosts::clone(known.get_or_insert_with(ends)));
             made(&Config { hosts, ..config.clone() }, own, plans)
         } else {

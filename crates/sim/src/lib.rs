@@ -30,7 +30,7 @@ mod warm_up;
 pub use assemble::is_deterministic;
 pub use flow_metrics::{METRICS, Metric};
 pub use lasthop_engine::Share;
-pub use lasthop_net::counters::Counters as RlcCounters;
+pub use lasthop_net::counters::RlcCounters;
 pub use link_metrics::{LINK_METRICS, LinkMetric, LinkTraffic, Wait};
 pub use outcome::{Exchanged, FlowOutcome, LinkOutcome, Outcome};
 pub use probe::{FlowSample, QueueSample, Samples};

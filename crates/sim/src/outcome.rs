@@ -96,7 +96,7 @@ pub struct LinkOutcome {
     /// Traffic of each direction, down first.
     pub traffic: [LinkTraffic; 2],
     /// RLC counters of each direction, down first; `None` without RLC.
-    pub rlc: [Option<lasthop_net::counters::Counters>; 2],
+    pub rlc: [Option<lasthop_net::counters::RlcCounters>; 2],
 }
 
 impl FlowOutcome {

@@ -1,6 +1,6 @@
 //! Metrics of RLC links.
 
-use lasthop_net::counters::Counters;
+use lasthop_net::counters::RlcCounters;
 
 /// A metric of an RLC link's direction, for tables and JSON.
 pub struct RlcMetric {
@@ -9,7 +9,7 @@ pub struct RlcMetric {
     /// Description.
     pub doc: &'static str,
     /// Returns the value; `None` if undefined, or for status reports without polling.
-    pub of: fn(&Counters) -> Option<f64>,
+    pub of: fn(&RlcCounters) -> Option<f64>,
 }
 
 /// All metrics, in order of rows.
@@ -113,10 +113,10 @@ pub const RLC_METRICS: &[RlcMetric] = &[
     },
 ];
 
-fn again(counters: &Counters, count: u64) -> Option<f64> {
+fn again(counters: &RlcCounters, count: u64) -> Option<f64> {
     (counters.blocks_retransmitted + counters.blocks_given_up > 0).then_some(count as f64)
 }
 
-fn polled(counters: &Counters, count: u64) -> Option<f64> {
+fn polled(counters: &RlcCounters, count: u64) -> Option<f64> {
     (counters.polls > 0).then_some(count as f64)
 }

@@ -1,6 +1,6 @@
 //! TCP over HARQ: goodput and losses on whole paths.
 
-use lasthop_net::counters::Counters;
+use lasthop_net::counters::RlcCounters;
 use lasthop_scenario::Draft;
 use lasthop_sim::{Outcome, run};
 
@@ -12,7 +12,7 @@ fn outcome(path: &str, settings: &[(&str, &str)]) -> Outcome {
     run(&draft.check().expect("a valid scenario"), 1)
 }
 
-fn down(outcome: &Outcome) -> Counters {
+fn down(outcome: &Outcome) -> RlcCounters {
     outcome.links.last().and_then(|link| link.rlc[0]).expect("counters")
 }
 

@@ -1,7 +1,7 @@
 //! A run whose time does not advance ends with an error; no mechanism's parameters cause one.
 
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
-use lasthop_middlebox::{Build, Middlebox, Onward};
+use lasthop_middlebox::{Build, Decision, Middlebox};
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use lasthop_sim::{Running, Watch, run};
 use lasthop_wire::Packet;
@@ -11,12 +11,12 @@ struct Restless {
 }
 
 impl Middlebox for Restless {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
         self.due = now;
-        out.push(Onward::Same(packet));
+        out.push(Decision::Forward(packet));
     }
 
-    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Decision>) {}
 
     fn poll_timeout(&self) -> Time {
         self.due

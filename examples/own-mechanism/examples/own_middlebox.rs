@@ -2,7 +2,7 @@
 //! the uplink (RFC 3449 §5.2.1, without regard to queues).
 
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
-use lasthop_middlebox::{Build, Middlebox, Onward};
+use lasthop_middlebox::{Build, Decision, Middlebox};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_wire::{Flags, LossReason, Packet, Segment};
 
@@ -29,19 +29,20 @@ struct Thinned {
 }
 
 impl Middlebox for Thinned {
-    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Onward>) {
+    fn handle_packet(&mut self, _: Time, packet: Packet, out: &mut Vec<Decision>) {
         let is_pure = |segment: &Segment| segment.len == 0 && segment.flags == Flags::ACK;
         let is_ack = !packet.forward && packet.segment().is_some_and(is_pure);
         // Forwards the first ACK of each group and drops the others.
         let ends = is_ack && !self.seen.is_multiple_of(self.one_of);
         self.seen += u64::from(is_ack);
-        out.push(match ends {
-            true => Onward::Dropped(packet, LossReason::Suppressed),
-            false => Onward::Same(packet),
+        out.push(if ends {
+            Decision::Drop(packet, LossReason::Suppressed)
+        } else {
+            Decision::Forward(packet)
         });
     }
 
-    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Onward>) {}
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Decision>) {}
 
     fn poll_timeout(&self) -> Time {
         Time::NEVER

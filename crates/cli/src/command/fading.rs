@@ -5,7 +5,7 @@ use crate::output;
 use crate::target::Target;
 use clap::Args;
 use lasthop_base::{Duration, Rate, Stream, Unit, Value, quantity};
-use lasthop_net::service::Fading as Model;
+use lasthop_net::service::FadingModel as Model;
 use std::path::PathBuf;
 
 /// Generate a packet-delivery trace (Mahimahi's format) from a Rayleigh fading model.

@@ -3,7 +3,7 @@
 use super::{Emulation, End, Tally};
 use hdrhistogram::Histogram;
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Change, Fixed, PipeId, Setting};
+use lasthop_engine::{ChangeRefused, LinkChange, LinkSettings, PipeId};
 use std::io::Write;
 
 /// State of the path at an instant.
@@ -76,15 +76,15 @@ impl<W: Write> Emulation<W> {
     }
 
     /// Current setting of a pipe; `None` if a few numbers cannot express it.
-    pub fn setting(&self, pipe: PipeId) -> Option<Setting> {
-        self.plan.engine.setting(pipe)
+    pub fn settings(&self, pipe: PipeId) -> Option<LinkSettings> {
+        self.plan.engine.settings(pipe)
     }
 
     /// Changes all of these pipes or none; returns the time of the change. Error: the first pipe that refuses, with the
     /// reason.
-    pub fn set(&mut self, changes: &[(PipeId, Change)]) -> Result<Time, (PipeId, Fixed)> {
+    pub fn set(&mut self, changes: &[(PipeId, LinkChange)]) -> Result<Time, (PipeId, ChangeRefused)> {
         let engine = &mut self.plan.engine;
-        let refusal = |(pipe, change): &(PipeId, Change)| Some((*pipe, engine.refuses(*pipe, change)?));
+        let refusal = |(pipe, change): &(PipeId, LinkChange)| Some((*pipe, engine.refusal(*pipe, change)?));
         if let Some(refused) = changes.iter().find_map(refusal) {
             return Err(refused);
         }

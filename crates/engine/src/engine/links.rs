@@ -5,8 +5,8 @@ use crate::observer::{Fate, Observer};
 use crate::pipe::{Behind, PipeId};
 use crate::ring::Condition;
 use lasthop_base::Time;
-use lasthop_net::across::Across;
-use lasthop_net::{Line, Output, Passage};
+use lasthop_net::peer_message::PeerMessage;
+use lasthop_net::{LinkDirection, Output, Passage};
 use lasthop_wire::{LossReason, Packet};
 
 impl Engine {
@@ -14,7 +14,7 @@ impl Engine {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arrive(&mut self, pipe: u32, room: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
-        if let Line::Element(element) = &mut here.line
+        if let LinkDirection::Element(element) = &mut here.line
             && here.travelling.first().is_none_or(|first| first.due > self.now)
         {
             element.handle_timeout(self.now, &mut self.decided);
@@ -50,7 +50,7 @@ impl Engine {
                 }
                 packet.hop = packet.hop.wrapping_add(1);
                 let there = &mut self.pipes[next.0 as usize];
-                if let Line::Element(_) = there.line {
+                if let LinkDirection::Element(_) = there.line {
                     there.account.offered += 1;
                     return self.join_element(&mut packet, next);
                 }
@@ -70,14 +70,14 @@ impl Engine {
             let pipe = &mut pipes[at.0 as usize];
             pipe.account.offered += 1;
             let due = match &mut pipe.line {
-                Line::Link(link) if link.is_plain() => link.pass(now, packet.wire_bytes),
-                Line::Link(link) => match link.carry(now, packet) {
+                LinkDirection::Link(link) if link.is_plain() => link.pass(now, packet.wire_bytes),
+                LinkDirection::Link(link) => match link.carry(now, packet) {
                     Passage::Arrives { at } => at,
                     Passage::Lost { at: due, reason, readable } => {
                         return self.lose_under_way(packet, at, now, (due, readable), reason);
                     }
                 },
-                Line::Element(_) => return self.enter_element(packet, at),
+                LinkDirection::Element(_) => return self.enter_element(packet, at),
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
             let next = nexts.at(place);
@@ -165,7 +165,7 @@ impl Engine {
             observer.on_packet(now, at, packet, Fate::Open);
         }
         let pipe = &mut self.pipes[at.0 as usize];
-        if let Line::Element(element) = &mut pipe.line {
+        if let LinkDirection::Element(element) = &mut pipe.line {
             packet.joined = now;
             element.handle_packet(now, *packet, &mut self.decided);
         }
@@ -204,7 +204,7 @@ impl Engine {
         let now = self.now;
         let mut decided = std::mem::take(&mut self.decided);
         let mut copied = None;
-        if let Some(Output::Copied { packet }) = decided.last() {
+        if let Some(Output::Duplicate { packet }) = decided.last() {
             // Before the original's fate is applied.
             self.twins.add(packet);
         }
@@ -212,23 +212,23 @@ impl Engine {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, *at, None),
                 Output::Lost { packet, at, reason, readable } => (packet, *at, Some((*reason, *readable))),
-                Output::Copied { packet } => {
+                Output::Duplicate { packet } => {
                     copied = Some(*packet);
                     continue;
                 }
-                Output::Troubled { packet, trouble } => {
-                    self.tell_failing(packet, *trouble);
+                Output::TransmissionFailed { packet, failures } => {
+                    self.tell_failing(packet, *failures);
                     continue;
                 }
                 Output::Report(report) => {
                     self.tell_hosts(at, report);
                     continue;
                 }
-                Output::Across(across) => {
-                    self.tell_opposite(at, *across);
+                Output::ToPeer(message) => {
+                    self.tell_opposite(at, *message);
                     continue;
                 }
-                Output::GivenUp { packet, at: due } => {
+                Output::LossNoticed { packet, at: due } => {
                     let next = self.nexts.behind(packet);
                     self.pipes[at.0 as usize].travelling.push(*due, packet, next, Condition::GivenUp);
                     continue;
@@ -305,29 +305,29 @@ impl Engine {
         }
         let pipe = &mut self.pipes[at.0 as usize];
         pipe.account.offered += 1;
-        if let Line::Element(element) = &mut pipe.line {
+        if let LinkDirection::Element(element) = &mut pipe.line {
             element.handle_copy(self.now, packet, &mut self.decided);
         }
         self.take_decisions(at);
     }
 
     /// Passes a notice between the directions of a link, or between a medium's arbiter and its members.
-    fn tell_opposite(&mut self, at: PipeId, across: Across) {
+    fn tell_opposite(&mut self, at: PipeId, message: PeerMessage) {
         let pipe = &self.pipes[at.0 as usize];
-        let other = match (across, pipe.behind) {
-            (Across::Air { member, .. }, Behind::Medium(medium)) => self.media.member(medium, member),
+        let other = match (message, pipe.behind) {
+            (PeerMessage::Medium { member, .. }, Behind::Medium(medium)) => self.media.member(medium, member),
             _ => pipe.opposite,
         };
         if let Some(other) = other {
-            self.tell_across(other, across);
+            self.tell_across(other, message);
             let due = self.pipes[other.0 as usize].due();
             self.heads.set(other.0, due);
         }
     }
 
-    pub(super) fn tell_across(&mut self, pipe: PipeId, across: Across) {
-        if let Line::Element(element) = &mut self.pipes[pipe.0 as usize].line {
-            element.handle_across(self.now, across);
+    pub(super) fn tell_across(&mut self, pipe: PipeId, message: PeerMessage) {
+        if let LinkDirection::Element(element) = &mut self.pipes[pipe.0 as usize].line {
+            element.handle_peer_message(self.now, message);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::Engine;
 use super::carried::Carried;
 use crate::flow::{Side, Traffic, Unanswered};
 use lasthop_base::Time;
-use lasthop_net::Line;
+use lasthop_net::LinkDirection;
 use lasthop_tcp::rtt::RttEstimator;
 use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
@@ -87,7 +87,7 @@ impl Engine {
         }
         let [there, back] = ways.map(|way| &self.routes[way.route() as usize]);
         let pipes = || there.iter().chain(back).map(|pipe| &self.pipes[pipe.0 as usize]);
-        let is_known = pipes().all(|pipe| matches!(pipe.line, Line::Link(_)));
+        let is_known = pipes().all(|pipe| matches!(pipe.line, LinkDirection::Link(_)));
         if !is_known || pipes().map(|pipe| pipe.travelling.len()).sum::<usize>() > MOST {
             return;
         }

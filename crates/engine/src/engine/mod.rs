@@ -43,9 +43,9 @@ use crate::stuck::{Source, Still, Stuck};
 use crate::together::{Sharing, Together};
 use carried::{Carried, Way};
 use lasthop_base::Time;
-use lasthop_middlebox::Onward;
-use lasthop_net::across::{Across, Word};
-use lasthop_net::{Element, Line, Output};
+use lasthop_middlebox::Decision;
+use lasthop_net::peer_message::{MediumMessage, PeerMessage};
+use lasthop_net::{Element, LinkDirection, Output};
 use lasthop_wire::{FlowId, Packet};
 use media::Media;
 use passing::Passing;
@@ -74,7 +74,7 @@ pub struct Engine {
     observer: Option<Box<dyn Observer>>,
     /// Decisions of elements that are not applied yet; kept for its capacity.
     decided: Vec<Output>,
-    onward: Vec<Onward>,
+    onward: Vec<Decision>,
     plans: Plans,
     passing: Passing,
     media: Media,
@@ -86,7 +86,7 @@ pub struct Engine {
 
 impl Engine {
     /// An engine at time zero. [`PipeId`]s of flows index `lines`. A lazy iterator of flows saves memory.
-    pub fn new(lines: Vec<Line>, flows: impl IntoIterator<Item = Flow>) -> Engine {
+    pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = Flow>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
@@ -166,7 +166,7 @@ impl Engine {
 
     /// Adds pipes inside the hosts, before the first link of these flows: one for the source's packets, one for the
     /// destination's. Call before the first event. Observers see a packet when it leaves the host.
-    pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [Line; 2])>) {
+    pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [LinkDirection; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
                 self.flows[flow.0 as usize].ways[side].host = PipeId(self.pipes.len() as u32);
@@ -258,12 +258,12 @@ impl Engine {
     pub fn share_medium(&mut self, arbiter: Box<dyn Element>, members: Vec<PipeId>) {
         let medium = PipeId(self.pipes.len() as u32);
         for (member, pipe) in members.iter().enumerate() {
-            let word = Word::Joined;
+            let message = MediumMessage::Joined;
             self.pipes[pipe.0 as usize].opposite = Some(medium);
-            self.tell_across(*pipe, Across::Air { member: member as u32, word });
+            self.tell_across(*pipe, PeerMessage::Medium { member: member as u32, message });
         }
         let behind = Behind::Medium(self.media.add(members));
-        self.pipes.push(Pipe { behind, ..Pipe::new(Line::Element(arbiter)) });
+        self.pipes.push(Pipe { behind, ..Pipe::new(LinkDirection::Element(arbiter)) });
         self.renumber();
     }
 
@@ -325,7 +325,7 @@ fn timer_of(flow: usize, side: Side) -> u32 {
 
 /// A tournament of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
 fn heads_of(pipes: &[Pipe]) -> Tournament {
-    let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, Line::Element(_)));
+    let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, LinkDirection::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();
     Tournament::with(pipes.len(), &often)
 }

@@ -10,8 +10,8 @@ use crate::observer::Deed;
 use crate::pipe::{Behind, PipeId};
 use crate::routes::Nexts;
 use lasthop_base::Time;
-use lasthop_middlebox::{Middlebox, Onward};
-use lasthop_net::Trouble;
+use lasthop_middlebox::{Decision, Middlebox};
+use lasthop_net::TransmissionFailures;
 use lasthop_net::service::Service;
 use lasthop_tcp::{Endpoint, Notice};
 use lasthop_wire::{Body, FlowId, LinkReport, LossReason, NodeNotice, Packet};
@@ -31,8 +31,8 @@ impl Engine {
                 let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
                 // A middlebox may drop, delay and create packets.
                 pipe.eager = false;
-                if middlebox.asks_link() {
-                    pipe.line.tell_trouble();
+                if middlebox.needs_failures() {
+                    pipe.line.report_failures();
                 }
             }
         }
@@ -59,7 +59,7 @@ impl Engine {
         // A middlebox that reads headers passes damaged packets on unread (wrong checksum).
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
         if is_closed && node.middlebox.reads_headers() {
-            self.onward.push(Onward::Same(packet))
+            self.onward.push(Decision::Forward(packet))
         } else {
             node.middlebox.handle_packet(self.now, packet, &mut self.onward)
         }
@@ -94,11 +94,11 @@ impl Engine {
         let mut onward = std::mem::take(&mut self.onward);
         for one in onward.drain(..) {
             match one {
-                Onward::Same(packet) => {
+                Decision::Forward(packet) => {
                     self.nodes[place as usize].account.passed += 1;
                     self.leave(place, Packet { hop: packet.hop + 1, ..packet });
                 }
-                Onward::Changed(packet) => {
+                Decision::Rewrite(packet) => {
                     let node = &mut self.nodes[place as usize];
                     node.account.passed += 1;
                     node.account.changed += 1;
@@ -107,11 +107,11 @@ impl Engine {
                     }
                     self.leave(place, Packet { hop: packet.hop + 1, ..packet });
                 }
-                Onward::Again(packet) => {
+                Decision::Retransmit(packet) => {
                     self.nodes[place as usize].account.repeated += 1;
                     self.set_out(place, Packet { again: true, ..packet }, Deed::Repeated);
                 }
-                Onward::New(mut packet) => {
+                Decision::Emit(mut packet) => {
                     self.nodes[place as usize].account.made += 1;
                     let overhead = self.flows[packet.flow.0 as usize].overhead();
                     packet.wire_bytes = match &packet.body {
@@ -121,8 +121,8 @@ impl Engine {
                     };
                     self.set_out(place, packet, Deed::Made);
                 }
-                Onward::Received(packet) => self.end(place, &packet, None),
-                Onward::Dropped(packet, reason) => self.end(place, &packet, Some(reason)),
+                Decision::Consume(packet) => self.end(place, &packet, None),
+                Decision::Drop(packet, reason) => self.end(place, &packet, Some(reason)),
             }
         }
         self.onward = onward;
@@ -146,32 +146,33 @@ impl Engine {
     fn leave(&mut self, place: u32, mut packet: Packet) {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
-        let asks = self.nodes[place as usize].middlebox.asks_link();
+        let asks = self.nodes[place as usize].middlebox.needs_failures();
         if asks {
-            self.pipes[next.0 as usize].line.take_trouble();
+            self.pipes[next.0 as usize].line.take_failures();
         }
         self.send(&mut packet, next);
-        if asks && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble() {
-            self.note_failing(place, sent, trouble);
+        if asks && let Some(failures) = self.pipes[next.0 as usize].line.take_failures() {
+            self.note_failing(place, sent, failures);
         }
     }
 
     /// Schedules the reports of failing transmissions of a packet behind a middlebox.
-    fn note_failing(&mut self, place: u32, packet: Packet, trouble: Trouble) {
+    fn note_failing(&mut self, place: u32, packet: Packet, failures: TransmissionFailures) {
         let is_hidden =
             self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
         if !is_hidden {
-            self.nodes[place as usize].failing.extend(Failing::new(packet, trouble));
+            self.nodes[place as usize].failing.extend(Failing::new(packet, failures));
         }
     }
 
     /// Reports failing transmissions of a link to the middlebox before the link, if it wants them.
     #[cold]
-    pub(super) fn tell_failing(&mut self, packet: &Packet, trouble: Trouble) {
-        let asks =
-            |node: &Node| node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.asks_link();
+    pub(super) fn tell_failing(&mut self, packet: &Packet, failures: TransmissionFailures) {
+        let asks = |node: &Node| {
+            node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.needs_failures()
+        };
         let Some(place) = self.nodes.iter().position(asks) else { return };
-        self.note_failing(place as u32, *packet, trouble);
+        self.note_failing(place as u32, *packet, failures);
         let deadline = self.nodes[place].deadline();
         self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
     }
@@ -181,7 +182,7 @@ impl Engine {
     pub(super) fn tell_refused(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
         if let Some(node) = self.nodes.iter_mut().find(is_before) {
-            node.middlebox.handle_refused(self.now, packet);
+            node.middlebox.handle_queue_drop(self.now, packet);
         }
     }
 
@@ -215,11 +216,11 @@ impl Engine {
     }
 
     /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
-    /// only to a middlebox at its beginning that [asks](lasthop_middlebox::Middlebox::asks_plan) and to a receiver at
-    /// its end that [does](Endpoint::asks_plan).
+    /// only to a middlebox at its beginning that [needs rates](lasthop_middlebox::Middlebox::needs_rates) and to a
+    /// receiver at its end that [does](Endpoint::asks_plan).
     pub fn tell_plan(&mut self, pipe: PipeId, service: &Service) {
         let asks = |place: &usize| {
-            self.nodes[*place].middlebox.asks_plan() && !self.flows_leaving(*place, pipe).is_empty()
+            self.nodes[*place].middlebox.needs_rates() && !self.flows_leaving(*place, pipe).is_empty()
         };
         let is_asked_for = (0..self.nodes.len()).any(|place| asks(&place))
             || (0..self.flows.len()).any(|flow| self.asking_side(flow, pipe).is_some());
@@ -238,7 +239,7 @@ impl Engine {
         for at in 0..self.plans.len() {
             let Some(Turn { pipe, rate, until, next }) = self.plans.turn(at, now) else { continue };
             for place in 0..self.nodes.len() {
-                if !self.nodes[place].middlebox.asks_plan() {
+                if !self.nodes[place].middlebox.needs_rates() {
                     continue;
                 }
                 for (flow, forward) in self.flows_leaving(place, pipe) {

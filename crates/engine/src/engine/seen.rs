@@ -10,8 +10,8 @@ use crate::pipe::{PipeAccount, PipeId};
 use crate::together::Share;
 use crate::waits::Waits;
 use lasthop_base::{Duration, Time};
-use lasthop_net::counters::Counters;
-use lasthop_net::{Change, Fixed, Setting};
+use lasthop_net::counters::RlcCounters;
+use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_wire::{Backlog, FlowId, Packet};
 
@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// Counters of a pipe's RLC entity, if it has one.
-    pub fn rlc(&self, pipe: PipeId) -> Option<&Counters> {
+    pub fn rlc(&self, pipe: PipeId) -> Option<&RlcCounters> {
         self.pipes[pipe.0 as usize].line.rlc()
     }
 
@@ -120,18 +120,18 @@ impl Engine {
         })
     }
 
-    /// Current settings of a pipe; `None` if a [`Setting`] cannot describe them.
-    pub fn setting(&self, pipe: PipeId) -> Option<Setting> {
-        self.pipes[pipe.0 as usize].line.setting()
+    /// Current settings of a pipe; `None` if a [`LinkSettings`] cannot describe them.
+    pub fn settings(&self, pipe: PipeId) -> Option<LinkSettings> {
+        self.pipes[pipe.0 as usize].line.settings()
     }
 
     /// Reason why a pipe cannot be changed in this way, if any.
-    pub fn refuses(&self, pipe: PipeId, change: &Change) -> Option<Fixed> {
-        self.pipes[pipe.0 as usize].line.refuses(change)
+    pub fn refusal(&self, pipe: PipeId, change: &LinkChange) -> Option<ChangeRefused> {
+        self.pipes[pipe.0 as usize].line.refusal(change)
     }
 
     /// Changes a pipe at the current time, as far as it does not refuse. Middleboxes and endpoints get no report.
-    pub fn change(&mut self, pipe: PipeId, change: &Change) {
+    pub fn change(&mut self, pipe: PipeId, change: &LinkChange) {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decided);
         self.take_decisions(pipe);
@@ -141,7 +141,7 @@ impl Engine {
     /// unknown.
     pub fn wait(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
-        self.pipes[pipe.0 as usize].line.wait(now)
+        self.pipes[pipe.0 as usize].line.queueing_delay(now)
     }
 
     /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_left`].

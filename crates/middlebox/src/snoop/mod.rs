@@ -2,7 +2,7 @@
 //! and suppresses the duplicate ACKs of such a loss (Balakrishnan, Seshan, Amir and Katz, MobiCom 1995; Wireless
 //! Networks 1(4), 1995). Both endpoints are unchanged.
 //!
-//! * `watched`: the rules, for one direction of one flow.
+//! * `flow`: the rules, for one direction of one flow.
 //! * `cache`: the cached packets.
 //! * `selective`: retransmission by SACK blocks, and its mechanism.
 //!
@@ -18,15 +18,15 @@
 //! the run ends.
 
 mod cache;
+mod flow;
 mod selective;
-mod watched;
 
 pub use selective::MECHANISM as SELECTIVE;
 
-use crate::{Build, Middlebox, Onward, Site};
+use crate::{Build, Decision, Middlebox, Site};
+use flow::{Limits, SnoopFlow, SnoopRules};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Flags, Packet};
-use watched::{Limits, Rules, Watched};
 
 /// See the module.
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -80,8 +80,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
-        let rules = Rules {
+    build: &|values, site| {
+        let rules = SnoopRules {
             cache: values.count("cache") as usize,
             max_repeats: values.count("max_repeats") as u32,
             threshold: values.count("threshold") as u32,
@@ -90,13 +90,13 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             drops_old: values.word("old_acks") == "drop",
             selective: None,
         };
-        Some(Box::new(Snoop::new(rules, values.duration("floor"), place)))
+        Some(Box::new(Snoop::new(rules, values.duration("floor"), site)))
     },
 };
 
 /// The default rules, for middleboxes that retransmit as the snoop agent does.
-pub(crate) fn snoop_rules() -> Rules {
-    Rules {
+pub(crate) fn snoop_rules() -> SnoopRules {
+    SnoopRules {
         cache: 100,
         max_repeats: 10,
         threshold: 1,
@@ -108,9 +108,9 @@ pub(crate) fn snoop_rules() -> Rules {
 }
 
 pub(crate) struct Snoop {
-    rules: Rules,
+    rules: SnoopRules,
     /// Forward and reverse data of each flow; `None` where data goes up.
-    flows: Vec<[Option<Watched>; 2]>,
+    flows: Vec<[Option<SnoopFlow>; 2]>,
     next: Time,
 }
 
@@ -118,28 +118,28 @@ pub(crate) struct Snoop {
 const MARGIN: Duration = Duration::from_millis(10);
 
 impl Snoop {
-    pub(crate) fn new(rules: Rules, floor: Duration, place: &Site) -> Snoop {
-        let watched = |flow, forward| {
-            let exit = place.exit(flow, forward).filter(|exit| exit.down)?;
-            Some(Watched::new(Limits { floor, margin: exit.round_trip + MARGIN }))
+    pub(crate) fn new(rules: SnoopRules, floor: Duration, site: &Site) -> Snoop {
+        let new_flow = |flow, forward| {
+            let exit = site.exit(flow, forward).filter(|exit| exit.down)?;
+            Some(SnoopFlow::new(Limits { floor, margin: exit.round_trip + MARGIN }))
         };
-        let flows = (0..place.flows.len()).map(|flow| [watched(flow, true), watched(flow, false)]);
+        let flows = (0..site.flows.len()).map(|flow| [new_flow(flow, true), new_flow(flow, false)]);
         Snoop { rules, flows: flows.collect(), next: Time::NEVER }
     }
 
-    pub(crate) fn kept_for(&mut self, packet: &Packet) -> u64 {
-        let [_, acknowledged] = self.of(packet);
-        acknowledged.map_or(0, |watched| watched.kept_bytes())
+    pub(crate) fn cached_bytes_for(&mut self, packet: &Packet) -> u64 {
+        let [_, acknowledged] = self.by_direction(packet);
+        acknowledged.map_or(0, |flow| flow.cached_bytes())
     }
 
     /// State of the data in the packet's direction, and of the opposite data.
-    fn of(&mut self, packet: &Packet) -> [Option<&mut Watched>; 2] {
+    fn by_direction(&mut self, packet: &Packet) -> [Option<&mut SnoopFlow>; 2] {
         match self.flows.get_mut(packet.flow.0 as usize) {
-            Some([there, back]) => {
+            Some([forward, reverse]) => {
                 if packet.forward {
-                    [there.as_mut(), back.as_mut()]
+                    [forward.as_mut(), reverse.as_mut()]
                 } else {
-                    [back.as_mut(), there.as_mut()]
+                    [reverse.as_mut(), forward.as_mut()]
                 }
             }
             None => [None, None],
@@ -148,39 +148,39 @@ impl Snoop {
 }
 
 impl Middlebox for Snoop {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
         let rules = self.rules;
-        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
-        let [data, acknowledged] = self.of(&packet);
+        let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
+        let [data, acknowledged] = self.by_direction(&packet);
         let mut next = Time::NEVER;
         if segment.flags.has(Flags::RST) {
-            data.into_iter().chain(acknowledged).for_each(Watched::reset);
-            return out.push(Onward::Same(packet));
+            data.into_iter().chain(acknowledged).for_each(SnoopFlow::reset);
+            return out.push(Decision::Forward(packet));
         }
-        let mut goes_on = true;
-        if let Some(watched) = acknowledged
+        let mut is_forwarded = true;
+        if let Some(flow) = acknowledged
             && segment.flags.has(Flags::ACK)
         {
-            goes_on = watched.acknowledge(now, &rules, &packet, segment, out);
-            next = next.min(watched.deadline());
+            is_forwarded = flow.on_ack(now, &rules, &packet, segment, out);
+            next = next.min(flow.deadline());
         }
-        if let Some(watched) = data
-            && goes_on
+        if let Some(flow) = data
+            && is_forwarded
         {
-            goes_on = watched.data(now, &rules, &packet, segment, out);
-            next = next.min(watched.deadline());
+            is_forwarded = flow.on_data(now, &rules, &packet, segment, out);
+            next = next.min(flow.deadline());
         }
         self.next = self.next.min(next);
-        if goes_on {
-            out.push(Onward::Same(packet));
+        if is_forwarded {
+            out.push(Decision::Forward(packet));
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         let mut next = Time::NEVER;
-        for watched in self.flows.iter_mut().flatten().flatten() {
-            watched.expire(now, &self.rules, out);
-            next = next.min(watched.deadline());
+        for flow in self.flows.iter_mut().flatten().flatten() {
+            flow.on_timeout(now, &self.rules, out);
+            next = next.min(flow.deadline());
         }
         self.next = next;
     }
@@ -189,10 +189,10 @@ impl Middlebox for Snoop {
         self.next
     }
 
-    fn handle_refused(&mut self, now: Time, packet: &Packet) {
+    fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
         let rules = self.rules;
-        if let ([Some(data), _], Some(segment)) = (self.of(packet), packet.segment()) {
-            data.refused(now, &rules, segment.seq);
+        if let ([Some(data), _], Some(segment)) = (self.by_direction(packet), packet.segment()) {
+            data.on_queue_drop(now, &rules, segment.seq);
         }
     }
 

@@ -9,10 +9,10 @@
 //! blocks also triggers retransmissions, and is forwarded: the sender then learns of the holes.
 
 use super::cache::Cache;
-use super::watched::Rules;
+use super::flow::SnoopRules;
 use super::{Snoop, snoop_rules};
-use crate::numbers::{distance, is_before};
-use crate::{Build, Onward};
+use crate::sequence::{distance, is_before};
+use crate::{Build, Decision};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{Segment, Seq};
 
@@ -64,8 +64,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
-        let rules = Rules {
+    build: &|values, site| {
+        let rules = SnoopRules {
             cache: values.count("cache") as usize,
             max_repeats: values.count("max_repeats") as u32,
             selective: Some(Selective {
@@ -74,22 +74,22 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             }),
             ..snoop_rules()
         };
-        Some(Box::new(Snoop::new(rules, values.duration("floor"), place)))
+        Some(Box::new(Snoop::new(rules, values.duration("floor"), site)))
     },
 };
 
 /// Retransmits the holes below the blocks; returns whether the cache covers all holes. The limits are segments above a
 /// hole, time between retransmissions of a packet, and retransmissions per packet.
-pub(super) fn fill(
+pub(super) fn retransmit_holes(
     cache: &mut Cache,
     now: Time,
     segment: &Segment,
-    (gap, wait, most): (u32, Duration, u32),
-    out: &mut Vec<Onward>,
+    (gap, wait, max_retransmissions): (u32, Duration, u32),
+    out: &mut Vec<Decision>,
 ) -> bool {
     let blocks = || {
-        let told = segment.sack.as_slice().iter();
-        told.filter(|(left, right)| is_before(*left, *right) && is_before(segment.ack, *right))
+        let reported = segment.sack.as_slice().iter();
+        reported.filter(|(left, right)| is_before(*left, *right) && is_before(segment.ack, *right))
     };
     let above = |seq: Seq| distance(segment.ack, seq);
     let Some(highest) = blocks().map(|(_, right)| *right).max_by_key(|right| above(*right)) else {
@@ -97,26 +97,29 @@ pub(super) fn fill(
     };
     // Bytes neither reported nor cached: the sender has to retransmit these.
     let mut missing = i64::from(above(highest));
-    for kept in cache.iter_mut().take_while(|kept| is_before(kept.seq, highest)) {
-        let bytes = distance(kept.seq, kept.end);
+    for cached in cache.iter_mut().take_while(|cached| is_before(cached.seq, highest)) {
+        let bytes = distance(cached.seq, cached.end);
         // An ACK has room for the newest blocks only; older reports stay valid.
         let is_inside =
-            |(left, right): &(Seq, Seq)| !is_before(kept.seq, *left) && !is_before(*right, kept.end);
-        kept.reported |= blocks().any(is_inside);
-        if kept.reported {
+            |(left, right): &(Seq, Seq)| !is_before(cached.seq, *left) && !is_before(*right, cached.end);
+        cached.is_reported |= blocks().any(is_inside);
+        if cached.is_reported {
             missing -= i64::from(bytes);
             continue;
         }
-        if is_before(highest, kept.end) || kept.again || kept.repeats >= most {
+        if is_before(highest, cached.end)
+            || cached.is_sender_retransmission
+            || cached.retransmissions >= max_retransmissions
+        {
             continue;
         }
         missing -= i64::from(bytes);
-        let is_below = i64::from(distance(kept.end, highest)) >= i64::from(gap) * i64::from(bytes);
-        let is_due = kept.repeats == 0 || now >= kept.sent_at + wait;
+        let is_below = i64::from(distance(cached.end, highest)) >= i64::from(gap) * i64::from(bytes);
+        let is_due = cached.retransmissions == 0 || now >= cached.sent_at + wait;
         if is_below && is_due {
-            kept.sent_at = now;
-            kept.repeats += 1;
-            out.push(Onward::Again(kept.packet));
+            cached.sent_at = now;
+            cached.retransmissions += 1;
+            out.push(Decision::Retransmit(cached.packet));
         }
     }
     missing <= 0

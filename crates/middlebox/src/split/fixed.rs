@@ -16,12 +16,12 @@ const INFO: Info = Info {
 
 /// A window of `window` bytes, or one segment if larger.
 pub(super) fn fixed(window: u64) -> Choice<Build> {
-    Choice::own(&INFO, Arc::new(move |_, start| Box::new(Fixed(window.max(start.mss)))))
+    Choice::own(&INFO, Arc::new(move |_, start| Box::new(FixedWindow(window.max(start.mss)))))
 }
 
-struct Fixed(u64);
+struct FixedWindow(u64);
 
-impl CongestionControl for Fixed {
+impl CongestionControl for FixedWindow {
     fn window(&self) -> u64 {
         self.0
     }
@@ -48,4 +48,4 @@ impl CongestionControl for Fixed {
     fn on_recovered(&mut self, _: u64, _: Recovered) {}
 }
 
-impl RateHooks for Fixed {}
+impl RateHooks for FixedWindow {}

@@ -15,7 +15,7 @@ mod relay;
 
 pub use presets::{ITCP, METP};
 
-use crate::{Build, Middlebox, Onward, Site};
+use crate::{Build, Decision, Middlebox, Site};
 use lasthop_base::mechanism::find;
 use lasthop_base::{Choice, Duration, Info, Mechanism, Parameter, Stream, Time, Unit, Value, Values};
 use lasthop_tcp::Config;
@@ -86,9 +86,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         let config = config(values);
-        Some(Box::new(Split::new([config.clone(), config], values.word("handshake") == "near", place)))
+        Some(Box::new(Split::new([config.clone(), config], values.word("handshake") == "near", site)))
     },
 };
 
@@ -135,50 +135,50 @@ struct Split {
 }
 
 impl Split {
-    fn new(configs: [Config; 2], answers_at_once: bool, place: &Site) -> Split {
-        let down = |flow, forward| place.exit(flow, forward).is_some_and(|exit| exit.down);
+    fn new(configs: [Config; 2], answers_at_once: bool, site: &Site) -> Split {
+        let down = |flow, forward| site.exit(flow, forward).is_some_and(|exit| exit.down);
         Split {
             configs,
-            down: (0..place.flows.len()).map(|flow| [down(flow, true), down(flow, false)]).collect(),
+            down: (0..site.flows.len()).map(|flow| [down(flow, true), down(flow, false)]).collect(),
             answers_at_once,
-            random: place.random.clone(),
-            flows: (0..place.flows.len()).map(|_| None).collect(),
+            random: site.random.clone(),
+            flows: (0..site.flows.len()).map(|_| None).collect(),
             next: Time::NEVER,
         }
     }
 }
 
 impl Middlebox for Split {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
-        let Some(segment) = packet.segment() else { return out.push(Onward::Same(packet)) };
-        let Some(place) = self.flows.get_mut(packet.flow.0 as usize) else {
-            return out.push(Onward::Same(packet));
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
+        let Some(segment) = packet.segment() else { return out.push(Decision::Forward(packet)) };
+        let Some(slot) = self.flows.get_mut(packet.flow.0 as usize) else {
+            return out.push(Decision::Forward(packet));
         };
-        let is_new = opens(segment) && place.as_ref().is_none_or(|relay| relay.is_over());
+        let is_new = opens(segment) && slot.as_ref().is_none_or(|relay| relay.is_over());
         if is_new {
             // A SYN towards the last hop opens the air half; the answer to a SYN from there uses the air half, too.
             let goes_down = self.down[packet.flow.0 as usize][usize::from(!packet.forward)];
             let of_half = |is_air: bool| offered(&self.configs[usize::from(is_air)], segment);
             let configs = [of_half(!goes_down), of_half(goes_down)];
-            *place = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
+            *slot = Some(Box::new(Relay::new(now, configs, &packet, segment, &mut self.random)));
         }
         // A connection that began without the node is forwarded.
-        let Some(relay) = place else { return out.push(Onward::Same(packet)) };
+        let Some(relay) = slot else { return out.push(Decision::Forward(packet)) };
         if is_new && self.answers_at_once {
             relay.answer(now, &mut self.random);
         }
-        out.push(Onward::Received(packet));
+        out.push(Decision::Consume(packet));
         relay.handle_segment(now, &packet, segment, &mut self.random);
-        relay.pump(now, out);
+        relay.exchange_data(now, out);
         self.next = self.next.min(relay.deadline());
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         self.next = Time::NEVER;
         for relay in self.flows.iter_mut().flatten() {
             if relay.deadline() <= now {
                 relay.handle_timeout(now);
-                relay.pump(now, out);
+                relay.exchange_data(now, out);
             }
             self.next = self.next.min(relay.deadline());
         }

@@ -43,13 +43,13 @@ pub const ITCP: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         let both = newreno(values);
         let air = match values.word("air") {
             "fixed" => Config { congestion: fixed(values.bytes("buffer")), ..both.clone() },
             _ => both.clone(),
         };
-        Some(Box::new(Split::new([both, with_timeout(air, values)], false, place)))
+        Some(Box::new(Split::new([both, with_timeout(air, values)], false, site)))
     },
 };
 
@@ -62,10 +62,10 @@ pub const METP: Mechanism<Build> = Mechanism {
         parameters: &[BUFFER, MIN_RTO],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, site| {
         let wired = newreno(values);
         let air = Config { congestion: fixed(values.bytes("buffer")), ..wired.clone() };
-        Some(Box::new(Split::new([wired, with_timeout(air, values)], false, place)))
+        Some(Box::new(Split::new([wired, with_timeout(air, values)], false, site)))
     },
 };
 

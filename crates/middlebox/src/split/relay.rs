@@ -1,6 +1,6 @@
 //! The two connections of one flow, back to back.
 
-use crate::Onward;
+use crate::Decision;
 use lasthop_base::{Stream, Time};
 use lasthop_tcp::endpoint::{Ended, reset_for};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role, State};
@@ -55,10 +55,10 @@ impl Half {
         }
     }
 
-    fn send(&mut self, now: Time, flow: FlowId, forward: bool, out: &mut Vec<Onward>) {
+    fn send(&mut self, now: Time, flow: FlowId, forward: bool, out: &mut Vec<Decision>) {
         while let Some(sending) = self.endpoint.poll_segment(now) {
             let counters = self.endpoint.counters();
-            out.push(Onward::New(Packet {
+            out.push(Decision::Emit(Packet {
                 again: sending.again,
                 early: counters.recoveries + counters.timeouts == 0,
                 ecn: sending.ecn,
@@ -157,7 +157,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn pump(&mut self, now: Time, out: &mut Vec<Onward>) {
+    pub(super) fn exchange_data(&mut self, now: Time, out: &mut Vec<Decision>) {
         match &mut self.near {
             Some(near) => {
                 near.relay(&mut self.far);
@@ -167,7 +167,7 @@ impl Relay {
             None if self.far.endpoint.ended().is_some() && !self.refused => {
                 self.refused = true;
                 let reset = reset_for(&self.syn).map(|reset| packet(self.flow, !self.forward, reset));
-                out.extend(reset.map(Onward::New));
+                out.extend(reset.map(Decision::Emit));
             }
             None => {}
         }

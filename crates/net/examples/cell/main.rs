@@ -17,10 +17,10 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 282.0;
 /// Largest number of stations drawn.
-const MOST: usize = 50;
+const MAX_STATIONS: usize = 50;
 
 fn x(stations: usize) -> f64 {
-    LEFT + (WIDTH - LEFT - RIGHT) * stations as f64 / MOST as f64
+    LEFT + (WIDTH - LEFT - RIGHT) * stations as f64 / MAX_STATIONS as f64
 }
 
 fn y(share: f64) -> f64 {
@@ -31,7 +31,7 @@ fn y(share: f64) -> f64 {
 fn series(out: &mut String, colour: &str, models: [fn(i32) -> f64; 2], measured: &[(usize, f64)]) {
     for (model, dashes) in models.into_iter().zip(["5 4", "none"]) {
         let points: Vec<String> =
-            (1..=MOST).map(|n| format!("{:.1},{:.1}", x(n), y(model(n as i32)))).collect();
+            (1..=MAX_STATIONS).map(|n| format!("{:.1},{:.1}", x(n), y(model(n as i32)))).collect();
         let _ = writeln!(
             out,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" stroke-dasharray=\"{dashes}\"/>",

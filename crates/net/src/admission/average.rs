@@ -1,6 +1,6 @@
 //! The average queue of RED and congestion warning (exponentially weighted over arrivals), and the queue limit.
 
-use super::State;
+use super::ArrivalState;
 use lasthop_base::{Duration, Parameter, Rate, Unit, Values};
 
 pub(super) const WEIGHT: Parameter = Parameter {
@@ -43,7 +43,7 @@ impl Average {
         }
     }
 
-    pub(super) fn is_full(&self, queue: &State) -> bool {
+    pub(super) fn is_full(&self, queue: &ArrivalState) -> bool {
         u64::from(queue.backlog.waiting) >= self.packets
     }
 
@@ -52,7 +52,7 @@ impl Average {
     }
 
     /// Updates and returns the average at an arrival.
-    pub(super) fn on_arrival(&mut self, queue: &State) -> f64 {
+    pub(super) fn on_arrival(&mut self, queue: &ArrivalState) -> f64 {
         if queue.idle > Duration::ZERO {
             let missed = queue.idle.as_nanos() / self.packet_time.as_nanos().max(1);
             self.value *= libm::pow(1.0 - self.weight, missed as f64);
@@ -65,21 +65,22 @@ impl Average {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::admission::{ALL, Admission, Place};
+    use crate::admission::{ALL, Admission, QueueContext};
     use crate::discipline::Discipline;
     use lasthop_base::{Choice, Stream, Value};
     use lasthop_wire::{Backlog, Body, Ecn, FlowId, Packet, Priority};
 
-    pub(in crate::admission) fn busy(waiting: u32) -> State {
-        State { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
+    pub(in crate::admission) fn busy(waiting: u32) -> ArrivalState {
+        ArrivalState { backlog: Backlog { waiting, in_service: true, bytes: 0 }, idle: Duration::ZERO }
     }
 
     /// The queue of this name with defaults and a weight of 1.
     pub(in crate::admission) fn unaveraged(name: &str) -> Box<dyn Admission> {
         let mut choice = Choice::named(ALL, name);
         choice.values.set(WEIGHT.name, Value::Number(1.0));
-        let place = Place { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test"), hosts: None };
-        match (choice.build)(&choice.values, place) {
+        let context =
+            QueueContext { rate: Rate::from_bps(1_000_000), random: Stream::named(1, "test"), hosts: None };
+        match (choice.build)(&choice.values, context) {
             Discipline::Fifo(admission) => admission,
             Discipline::Scheduled(_) => panic!("`{name}` is first in, first out"),
         }
@@ -133,7 +134,7 @@ pub(super) mod tests {
         }
         assert!((average.value - 8.0).abs() < 1e-9);
         // 24 ms idle: three packets could have been sent; this arrival finds an empty queue, too.
-        let idle = State { idle: Duration::from_millis(24), ..busy(0) };
+        let idle = ArrivalState { idle: Duration::from_millis(24), ..busy(0) };
         assert!((average.on_arrival(&idle) - 0.5).abs() < 1e-9);
     }
 }

@@ -1,6 +1,6 @@
 //! Drop-tail. As in ns-2, the limit does not count the packet in transmission.
 
-use super::{Admission, Build, Room, State, Verdict};
+use super::{Admission, ArrivalState, Build, QueueLimit, Verdict};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Limit, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::Packet;
@@ -29,21 +29,21 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values, _| {
         let or_unlimited = |limit: u64| if limit == 0 { u64::MAX } else { limit };
-        Discipline::fifo(DropTail(Room {
+        Discipline::fifo(DropTail(QueueLimit {
             packets: or_unlimited(values.count("packets")),
             bytes: or_unlimited(values.bytes("bytes")),
         }))
     },
 };
 
-struct DropTail(Room);
+struct DropTail(QueueLimit);
 
 impl Admission for DropTail {
-    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict {
         self.0.admit(packet.wire_bytes, &queue.backlog)
     }
 
-    fn room(&self) -> Option<Room> {
+    fn limit(&self) -> Option<QueueLimit> {
         Some(self.0)
     }
 

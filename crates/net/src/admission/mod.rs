@@ -6,7 +6,7 @@ mod policer;
 mod red;
 mod warn;
 
-pub use crate::discipline::{Build, Place};
+pub use crate::discipline::{Build, QueueContext};
 use lasthop_base::{Duration, Mechanism, Time};
 use lasthop_wire::{Backlog, Ecn, LossReason, Packet};
 
@@ -22,7 +22,7 @@ pub enum Verdict {
 /// Decides at a packet's arrival. May mark the packet (ECN).
 pub trait Admission: Send {
     /// Decides on a packet that arrives at a queue in this state.
-    fn admit(&mut self, now: Time, packet: &mut Packet, queue: &State) -> Verdict;
+    fn admit(&mut self, now: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict;
 
     /// Average queue after the last arrival, packets; `None` without average.
     fn average(&self) -> Option<f64> {
@@ -35,7 +35,7 @@ pub trait Admission: Send {
     }
 
     /// The limit, if it alone decides and [`Admission::admit`] need not be called.
-    fn room(&self) -> Option<Room> {
+    fn limit(&self) -> Option<QueueLimit> {
         None
     }
 
@@ -47,14 +47,14 @@ pub trait Admission: Send {
 
 /// Queue limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Room {
+pub struct QueueLimit {
     /// Packets; [`u64::MAX`]: no limit.
     pub packets: u64,
     /// Bytes; [`u64::MAX`]: no limit.
     pub bytes: u64,
 }
 
-impl Room {
+impl QueueLimit {
     /// Whether there is no limit, so that the backlog need not be counted.
     pub fn is_unlimited(&self) -> bool {
         self.packets == u64::MAX && self.bytes == u64::MAX
@@ -72,7 +72,7 @@ impl Room {
 
 /// State of a queue at an arrival.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct State {
+pub struct ArrivalState {
     /// Backlog without the packet in transmission.
     pub backlog: Backlog,
     /// Idle time of the transmitter; zero while sending.

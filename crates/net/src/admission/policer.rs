@@ -3,7 +3,7 @@
 //!
 //! A policer does not smooth bursts: TCP, with its bursts, gets less than the rate (Flach et al., SIGCOMM 2016).
 
-use super::{Admission, Build, State, Verdict};
+use super::{Admission, ArrivalState, Build, Verdict};
 use crate::bucket::Bucket;
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
@@ -53,7 +53,7 @@ struct Policer {
 }
 
 impl Admission for Policer {
-    fn admit(&mut self, now: Time, packet: &mut Packet, queue: &State) -> Verdict {
+    fn admit(&mut self, now: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict {
         if self.bucket.ready_at(packet.wire_bytes) > now {
             return Verdict::Drop(LossReason::EarlyDrop);
         }

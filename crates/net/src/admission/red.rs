@@ -5,7 +5,7 @@
 //! not by byte.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
-use super::{Admission, Build, State, Verdict, mark};
+use super::{Admission, ArrivalState, Build, Verdict, mark};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
@@ -52,49 +52,49 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, context| {
         Discipline::fifo(Red {
-            low: values.number("min_threshold"),
-            high: values.number("max_threshold"),
-            most: values.number("max_probability"),
+            min_threshold: values.number("min_threshold"),
+            max_threshold: values.number("max_threshold"),
+            max_probability: values.number("max_probability"),
             gentle: values.flag("gentle"),
             marks: values.flag("marks"),
-            average: Average::new(values, place.rate),
-            since: 0,
-            random: place.random,
+            average: Average::new(values, context.rate),
+            since_mark: 0,
+            random: context.random,
         })
     },
 };
 
 struct Red {
-    low: f64,
-    high: f64,
-    most: f64,
+    min_threshold: f64,
+    max_threshold: f64,
+    max_probability: f64,
     gentle: bool,
     marks: bool,
     average: Average,
     /// Packets since the last mark or drop between the thresholds.
-    since: u64,
+    since_mark: u64,
     random: Stream,
 }
 
 impl Admission for Red {
-    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict {
         let average = self.average.on_arrival(queue);
         let probability = self.probability(average);
         if self.average.is_full(queue) {
-            self.since = 0;
+            self.since_mark = 0;
             return Verdict::Drop(LossReason::QueueFull);
         }
         if probability <= 0.0 {
-            self.since = 0;
+            self.since_mark = 0;
             return Verdict::Admit;
         }
         if probability >= 1.0 {
-            self.since = 0;
+            self.since_mark = 0;
             return Verdict::Drop(LossReason::EarlyDrop);
         }
-        if !self.strikes(probability) {
+        if !self.should_drop(probability) {
             return Verdict::Admit;
         }
         if self.marks && mark(packet) { Verdict::Admit } else { Verdict::Drop(LossReason::EarlyDrop) }
@@ -112,24 +112,25 @@ impl Admission for Red {
 impl Red {
     /// p_b (Floyd and Jacobson 1993 §4).
     fn probability(&self, average: f64) -> f64 {
-        if average < self.low {
+        if average < self.min_threshold {
             0.0
-        } else if average < self.high {
-            self.most * (average - self.low) / (self.high - self.low)
-        } else if self.gentle && average < 2.0 * self.high {
-            self.most + (1.0 - self.most) * (average - self.high) / self.high
+        } else if average < self.max_threshold {
+            self.max_probability * (average - self.min_threshold) / (self.max_threshold - self.min_threshold)
+        } else if self.gentle && average < 2.0 * self.max_threshold {
+            self.max_probability
+                + (1.0 - self.max_probability) * (average - self.max_threshold) / self.max_threshold
         } else {
             1.0
         }
     }
 
     /// p_a = p_b / (1 - count p_b), so that gaps are uniform from 1 to 1/p_b.
-    fn strikes(&mut self, probability: f64) -> bool {
-        let spent = self.since as f64 * probability;
+    fn should_drop(&mut self, probability: f64) -> bool {
+        let spent = self.since_mark as f64 * probability;
         let now = if spent < 1.0 { probability / (1.0 - spent) } else { 1.0 };
-        let strikes = self.random.uniform() < now;
-        self.since = if strikes { 0 } else { self.since + 1 };
-        strikes
+        let should_drop = self.random.uniform() < now;
+        self.since_mark = if should_drop { 0 } else { self.since_mark + 1 };
+        should_drop
     }
 }
 

@@ -2,7 +2,7 @@
 //! the queue's state. Other packets meet drop-tail.
 
 use super::average::{Average, MEAN_PACKET, PACKETS, WEIGHT};
-use super::{Admission, Build, State, Verdict, mark};
+use super::{Admission, ArrivalState, Build, Verdict, mark};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit};
 use lasthop_wire::{LossReason, Packet};
@@ -25,10 +25,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, context| {
         Discipline::fifo(Warn {
             threshold: values.number("threshold"),
-            average: Average::new(values, place.rate),
+            average: Average::new(values, context.rate),
         })
     },
 };
@@ -39,7 +39,7 @@ struct Warn {
 }
 
 impl Admission for Warn {
-    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &State) -> Verdict {
+    fn admit(&mut self, _: Time, packet: &mut Packet, queue: &ArrivalState) -> Verdict {
         let average = self.average.on_arrival(queue);
         if self.average.is_full(queue) {
             return Verdict::Drop(LossReason::QueueFull);

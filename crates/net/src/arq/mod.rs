@@ -3,11 +3,11 @@
 mod none;
 mod repeat;
 
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::discipline::Discipline;
 use crate::element::Element;
+use crate::failures::TransmissionFailures;
 use crate::service::Service;
-use crate::trouble::Trouble;
 use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 
 /// Header bytes that must be intact to read a damaged packet: IPv4 and TCP.
@@ -15,42 +15,42 @@ const HEADER: u32 = 40;
 
 /// Outcome of a packet with retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Carried {
+pub struct ArqOutcome {
     /// Whether the packet was delivered.
-    pub delivered: bool,
+    pub is_delivered: bool,
     /// Time for which the link stays occupied after the first transmission.
-    pub holds: Duration,
+    pub occupancy: Duration,
     /// Delay from the first transmission to delivery, or to giving up.
-    pub late: Duration,
+    pub delay: Duration,
     /// Number of transmissions.
     pub attempts: u32,
 }
 
-impl Carried {
+impl ArqOutcome {
     /// Delivered by the first transmission.
-    pub const AT_ONCE: Carried =
-        Carried { delivered: true, holds: Duration::ZERO, late: Duration::ZERO, attempts: 1 };
+    pub const FIRST_TRY: ArqOutcome =
+        ArqOutcome { is_delivered: true, occupancy: Duration::ZERO, delay: Duration::ZERO, attempts: 1 };
 }
 
-impl Carried {
+impl ArqOutcome {
     /// Whether the last transmission of a packet given up had an intact header; `first`: the first transmission.
-    pub(crate) fn is_readable(&self, first: &Air, channel: &dyn Channel) -> bool {
-        channel.spares_header(&Air { attempt: self.attempts - 1, ..*first }, HEADER)
+    pub(crate) fn is_readable(&self, first: &Transmission, channel: &dyn Channel) -> bool {
+        channel.has_intact_header(&Transmission { attempt: self.attempts - 1, ..*first }, HEADER)
     }
 
-    /// The failed transmissions, the first of which ended at `ends`, spread evenly over `late`.
+    /// The failed transmissions, the first of which ended at `ends`, spread evenly over `delay`.
     #[cold]
-    pub(crate) fn trouble(&self, ends: Time) -> Trouble {
-        let failed = self.attempts - u32::from(self.delivered);
-        let apart = self.late.divided_by(u64::from(self.attempts.saturating_sub(1)).max(1));
-        Trouble { before: 0, failed, since: ends, apart }
+    pub(crate) fn failures(&self, ends: Time) -> TransmissionFailures {
+        let failed = self.attempts - u32::from(self.is_delivered);
+        let apart = self.delay.divided_by(u64::from(self.attempts.saturating_sub(1)).max(1));
+        TransmissionFailures { before: 0, failed, since: ends, apart }
     }
 }
 
 /// A retransmission scheme of packets.
 pub trait Arq: Send {
-    /// Decides a packet whose first transmission, `air`, was lost. Packets without loss are [`Carried::AT_ONCE`].
-    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried;
+    /// Decides a packet whose first `transmission` was lost. Packets without loss are [`ArqOutcome::FIRST_TRY`].
+    fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome;
 
     /// Whether packets wait for earlier ones in retransmission.
     fn keeps_order(&self) -> bool {
@@ -64,33 +64,37 @@ pub trait Arq: Send {
 }
 
 #[inline]
-pub(crate) fn carry(air: &Air, channel: &mut dyn Channel, arq: &mut dyn Arq) -> Carried {
-    match channel.transmit(air) {
-        Reception::Intact => Carried::AT_ONCE,
-        Reception::Lost => arq.repeat(air, channel),
+pub(crate) fn transmit(
+    transmission: &Transmission,
+    channel: &mut dyn Channel,
+    arq: &mut dyn Arq,
+) -> ArqOutcome {
+    match channel.transmit(transmission) {
+        Reception::Intact => ArqOutcome::FIRST_TRY,
+        Reception::Lost => arq.retransmit(transmission, channel),
     }
 }
 
 /// A link layer.
 pub enum LinkLayer {
     /// Retransmits packet by packet: fates are known at joining, unless the queue decides at dequeue.
-    Repeat(Box<dyn Arq>),
+    PerPacket(Box<dyn Arq>),
     /// Replaces the whole direction.
-    Whole(Box<dyn Layer>),
+    Full(Box<dyn Layer>),
 }
 
 /// A link layer that is an element.
 pub trait Layer: Send {
     /// Builds the direction.
-    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element>;
+    fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element>;
 
     /// Why the other direction must have the same layer, if it must.
     fn partner(&self) -> Option<Partner> {
         None
     }
 
-    /// Whether failed transmissions of packets are reported ([`Element::tell_trouble`]).
-    fn reports_trouble(&self) -> bool;
+    /// Whether failed transmissions of packets are reported ([`Element::report_failures`]).
+    fn reports_failures(&self) -> bool;
 
     /// The shared medium, if any. Several links may then share a cell.
     fn medium(&self) -> Option<Medium> {
@@ -102,13 +106,13 @@ pub trait Layer: Send {
 #[derive(Clone, Copy)]
 pub struct Medium {
     /// Parameters that must be equal in all members.
-    pub alike: &'static [&'static str],
+    pub equal_in_cell: &'static [&'static str],
     /// Parameters that must be equal in the members of one sender.
-    pub alike_of_sender: &'static [&'static str],
+    pub equal_per_sender: &'static [&'static str],
     /// Parameters that must be equal in all members that set the first, a count, above 0.
-    pub alike_if_said: &'static [&'static str],
-    /// Builds the arbiter of transmissions, which exchanges [words](crate::across::Word) with its members and carries
-    /// no packets.
+    pub equal_if_set: &'static [&'static str],
+    /// Builds the arbiter of transmissions, which exchanges [messages](crate::peer_message::MediumMessage) with its
+    /// members and carries no packets.
     pub arbiter: fn(&[Member<'_>], Stream) -> Box<dyn Element>,
 }
 
@@ -123,7 +127,7 @@ pub struct Member<'a> {
 }
 
 /// Other parts of a direction.
-pub struct Parts {
+pub struct DirectionParts {
     /// The rate.
     pub service: Service,
     /// One-way propagation delay.
@@ -147,8 +151,8 @@ pub struct Partner {
 
 impl LinkLayer {
     /// An ARQ, packet by packet.
-    pub fn repeat(arq: impl Arq + 'static) -> LinkLayer {
-        LinkLayer::Repeat(Box::new(arq))
+    pub fn per_packet(arq: impl Arq + 'static) -> LinkLayer {
+        LinkLayer::PerPacket(Box::new(arq))
     }
 }
 

@@ -1,7 +1,7 @@
 //! No ARQ.
 
-use super::{Arq, Build, Carried, LinkLayer};
-use crate::channel::{Air, Channel};
+use super::{Arq, ArqOutcome, Build, LinkLayer};
+use crate::channel::{Channel, Transmission};
 use lasthop_base::{Info, Mechanism};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -11,14 +11,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         source: "RFC 3819 §8",
         ..Info::PLAIN
     },
-    build: &|_| LinkLayer::repeat(NoArq),
+    build: &|_| LinkLayer::per_packet(NoArq),
 };
 
 struct NoArq;
 
 impl Arq for NoArq {
-    fn repeat(&mut self, _: &Air, _: &mut dyn Channel) -> Carried {
-        Carried { delivered: false, ..Carried::AT_ONCE }
+    fn retransmit(&mut self, _: &Transmission, _: &mut dyn Channel) -> ArqOutcome {
+        ArqOutcome { is_delivered: false, ..ArqOutcome::FIRST_TRY }
     }
 
     fn retransmits(&self) -> bool {

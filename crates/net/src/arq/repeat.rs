@@ -1,8 +1,8 @@
 //! ARQ with a bounded number of retransmissions after a fixed delay (hasegawa §4.1, with every reading of its open
 //! questions).
 
-use super::{Arq, Build, Carried, LinkLayer};
-use crate::channel::{Air, Channel, Reception};
+use super::{Arq, ArqOutcome, Build, LinkLayer};
+use crate::channel::{Channel, Reception, Transmission};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -34,7 +34,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values| {
-        LinkLayer::repeat(Repeat {
+        LinkLayer::per_packet(Repeat {
             transmissions: values.count("transmissions") as u32,
             delay: values.duration("delay"),
             mode: match values.word("mode") {
@@ -62,25 +62,30 @@ enum Mode {
 }
 
 impl Arq for Repeat {
-    fn repeat(&mut self, air: &Air, channel: &mut dyn Channel) -> Carried {
+    fn retransmit(&mut self, transmission: &Transmission, channel: &mut dyn Channel) -> ArqOutcome {
         let mut attempt = 0;
-        let delivered = loop {
+        let is_delivered = loop {
             if attempt + 1 == self.transmissions {
                 break false;
             }
             attempt += 1;
             let later = self.delay * u64::from(attempt);
-            let repeat = Air { start: air.start + later, end: air.end + later, attempt, ..*air };
+            let repeat = Transmission {
+                start: transmission.start + later,
+                end: transmission.end + later,
+                attempt,
+                ..*transmission
+            };
             if channel.transmit(&repeat) == Reception::Intact {
                 break true;
             }
         };
-        let late = match self.mode {
+        let delay = match self.mode {
             Mode::Once => self.delay * u64::from(attempt.min(1)),
             _ => self.delay * u64::from(attempt),
         };
-        let holds = if self.mode == Mode::StopAndWait { late } else { Duration::ZERO };
-        Carried { delivered, holds, late, attempts: attempt + 1 }
+        let occupancy = if self.mode == Mode::StopAndWait { delay } else { Duration::ZERO };
+        ArqOutcome { is_delivered, occupancy, delay, attempts: attempt + 1 }
     }
 
     fn keeps_order(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Independent bit errors: a transmission of n bits is lost with probability 1 - (1 - b)^n.
 
-use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
+use super::{Build, Channel, PacketDraws, Reception, Threshold, Transmission};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -36,19 +36,19 @@ struct BitError {
 }
 
 impl Channel for BitError {
-    fn transmit(&mut self, air: &Air) -> Reception {
-        if self.bytes != air.bytes {
-            self.bytes = air.bytes;
-            self.loss = Threshold::of(-libm::expm1(self.log_intact_byte * f64::from(air.bytes)));
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        if self.bytes != transmission.bytes {
+            self.bytes = transmission.bytes;
+            self.loss = Threshold::of(-libm::expm1(self.log_intact_byte * f64::from(transmission.bytes)));
         }
-        if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
+        if self.draws.happens(transmission.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
     /// Errors are independent: a losing draw below the header's own loss probability hits the header. Sound headers:
     /// ((1 - b)^h - (1 - b)^n) / (1 - (1 - b)^n).
-    fn spares_header(&self, air: &Air, header: u32) -> bool {
-        let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(air.bytes)));
-        self.draws.spares(air.attempt, Threshold::of(hit))
+    fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
+        let hit = -libm::expm1(self.log_intact_byte * f64::from(header.min(transmission.bytes)));
+        self.draws.spares(transmission.attempt, Threshold::of(hit))
     }
 }
 
@@ -66,12 +66,12 @@ mod tests {
             values.set("rate", lasthop_base::Value::Number(rate));
             let mut channel = (MECHANISM.build)(&values, Stream::named(1, "air"));
             let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
-            let air = Air { start, end, bytes: 1040, priority, attempt: 0 };
+            let transmission = Transmission { start, end, bytes: 1040, priority, attempt: 0 };
             let (mut lost, mut spared) = (0.0, 0.0);
             for _ in 0..200_000 {
-                if channel.transmit(&air) == Reception::Lost {
+                if channel.transmit(&transmission) == Reception::Lost {
                     lost += 1.0;
-                    spared += f64::from(u8::from(channel.spares_header(&air, 40)));
+                    spared += f64::from(u8::from(channel.has_intact_header(&transmission, 40)));
                 }
             }
             let intact = |bytes: f64| libm::pow(1.0 - rate, 8.0 * bytes);

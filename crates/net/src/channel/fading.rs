@@ -7,7 +7,7 @@
 //! Interference, and power control beyond a constant mean: control that follows the fading would make errors less
 //! bursty.
 
-use super::{Air, Build, Channel, Reception};
+use super::{Build, Channel, Reception, Transmission};
 use crate::rayleigh::{RayleighFading, are_below};
 use lasthop_base::{Info, Mechanism, Parameter, Stream, Time, Unit};
 
@@ -40,19 +40,19 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values, mut stream| {
         let paths = values.count("paths") as usize;
-        Box::new(Fading::new(values.number("loss"), values.number("doppler_hz"), paths, &mut stream))
+        Box::new(FadingChannel::new(values.number("loss"), values.number("doppler_hz"), paths, &mut stream))
     },
 };
 
-struct Fading {
+struct FadingChannel {
     threshold: f64,
     paths: Vec<RayleighFading>,
     strongest: usize,
 }
 
-impl Fading {
-    fn new(loss: f64, doppler_hz: f64, paths: usize, random: &mut Stream) -> Fading {
-        Fading {
+impl FadingChannel {
+    fn new(loss: f64, doppler_hz: f64, paths: usize, random: &mut Stream) -> FadingChannel {
+        FadingChannel {
             threshold: threshold(loss, paths),
             paths: (0..paths).map(|_| RayleighFading::new(doppler_hz, random)).collect(),
             strongest: 0,
@@ -60,9 +60,9 @@ impl Fading {
     }
 }
 
-impl Channel for Fading {
-    fn transmit(&mut self, air: &Air) -> Reception {
-        let middle = air.start + air.end.since(air.start).divided_by(2);
+impl Channel for FadingChannel {
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        let middle = transmission.start + transmission.end.since(transmission.start).divided_by(2);
         let seconds = middle.since(Time::ZERO).as_secs();
         if are_below(&self.paths, seconds, self.threshold, &mut self.strongest) {
             Reception::Lost
@@ -104,18 +104,18 @@ mod tests {
     fn measure(loss: f64, doppler: f64, paths: usize) -> (f64, f64) {
         let (mut lost, mut bursts, mut all) = (0u32, 0u32, 0u32);
         for seed in 0..40 {
-            let mut channel = Fading::new(loss, doppler, paths, &mut Stream::named(seed, "fading"));
+            let mut channel = FadingChannel::new(loss, doppler, paths, &mut Stream::named(seed, "fading"));
             let mut before = false;
             for block in 0..5000 {
                 let start = Time::ZERO + Duration::from_millis(20 * block);
-                let air = Air {
+                let transmission = Transmission {
                     start,
                     end: start + Duration::from_millis(20),
                     bytes: 960,
                     attempt: 0,
                     priority: Priority::Normal,
                 };
-                let is_lost = channel.transmit(&air) == Reception::Lost;
+                let is_lost = channel.transmit(&transmission) == Reception::Lost;
                 lost += u32::from(is_lost);
                 bursts += u32::from(is_lost && !before);
                 all += 1;

@@ -1,6 +1,6 @@
 //! Independent losses with a constant probability.
 
-use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
+use super::{Build, Channel, PacketDraws, Reception, Threshold, Transmission};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -29,21 +29,21 @@ struct Iid {
 }
 
 impl Channel for Iid {
-    fn transmit(&mut self, air: &Air) -> Reception {
-        if self.draws.happens(air.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        if self.draws.happens(transmission.attempt, self.loss) { Reception::Lost } else { Reception::Intact }
     }
 
-    fn share(&self) -> Option<f64> {
+    fn loss_probability(&self) -> Option<f64> {
         Some(self.probability)
     }
 
-    fn set_share(&mut self, share: f64) {
+    fn set_loss_probability(&mut self, share: f64) {
         (self.loss, self.probability) = (Threshold::of(share), share);
     }
 
     /// One error at a random place: hits the header in proportion to its length. Our choice.
-    fn spares_header(&self, air: &Air, header: u32) -> bool {
-        let part = f64::from(header.min(air.bytes)) / f64::from(air.bytes.max(1));
-        self.draws.spares(air.attempt, Threshold::of(self.probability * part))
+    fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
+        let part = f64::from(header.min(transmission.bytes)) / f64::from(transmission.bytes.max(1));
+        self.draws.spares(transmission.attempt, Threshold::of(self.probability * part))
     }
 }

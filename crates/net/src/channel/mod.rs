@@ -8,15 +8,15 @@ mod planned;
 mod scripted;
 mod two_state;
 
-pub(crate) use planned::Planned;
+pub(crate) use planned::PlannedLosses;
 
-use crate::change::{Change, Fixed};
+use crate::change::{ChangeRefused, LinkChange};
 use lasthop_base::{Mechanism, Stream, Time, Value, Values};
 use lasthop_wire::Priority;
 
 /// A transmission over the air.
 #[derive(Clone, Copy, Debug)]
-pub struct Air {
+pub struct Transmission {
     /// Time of the first bit.
     pub start: Time,
     /// Time of the last bit.
@@ -44,21 +44,21 @@ pub enum Reception {
 /// transmission depends on the seed and on n (or time) only.
 pub trait Channel: Send {
     /// Decides a transmission; `start` never decreases between first transmissions.
-    fn transmit(&mut self, air: &Air) -> Reception;
+    fn transmit(&mut self, transmission: &Transmission) -> Reception;
 
     /// Whether the first `header` bytes of the last destroyed transmission arrived intact; false if unknown.
-    fn spares_header(&self, air: &Air, header: u32) -> bool {
-        let _ = (air, header);
+    fn has_intact_header(&self, transmission: &Transmission, header: u32) -> bool {
+        let _ = (transmission, header);
         false
     }
 
     /// Loss probability, if constant and independent.
-    fn share(&self) -> Option<f64> {
+    fn loss_probability(&self) -> Option<f64> {
         None
     }
 
-    /// Sets the loss probability, if [`Channel::share`] has one.
-    fn set_share(&mut self, share: f64) {
+    /// Sets the loss probability, if [`Channel::loss_probability`] has one.
+    fn set_loss_probability(&mut self, share: f64) {
         let _ = share;
     }
 
@@ -76,15 +76,15 @@ pub trait Channel: Send {
 /// Builds a channel.
 pub type Build = dyn Fn(&Values, Stream) -> Box<dyn Channel> + Send + Sync;
 
-/// A lossless channel whose [loss probability](Channel::share) can be set.
-pub(crate) fn settable(random: Stream) -> Box<dyn Channel> {
+/// A lossless channel whose [loss probability](Channel::loss_probability) can be set.
+pub(crate) fn with_settable_loss(random: Stream) -> Box<dyn Channel> {
     (iid::MECHANISM.build)(&iid::MECHANISM.info.defaults().with("loss", Value::Number(0.0)), random)
 }
 
 /// Why the loss probability cannot change, else `None`.
-pub(crate) fn refuses(channel: &dyn Channel, change: &Change) -> Option<Fixed> {
-    (change.loss.is_some() && channel.share().is_none())
-        .then_some(Fixed("its channel does not lose each packet with the same probability"))
+pub(crate) fn refusal(channel: &dyn Channel, change: &LinkChange) -> Option<ChangeRefused> {
+    (change.loss.is_some() && channel.loss_probability().is_none())
+        .then_some(ChangeRefused("its channel does not lose each packet with the same probability"))
 }
 
 /// All channels.

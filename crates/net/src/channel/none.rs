@@ -1,6 +1,6 @@
 //! A lossless channel.
 
-use super::{Air, Build, Channel, Reception};
+use super::{Build, Channel, Reception, Transmission};
 use lasthop_base::{Info, Mechanism};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -11,7 +11,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Perfect;
 
 impl Channel for Perfect {
-    fn transmit(&mut self, _: &Air) -> Reception {
+    fn transmit(&mut self, _: &Transmission) -> Reception {
         Reception::Intact
     }
 

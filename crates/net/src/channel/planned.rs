@@ -1,36 +1,36 @@
 //! Planned losses in addition to another channel's losses: a burst at a handover, for example.
 
-use super::{Air, Channel, PacketDraws, Reception, Threshold};
-use crate::steps::{Course, Share, Steps};
+use super::{Channel, PacketDraws, Reception, Threshold, Transmission};
+use crate::steps::{PacketShare, PlanCursor, Steps};
 use lasthop_base::{Duration, Stream};
 
-pub(crate) struct Planned {
+pub(crate) struct PlannedLosses {
     inner: Box<dyn Channel>,
-    losses: Course<Share>,
+    losses: PlanCursor<PacketShare>,
     draws: PacketDraws,
 }
 
-impl Planned {
-    pub(crate) fn new(inner: Box<dyn Channel>, losses: Steps<Share>, random: Stream) -> Planned {
-        Planned { inner, losses: Course::new(losses), draws: PacketDraws::new(random) }
+impl PlannedLosses {
+    pub(crate) fn new(inner: Box<dyn Channel>, losses: Steps<PacketShare>, random: Stream) -> PlannedLosses {
+        PlannedLosses { inner, losses: PlanCursor::new(losses), draws: PacketDraws::new(random) }
     }
 }
 
-impl Channel for Planned {
+impl Channel for PlannedLosses {
     /// Applies the share at the time of the last bit.
-    fn transmit(&mut self, air: &Air) -> Reception {
-        let inner = self.inner.transmit(air);
-        let share = self.losses.at(air.end - Duration::from_nanos(1)).0;
-        if self.draws.happens(air.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        let inner = self.inner.transmit(transmission);
+        let share = self.losses.at(transmission.end - Duration::from_nanos(1)).0;
+        if self.draws.happens(transmission.attempt, Threshold::of(share)) { Reception::Lost } else { inner }
     }
 
     /// Excludes planned losses.
-    fn share(&self) -> Option<f64> {
-        self.inner.share()
+    fn loss_probability(&self) -> Option<f64> {
+        self.inner.loss_probability()
     }
 
-    fn set_share(&mut self, share: f64) {
-        self.inner.set_share(share);
+    fn set_loss_probability(&mut self, share: f64) {
+        self.inner.set_loss_probability(share);
     }
 }
 
@@ -45,9 +45,9 @@ mod tests {
     /// do not change.
     #[test]
     fn losses_by_plan_come_on_top() {
-        let air = |at: u64| {
+        let transmission = |at: u64| {
             let start = Time::ZERO + Duration::from_millis(at);
-            Air {
+            Transmission {
                 start,
                 end: start + Duration::from_millis(1),
                 bytes: 1000,
@@ -60,11 +60,11 @@ mod tests {
             (iid::MECHANISM.build)(&values, Stream::named(1, "channel"))
         };
         let plan = || Steps::parse("0 for 900 ms, 50 % for 100 ms").expect("a plan");
-        let mut both = Planned::new(plain(), plan(), Stream::named(1, "plan"));
+        let mut both = PlannedLosses::new(plain(), plan(), Stream::named(1, "plan"));
         let mut alone = plain();
         let (mut quiet, mut burst) = (0, 0);
         for at in 0..200_000 {
-            let (one, other) = (both.transmit(&air(at)), alone.transmit(&air(at)));
+            let (one, other) = (both.transmit(&transmission(at)), alone.transmit(&transmission(at)));
             if at % 1000 < 900 {
                 assert_eq!(one, other);
                 quiet += u32::from(one == Reception::Lost);
@@ -78,6 +78,6 @@ mod tests {
         };
         assert!(is_near(quiet, 180_000.0, 0.1) && is_near(burst, 20_000.0, 0.55), "{quiet} {burst}");
         let wire = (DEFAULT.build)(&DEFAULT.info.defaults(), Stream::named(1, "channel"));
-        assert!(!Planned::new(wire, plan(), Stream::named(1, "plan")).is_perfect());
+        assert!(!PlannedLosses::new(wire, plan(), Stream::named(1, "plan")).is_perfect());
     }
 }

@@ -1,6 +1,6 @@
 //! Losses of given packet numbers: a loss pattern that is the same for every sender.
 
-use super::{Air, Build, Channel, Reception};
+use super::{Build, Channel, Reception, Transmission};
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use std::collections::VecDeque;
 
@@ -30,8 +30,8 @@ struct Scripted {
 
 impl Channel for Scripted {
     /// Retransmissions are not counted, and arrive.
-    fn transmit(&mut self, air: &Air) -> Reception {
-        if air.attempt > 0 {
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
+        if transmission.attempt > 0 {
             return Reception::Intact;
         }
         let number = self.next;
@@ -64,9 +64,11 @@ mod tests {
         let (start, end, priority) = (Time::ZERO, Time::ZERO, Priority::Normal);
         let mut lost = Vec::new();
         for number in 0..10 {
-            if channel.transmit(&Air { start, end, bytes: 1000, priority, attempt: 0 }) == Reception::Lost {
+            if channel.transmit(&Transmission { start, end, bytes: 1000, priority, attempt: 0 })
+                == Reception::Lost
+            {
                 lost.push(number);
-                let again = Air { start, end, bytes: 1000, priority, attempt: 1 };
+                let again = Transmission { start, end, bytes: 1000, priority, attempt: 1 };
                 assert_eq!(channel.transmit(&again), Reception::Intact);
             }
         }

@@ -6,11 +6,10 @@
 //! change later first transmissions. With the clock of time, states last exponentially, whether or not packets are
 //! sent; `meets` defines the state of a transmission. Two of its values are models of other kinds: a chain stepped once
 //! per packet time, also while idle, and states that last only while something is sent (ns-2's error model).
-//! while idle, and states that last only while something is sent (ns-2's error model).
 
 mod stepped;
 
-use super::{Air, Build, Channel, PacketDraws, Reception, Threshold};
+use super::{Build, Channel, PacketDraws, Reception, Threshold, Transmission};
 use lasthop_base::{Duration, Info, Is, Mechanism, OneOf, OnlyIf, Parameter, Stream, Time, Unit, Values};
 use lasthop_wire::Priority;
 
@@ -177,17 +176,17 @@ impl ByPackets {
 }
 
 impl Channel for ByPackets {
-    fn transmit(&mut self, air: &Air) -> Reception {
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
         // One draw per packet; the chain steps by a derived draw, and the packet meets the new state.
-        if air.attempt == 0 {
+        if transmission.attempt == 0 {
             self.draws.draw = self.draws.stream.draw();
             self.is_bad = self.step(self.is_bad, 0);
             self.is_bad_again = self.is_bad;
         } else {
-            self.is_bad_again = self.step(self.is_bad_again, air.attempt);
+            self.is_bad_again = self.step(self.is_bad_again, transmission.attempt);
         }
         let loss = if self.is_bad_again { self.loss_bad } else { self.loss_good };
-        if self.draws.spares(air.attempt, loss) { Reception::Intact } else { Reception::Lost }
+        if self.draws.spares(transmission.attempt, loss) { Reception::Intact } else { Reception::Lost }
     }
 }
 
@@ -249,24 +248,28 @@ impl ByTime {
 }
 
 impl Channel for ByTime {
-    fn transmit(&mut self, air: &Air) -> Reception {
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
         let (start, end) = match &mut self.sent {
-            None if self.at_end => (air.end - Duration::from_nanos(1), air.end),
-            None => (air.start, air.end),
+            None if self.at_end => (transmission.end - Duration::from_nanos(1), transmission.end),
+            None => (transmission.start, transmission.end),
             Some(sent) => {
                 let start = *sent;
-                *sent += air.end.since(air.start);
+                *sent += transmission.end.since(transmission.start);
                 (start, *sent)
             }
         };
         let loss = if self.meets_bad(start, end) { self.loss_bad } else { self.loss_good };
-        let destroyed = self.draws.happens(air.attempt, loss);
-        if destroyed && !is_shielded(self.shields_tags, air) { Reception::Lost } else { Reception::Intact }
+        let destroyed = self.draws.happens(transmission.attempt, loss);
+        if destroyed && !is_shielded(self.shields_tags, transmission) {
+            Reception::Lost
+        } else {
+            Reception::Intact
+        }
     }
 }
 
-fn is_shielded(shields_tags: bool, air: &Air) -> bool {
-    shields_tags && air.priority == Priority::Low
+fn is_shielded(shields_tags: bool, transmission: &Transmission) -> bool {
+    shields_tags && transmission.priority == Priority::Low
 }
 
 #[cfg(test)]
@@ -283,10 +286,10 @@ mod tests {
         (MECHANISM.build)(&choice.values, Stream::named(1, "test"))
     }
 
-    fn air(at_millis: u64) -> Air {
+    fn transmission(at_millis: u64) -> Transmission {
         let start = Time::from_nanos(at_millis * 1_000_000);
         let end = start + Duration::from_millis(1);
-        Air { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 }
+        Transmission { start, end, bytes: 1000, priority: Priority::Normal, attempt: 0 }
     }
 
     #[test]
@@ -294,7 +297,8 @@ mod tests {
         let settings = [("mean_loss", Value::Number(0.05)), ("mean_burst", Value::Number(4.0))];
         let mut channel = channel(&settings);
         let n = 400_000u64;
-        let lost: Vec<bool> = (0..n).map(|at| channel.transmit(&air(at)) == Reception::Lost).collect();
+        let lost: Vec<bool> =
+            (0..n).map(|at| channel.transmit(&transmission(at)) == Reception::Lost).collect();
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         // Losses are correlated over about 2 x 4 packets: 5000 independent bursts, five standard errors.
@@ -311,8 +315,11 @@ mod tests {
         for transmissions in [1, 2, 4, 8] {
             let (mut channel, mut lost) = (channel(&settings), 0.0);
             for at in 0..200_000 {
-                let mut attempts = (0..transmissions).map(|attempt| Air { attempt, ..air(at) });
-                lost += f64::from(u8::from(attempts.all(|air| channel.transmit(&air) == Reception::Lost)));
+                let mut attempts =
+                    (0..transmissions).map(|attempt| Transmission { attempt, ..transmission(at) });
+                lost += f64::from(u8::from(
+                    attempts.all(|transmission| channel.transmit(&transmission) == Reception::Lost),
+                ));
             }
             let expected = share * libm::pow(1.0 - 1.0 / burst, f64::from(transmissions) - 1.0);
             let error = libm::sqrt(2.0 * burst * expected * (1.0 - expected) / 200_000.0);
@@ -327,8 +334,10 @@ mod tests {
         let settings = [("p", Value::Number(0.2)), ("r", Value::Number(0.8))];
         let (mut channel, mut lost) = (channel(&settings), 0.0);
         for at in 0..100_000 {
-            let mut attempts = (0..3).map(|attempt| Air { attempt, ..air(at) });
-            lost += f64::from(u8::from(attempts.all(|air| channel.transmit(&air) == Reception::Lost)));
+            let mut attempts = (0..3).map(|attempt| Transmission { attempt, ..transmission(at) });
+            lost += f64::from(u8::from(
+                attempts.all(|transmission| channel.transmit(&transmission) == Reception::Lost),
+            ));
         }
         let expected = 0.2 * 0.2 * 0.2;
         let error = libm::sqrt(expected / 100_000.0);
@@ -345,9 +354,9 @@ mod tests {
         let firsts = |repeats: u32| {
             let mut channel = channel(&settings);
             let mut first = |at: u64| {
-                let reception = channel.transmit(&air(at));
+                let reception = channel.transmit(&transmission(at));
                 (1..=repeats).for_each(|attempt| {
-                    channel.transmit(&Air { attempt, ..air(at) });
+                    channel.transmit(&Transmission { attempt, ..transmission(at) });
                 });
                 reception
             };
@@ -366,7 +375,10 @@ mod tests {
         ];
         let receptions = |every: u64| {
             let mut channel = channel(&settings);
-            (0..200_000).step_by(every as usize).map(|at| channel.transmit(&air(at))).collect::<Vec<_>>()
+            (0..200_000)
+                .step_by(every as usize)
+                .map(|at| channel.transmit(&transmission(at)))
+                .collect::<Vec<_>>()
         };
         let (dense, sparse) = (receptions(1), receptions(10));
         let share = dense.iter().filter(|one| **one == Reception::Lost).count() as f64 / dense.len() as f64;
@@ -376,9 +388,13 @@ mod tests {
         let thinned: Vec<Reception> = dense.iter().step_by(10).copied().collect();
         assert_eq!(thinned, sparse);
     }
-    fn share_lost(settings: &[(&'static str, Value)], airs: impl Iterator<Item = Air>) -> f64 {
+    fn share_lost(
+        settings: &[(&'static str, Value)],
+        transmissions: impl Iterator<Item = Transmission>,
+    ) -> f64 {
         let mut channel = channel(settings);
-        let receptions: Vec<Reception> = airs.map(|air| channel.transmit(&air)).collect();
+        let receptions: Vec<Reception> =
+            transmissions.map(|transmission| channel.transmit(&transmission)).collect();
         receptions.iter().filter(|one| **one == Reception::Lost).count() as f64 / receptions.len() as f64
     }
 
@@ -408,7 +424,7 @@ mod tests {
             ("sent", 1, overlap),
             ("sent", 7, overlap),
         ] {
-            let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(air));
+            let share = share_lost(&good_10_bad_2(meets), (0..600_000).step_by(every).map(transmission));
             // About 600 000 / 12 / every independent periods: five standard errors of a share, bursts of about 3.
             let periods = 600_000.0 / 12.0 / every as f64;
             let bound = 5.0 * (3.0 * expected * (1.0 - expected) / periods).sqrt();
@@ -421,9 +437,10 @@ mod tests {
         for (meets, runs) in [("step", true), ("sent", false)] {
             let mut dense = channel(&good_10_bad_2(meets));
             let mut sparse = channel(&good_10_bad_2(meets));
-            let dense: Vec<Reception> = (0..10_000).map(|at| dense.transmit(&air(at))).step_by(10).collect();
+            let dense: Vec<Reception> =
+                (0..10_000).map(|at| dense.transmit(&transmission(at))).step_by(10).collect();
             let sparse: Vec<Reception> =
-                (0..10_000).step_by(10).map(|at| sparse.transmit(&air(at))).collect();
+                (0..10_000).step_by(10).map(|at| sparse.transmit(&transmission(at))).collect();
             assert_eq!(dense == sparse, runs, "{meets}");
         }
     }
@@ -433,9 +450,9 @@ mod tests {
         for meets in ["overlap", "end", "step", "sent"] {
             let mut settings = good_10_bad_2(meets).to_vec();
             settings.push(("shields_tags", Value::Flag(true)));
-            let tagged = (0..10_000).map(|at| Air { priority: Priority::Low, ..air(at) });
+            let tagged = (0..10_000).map(|at| Transmission { priority: Priority::Low, ..transmission(at) });
             assert_eq!(share_lost(&settings, tagged), 0.0, "{meets}");
-            assert!(share_lost(&settings, (0..10_000).map(air)) > 0.05, "{meets}");
+            assert!(share_lost(&settings, (0..10_000).map(transmission)) > 0.05, "{meets}");
         }
     }
 }

@@ -9,38 +9,38 @@ use std::collections::VecDeque;
 /// Receiver of a set of interleaved blocks, which ends before the next set begins.
 pub(super) struct Decoder {
     code: Code,
-    blocks: Vec<Block>,
+    blocks: Vec<DecoderBlock>,
     /// Packets not delivered: lost ones, and with kept order packets behind a lost one.
-    held: VecDeque<Held>,
+    held: VecDeque<HeldPacket>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Block {
+struct DecoderBlock {
     data: usize,
     arrived: usize,
     is_decoded: bool,
 }
 
-struct Held {
+struct HeldPacket {
     packet: Packet,
     block: usize,
-    state: State,
+    state: PacketState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Here,
+enum PacketState {
+    Available,
     Missing,
-    GivenUp,
+    Unrecoverable,
 }
 
 impl Decoder {
     pub(super) fn new(code: Code) -> Decoder {
-        Decoder { code, blocks: vec![Block::default(); code.depth], held: VecDeque::new() }
+        Decoder { code, blocks: vec![DecoderBlock::default(); code.depth], held: VecDeque::new() }
     }
 
     /// A data packet of a block arrives at `at`, or was lost.
-    pub(super) fn take_data(
+    pub(super) fn on_data(
         &mut self,
         block: usize,
         packet: Packet,
@@ -52,15 +52,15 @@ impl Decoder {
         counts.data += 1;
         counts.arrived += usize::from(intact);
         let waits = self.code.keeps_order && !self.held.is_empty();
-        match intact {
-            true if !waits => out.push(Output::Arrives { packet, at }),
-            true => self.held.push_back(Held { packet, block, state: State::Here }),
-            false => self.held.push_back(Held { packet, block, state: State::Missing }),
+        if intact && !waits {
+            return out.push(Output::Arrives { packet, at });
         }
+        let state = if intact { PacketState::Available } else { PacketState::Missing };
+        self.held.push_back(HeldPacket { packet, block, state });
     }
 
     /// A parity packet of a block arrives at `at`, or was lost. No data packet of that block follows.
-    pub(super) fn take_parity(&mut self, block: usize, intact: bool, at: Time, out: &mut Vec<Output>) {
+    pub(super) fn on_parity(&mut self, block: usize, intact: bool, at: Time, out: &mut Vec<Output>) {
         self.blocks[block].arrived += usize::from(intact);
         self.decode(block, at, out);
     }
@@ -72,26 +72,26 @@ impl Decoder {
         }
         counts.is_decoded = true;
         for held in self.held.iter_mut().filter(|held| held.block == block) {
-            held.state = State::Here;
+            held.state = PacketState::Available;
         }
-        self.hand_up(at, out);
+        self.deliver(at, out);
     }
 
     /// All blocks end at `at`: packets that cannot be rebuilt are given up.
-    pub(super) fn end(&mut self, at: Time, out: &mut Vec<Output>) {
+    pub(super) fn end_blocks(&mut self, at: Time, out: &mut Vec<Output>) {
         for held in &mut self.held {
-            if held.state == State::Missing {
-                held.state = State::GivenUp;
+            if held.state == PacketState::Missing {
+                held.state = PacketState::Unrecoverable;
             }
         }
-        self.hand_up(at, out);
-        self.blocks.fill(Block::default());
+        self.deliver(at, out);
+        self.blocks.fill(DecoderBlock::default());
     }
 
-    fn hand_up(&mut self, at: Time, out: &mut Vec<Output>) {
+    fn deliver(&mut self, at: Time, out: &mut Vec<Output>) {
         if self.code.keeps_order {
             while let Some(held) = self.held.front()
-                && held.state != State::Missing
+                && held.state != PacketState::Missing
             {
                 out.push(held.outcome(at));
                 self.held.pop_front();
@@ -99,7 +99,7 @@ impl Decoder {
             return;
         }
         self.held.retain(|held| {
-            let is_missing = held.state == State::Missing;
+            let is_missing = held.state == PacketState::Missing;
             if !is_missing {
                 out.push(held.outcome(at));
             }
@@ -108,12 +108,12 @@ impl Decoder {
     }
 }
 
-impl Held {
+impl HeldPacket {
     fn outcome(&self, at: Time) -> Output {
         let packet = self.packet;
         match self.state {
-            State::GivenUp => Output::gone(packet, at, LossReason::Channel),
-            State::Here | State::Missing => Output::Arrives { packet, at },
+            PacketState::Unrecoverable => Output::lost(packet, at, LossReason::Channel),
+            PacketState::Available | PacketState::Missing => Output::Arrives { packet, at },
         }
     }
 }

@@ -21,11 +21,11 @@ mod parameters;
 
 pub use parameters::MECHANISM;
 
-use crate::arq::{Build, Layer, Parts};
-use crate::channel::{Air, Channel, Reception};
+use crate::arq::{Build, DirectionParts, Layer};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::{Element, Output, lacks};
+use crate::link_queue::LinkQueue;
 use crate::service::Server;
-use crate::store::Store;
 use decoder::Decoder;
 use lasthop_base::{Duration, Mechanism, Time};
 use lasthop_wire::{Backlog, Packet, Priority};
@@ -34,81 +34,81 @@ use parameters::Code;
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
-struct Coded {
+struct FecLayer {
     code: Code,
     wait: Duration,
 }
 
-impl Layer for Coded {
-    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
-        Box::new(Direction {
+impl Layer for FecLayer {
+    fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element> {
+        Box::new(FecDirection {
             draws: parts.queue.draws() || parts.channel.draws() || parts.service.draws(),
             code: self.code,
             wait: self.wait,
             delay: parts.delay,
             server: Server::new(&parts.service),
             channel: parts.channel,
-            store: Store::new(parts.queue),
+            queue: LinkQueue::new(parts.queue),
             decoder: Decoder::new(self.code),
             longest: vec![0; self.code.depth],
             sent: 0,
-            phase: Phase::Data,
+            phase: FecPhase::Data,
             frees_at: Time::ZERO,
-            asks_at: Time::NEVER,
+            acts_at: Time::NEVER,
         })
     }
 
-    fn reports_trouble(&self) -> bool {
+    fn reports_failures(&self) -> bool {
         false
     }
 }
 
-struct Direction {
+struct FecDirection {
     code: Code,
     wait: Duration,
     delay: Duration,
     server: Server,
     channel: Box<dyn Channel>,
     draws: bool,
-    store: Store,
+    queue: LinkQueue,
     decoder: Decoder,
     /// Longest data packet of each open block, bytes.
     longest: Vec<u32>,
     /// Data packets sent in all open blocks.
     sent: usize,
-    phase: Phase,
+    phase: FecPhase,
     frees_at: Time,
     /// Time of the next action, [`Time::NEVER`] without one before the next packet.
-    asks_at: Time,
+    acts_at: Time,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
+enum FecPhase {
     Data,
     /// Number of parity packets sent in all open blocks.
     Parity(usize),
 }
 
-impl Direction {
+impl FecDirection {
     fn serve(&mut self, now: Time, out: &mut Vec<Output>) {
         if now < self.frees_at {
-            self.asks_at = self.frees_at;
+            self.acts_at = self.frees_at;
             return;
         }
         let phase = self.phase;
         match phase {
-            Phase::Parity(number) => self.send_parity(now, number, out),
-            Phase::Data if self.send_data(now, out) => {}
-            Phase::Data if now >= self.closes_at() => self.phase = Phase::Parity(0),
-            Phase::Data => {
-                let waits = self.store.backlog().waiting > 0;
-                let ready_at = if waits { self.store.ready_at(now) } else { Time::NEVER };
-                self.asks_at = self.closes_at().min(ready_at);
+            FecPhase::Parity(number) => self.send_parity(now, number, out),
+            FecPhase::Data if self.send_data(now, out) => {}
+            FecPhase::Data if now >= self.closes_at() => self.phase = FecPhase::Parity(0),
+            FecPhase::Data => {
+                let waits = self.queue.backlog().waiting > 0;
+                let ready_at = if waits { self.queue.ready_at(now) } else { Time::NEVER };
+                self.acts_at = self.closes_at().min(ready_at);
                 return;
             }
         }
         self.close(now, out);
-        self.asks_at = self.frees_at.max(now);
+        self.acts_at = self.frees_at.max(now);
     }
 
     fn closes_at(&self) -> Time {
@@ -116,14 +116,14 @@ impl Direction {
     }
 
     fn send_data(&mut self, now: Time, out: &mut Vec<Output>) -> bool {
-        let Some(packet) = self.store.pop(now, out) else { return false };
+        let Some(packet) = self.queue.pop(now, out) else { return false };
         let block = self.sent % self.code.depth;
         let intact = self.transmit(now, packet.wire_bytes, packet.priority);
         self.longest[block] = self.longest[block].max(packet.wire_bytes);
         self.sent += 1;
-        self.decoder.take_data(block, packet, intact, self.frees_at + self.delay, out);
+        self.decoder.on_data(block, packet, intact, self.frees_at + self.delay, out);
         if self.sent == self.code.data * self.code.depth {
-            self.phase = Phase::Parity(0);
+            self.phase = FecPhase::Parity(0);
         }
         true
     }
@@ -134,18 +134,18 @@ impl Direction {
         }
         let block = number % self.open();
         let intact = self.transmit(now, self.longest[block], Priority::Normal);
-        self.decoder.take_parity(block, intact, self.frees_at + self.delay, out);
-        self.phase = Phase::Parity(number + 1);
+        self.decoder.on_parity(block, intact, self.frees_at + self.delay, out);
+        self.phase = FecPhase::Parity(number + 1);
     }
 
     fn close(&mut self, now: Time, out: &mut Vec<Output>) {
-        if let Phase::Parity(number) = self.phase
+        if let FecPhase::Parity(number) = self.phase
             && number >= self.parity()
         {
-            self.decoder.end(self.frees_at.max(now) + self.delay, out);
+            self.decoder.end_blocks(self.frees_at.max(now) + self.delay, out);
             self.longest.fill(0);
             self.sent = 0;
-            self.phase = Phase::Data;
+            self.phase = FecPhase::Data;
         }
     }
 
@@ -161,29 +161,30 @@ impl Direction {
     fn transmit(&mut self, now: Time, bytes: u32, priority: Priority) -> bool {
         let served = self.server.serve(now, bytes);
         self.frees_at = served.ends;
-        let air = Air { start: served.begins, end: served.ends, bytes, priority, attempt: 0 };
-        self.channel.transmit(&air) == Reception::Intact
+        let transmission =
+            Transmission { start: served.begins, end: served.ends, bytes, priority, attempt: 0 };
+        self.channel.transmit(&transmission) == Reception::Intact
     }
 }
 
-impl Element for Direction {
+impl Element for FecDirection {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
-        self.store.push(now, packet, now < self.frees_at, now.since(self.frees_at), out);
+        self.queue.push(now, packet, now < self.frees_at, now.since(self.frees_at), out);
         self.serve(now, out);
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now >= self.asks_at {
+        if now >= self.acts_at {
             self.serve(now, out);
         }
     }
 
     fn poll_timeout(&self) -> Time {
-        self.asks_at
+        self.acts_at
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
-        Backlog { in_service: now < self.frees_at, ..self.store.backlog() }
+        Backlog { in_service: now < self.frees_at, ..self.queue.backlog() }
     }
 
     fn draws(&self) -> bool {
@@ -191,8 +192,8 @@ impl Element for Direction {
     }
 
     fn average(&self) -> Option<f64> {
-        self.store.average()
+        self.queue.average()
     }
 
-    lacks!(copies, passing, peer, pdus, trouble, settings, changes);
+    lacks!(copies, bypass, peer, pdus, failures, settings, changes);
 }

@@ -1,6 +1,6 @@
 //! Parameters of an erasure code on a link.
 
-use super::Coded;
+use super::FecLayer;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
@@ -51,7 +51,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ..Info::PLAIN
     },
     build: &|values| {
-        LinkLayer::Whole(Box::new(Coded { code: Code::of(values), wait: values.duration("wait") }))
+        LinkLayer::Full(Box::new(FecLayer { code: Code::of(values), wait: values.duration("wait") }))
     },
 };
 

@@ -3,7 +3,7 @@
 //! RLC (LTE) or PDCP (NR) keeps the order, PDCP for at most t-Reordering (TS 38.323 §5.2.2): then all complete SDUs
 //! before the highest one at the timer's start are delivered, and missing ones are skipped.
 
-use crate::counters::Counters;
+use crate::counters::RlcCounters;
 use crate::element::Output;
 use crate::span::Span;
 use lasthop_base::{Duration, Time};
@@ -11,7 +11,7 @@ use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum DeliveryOrder {
     /// RLC, until missing bytes arrive or are given up.
     Rlc,
     /// PDCP, for at most this time.
@@ -20,12 +20,12 @@ pub(super) enum Order {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Coming,
+enum DeliveryState {
+    Incomplete,
     /// Lost; the receiver does not know.
-    Missed,
+    LostUnnoticed,
     /// Complete since then, waiting for earlier SDUs.
-    Whole(Time),
+    Complete(Time),
     /// Delivered, or known to be lost.
     Done,
 }
@@ -35,43 +35,43 @@ pub(super) struct Sdu {
     packet: Packet,
     pub(super) bytes: Span,
     missing: u64,
-    state: State,
+    state: DeliveryState,
     /// Number of requests to retransmit, and the last status with one.
-    pub(super) repeats: u32,
-    pub(super) asked: Time,
+    pub(super) requests: u32,
+    pub(super) requested_at: Time,
 }
 
 #[derive(Debug)]
 pub(super) struct Delivery {
     delay: Duration,
-    order: Order,
+    order: DeliveryOrder,
     sdus: VecDeque<Sdu>,
     /// Numbers of the first SDU kept and the first unfinished one here; one past the highest complete one.
     base: u64,
     next: u64,
-    top: u64,
+    complete_end: u64,
     end: u64,
     waiting: u32,
     /// SDU that started t-Reordering, and the timer's end.
     trigger: u64,
     deadline: Time,
-    pub(super) counters: Counters,
+    pub(super) counters: RlcCounters,
 }
 
 impl Delivery {
-    pub(super) fn new(order: Order, delay: Duration) -> Delivery {
+    pub(super) fn new(order: DeliveryOrder, delay: Duration) -> Delivery {
         Delivery {
             delay,
             order,
             sdus: VecDeque::new(),
             base: 0,
             next: 0,
-            top: 0,
+            complete_end: 0,
             end: 0,
             waiting: 0,
             trigger: 0,
             deadline: Time::NEVER,
-            counters: Counters::default(),
+            counters: RlcCounters::default(),
         }
     }
 
@@ -83,8 +83,8 @@ impl Delivery {
     pub(super) fn push(&mut self, packet: Packet) -> Span {
         let bytes = Span { start: self.end, end: self.end + u64::from(packet.wire_bytes.max(1)) };
         self.end = bytes.end;
-        let (missing, state) = (bytes.len(), State::Coming);
-        self.sdus.push_back(Sdu { packet, bytes, missing, state, repeats: 0, asked: Time::NEVER });
+        let (missing, state) = (bytes.len(), DeliveryState::Incomplete);
+        self.sdus.push_back(Sdu { packet, bytes, missing, state, requests: 0, requested_at: Time::NEVER });
         bytes
     }
 
@@ -96,8 +96,8 @@ impl Delivery {
         }
     }
 
-    pub(super) fn at(&mut self, place: usize) -> Option<&mut Sdu> {
-        self.sdus.get_mut(place)
+    pub(super) fn at(&mut self, index: usize) -> Option<&mut Sdu> {
+        self.sdus.get_mut(index)
     }
 
     pub(super) fn count(&self) -> usize {
@@ -105,76 +105,76 @@ impl Delivery {
     }
 
     pub(super) fn receive(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
-        let mut place = self.find(bytes.start);
-        while let Some(sdu) = self.sdus.get_mut(place)
+        let mut index = self.find(bytes.start);
+        while let Some(sdu) = self.sdus.get_mut(index)
             && sdu.bytes.start < bytes.end
         {
             sdu.missing -= sdu.bytes.common(bytes).len();
-            if sdu.missing == 0 && sdu.state == State::Coming {
-                self.complete(place, at, out);
+            if sdu.missing == 0 && sdu.state == DeliveryState::Incomplete {
+                self.complete(index, at, out);
             }
-            place += 1;
+            index += 1;
         }
         self.advance(at, out);
     }
 
-    fn complete(&mut self, place: usize, at: Time, out: &mut Vec<Output>) {
-        let number = self.base + place as u64;
-        self.top = self.top.max(number + 1);
-        if self.order == Order::None {
-            return self.hand_up(place, at, at, out);
+    fn complete(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
+        let number = self.base + index as u64;
+        self.complete_end = self.complete_end.max(number + 1);
+        if self.order == DeliveryOrder::None {
+            return self.deliver(index, at, at, out);
         }
-        self.sdus[place].state = State::Whole(at);
+        self.sdus[index].state = DeliveryState::Complete(at);
         self.waiting += 1;
         self.counters.largest_receiving = self.counters.largest_receiving.max(self.waiting);
     }
 
-    fn hand_up(&mut self, place: usize, at: Time, since: Time, out: &mut Vec<Output>) {
-        let number = self.base + place as u64;
-        let sdu = &mut self.sdus[place];
-        sdu.state = State::Done;
+    fn deliver(&mut self, index: usize, at: Time, since: Time, out: &mut Vec<Output>) {
+        let number = self.base + index as u64;
+        let sdu = &mut self.sdus[index];
+        sdu.state = DeliveryState::Done;
         out.push(Output::Arrives { packet: sdu.packet, at: at + self.delay });
         let waited = at.since(since);
         self.counters.delivered += 1;
         self.counters.waited += waited;
         self.counters.longest_wait = self.counters.longest_wait.max(waited);
-        self.counters.late += u64::from(self.order == Order::None && number + 1 < self.top);
+        self.counters.late += u64::from(self.order == DeliveryOrder::None && number + 1 < self.complete_end);
     }
 
     /// Delivers SDUs in order, and starts or stops t-Reordering.
     fn advance(&mut self, at: Time, out: &mut Vec<Output>) {
         while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {
             match sdu.state {
-                State::Whole(since) => {
+                DeliveryState::Complete(since) => {
                     self.waiting -= 1;
-                    self.hand_up((self.next - self.base) as usize, at, since, out);
+                    self.deliver((self.next - self.base) as usize, at, since, out);
                 }
-                State::Done => {}
-                State::Coming | State::Missed => break,
+                DeliveryState::Done => {}
+                DeliveryState::Incomplete | DeliveryState::LostUnnoticed => break,
             }
             self.next += 1;
         }
-        if let Order::Pdcp(wait) = self.order {
+        if let DeliveryOrder::Pdcp(wait) = self.order {
             if self.next >= self.trigger {
                 self.deadline = Time::NEVER;
             }
             if self.waiting > 0 && self.deadline == Time::NEVER {
-                (self.trigger, self.deadline) = (self.top, at + wait);
+                (self.trigger, self.deadline) = (self.complete_end, at + wait);
             }
         }
     }
 
-    pub(super) fn expire(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn on_timeout(&mut self, out: &mut Vec<Output>) {
         let at = self.deadline;
         self.deadline = Time::NEVER;
         self.counters.reordering_timeouts += 1;
         while self.next < self.trigger {
-            let place = (self.next - self.base) as usize;
-            if let State::Whole(since) = self.sdus[place].state {
+            let index = (self.next - self.base) as usize;
+            if let DeliveryState::Complete(since) = self.sdus[index].state {
                 self.waiting -= 1;
-                self.hand_up(place, at, since, out);
+                self.deliver(index, at, since, out);
             } else {
-                self.end_wait(place, at, out);
+                self.skip_missing(index, at, out);
             }
             self.next += 1;
         }
@@ -182,52 +182,52 @@ impl Delivery {
     }
 
     /// Skips a missing SDU, and outputs the loss.
-    fn end_wait(&mut self, place: usize, at: Time, out: &mut Vec<Output>) {
-        let (sdu, at) = (&mut self.sdus[place], at + self.delay);
+    fn skip_missing(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
+        let (sdu, at) = (&mut self.sdus[index], at + self.delay);
         match sdu.state {
-            State::Missed => out.push(Output::GivenUp { packet: sdu.packet, at }),
-            State::Coming => {
+            DeliveryState::LostUnnoticed => out.push(Output::LossNoticed { packet: sdu.packet, at }),
+            DeliveryState::Incomplete => {
                 self.counters.discarded += 1;
-                out.push(Output::gone(sdu.packet, at, LossReason::Discarded));
+                out.push(Output::lost(sdu.packet, at, LossReason::Discarded));
             }
-            State::Whole(_) | State::Done => return,
+            DeliveryState::Complete(_) | DeliveryState::Done => return,
         }
-        sdu.state = State::Done;
+        sdu.state = DeliveryState::Done;
     }
 
     /// Bytes that HARQ lost will not be retransmitted; the receiver does not know.
-    pub(super) fn miss(&mut self, bytes: Span, reason: LossReason, out: &mut Vec<Output>) {
+    pub(super) fn lose_unnoticed(&mut self, bytes: Span, reason: LossReason, out: &mut Vec<Output>) {
         let from = self.find(bytes.start);
         for sdu in self.sdus.range_mut(from..).take_while(|sdu| sdu.bytes.start < bytes.end) {
-            if sdu.state == State::Coming {
-                sdu.state = State::Missed;
+            if sdu.state == DeliveryState::Incomplete {
+                sdu.state = DeliveryState::LostUnnoticed;
                 self.counters.discarded += 1;
-                out.push(Output::gone(sdu.packet, Time::NEVER, reason));
+                out.push(Output::lost(sdu.packet, Time::NEVER, reason));
             }
         }
     }
 
     /// RLC gives these bytes up; if PDCP keeps the order, PDCP does not know.
-    pub(super) fn give_up(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
-        if let Order::Pdcp(_) = self.order {
-            return self.miss(bytes, LossReason::Discarded, out);
+    pub(super) fn abandon(&mut self, at: Time, bytes: Span, out: &mut Vec<Output>) {
+        if let DeliveryOrder::Pdcp(_) = self.order {
+            return self.lose_unnoticed(bytes, LossReason::Discarded, out);
         }
-        let mut place = self.find(bytes.start);
-        while self.sdus.get(place).is_some_and(|sdu| sdu.bytes.start < bytes.end) {
-            self.end_wait(place, at, out);
-            place += 1;
+        let mut index = self.find(bytes.start);
+        while self.sdus.get(index).is_some_and(|sdu| sdu.bytes.start < bytes.end) {
+            self.skip_missing(index, at, out);
+            index += 1;
         }
         self.advance(at, out);
     }
 
     /// The sender gives an SDU up and announces that.
-    pub(super) fn discard(&mut self, place: usize, at: Time, out: &mut Vec<Output>) {
-        self.end_wait(place, at, out);
+    pub(super) fn discard(&mut self, index: usize, at: Time, out: &mut Vec<Output>) {
+        self.skip_missing(index, at, out);
         self.advance(at, out);
     }
 
     /// Removes SDUs finished at both ends; the sender has finished all bytes before `released`.
-    pub(super) fn forget(&mut self, released: u64) {
+    pub(super) fn remove_finished(&mut self, released: u64) {
         while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.bytes.end <= released) {
             self.sdus.pop_front();
             self.base += 1;

@@ -1,86 +1,87 @@
 //! One direction of a link, slot by slot.
 
-use super::delivery::{Delivery, Order};
+use super::delivery::{Delivery, DeliveryOrder};
 use super::processes::Processes;
 use super::reassembly::Reassembly;
-use super::sender::{Receiving, Sender};
-use super::status::Statuses;
-use crate::across::{Across, Status};
-use crate::arq::Parts;
+use super::sender::{ReceivingEnd, RlcSender};
+use super::status::StatusReports;
+use crate::arq::DirectionParts;
 use crate::channel::Channel;
-use crate::counters::Counters;
+use crate::counters::RlcCounters;
 use crate::element::{Element, Output, lacks};
+use crate::link_queue::LinkQueue;
+use crate::peer_message::{PeerMessage, Status};
 use crate::service::Service;
 use crate::span::Span;
-use crate::store::Store;
 use lasthop_base::{Duration, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
 /// Bytes of a status in a block: a header, three NACKs with ranges (our choice).
-pub(super) const STATUS: u64 = 16;
+pub(super) const STATUS_BYTES: u64 = 16;
 /// Smallest payload of a block, bytes; at a low rate a block waits for several slots.
-const LEAST: u64 = 16;
+const MIN_PAYLOAD: u64 = 16;
 
-pub(super) struct Direction {
+pub(super) struct HarqDirection {
     slot: Duration,
-    least: u64,
+    min_block: u64,
     service: Service,
     channel: Box<dyn Channel>,
     draws: bool,
     processes: Processes,
-    sender: Sender,
+    sender: RlcSender,
     reassembly: Reassembly,
     delivery: Delivery,
-    statuses: Statuses,
+    statuses: StatusReports,
     /// Status reports for the other direction.
-    carried: VecDeque<Status>,
+    status_queue: VecDeque<Status>,
     /// Time at which the transmitter is free, and the next slot used.
     free_at: Time,
     next_slot: Time,
     /// Saved bits of slots too small for a block.
-    saved: u64,
+    saved_bits: u64,
     new: Vec<Span>,
 }
 
-impl Direction {
-    pub(super) fn new(values: &Values, parts: Parts) -> Direction {
+impl HarqDirection {
+    pub(super) fn new(values: &Values, parts: DirectionParts) -> HarqDirection {
         let order = match values.word("order") {
-            "pdcp" => Order::Pdcp(values.duration("t_reordering")),
-            "none" => Order::None,
-            _ => Order::Rlc,
+            "pdcp" => DeliveryOrder::Pdcp(values.duration("t_reordering")),
+            "none" => DeliveryOrder::None,
+            _ => DeliveryOrder::Rlc,
         };
-        Direction {
+        HarqDirection {
             slot: values.duration("slot"),
-            least: (values.bytes("header") + LEAST).max(STATUS),
+            min_block: (values.bytes("header") + MIN_PAYLOAD).max(STATUS_BYTES),
             draws: parts.queue.draws() || parts.channel.draws() || parts.service.draws(),
             service: parts.service,
             channel: parts.channel,
             processes: Processes::new(values, parts.random),
-            sender: Sender::new(values, Store::new(parts.queue)),
+            sender: RlcSender::new(values, LinkQueue::new(parts.queue)),
             reassembly: Reassembly::new(values.duration("t_reassembly")),
             delivery: Delivery::new(order, parts.delay),
-            statuses: Statuses::new(values.duration("t_status_prohibit")),
-            carried: VecDeque::new(),
+            statuses: StatusReports::new(values.duration("t_status_prohibit")),
+            status_queue: VecDeque::new(),
             free_at: Time::ZERO,
             next_slot: Time::NEVER,
-            saved: 0,
+            saved_bits: 0,
             new: Vec::new(),
         }
     }
 
-    fn plan(&mut self, now: Time) {
+    fn schedule_slot(&mut self, now: Time) {
         let [repeat, free] = self.processes.due();
-        let wanted = if self.carried.is_empty() { self.sender.wants(now, &self.delivery) } else { now };
+        let wanted =
+            if self.status_queue.is_empty() { self.sender.next_data_at(now, &self.delivery) } else { now };
         let fresh = wanted.max(free).max(self.free_at);
         self.next_slot = match fresh {
             Time::NEVER => repeat,
-            fresh => repeat.min(self.in_service(fresh.round_up(self.slot))),
+            fresh => repeat.min(self.first_usable_slot(fresh.round_up(self.slot))),
         };
     }
 
     /// First slot from `slot` on outside planned outages; after 100 rate changes a slot to check again.
-    fn in_service(&self, mut slot: Time) -> Time {
+    fn first_usable_slot(&self, mut slot: Time) -> Time {
         for _ in 0..100 {
             if slot == Time::NEVER || self.service.rate_at(slot).bps() > 1 {
                 break;
@@ -92,64 +93,64 @@ impl Direction {
 
     fn room(&mut self, now: Time) -> u64 {
         let end = now + self.slot;
-        self.saved += match &self.service {
+        self.saved_bits += match &self.service {
             Service::Trace(_) => 8 * (self.service.bytes_until(end) - self.service.bytes_until(now)) as u64,
             _ => {
                 let bits = u128::from(self.service.rate_at(now).bps()) * u128::from(self.slot.as_nanos());
                 (bits / 1_000_000_000) as u64
             }
         };
-        self.saved / 8
+        self.saved_bits / 8
     }
 
     fn use_slot(&mut self, now: Time, out: &mut Vec<Output>) {
         if now > self.free_at {
-            self.saved = 0;
+            self.saved_bits = 0;
         }
         self.free_at = now + self.slot;
-        if self.processes.repeat(now) {
+        if self.processes.retransmit_due(now) {
             self.delivery.counters.blocks += 1;
             self.delivery.counters.blocks_retransmitted += 1;
             return;
         }
         let Some(index) = self.processes.free(now) else { return };
         let bytes = self.room(now);
-        if bytes < self.least {
+        if bytes < self.min_block {
             return;
         }
-        let mut block = self.processes.take(index);
+        let mut block = self.processes.take_block(index);
         let mut room = bytes;
-        while room >= STATUS
-            && let Some(status) = self.carried.pop_front()
+        while room >= STATUS_BYTES
+            && let Some(status) = self.status_queue.pop_front()
         {
-            room -= STATUS;
+            room -= STATUS_BYTES;
             block.statuses.push(status);
             self.delivery.counters.status_pdus += 1;
         }
-        let mut to = Receiving { reassembly: &mut self.reassembly, delivery: &mut self.delivery };
+        let mut to = ReceivingEnd { reassembly: &mut self.reassembly, delivery: &mut self.delivery };
         let room = self.sender.fill(now, room, &mut to, &mut block, out);
-        self.saved = if room == 0 { self.saved % 8 } else { 0 };
+        self.saved_bits = if room == 0 { self.saved_bits % 8 } else { 0 };
         let sent = bytes - room;
-        match self.processes.begin(index, now, sent, block, &self.service, &mut *self.channel) {
+        match self.processes.send_block(index, now, sent, block, &self.service, &mut *self.channel) {
             None => self.free_at = now,
             Some(fate) => {
                 self.delivery.counters.blocks += 1;
                 self.delivery.counters.blocks_lost += fate.failures;
                 if !fate.arrives {
-                    self.lose(index, out);
+                    self.on_block_lost(index, out);
                 }
             }
         }
-        self.delivery.forget(self.sender.released());
+        self.delivery.remove_finished(self.sender.released());
     }
 
-    fn lose(&mut self, index: usize, out: &mut Vec<Output>) {
+    fn on_block_lost(&mut self, index: usize, out: &mut Vec<Output>) {
         self.delivery.counters.blocks_given_up += 1;
-        let block = self.processes.take(index);
-        out.extend(block.statuses.iter().map(|status| Output::Across(Across::Lost(*status))));
+        let block = self.processes.take_block(index);
+        out.extend(block.statuses.iter().map(|status| Output::ToPeer(PeerMessage::StatusLost(*status))));
         if !self.sender.is_acknowledged() {
             for span in &block.spans {
-                self.delivery.miss(*span, LossReason::Channel, out);
+                self.delivery.lose_unnoticed(*span, LossReason::Channel, out);
             }
         }
         self.processes.put_back(index, block);
@@ -157,62 +158,63 @@ impl Direction {
 
     fn decode(&mut self, now: Time, out: &mut Vec<Output>) {
         while let Some((index, at, block)) = self.processes.decode(now) {
-            let arrives = |status: &Status| Output::Across(Across::Arrives { status: *status, at });
+            let arrives =
+                |status: &Status| Output::ToPeer(PeerMessage::StatusArrives { status: *status, at });
             out.extend(block.statuses.iter().map(arrives));
             for span in &block.spans {
-                self.reassembly.take(at, *span, &mut self.new);
+                self.reassembly.on_bytes(at, *span, &mut self.new);
             }
             for span in self.new.drain(..) {
                 self.delivery.receive(at, span, out);
             }
             if let Some(last) = block.spans.last().filter(|_| block.polls) {
-                self.statuses.polled(last.end);
+                self.statuses.on_poll(last.end);
             }
             self.processes.put_back(index, block);
-            self.statuses.look(now, self.reassembly.known());
+            self.statuses.answer_polls(now, self.reassembly.known());
         }
     }
 
     fn reassemble(&mut self, now: Time, out: &mut Vec<Output>) {
         while self.reassembly.deadline() <= now {
             let at = self.reassembly.deadline();
-            self.reassembly.expire();
+            self.reassembly.on_timeout();
             if self.sender.is_acknowledged() {
-                self.statuses.trigger(now);
-                self.statuses.look(now, self.reassembly.known());
+                self.statuses.schedule(now);
+                self.statuses.answer_polls(now, self.reassembly.known());
                 continue;
             }
             self.delivery.counters.reordering_timeouts += 1;
-            while let Some(gone) = self.reassembly.give_up() {
-                self.delivery.give_up(at, gone, out);
+            while let Some(gone) = self.reassembly.abandon_next() {
+                self.delivery.abandon(at, gone, out);
             }
         }
     }
 
     /// Makes a status if due, and handles received ones.
-    fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
-        if let Some(status) = self.statuses.make(now, &self.reassembly) {
+    fn exchange_status(&mut self, now: Time, out: &mut Vec<Output>) {
+        if let Some(status) = self.statuses.build_due(now, &self.reassembly) {
             self.delivery.counters.statuses += 1;
-            out.push(Output::Across(Across::Send(status)));
+            out.push(Output::ToPeer(PeerMessage::SendStatus(status)));
         }
-        let mut to = Receiving { reassembly: &mut self.reassembly, delivery: &mut self.delivery };
-        while let Some((status, missing)) = self.statuses.hear(now) {
-            self.sender.hear(now, &status, &missing, &mut to, out);
-            self.statuses.forget(missing);
+        let mut to = ReceivingEnd { reassembly: &mut self.reassembly, delivery: &mut self.delivery };
+        while let Some((status, missing)) = self.statuses.next_received(now) {
+            self.sender.on_status(now, &status, &missing, &mut to, out);
+            self.statuses.recycle(missing);
         }
     }
 }
 
-impl Element for Direction {
+impl Element for HarqDirection {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         let before = out.len();
-        let is_busy = self.sender.is_within() || self.free_at > now;
-        self.sender.store().push(now, packet, is_busy, now.since(self.free_at), out);
+        let is_busy = self.sender.has_partial_sdu() || self.free_at > now;
+        self.sender.queue().push(now, packet, is_busy, now.since(self.free_at), out);
         self.delivery.counters.overflowed += (out.len() - before) as u64;
-        let waiting = self.sender.store().backlog().waiting;
+        let waiting = self.sender.queue().backlog().waiting;
         self.delivery.counters.largest_sending = self.delivery.counters.largest_sending.max(waiting);
-        if self.sender.joined(now) {
-            self.plan(now);
+        if self.sender.on_enqueued(now) {
+            self.schedule_slot(now);
         }
     }
 
@@ -220,13 +222,13 @@ impl Element for Direction {
         self.decode(now, out);
         self.reassemble(now, out);
         while self.delivery.deadline() <= now {
-            self.delivery.expire(out);
+            self.delivery.on_timeout(out);
         }
-        self.converse(now, out);
+        self.exchange_status(now, out);
         if self.next_slot <= now {
             self.use_slot(now, out);
         }
-        self.plan(now);
+        self.schedule_slot(now);
     }
 
     fn poll_timeout(&self) -> Time {
@@ -235,27 +237,27 @@ impl Element for Direction {
         self.next_slot.min(block).min(status).min(rlc).min(pdcp)
     }
 
-    fn handle_across(&mut self, now: Time, across: Across) {
-        match across {
-            Across::Send(status) => {
-                self.carried.push_back(status);
-                self.plan(now);
+    fn handle_peer_message(&mut self, now: Time, message: PeerMessage) {
+        match message {
+            PeerMessage::SendStatus(status) => {
+                self.status_queue.push_back(status);
+                self.schedule_slot(now);
             }
-            Across::Arrives { status, at } => self.statuses.come(at.max(now), status),
-            Across::Lost(status) => {
+            PeerMessage::StatusArrives { status, at } => self.statuses.on_arrival(at.max(now), status),
+            PeerMessage::StatusLost(status) => {
                 self.delivery.counters.statuses_lost += 1;
-                self.statuses.lost(&status);
+                self.statuses.on_lost(&status);
             }
-            Across::Air { .. } => {}
+            PeerMessage::Medium { .. } => {}
         }
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
-        let in_service = self.sender.is_within() || self.free_at > now;
-        Backlog { in_service, ..self.sender.store().backlog() }
+        let in_service = self.sender.has_partial_sdu() || self.free_at > now;
+        Backlog { in_service, ..self.sender.queue().backlog() }
     }
 
-    fn rlc(&self) -> Option<&Counters> {
+    fn rlc(&self) -> Option<&RlcCounters> {
         Some(&self.delivery.counters)
     }
 
@@ -267,5 +269,5 @@ impl Element for Direction {
         self.sender.average()
     }
 
-    lacks!(copies, passing, trouble, settings, changes);
+    lacks!(copies, bypass, failures, settings, changes);
 }

@@ -37,24 +37,24 @@ mod status;
 
 pub use parameters::MECHANISM;
 
-use crate::arq::{Build, Layer, Partner, Parts};
+use crate::arq::{Build, DirectionParts, Layer, Partner};
 use crate::element::Element;
-use direction::Direction;
+use direction::HarqDirection;
 use lasthop_base::{Mechanism, Values};
 
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
-struct Radio {
+struct HarqLayer {
     values: Values,
 }
 
-impl Layer for Radio {
-    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
-        Box::new(Direction::new(&self.values, parts))
+impl Layer for HarqLayer {
+    fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element> {
+        Box::new(HarqDirection::new(&self.values, parts))
     }
 
-    fn reports_trouble(&self) -> bool {
+    fn reports_failures(&self) -> bool {
         false
     }
 

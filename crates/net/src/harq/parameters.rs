@@ -4,7 +4,7 @@
 //! PDCP's t-Reordering: srsRAN Project's 5QI 9 (`qos.yml`: 220 ms). Eight processes, eight subframes: TS 36.321. Four
 //! transmissions, one NACK in a thousand misread, 8 bytes of headers: usual, from memory.
 
-use super::Radio;
+use super::HarqLayer;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
@@ -138,5 +138,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| LinkLayer::Whole(Box::new(Radio { values: values.clone() })),
+    build: &|values| LinkLayer::Full(Box::new(HarqLayer { values: values.clone() })),
 };

@@ -10,7 +10,7 @@ pub(super) struct Polling {
     pdus: u64,
     bytes: u64,
     /// One past the highest byte sent with the last poll.
-    asked: u64,
+    polled_end: u64,
     expires: Time,
 }
 
@@ -23,7 +23,7 @@ impl Polling {
             timer: values.duration("t_poll_retransmit"),
             pdus: 0,
             bytes: 0,
-            asked: 0,
+            polled_end: 0,
             expires: Time::NEVER,
         }
     }
@@ -34,29 +34,29 @@ impl Polling {
 
     /// Whether a block with this many PDUs and bytes polls; `last`: no other data can be sent; `sent`: one past the
     /// highest byte sent.
-    pub(super) fn asks(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
+    pub(super) fn should_poll(&mut self, now: Time, [pdus, bytes]: [u64; 2], last: bool, sent: u64) -> bool {
         if pdus == 0 {
             return false;
         }
         self.pdus += pdus;
         self.bytes += bytes;
         let counted = self.pdus >= self.every_pdus || self.bytes >= self.every_bytes;
-        let asks = counted || last || self.expires <= now;
-        if asks {
-            (self.pdus, self.bytes, self.asked) = (0, 0, sent);
+        let polls = counted || last || self.expires <= now;
+        if polls {
+            (self.pdus, self.bytes, self.polled_end) = (0, 0, sent);
             self.expires = now + self.timer;
         }
-        asks
+        polls
     }
 
     /// Handles a status that covers all bytes before `until`.
-    pub(super) fn answered(&mut self, until: u64) {
-        if until >= self.asked {
+    pub(super) fn on_status(&mut self, until: u64) {
+        if until >= self.polled_end {
             self.expires = Time::NEVER;
         }
     }
 
-    pub(super) fn postpone(&mut self, now: Time) {
+    pub(super) fn restart_timer(&mut self, now: Time) {
         self.expires = now + self.timer;
     }
 }

@@ -1,8 +1,8 @@
 //! Hybrid ARQ: parallel stop-and-wait processes with a block each (TS 36.321 §5.3.2, 38.321 §5.3.2). Retransmissions
 //! follow after a whole number of slots, so two blocks never use the same slot.
 
-use crate::across::Status;
-use crate::channel::{Air, Channel, Reception};
+use crate::channel::{Channel, Reception, Transmission};
+use crate::peer_message::Status;
 use crate::service::Service;
 use crate::span::Span;
 use lasthop_base::random::{derive, unit_interval};
@@ -10,14 +10,14 @@ use lasthop_base::{Duration, Stream, Time, Values};
 use lasthop_wire::Priority;
 
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct TransportBlock {
     pub(super) spans: Vec<Span>,
     pub(super) statuses: Vec<Status>,
     /// Whether the last data PDU has a poll.
     pub(super) polls: bool,
 }
 
-impl Block {
+impl TransportBlock {
     fn is_empty(&self) -> bool {
         self.spans.is_empty() && self.statuses.is_empty()
     }
@@ -26,10 +26,10 @@ impl Block {
 struct Process {
     /// Time of the next transmission, or time at which the process is free.
     due: Time,
-    left: u32,
+    retransmissions_left: u32,
     /// Time of decoding, [`Time::NEVER`] if past or never.
     decoded: Time,
-    block: Block,
+    block: TransportBlock,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,14 +45,19 @@ pub(super) struct Processes {
     combining: f64,
     misread: f64,
     random: Stream,
-    list: Vec<Process>,
+    processes: Vec<Process>,
     decodes_at: Time,
 }
 
 impl Processes {
     pub(super) fn new(values: &Values, random: Stream) -> Processes {
         let slot = values.duration("slot");
-        let process = || Process { due: Time::ZERO, left: 0, decoded: Time::NEVER, block: Block::default() };
+        let process = || Process {
+            due: Time::ZERO,
+            retransmissions_left: 0,
+            decoded: Time::NEVER,
+            block: TransportBlock::default(),
+        };
         Processes {
             slot,
             round_trip: (Time::ZERO + values.duration("round_trip")).round_up(slot).since(Time::ZERO),
@@ -60,7 +65,7 @@ impl Processes {
             combining: values.number("combining"),
             misread: values.number("misread"),
             random,
-            list: (0..values.count("processes")).map(|_| process()).collect(),
+            processes: (0..values.count("processes")).map(|_| process()).collect(),
             decodes_at: Time::NEVER,
         }
     }
@@ -71,40 +76,46 @@ impl Processes {
 
     /// Time of the next retransmission, and time at which a process is free, as far as known.
     pub(super) fn due(&self) -> [Time; 2] {
-        self.list.iter().fold([Time::NEVER; 2], |[repeat, free], process| match process.left {
-            0 => [repeat, free.min(process.due)],
-            _ => [repeat.min(process.due), free],
+        self.processes.iter().fold([Time::NEVER; 2], |[repeat, free], process| {
+            match process.retransmissions_left {
+                0 => [repeat, free.min(process.due)],
+                _ => [repeat.min(process.due), free],
+            }
         })
     }
 
     /// Retransmits a block if one is due in this slot.
-    pub(super) fn repeat(&mut self, now: Time) -> bool {
+    pub(super) fn retransmit_due(&mut self, now: Time) -> bool {
         let round_trip = self.round_trip;
-        let due = self.list.iter_mut().find(|process| process.left > 0 && process.due <= now);
-        due.map(|process| (process.left, process.due) = (process.left - 1, now + round_trip)).is_some()
+        let due =
+            self.processes.iter_mut().find(|process| process.retransmissions_left > 0 && process.due <= now);
+        due.map(|process| {
+            (process.retransmissions_left, process.due) = (process.retransmissions_left - 1, now + round_trip)
+        })
+        .is_some()
     }
 
     pub(super) fn free(&self, now: Time) -> Option<usize> {
-        self.list.iter().position(|process| process.left == 0 && process.due <= now)
+        self.processes.iter().position(|process| process.retransmissions_left == 0 && process.due <= now)
     }
 
-    /// Takes a process's block, empty if the process is free. [`Processes::begin`] or [`Processes::put_back`] returns
-    /// it.
-    pub(super) fn take(&mut self, index: usize) -> Block {
-        std::mem::take(&mut self.list[index].block)
+    /// Takes a process's block, empty if the process is free. [`Processes::send_block`] or [`Processes::put_back`]
+    /// returns it.
+    pub(super) fn take_block(&mut self, index: usize) -> TransportBlock {
+        std::mem::take(&mut self.processes[index].block)
     }
 
-    pub(super) fn begin(
+    pub(super) fn send_block(
         &mut self,
         index: usize,
         now: Time,
         bytes: u64,
-        block: Block,
+        block: TransportBlock,
         service: &Service,
         channel: &mut dyn Channel,
     ) -> Option<Fate> {
-        self.list[index].block = block;
-        if self.list[index].block.is_empty() {
+        self.processes[index].block = block;
+        if self.processes[index].block.is_empty() {
             return None;
         }
         let bytes = bytes.min(u64::from(u32::MAX)) as u32;
@@ -112,10 +123,16 @@ impl Processes {
         let draw = self.random.draw();
         let arrives = channel.is_perfect()
             || loop {
-                let air = Air { start, end: start + self.slot, bytes, attempt, priority: Priority::Normal };
-                let destroyed = channel.transmit(&air) == Reception::Lost;
-                let is_out = attempt > 0 && service.rate_at(start).bps() <= 1;
-                if !(is_out || destroyed && self.happens(draw, 2 * attempt, share)) {
+                let transmission = Transmission {
+                    start,
+                    end: start + self.slot,
+                    bytes,
+                    attempt,
+                    priority: Priority::Normal,
+                };
+                let destroyed = channel.transmit(&transmission) == Reception::Lost;
+                let is_outage = attempt > 0 && service.rate_at(start).bps() <= 1;
+                if !(is_outage || destroyed && self.happens(draw, 2 * attempt, share)) {
                     break true;
                 }
                 let misread = self.happens(draw, 2 * attempt + 1, self.misread);
@@ -125,32 +142,33 @@ impl Processes {
                 (start, attempt, share) = (start + self.round_trip, attempt + 1, share * self.combining);
             };
         let decoded = if arrives { start + self.slot } else { Time::NEVER };
-        let process = &mut self.list[index];
-        (process.due, process.left, process.decoded) = (now + self.round_trip, attempt, decoded);
+        let process = &mut self.processes[index];
+        (process.due, process.retransmissions_left, process.decoded) =
+            (now + self.round_trip, attempt, decoded);
         self.decodes_at = self.decodes_at.min(decoded);
         Some(Fate { arrives, failures: u64::from(attempt + u32::from(!arrives)) })
     }
 
-    fn happens(&self, draw: u64, which: u32, probability: f64) -> bool {
-        probability >= 1.0 || unit_interval(derive(draw, which)) < probability
+    fn happens(&self, draw: u64, draw_index: u32, probability: f64) -> bool {
+        probability >= 1.0 || unit_interval(derive(draw, draw_index)) < probability
     }
 
     /// The earliest block decoded by now. Call [`Processes::put_back`] afterwards.
-    pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, Block)> {
+    pub(super) fn decode(&mut self, now: Time) -> Option<(usize, Time, TransportBlock)> {
         if self.decodes_at > now {
             return None;
         }
         let at = self.decodes_at;
-        let index = self.list.iter().position(|process| process.decoded == at)?;
-        self.list[index].decoded = Time::NEVER;
-        self.decodes_at = self.list.iter().map(|process| process.decoded).min().unwrap_or(Time::NEVER);
-        Some((index, at, self.take(index)))
+        let index = self.processes.iter().position(|process| process.decoded == at)?;
+        self.processes[index].decoded = Time::NEVER;
+        self.decodes_at = self.processes.iter().map(|process| process.decoded).min().unwrap_or(Time::NEVER);
+        Some((index, at, self.take_block(index)))
     }
 
     /// Returns a block's storage.
-    pub(super) fn put_back(&mut self, index: usize, mut block: Block) {
+    pub(super) fn put_back(&mut self, index: usize, mut block: TransportBlock) {
         block.spans.clear();
         block.statuses.clear();
-        self.list[index].block = block;
+        self.processes[index].block = block;
     }
 }

@@ -15,15 +15,22 @@ pub(super) struct Reassembly {
     /// One past the highest byte received.
     highest: u64,
     /// End of the holes that RLC has to retransmit.
-    floor: u64,
-    /// `floor` after the timer's expiry.
+    harq_lost_end: u64,
+    /// `harq_lost_end` after the timer's expiry.
     trigger: u64,
     deadline: Time,
 }
 
 impl Reassembly {
     pub(super) fn new(timer: Duration) -> Reassembly {
-        Reassembly { timer, holes: VecDeque::new(), highest: 0, floor: 0, trigger: 0, deadline: Time::NEVER }
+        Reassembly {
+            timer,
+            holes: VecDeque::new(),
+            highest: 0,
+            harq_lost_end: 0,
+            trigger: 0,
+            deadline: Time::NEVER,
+        }
     }
 
     pub(super) fn deadline(&self) -> Time {
@@ -31,7 +38,7 @@ impl Reassembly {
     }
 
     /// Handles bytes that arrive or are given up; those that were missing go to `new`.
-    pub(super) fn take(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
+    pub(super) fn on_bytes(&mut self, now: Time, bytes: Span, new: &mut Vec<Span>) {
         self.fill(Span { end: bytes.end.min(self.highest).max(bytes.start), ..bytes }, new);
         if bytes.end > self.highest {
             if bytes.start > self.highest {
@@ -83,8 +90,8 @@ impl Reassembly {
 
     /// All before this has arrived or is lost to HARQ.
     pub(super) fn known(&self) -> u64 {
-        let index = self.holes.partition_point(|hole| hole.end <= self.floor);
-        self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.floor))
+        let index = self.holes.partition_point(|hole| hole.end <= self.harq_lost_end);
+        self.holes.get(index).map_or(self.highest, |hole| hole.start.max(self.harq_lost_end))
     }
 
     pub(super) fn missing(&self) -> impl Iterator<Item = Span> {
@@ -94,9 +101,9 @@ impl Reassembly {
     }
 
     /// Handles the expiry; restarts the timer for later holes.
-    pub(super) fn expire(&mut self) {
+    pub(super) fn on_timeout(&mut self) {
         let now = self.deadline;
-        self.floor = self.floor.max(self.trigger);
+        self.harq_lost_end = self.harq_lost_end.max(self.trigger);
         self.deadline = Time::NEVER;
         if self.known() < self.highest {
             self.start(now);
@@ -104,9 +111,9 @@ impl Reassembly {
     }
 
     /// In unacknowledged mode, returns the next hole given up.
-    pub(super) fn give_up(&mut self) -> Option<Span> {
-        let hole = self.holes.front_mut().filter(|hole| hole.start < self.floor)?;
-        let gone = Span { end: hole.end.min(self.floor), ..*hole };
+    pub(super) fn abandon_next(&mut self) -> Option<Span> {
+        let hole = self.holes.front_mut().filter(|hole| hole.start < self.harq_lost_end)?;
+        let gone = Span { end: hole.end.min(self.harq_lost_end), ..*hole };
         hole.start = gone.end;
         if hole.is_empty() {
             self.holes.pop_front();

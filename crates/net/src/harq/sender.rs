@@ -2,26 +2,26 @@
 
 use super::delivery::Delivery;
 use super::polling::Polling;
-use super::processes::Block;
+use super::processes::TransportBlock;
 use super::reassembly::Reassembly;
-use crate::across::Status;
 use crate::element::Output;
+use crate::link_queue::LinkQueue;
+use crate::peer_message::Status;
 use crate::span::Span;
-use crate::store::Store;
 use lasthop_base::{Time, Values};
 use std::collections::VecDeque;
 
-pub(super) struct Sender {
+pub(super) struct RlcSender {
     is_acknowledged: bool,
     header: u64,
     window: usize,
-    most_repeats: u32,
-    store: Store,
-    asks_at: Time,
+    max_retransmissions: u32,
+    queue: LinkQueue,
+    dequeues_at: Time,
     /// Rest of the SDU in transmission.
     fresh: Span,
     /// Bytes to retransmit, each range within one SDU.
-    again: VecDeque<Span>,
+    retransmissions: VecDeque<Span>,
     /// All bytes before have arrived or are given up.
     acknowledged: u64,
     polling: Polling,
@@ -29,22 +29,22 @@ pub(super) struct Sender {
 }
 
 /// The receiving end; the sender uses only what a status reports.
-pub(super) struct Receiving<'a> {
+pub(super) struct ReceivingEnd<'a> {
     pub(super) reassembly: &'a mut Reassembly,
     pub(super) delivery: &'a mut Delivery,
 }
 
-impl Sender {
-    pub(super) fn new(values: &Values, store: Store) -> Sender {
-        Sender {
+impl RlcSender {
+    pub(super) fn new(values: &Values, queue: LinkQueue) -> RlcSender {
+        RlcSender {
             is_acknowledged: values.word("mode") == "am",
             header: values.bytes("header"),
             window: values.count("window") as usize,
-            most_repeats: values.count("retransmissions") as u32,
-            store,
-            asks_at: Time::NEVER,
+            max_retransmissions: values.count("retransmissions") as u32,
+            queue,
+            dequeues_at: Time::NEVER,
             fresh: Span::default(),
-            again: VecDeque::new(),
+            retransmissions: VecDeque::new(),
             acknowledged: 0,
             polling: Polling::new(values),
             scratch: Vec::new(),
@@ -55,27 +55,27 @@ impl Sender {
         self.is_acknowledged
     }
 
-    pub(super) fn store(&mut self) -> &mut Store {
-        &mut self.store
+    pub(super) fn queue(&mut self) -> &mut LinkQueue {
+        &mut self.queue
     }
 
     pub(super) fn average(&self) -> Option<f64> {
-        self.store.average()
+        self.queue.average()
     }
 
-    /// Notes a packet in the store; returns whether the store was idle.
-    pub(super) fn joined(&mut self, now: Time) -> bool {
-        let is_news = self.asks_at > now;
-        self.asks_at = self.asks_at.min(now);
-        is_news
+    /// Notes a packet in the queue; returns whether the queue was idle.
+    pub(super) fn on_enqueued(&mut self, now: Time) -> bool {
+        let was_idle = self.dequeues_at > now;
+        self.dequeues_at = self.dequeues_at.min(now);
+        was_idle
     }
 
     /// Whether part of an SDU remains to be sent.
-    pub(super) fn is_within(&self) -> bool {
+    pub(super) fn has_partial_sdu(&self) -> bool {
         !self.fresh.is_empty()
     }
 
-    fn is_outstanding(&self) -> bool {
+    fn has_outstanding(&self) -> bool {
         self.is_acknowledged && self.acknowledged < self.fresh.start
     }
 
@@ -85,13 +85,13 @@ impl Sender {
     }
 
     /// Time of the next data to send, or [`Time::NEVER`].
-    pub(super) fn wants(&self, now: Time, delivery: &Delivery) -> Time {
-        if !self.again.is_empty() || !self.fresh.is_empty() {
+    pub(super) fn next_data_at(&self, now: Time, delivery: &Delivery) -> Time {
+        if !self.retransmissions.is_empty() || !self.fresh.is_empty() {
             return now;
         }
-        let asks_at = if self.is_stalled(delivery) { Time::NEVER } else { self.asks_at };
-        let polls_at = if self.is_outstanding() { self.polling.expires() } else { Time::NEVER };
-        asks_at.min(polls_at).max(now)
+        let dequeues_at = if self.is_stalled(delivery) { Time::NEVER } else { self.dequeues_at };
+        let polls_at = if self.has_outstanding() { self.polling.expires() } else { Time::NEVER };
+        dequeues_at.min(polls_at).max(now)
     }
 
     fn is_stalled(&self, delivery: &Delivery) -> bool {
@@ -105,25 +105,25 @@ impl Sender {
         &mut self,
         now: Time,
         mut room: u64,
-        to: &mut Receiving<'_>,
-        block: &mut Block,
+        to: &mut ReceivingEnd<'_>,
+        block: &mut TransportBlock,
         out: &mut Vec<Output>,
     ) -> u64 {
-        self.repeat_unanswered(now, to, out);
-        let (all, mut pdus, mut again) = (room, 0, 0);
+        self.retransmit_unanswered(now, to, out);
+        let (all, mut pdus, mut retransmissions) = (room, 0, 0);
         while room > self.header
-            && let Some(span) = self.again.front_mut()
+            && let Some(span) = self.retransmissions.front_mut()
         {
             let end = span.end.min(span.start + room - self.header);
             block.spans.push(Span { end, ..*span });
             room -= self.header + end - span.start;
             span.start = end;
-            again += 1;
+            retransmissions += 1;
             if span.is_empty() {
-                self.again.pop_front();
+                self.retransmissions.pop_front();
             }
         }
-        while room > self.header && (!self.fresh.is_empty() || self.begin_next(now, to.delivery, out)) {
+        while room > self.header && (!self.fresh.is_empty() || self.take_next_sdu(now, to.delivery, out)) {
             let start = self.fresh.start;
             let end = self.fresh.end.min(start + room - self.header);
             match block.spans.last_mut().filter(|last| last.end == start) {
@@ -134,27 +134,27 @@ impl Sender {
             self.fresh.start = end;
             pdus += 1;
         }
-        pdus += again;
+        pdus += retransmissions;
         to.delivery.counters.pdus += pdus;
-        to.delivery.counters.retransmissions += again;
+        to.delivery.counters.retransmissions += retransmissions;
         if self.is_acknowledged {
-            let rests = self.again.is_empty()
+            let is_last = self.retransmissions.is_empty()
                 && self.fresh.is_empty()
-                && (self.asks_at == Time::NEVER || self.is_stalled(to.delivery));
-            block.polls = self.polling.asks(now, [pdus, all - room], rests, self.fresh.start);
+                && (self.dequeues_at == Time::NEVER || self.is_stalled(to.delivery));
+            block.polls = self.polling.should_poll(now, [pdus, all - room], is_last, self.fresh.start);
             to.delivery.counters.polls += u64::from(block.polls);
         }
         room
     }
 
-    fn begin_next(&mut self, now: Time, delivery: &mut Delivery, out: &mut Vec<Output>) -> bool {
-        if self.asks_at > now || self.is_stalled(delivery) {
+    fn take_next_sdu(&mut self, now: Time, delivery: &mut Delivery, out: &mut Vec<Output>) -> bool {
+        if self.dequeues_at > now || self.is_stalled(delivery) {
             return false;
         }
-        let packet = self.store.pop(now, out);
-        self.asks_at = match (self.store.backlog().waiting, packet) {
+        let packet = self.queue.pop(now, out);
+        self.dequeues_at = match (self.queue.backlog().waiting, packet) {
             (0, _) => Time::NEVER,
-            (_, None) => self.store.ready_at(now),
+            (_, None) => self.queue.ready_at(now),
             _ => now,
         };
         if let Some(packet) = packet {
@@ -164,94 +164,94 @@ impl Sender {
     }
 
     /// After t-PollRetransmit without other data, retransmits the last unacknowledged SDU with a poll.
-    fn repeat_unanswered(&mut self, now: Time, to: &mut Receiving<'_>, out: &mut Vec<Output>) {
-        if !self.is_outstanding()
+    fn retransmit_unanswered(&mut self, now: Time, to: &mut ReceivingEnd<'_>, out: &mut Vec<Output>) {
+        if !self.has_outstanding()
             || self.polling.expires() > now
-            || !self.again.is_empty()
+            || !self.retransmissions.is_empty()
             || !self.fresh.is_empty()
-            || (self.asks_at <= now && !self.is_stalled(to.delivery))
+            || (self.dequeues_at <= now && !self.is_stalled(to.delivery))
         {
             return;
         }
-        let (first, mut place) = (to.delivery.find(self.acknowledged), to.delivery.count());
-        while place > first {
-            place -= 1;
-            let sdu = to.delivery.at(place).filter(|sdu| sdu.repeats <= self.most_repeats);
+        let (first, mut index) = (to.delivery.find(self.acknowledged), to.delivery.count());
+        while index > first {
+            index -= 1;
+            let sdu = to.delivery.at(index).filter(|sdu| sdu.requests <= self.max_retransmissions);
             if let Some(bytes) = sdu.map(|sdu| sdu.bytes) {
-                self.consider(now, now, place, bytes, to, out);
-                if !self.again.is_empty() {
+                self.schedule_retransmission(now, now, index, bytes, to, out);
+                if !self.retransmissions.is_empty() {
                     return;
                 }
             }
         }
         self.acknowledged = self.fresh.start;
-        self.polling.postpone(now);
+        self.polling.restart_timer(now);
     }
 
-    pub(super) fn hear(
+    pub(super) fn on_status(
         &mut self,
         now: Time,
         status: &Status,
         missing: &[Span],
-        to: &mut Receiving<'_>,
+        to: &mut ReceivingEnd<'_>,
         out: &mut Vec<Output>,
     ) {
         let first = missing.first().map_or(status.until, |span| span.start);
         self.acknowledged = self.acknowledged.max(first.min(self.fresh.start));
-        self.polling.answered(status.until);
+        self.polling.on_status(status.until);
         for span in missing {
-            let mut place = to.delivery.find(span.start);
-            while let Some(sdu) = to.delivery.at(place)
+            let mut index = to.delivery.find(span.start);
+            while let Some(sdu) = to.delivery.at(index)
                 && sdu.bytes.start < span.end
             {
                 let bytes = sdu.bytes.common(*span);
                 // A late status lists bytes that arrived meanwhile.
                 if bytes.end > self.acknowledged {
-                    self.consider(now, status.made, place, bytes, to, out);
+                    self.schedule_retransmission(now, status.made, index, bytes, to, out);
                 }
-                place += 1;
+                index += 1;
             }
         }
     }
 
     /// Schedules a retransmission, unless one is pending or the SDU had too many.
-    fn consider(
+    fn schedule_retransmission(
         &mut self,
         now: Time,
-        asked: Time,
-        place: usize,
+        requested_at: Time,
+        index: usize,
         bytes: Span,
-        to: &mut Receiving<'_>,
+        to: &mut ReceivingEnd<'_>,
         out: &mut Vec<Output>,
     ) {
-        let Some(sdu) = to.delivery.at(place) else { return };
-        let is_pending = self.again.iter().any(|span| !span.common(bytes).is_empty());
+        let Some(sdu) = to.delivery.at(index) else { return };
+        let is_pending = self.retransmissions.iter().any(|span| !span.common(bytes).is_empty());
         if is_pending {
             return;
         }
-        if sdu.repeats > self.most_repeats {
+        if sdu.requests > self.max_retransmissions {
             // Given up before the status was made known: another status has to report later bytes.
             if self.polling.expires() == Time::NEVER {
-                self.polling.postpone(now);
+                self.polling.restart_timer(now);
             }
             return;
         }
-        if sdu.asked != asked {
-            (sdu.repeats, sdu.asked) = (sdu.repeats + 1, asked);
+        if sdu.requested_at != requested_at {
+            (sdu.requests, sdu.requested_at) = (sdu.requests + 1, requested_at);
         }
         let sdu = sdu.bytes;
-        if to.delivery.at(place).is_some_and(|sdu| sdu.repeats <= self.most_repeats) {
-            return self.again.push_back(Span { end: bytes.end.min(self.fresh.start), ..bytes });
+        if to.delivery.at(index).is_some_and(|sdu| sdu.requests <= self.max_retransmissions) {
+            return self.retransmissions.push_back(Span { end: bytes.end.min(self.fresh.start), ..bytes });
         }
         // Given up: the rest is not sent, and the receiver stops waiting. A poll will report later bytes, unless a
         // status comes earlier.
-        self.polling.postpone(now);
-        self.again.retain(|span| span.common(sdu).is_empty());
+        self.polling.restart_timer(now);
+        self.retransmissions.retain(|span| span.common(sdu).is_empty());
         if self.fresh.start < sdu.end {
             self.fresh.start = self.fresh.end;
         }
-        to.delivery.discard(place, now, out);
-        to.reassembly.take(now, sdu, &mut self.scratch);
+        to.delivery.discard(index, now, out);
+        to.reassembly.on_bytes(now, sdu, &mut self.scratch);
         self.scratch.clear();
     }
 }

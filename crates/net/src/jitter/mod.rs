@@ -8,7 +8,7 @@ use lasthop_base::{Duration, Mechanism, Stream, Time, Values};
 /// Delays each packet by its own time.
 pub trait Jitter: Send {
     /// Returns the additional delay of the packet that left at `now`.
-    fn late(&mut self, now: Time) -> Duration;
+    fn delay(&mut self, now: Time) -> Duration;
 
     /// Whether later packets may overtake; if not, packets wait for earlier ones.
     fn reorders(&self) -> bool {

@@ -16,7 +16,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct NoJitter;
 
 impl Jitter for NoJitter {
-    fn late(&mut self, _: Time) -> Duration {
+    fn delay(&mut self, _: Time) -> Duration {
         Duration::ZERO
     }
 

@@ -56,7 +56,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Random {
-    most: f64,
+    max_delay: f64,
     normal: Option<(f64, f64)>,
     reorders: bool,
     random: Stream,
@@ -69,7 +69,7 @@ impl Random {
     fn new(values: &Values, random: Stream) -> Random {
         let normal = || (values.duration("mean").as_secs(), values.duration("deviation").as_secs());
         Random {
-            most: values.duration("most").as_secs(),
+            max_delay: values.duration("most").as_secs(),
             normal: (values.word("distribution") == "normal").then(normal),
             reorders: values.flag("reorders"),
             random,
@@ -84,17 +84,17 @@ impl Random {
 }
 
 impl Jitter for Random {
-    fn late(&mut self, _: Time) -> Duration {
+    fn delay(&mut self, _: Time) -> Duration {
         let Some((mean, deviation)) = self.normal else {
-            return Duration::from_secs_f64(self.random.uniform() * self.most);
+            return Duration::from_secs_f64(self.random.uniform() * self.max_delay);
         };
         for _ in 0..TRIES {
             let late = mean + deviation * self.gauss();
-            if (0.0..=self.most).contains(&late) {
+            if (0.0..=self.max_delay).contains(&late) {
                 return Duration::from_secs_f64(late);
             }
         }
-        Duration::from_secs_f64(mean.clamp(0.0, self.most))
+        Duration::from_secs_f64(mean.clamp(0.0, self.max_delay))
     }
 
     fn reorders(&self) -> bool {
@@ -102,7 +102,7 @@ impl Jitter for Random {
     }
 
     fn draws(&self) -> bool {
-        self.most > 0.0
+        self.max_delay > 0.0
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
         let mut random = Random::new(&values, Stream::named(1, "jitter"));
-        (0..40_000).map(|_| random.late(Time::ZERO).as_millis()).collect()
+        (0..40_000).map(|_| random.delay(Time::ZERO).as_millis()).collect()
     }
 
     fn moments(sample: &[f64]) -> (f64, f64) {

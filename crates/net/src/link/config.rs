@@ -2,11 +2,11 @@
 
 use crate::admission;
 use crate::arq::{self, LinkLayer, Medium, Member, Partner};
-use crate::channel::{self, Channel, Planned};
-use crate::discipline::{self, Discipline, Hosts, Place};
+use crate::channel::{self, Channel, PlannedLosses};
+use crate::discipline::{self, Discipline, Hosts, QueueContext};
 use crate::jitter;
 use crate::service::{Light, Service};
-use crate::steps::{Share, Steps};
+use crate::steps::{PacketShare, Steps};
 use crate::{fec, harq, queue, rlc, wifi};
 use lasthop_base::{Choice, Duration, Stream, Value, seams};
 
@@ -22,10 +22,10 @@ seams! {
         pub delay: Duration = delay,
         /// Planned delay, added to `delay`.
         pub delay_plan: Option<Steps<Duration>> = None,
-        /// Hosts of each flow, for a queue that [needs them](Config::wants_hosts).
+        /// Hosts of each flow, for a queue that [needs them](Config::needs_hosts).
         pub hosts: Option<Hosts> = None,
         /// Planned loss probability, in addition to the channel's losses.
-        pub loss_plan: Option<Steps<Share>> = None,
+        pub loss_plan: Option<Steps<PacketShare>> = None,
         /// Probability that a packet joins twice, 0 to 1.
         pub duplicate: f64 = 0.0 => f64::to_bits,
         /// Probability that a packet is damaged unnoticed by the link layer, 0 to 1.
@@ -61,42 +61,42 @@ impl Config {
     }
 
     /// Whether the queue needs the hosts of each flow.
-    pub fn wants_hosts(&self) -> bool {
-        self.queue_with(Stream::named(0, "any")).wants_hosts()
+    pub fn needs_hosts(&self) -> bool {
+        self.queue_with(Stream::named(0, "any")).needs_hosts()
     }
 
     /// Why the other direction must have the same link layer, else `None`.
     pub fn partner(&self) -> Option<Partner> {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.partner(),
-            LinkLayer::Repeat(_) => None,
+            LinkLayer::Full(layer) => layer.partner(),
+            LinkLayer::PerPacket(_) => None,
         }
     }
 
     /// Whether the link layer retransmits lost transmissions.
     pub fn retransmits(&self) -> bool {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(_) => true,
-            LinkLayer::Repeat(arq) => arq.retransmits(),
+            LinkLayer::Full(_) => true,
+            LinkLayer::PerPacket(arq) => arq.retransmits(),
         }
     }
 
     /// Whether every packet is lost, even with retransmission.
     pub fn loses_all(&self) -> bool {
         let channel = (self.channel.build)(&self.channel.values, Stream::named(0, "any"));
-        self.residual_loss >= 1.0 || channel.share().is_some_and(|share| share >= 1.0)
+        self.residual_loss >= 1.0 || channel.loss_probability().is_some_and(|share| share >= 1.0)
     }
 
     /// Whether the link layer schedules transmissions itself.
-    pub fn decides(&self) -> bool {
-        matches!((self.arq.build)(&self.arq.values), LinkLayer::Whole(_))
+    pub fn schedules_itself(&self) -> bool {
+        matches!((self.arq.build)(&self.arq.values), LinkLayer::Full(_))
     }
 
-    /// Whether failed transmissions are reported ([`crate::Element::tell_trouble`]).
-    pub fn reports_trouble(&self) -> bool {
+    /// Whether failed transmissions are reported ([`crate::Element::report_failures`]).
+    pub fn reports_failures(&self) -> bool {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.reports_trouble(),
-            LinkLayer::Repeat(_) => true,
+            LinkLayer::Full(layer) => layer.reports_failures(),
+            LinkLayer::PerPacket(_) => true,
         }
     }
 
@@ -108,8 +108,8 @@ impl Config {
     /// The medium that the link layer shares, if any.
     pub fn medium(&self) -> Option<Medium> {
         match (self.arq.build)(&self.arq.values) {
-            LinkLayer::Whole(layer) => layer.medium(),
-            LinkLayer::Repeat(_) => None,
+            LinkLayer::Full(layer) => layer.medium(),
+            LinkLayer::PerPacket(_) => None,
         }
     }
 
@@ -122,15 +122,15 @@ impl Config {
     /// Builds the queue with a stream of its own, derived from the next draw.
     pub(super) fn queue_with(&self, mut random: Stream) -> Discipline {
         let random = Stream::named(random.draw(), "queue");
-        let place = Place { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
-        (self.queue.build)(&self.queue.values, place)
+        let context = QueueContext { rate: self.service.first_rate(), random, hosts: self.hosts.clone() };
+        (self.queue.build)(&self.queue.values, context)
     }
 
     /// Builds the channel; with `may_change`, one whose losses can change.
     pub(super) fn channel_of(&self, random: Stream, seed: u64, may_change: bool) -> Box<dyn Channel> {
         let other = random.clone();
         let channel = self.channel_with(random, seed);
-        if may_change && channel.is_perfect() { channel::settable(other) } else { channel }
+        if may_change && channel.is_perfect() { channel::with_settable_loss(other) } else { channel }
     }
 
     /// Builds the losses behind the link layer, if any.
@@ -153,7 +153,7 @@ impl Config {
         let channel = (self.channel.build)(&self.channel.values, random);
         match &self.loss_plan {
             None => channel,
-            Some(plan) => Box::new(Planned::new(channel, plan.clone().seeded(seed), beside)),
+            Some(plan) => Box::new(PlannedLosses::new(channel, plan.clone().seeded(seed), beside)),
         }
     }
 }

@@ -9,15 +9,15 @@
 //! A residual loss destroys a packet after delivery by the link layer, without retransmission. Packets draw in delivery
 //! order.
 
-use super::{Config, Line};
-use crate::change::Change;
-use crate::channel::{Air, Channel, Reception};
+use super::{Config, LinkDirection};
+use crate::change::LinkChange;
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::{Element, Output, forwards, lacks};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{LossReason, Packet};
 
-pub(crate) struct Impaired {
-    inner: Line,
+pub(crate) struct ImpairedLink {
+    inner: LinkDirection,
     duplicates: Chance,
     corrupts: Chance,
     residual: Option<Box<dyn Channel>>,
@@ -40,10 +40,10 @@ impl Chance {
     }
 }
 
-impl Impaired {
+impl ImpairedLink {
     /// Wraps `inner` with duplicates, damage and residual losses, if configured. `random`: a copy of the channel's
     /// stream.
-    pub(crate) fn line(config: &Config, mut inner: Line, random: Stream) -> Line {
+    pub(crate) fn wrap(config: &Config, mut inner: LinkDirection, random: Stream) -> LinkDirection {
         let residual = config.residual_with(Stream::named(random.clone().draw(), "residual"));
         if config.duplicate <= 0.0 && config.corrupt <= 0.0 && residual.is_none() {
             return inner;
@@ -53,42 +53,42 @@ impl Impaired {
         let [duplicates, corrupts] =
             [chance(config.duplicate, "duplicate"), chance(config.corrupt, "corrupt")];
         let last_arrival = Time::ZERO;
-        Line::Element(Box::new(Impaired { inner, duplicates, corrupts, residual, last_arrival }))
+        LinkDirection::Element(Box::new(ImpairedLink { inner, duplicates, corrupts, residual, last_arrival }))
     }
 
     fn join(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
         packet.damaged |= self.corrupts.happens();
         let from = out.len();
         self.inner.carry(now, packet, out);
-        self.lose(from, out);
+        self.apply_residual_losses(from, out);
     }
 
     /// Applies residual losses, from the `from`-th output on.
-    fn lose(&mut self, from: usize, out: &mut [Output]) {
+    fn apply_residual_losses(&mut self, from: usize, out: &mut [Output]) {
         let Some(channel) = &mut self.residual else { return };
         for output in &mut out[from..] {
             let Output::Arrives { packet, at } = *output else { continue };
             self.last_arrival = self.last_arrival.max(at);
             let time = self.last_arrival;
-            let air = Air {
+            let transmission = Transmission {
                 start: time,
                 end: time,
                 bytes: packet.wire_bytes,
                 priority: packet.priority,
                 attempt: 0,
             };
-            if channel.transmit(&air) == Reception::Lost {
-                *output = Output::gone(packet, at, LossReason::Channel);
+            if channel.transmit(&transmission) == Reception::Lost {
+                *output = Output::lost(packet, at, LossReason::Channel);
             }
         }
     }
 }
 
-impl Element for Impaired {
+impl Element for ImpairedLink {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         self.join(now, packet, out);
         if self.duplicates.happens() {
-            out.push(Output::Copied { packet });
+            out.push(Output::Duplicate { packet });
         }
     }
 
@@ -99,7 +99,7 @@ impl Element for Impaired {
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
         let from = out.len();
         self.inner.handle_timeout(now, out);
-        self.lose(from, out);
+        self.apply_residual_losses(from, out);
     }
 
     fn draws(&self) -> bool {
@@ -107,12 +107,12 @@ impl Element for Impaired {
         residual || self.duplicates.draws() || self.corrupts.draws() || self.inner.draws()
     }
 
-    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
         let from = out.len();
         self.inner.change(now, change, out);
-        self.lose(from, out);
+        self.apply_residual_losses(from, out);
     }
 
-    forwards!(inner: deadline, backlog, peer, pdus, average, trouble, settings);
-    lacks!(passing);
+    forwards!(inner: deadline, backlog, peer, pdus, average, failures, settings);
+    lacks!(bypass);
 }

@@ -4,38 +4,42 @@
 //! Other packets bypass queue and service; channel, retransmission, jitter and the link's delay apply to all. A packet
 //! that waits for its train is not counted as queued.
 
-use super::{Config, Line};
+use super::{Config, LinkDirection};
 use crate::element::{Element, Output, forwards, lacks};
-use crate::service::{Released, Trains};
+use crate::service::{Released, TrainCursor};
 use lasthop_base::Time;
 use lasthop_wire::Packet;
 use std::collections::VecDeque;
 
-pub(super) struct Lit {
-    inner: Line,
-    trains: Trains,
+pub(super) struct TrainGate {
+    inner: LinkDirection,
+    trains: TrainCursor,
     waiting: VecDeque<(Released, Packet)>,
 }
 
-impl Lit {
+impl TrainGate {
     /// Wraps `inner` with the light trace, if configured.
-    pub(super) fn line(config: &Config, mut inner: Line) -> Line {
+    pub(super) fn wrap(config: &Config, mut inner: LinkDirection) -> LinkDirection {
         let Some(light) = &config.light else { return inner };
         inner.track_backlog();
-        Line::Element(Box::new(Lit { inner, trains: Trains::new(light), waiting: VecDeque::new() }))
+        LinkDirection::Element(Box::new(TrainGate {
+            inner,
+            trains: TrainCursor::new(light),
+            waiting: VecDeque::new(),
+        }))
     }
 
-    fn release(&mut self, now: Time, passes: bool, packet: Packet, out: &mut Vec<Output>) {
+    fn release(&mut self, now: Time, bypasses_queue: bool, packet: Packet, out: &mut Vec<Output>) {
         let queue = self.inner.backlog(now);
-        if passes && queue.waiting == 0 && !queue.in_service {
-            self.inner.carry_passing(now, packet, out);
+        if bypasses_queue && queue.waiting == 0 && !queue.in_service {
+            self.inner.carry_bypass(now, packet, out);
         } else {
             self.inner.carry(now, packet, out);
         }
     }
 }
 
-impl Element for Lit {
+impl Element for TrainGate {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         let released = self.trains.release(now, packet.wire_bytes);
         self.waiting.push_back((released, packet));
@@ -50,7 +54,7 @@ impl Element for Lit {
             && released.at <= now
         {
             self.waiting.pop_front();
-            self.release(now, released.passes, packet, out);
+            self.release(now, released.bypasses_queue, packet, out);
         }
     }
 
@@ -59,7 +63,7 @@ impl Element for Lit {
         self.waiting.front().map_or(inner, |(released, _)| released.at.min(inner))
     }
 
-    forwards!(inner: backlog, peer, draws, pdus, average, trouble, settings, changes);
+    forwards!(inner: backlog, peer, draws, pdus, average, failures, settings, changes);
     // A packet in front of the trains bypasses none, and only the outer element makes copies.
-    lacks!(copies, passing);
+    lacks!(copies, bypass);
 }

@@ -172,8 +172,8 @@ impl Queue for Cbq {
         let class = &mut self.classes[at];
         let bytes = u64::from(class.packets.front()?.wire_bytes);
         class.bytes -= bytes;
-        let leaves = now + self.link.of(bytes).takes;
-        class.served += class.estimator.of(bytes).due;
+        let leaves = now + self.link.timing_of(bytes).service_time;
+        class.served += class.estimator.timing_of(bytes).due;
         class.estimator.on_sent(leaves, bytes);
         self.link.on_sent(leaves, bytes);
         class.packets.pop_front()
@@ -209,7 +209,7 @@ impl Queue for Cbq {
 struct Estimator {
     rate: Rate,
     weight: f64,
-    /// Average idle time, s; at most [`Size::largest`].
+    /// Average idle time, s; at most [`PacketTiming::largest`].
     idle: f64,
     /// Share of the average left after a largest burst.
     decay: f64,
@@ -217,14 +217,14 @@ struct Estimator {
     left: Time,
     /// End of the time over the limit.
     recovers: Time,
-    size: Size,
+    timing: PacketTiming,
 }
 
 #[derive(Clone, Copy)]
-struct Size {
+struct PacketTiming {
     bytes: u64,
     /// Time at the allocated rate, also in s.
-    takes: Duration,
+    service_time: Duration,
     due: f64,
     largest: f64,
 }
@@ -243,7 +243,7 @@ impl Estimator {
             share: rate.bps() as f64 / link.bps().max(1) as f64,
             left: Time::ZERO,
             recovers: Time::ZERO,
-            size: Size { bytes: 0, takes: Duration::ZERO, due: 0.0, largest: 0.0 },
+            timing: PacketTiming { bytes: 0, service_time: Duration::ZERO, due: 0.0, largest: 0.0 },
         }
     }
 
@@ -253,34 +253,33 @@ impl Estimator {
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn on_sent(&mut self, leaves: Time, bytes: u64) {
-        let Size { due, largest, .. } = self.of(bytes);
+        let PacketTiming { due, largest, .. } = self.timing_of(bytes);
         let latest = leaves.since(self.left).as_secs() - due;
         let average = self.idle + self.weight * (latest - self.idle);
         self.idle = if average < largest { average } else { largest };
         self.left = leaves;
-        self.recovers = match self.idle < -GRAIN {
+        self.recovers = if self.idle < -GRAIN {
             // The next packet would restore a zero average if it left then.
-            true => {
-                let wait = due - self.idle * (1.0 - self.weight) / self.weight;
-                leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
-            }
-            false => Time::ZERO,
+            let wait = due - self.idle * (1.0 - self.weight) / self.weight;
+            leaves + Duration::from_secs_f64((wait - due * self.share).max(0.0))
+        } else {
+            Time::ZERO
         };
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn of(&mut self, bytes: u64) -> Size {
-        if self.size.bytes != bytes {
-            self.size = self.measured(bytes);
+    fn timing_of(&mut self, bytes: u64) -> PacketTiming {
+        if self.timing.bytes != bytes {
+            self.timing = self.compute_timing(bytes);
         }
-        self.size
+        self.timing
     }
 
     #[cold]
-    fn measured(&self, bytes: u64) -> Size {
-        let takes = self.rate.time_for(bytes);
-        let due = takes.as_secs();
-        Size { bytes, takes, due, largest: self.largest(due) }
+    fn compute_timing(&self, bytes: u64) -> PacketTiming {
+        let service_time = self.rate.time_for(bytes);
+        let due = service_time.as_secs();
+        PacketTiming { bytes, service_time, due, largest: self.largest(due) }
     }
 
     /// maxidle: lets `max_burst` packets of this size go back to back after a pause (Floyd, Notes on Class-Based

@@ -4,8 +4,8 @@
 //! and the gap to the next drop is `interval` over the square root of the number of drops. With `marks`, ECN-capable
 //! packets are marked instead (§3 allows this, Linux does so).
 
-use super::law::{INTERVAL, Law, MARKS, MTU, Rule, TARGET};
-use super::waiting::Waiting;
+use super::fifo::PacketFifo;
+use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
@@ -34,22 +34,22 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct CoDel {
-    rule: Rule,
-    law: Law,
+    parameters: CoDelParameters,
+    law: ControlLaw,
     limit: usize,
-    waiting: Waiting,
+    waiting: PacketFifo,
 }
 
 impl CoDel {
     fn new(values: &Values) -> CoDel {
         CoDel {
-            rule: Rule::new(values),
-            law: Law::default(),
+            parameters: CoDelParameters::new(values),
+            law: ControlLaw::default(),
             limit: match values.count("packets") {
                 0 => usize::MAX,
                 packets => packets as usize,
             },
-            waiting: Waiting::default(),
+            waiting: PacketFifo::default(),
         }
     }
 }
@@ -64,7 +64,7 @@ impl Queue for CoDel {
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
-        self.law.dequeue(&self.rule, now, &mut self.waiting, dropped)
+        self.law.dequeue(&self.parameters, now, &mut self.waiting, dropped)
     }
 
     fn backlog(&self) -> Backlog {
@@ -72,7 +72,7 @@ impl Queue for CoDel {
     }
 
     fn marks(&self) -> bool {
-        self.rule.marks
+        self.parameters.marks
     }
 
     fn draws(&self) -> bool {
@@ -119,21 +119,21 @@ mod tests {
     /// Dequeues a packet of 1000 bytes each millisecond from a queue kept `waits` ms long. Returns the times of drops,
     /// ms.
     fn drops(codel: &mut CoDel, from: u64, until: u64, waits: u64, ecn: Ecn) -> Vec<u64> {
-        let (mut told, mut dropped) = (Vec::new(), Dropped::new());
+        let (mut drop_times, mut dropped) = (Vec::new(), Dropped::new());
         for now in from..until {
             while (codel.waiting.len() as u64) < waits {
-                let came = at(now.saturating_sub(waits) + codel.waiting.len() as u64);
-                codel.enqueue(came, packet(ecn), &mut dropped);
+                let arrived_at = at(now.saturating_sub(waits) + codel.waiting.len() as u64);
+                codel.enqueue(arrived_at, packet(ecn), &mut dropped);
             }
             let left = codel.dequeue(at(now), &mut dropped);
             let is_marked = left.is_some_and(|packet| packet.ecn == Ecn::Ce);
-            told.extend((0..dropped.drain(..).count() + usize::from(is_marked)).map(|_| now));
+            drop_times.extend((0..dropped.drain(..).count() + usize::from(is_marked)).map(|_| now));
         }
-        told
+        drop_times
     }
 
     fn empty(codel: &mut CoDel, now: u64) {
-        codel.waiting = Waiting::default();
+        codel.waiting = PacketFifo::default();
         assert_eq!(codel.dequeue(at(now), &mut Dropped::new()), None);
     }
 
@@ -147,8 +147,8 @@ mod tests {
             next += 100.0 / f64::from(count).sqrt();
             expected.push(f64::ceil(next) as u64);
         }
-        let stands = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
-        assert_eq!(stands, expected);
+        let unmarked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::NotEct);
+        assert_eq!(unmarked, expected);
         let marked = drops(&mut codel(&[]), 100, expected[8] + 1, 50, Ecn::Ect0);
         assert_eq!(marked, expected, "marks at the times of drops");
     }

@@ -8,7 +8,7 @@
 //! when a packet comes or leaves, once per missed interval with the unchanged queue. Sources: knowledge of the RFC's
 //! pseudocode, and Linux's sch_dualpi2 for facts.
 
-use super::waiting::{Front, Waiting};
+use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
 use crate::admission::mark;
 use crate::discipline::Discipline;
@@ -92,7 +92,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values, place| Discipline::scheduled(DualPi2::new(values, place.random)),
+    build: &|values, context| Discipline::scheduled(DualPi2::new(values, context.random)),
 };
 
 struct DualPi2 {
@@ -108,14 +108,14 @@ struct DualPi2 {
     limit: usize,
     mtu: u64,
     random: Stream,
-    classic: Waiting,
-    low: Waiting,
+    classic: PacketFifo,
+    low: PacketFifo,
     base: f64,
     /// Delay at the last update, s, and time of the next update.
-    before: f64,
+    last_delay: f64,
     updates_at: Time,
     /// Bytes still owed to the C queue for its share; negative: sent in advance.
-    owed: f64,
+    classic_credit: f64,
 }
 
 impl DualPi2 {
@@ -136,39 +136,40 @@ impl DualPi2 {
             },
             mtu: values.bytes("mtu"),
             random,
-            classic: Waiting::default(),
-            low: Waiting::default(),
+            classic: PacketFifo::default(),
+            low: PacketFifo::default(),
             base: 0.0,
-            before: 0.0,
+            last_delay: 0.0,
             updates_at: Time::ZERO,
-            owed: 0.0,
+            classic_credit: 0.0,
         }
     }
 
     /// `dualpi2_update` (appendix A.1), once per missed interval. A long idle time is skipped once p' is zero.
-    fn catch_up(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         while self.updates_at <= now {
-            let waits = self.classic.waits(self.updates_at).max(self.low.waits(self.updates_at)).as_secs();
-            self.step_controller(waits);
+            let delay =
+                self.classic.head_delay(self.updates_at).max(self.low.head_delay(self.updates_at)).as_secs();
+            self.update_controller(delay);
             self.updates_at += self.update;
-            if self.base == 0.0 && waits == 0.0 && self.updates_at <= now {
+            if self.base == 0.0 && delay == 0.0 && self.updates_at <= now {
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
             }
         }
     }
 
-    fn step_controller(&mut self, waits: f64) {
-        let change = self.alpha * (waits - self.target.as_secs()) + self.beta * (waits - self.before);
+    fn update_controller(&mut self, delay: f64) {
+        let change = self.alpha * (delay - self.target.as_secs()) + self.beta * (delay - self.last_delay);
         // Without overload drops, k p' ends at 1.
-        let most = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
-        self.base = (self.base + change).clamp(0.0, most);
-        self.before = waits;
+        let max = if self.drops_overload { 1.0 } else { 1.0 / self.coupling };
+        self.base = (self.base + change).clamp(0.0, max);
+        self.last_delay = delay;
     }
 
     /// The scheduler (§4.2.2): L first, except for the C queue's share.
     fn next_is_low(&self) -> bool {
-        !self.low.is_empty() && (self.classic.is_empty() || self.owed <= 0.0)
+        !self.low.is_empty() && (self.classic.is_empty() || self.classic_credit <= 0.0)
     }
 
     fn draw(&mut self, probability: f64) -> bool {
@@ -176,7 +177,7 @@ impl DualPi2 {
     }
 
     /// False if the packet is dropped.
-    fn judge_classic(&mut self, packet: &mut Packet) -> bool {
+    fn passes_classic(&mut self, packet: &mut Packet) -> bool {
         if self.is_short() || !self.draw(self.base * self.base) {
             return true;
         }
@@ -185,8 +186,8 @@ impl DualPi2 {
         !overload && mark(packet)
     }
 
-    /// False if the packet is dropped; `came`: its arrival.
-    fn judge_low(&mut self, now: Time, came: Time, packet: &mut Packet) -> bool {
+    /// False if the packet is dropped; `arrived_at`: its arrival.
+    fn passes_low(&mut self, now: Time, arrived_at: Time, packet: &mut Packet) -> bool {
         if !self.is_short() {
             let likelihood = self.coupling * self.base;
             if likelihood >= 1.0 && self.drops_overload && self.draw(self.base * self.base) {
@@ -196,7 +197,7 @@ impl DualPi2 {
                 mark(packet);
             }
         }
-        if now.since(came) > self.step && self.low.len() >= self.step_packets {
+        if now.since(arrived_at) > self.step && self.low.len() >= self.step_packets {
             mark(packet);
         }
         true
@@ -209,7 +210,7 @@ impl DualPi2 {
 
 impl Queue for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Packet, dropped: &mut Dropped) {
-        self.catch_up(now);
+        self.advance(now);
         if self.classic.len() + self.low.len() >= self.limit {
             return dropped.push((packet, LossReason::QueueFull));
         }
@@ -218,23 +219,26 @@ impl Queue for DualPi2 {
 
     /// `dualpi2_dequeue` (appendix A.1, A.2).
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
-        self.catch_up(now);
+        self.advance(now);
         loop {
             let is_low = self.next_is_low();
             // Counted before the packet is removed, for [`DualPi2::is_short`].
             let waiting = if is_low { &mut self.low } else { &mut self.classic };
-            let (came, mut packet) = waiting.pop()?;
+            let (arrived_at, mut packet) = waiting.pop()?;
             let bytes = f64::from(packet.wire_bytes);
-            let stays =
-                if is_low { self.judge_low(now, came, &mut packet) } else { self.judge_classic(&mut packet) };
+            let stays = if is_low {
+                self.passes_low(now, arrived_at, &mut packet)
+            } else {
+                self.passes_classic(&mut packet)
+            };
             if !stays {
                 dropped.push((packet, LossReason::EarlyDrop));
                 continue;
             }
             if is_low && !self.classic.is_empty() {
-                self.owed += self.classic_share * bytes;
+                self.classic_credit += self.classic_share * bytes;
             } else if !is_low && !self.low.is_empty() {
-                self.owed -= (1.0 - self.classic_share) * bytes;
+                self.classic_credit -= (1.0 - self.classic_share) * bytes;
             }
             return Some(packet);
         }
@@ -343,14 +347,14 @@ mod tests {
     #[test]
     fn the_controller_integrates() {
         let mut dual = dual(&[]);
-        dual.step_controller(0.025);
+        dual.update_controller(0.025);
         let first = 0.16 * 0.010 + 3.2 * 0.025;
         assert!((dual.base - first).abs() < 1e-12);
         for _ in 0..10 {
-            dual.step_controller(0.025);
+            dual.update_controller(0.025);
         }
         assert!((dual.base - (first + 10.0 * 0.16 * 0.010)).abs() < 1e-12);
-        (0..1000).for_each(|_| dual.step_controller(0.0));
+        (0..1000).for_each(|_| dual.update_controller(0.0));
         assert_eq!(dual.base, 0.0);
     }
 

@@ -4,7 +4,7 @@
 //! A flow is one direction of a flow of the run, where real routers hash addresses and ports. Number and direction are
 //! hashed with a salt (SplitMix64): collisions are the same in every repetition.
 
-use super::waiting::Front;
+use super::fifo::Front;
 use lasthop_base::{Parameter, Time, Unit, random};
 use lasthop_wire::{Backlog, Packet};
 
@@ -37,26 +37,26 @@ pub(super) fn hash(packet: &Packet, salt: u64) -> u64 {
 const NONE: u32 = u32::MAX;
 
 pub(super) struct Flows {
-    slots: Vec<Slot>,
+    slots: Vec<PacketSlot>,
     /// Head of the list of free slots.
     free: u32,
-    flows: Vec<Flow>,
+    flows: Vec<FlowQueue>,
     /// Whether a flow that was empty precedes flows that were not.
     favours_new: bool,
-    new: List,
-    old: List,
+    new: FlowList,
+    old: FlowList,
     waiting: u32,
     bytes: u64,
 }
 
-struct Slot {
-    came: Time,
+struct PacketSlot {
+    arrived_at: Time,
     packet: Packet,
     next: u32,
 }
 
 #[derive(Clone)]
-struct Flow {
+struct FlowQueue {
     head: u32,
     tail: u32,
     waiting: u32,
@@ -68,18 +68,25 @@ struct Flow {
     next: u32,
 }
 
-struct List {
+struct FlowList {
     head: u32,
     tail: u32,
     len: u32,
 }
 
-const EMPTY: List = List { head: NONE, tail: NONE, len: 0 };
+const EMPTY: FlowList = FlowList { head: NONE, tail: NONE, len: 0 };
 
 impl Flows {
     pub(super) fn new(count: u64, favours_new: bool) -> Flows {
-        let none =
-            Flow { head: NONE, tail: NONE, waiting: 0, bytes: 0, deficit: 0, is_listed: false, next: NONE };
+        let none = FlowQueue {
+            head: NONE,
+            tail: NONE,
+            waiting: 0,
+            bytes: 0,
+            deficit: 0,
+            is_listed: false,
+            next: NONE,
+        };
         Flows {
             slots: Vec::new(),
             free: NONE,
@@ -124,7 +131,7 @@ impl Flows {
     /// Enqueues a packet. A flow that was in no list gets a first turn of `quantum`.
     pub(super) fn push(&mut self, flow: u32, now: Time, packet: Packet, quantum: i64) {
         let bytes = u64::from(packet.wire_bytes);
-        let slot = Slot { came: now, packet, next: NONE };
+        let slot = PacketSlot { arrived_at: now, packet, next: NONE };
         let at = match self.free {
             NONE => {
                 self.slots.push(slot);
@@ -172,22 +179,22 @@ impl Flows {
         queue.bytes -= bytes;
         self.waiting -= 1;
         self.bytes -= bytes;
-        Some((slot.came, slot.packet))
+        Some((slot.arrived_at, slot.packet))
     }
 
     /// The first flow with the most bytes. Scans every queue: only for a full router.
-    pub(super) fn fattest(&self) -> u32 {
-        let mut fattest = 0;
+    pub(super) fn longest_queue(&self) -> u32 {
+        let mut longest_queue = 0;
         for (flow, queue) in self.flows.iter().enumerate() {
-            if queue.bytes > self.flows[fattest].bytes {
-                fattest = flow;
+            if queue.bytes > self.flows[longest_queue].bytes {
+                longest_queue = flow;
             }
         }
-        fattest as u32
+        longest_queue as u32
     }
 
     #[cfg(test)]
-    pub(super) fn places(&self) -> usize {
+    pub(super) fn slot_count(&self) -> usize {
         self.slots.len()
     }
 
@@ -195,23 +202,23 @@ impl Flows {
         FlowFront { flows: self, flow }
     }
 
-    /// Dequeues the next packet in turn; `take` dequeues from a flow (RFC 8290 §4.2).
+    /// Dequeues the next packet in turn; `dequeue` dequeues from a flow (RFC 8290 §4.2).
     pub(super) fn next(
         &mut self,
         quantum: i64,
-        take: impl FnMut(&mut Flows, u32) -> Option<Packet>,
+        dequeue: impl FnMut(&mut Flows, u32) -> Option<Packet>,
     ) -> Option<Packet> {
-        self.next_by(&mut |_, _| quantum, take, &mut |_| ())
+        self.next_by(&mut |_, _| quantum, dequeue, &mut |_| ())
     }
 
-    /// As [`Flows::next`], with turns by flow: `turn` returns the bytes of the next turn, from the flow and whether it
-    /// has packets; `leaves` is called for a flow that leaves the lists.
+    /// As [`Flows::next`], with turns by flow: `quantum_of` returns the bytes of the next turn, from the flow and
+    /// whether it has packets; `on_leave` is called for a flow that leaves the lists.
     #[inline(always)]
     pub(super) fn next_by(
         &mut self,
-        turn: &mut impl FnMut(u32, bool) -> i64,
-        mut take: impl FnMut(&mut Flows, u32) -> Option<Packet>,
-        leaves: &mut impl FnMut(u32),
+        quantum_of: &mut impl FnMut(u32, bool) -> i64,
+        mut dequeue: impl FnMut(&mut Flows, u32) -> Option<Packet>,
+        on_leave: &mut impl FnMut(u32),
     ) -> Option<Packet> {
         loop {
             let is_new = self.new.head != NONE;
@@ -221,12 +228,12 @@ impl Flows {
             }
             if self.flows[flow as usize].deficit <= 0 {
                 let has_some = self.flows[flow as usize].waiting > 0;
-                self.flows[flow as usize].deficit += turn(flow, has_some);
+                self.flows[flow as usize].deficit += quantum_of(flow, has_some);
                 self.drop_head(is_new);
                 append(&mut self.old, &mut self.flows, flow);
                 continue;
             }
-            if let Some(packet) = take(self, flow) {
+            if let Some(packet) = dequeue(self, flow) {
                 self.flows[flow as usize].deficit -= i64::from(packet.wire_bytes);
                 return Some(packet);
             }
@@ -235,7 +242,7 @@ impl Flows {
             if is_new && self.old.head != NONE {
                 append(&mut self.old, &mut self.flows, flow);
             } else {
-                leaves(flow);
+                on_leave(flow);
             }
         }
     }
@@ -252,7 +259,7 @@ impl Flows {
     }
 }
 
-fn append(list: &mut List, flows: &mut [Flow], flow: u32) {
+fn append(list: &mut FlowList, flows: &mut [FlowQueue], flow: u32) {
     flows[flow as usize].is_listed = true;
     flows[flow as usize].next = NONE;
     match list.tail {

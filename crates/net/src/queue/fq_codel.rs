@@ -9,7 +9,7 @@
 //! without Ethernet header (§5.2.4: 1514). There is no limit in bytes (Linux: 32 MB). For flow hashing see `flows`.
 
 use super::flows::{FLOWS, Flows, QUANTUM, SALT, hash};
-use super::law::{INTERVAL, Law, MARKS, MTU, Rule, TARGET};
+use super::law::{CoDelParameters, ControlLaw, INTERVAL, MARKS, MTU, TARGET};
 use super::{Build, Dropped, Queue};
 use crate::discipline::Discipline;
 use lasthop_base::{Info, Mechanism, Parameter, Time, Unit, Values};
@@ -44,33 +44,33 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 const BATCH: u32 = 64;
 
 struct FqCoDel {
-    rule: Rule,
+    parameters: CoDelParameters,
     quantum: i64,
     limit: u32,
     salt: u64,
     flows: Flows,
-    laws: Vec<Law>,
+    laws: Vec<ControlLaw>,
 }
 
 impl FqCoDel {
     fn new(values: &Values) -> FqCoDel {
         let flows = values.count("flows");
         FqCoDel {
-            rule: Rule::new(values),
+            parameters: CoDelParameters::new(values),
             quantum: values.bytes("quantum") as i64,
             limit: values.count("packets") as u32,
             salt: values.count("salt"),
             flows: Flows::new(flows, true),
-            laws: vec![Law::default(); flows as usize],
+            laws: vec![ControlLaw::default(); flows as usize],
         }
     }
 
     /// From the head, so that the sender notices soon.
     fn make_room(&mut self, dropped: &mut Dropped) {
-        let fattest = self.flows.fattest();
-        let many = self.flows.waiting_of(fattest).div_ceil(2).min(BATCH);
+        let longest_queue = self.flows.longest_queue();
+        let many = self.flows.waiting_of(longest_queue).div_ceil(2).min(BATCH);
         for _ in 0..many {
-            if let Some((_, packet)) = self.flows.pop(fattest) {
+            if let Some((_, packet)) = self.flows.pop(longest_queue) {
                 dropped.push((packet, LossReason::QueueFull));
             }
         }
@@ -87,9 +87,9 @@ impl Queue for FqCoDel {
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped) -> Option<Packet> {
-        let (rule, laws) = (&self.rule, &mut self.laws);
+        let (parameters, laws) = (&self.parameters, &mut self.laws);
         self.flows.next(self.quantum, |flows, flow| {
-            laws[flow as usize].dequeue(rule, now, &mut flows.front(flow), dropped)
+            laws[flow as usize].dequeue(parameters, now, &mut flows.front(flow), dropped)
         })
     }
 
@@ -98,7 +98,7 @@ impl Queue for FqCoDel {
     }
 
     fn marks(&self) -> bool {
-        self.rule.marks
+        self.parameters.marks
     }
 
     fn draws(&self) -> bool {
@@ -203,7 +203,7 @@ mod tests {
             }
             dropped.clear();
         }
-        assert!(queue.flows.places() <= 21, "{}", queue.flows.places());
+        assert!(queue.flows.slot_count() <= 21, "{}", queue.flows.slot_count());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! CoDel's control law (RFC 8289 §5), for one queue of all packets or for each flow's queue.
 
 use super::Dropped;
-use super::waiting::Front;
+use super::fifo::Front;
 use crate::admission::mark;
 use lasthop_base::{Duration, Parameter, Time, Unit, Values};
 use lasthop_wire::{LossReason, Packet};
@@ -38,16 +38,16 @@ pub(super) const MARKS: Parameter = Parameter {
 };
 
 /// Parameters, the same for all queues of a router.
-pub(super) struct Rule {
+pub(super) struct CoDelParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     pub(super) mtu: u64,
     pub(super) marks: bool,
 }
 
-impl Rule {
-    pub(super) fn new(values: &Values) -> Rule {
-        Rule {
+impl CoDelParameters {
+    pub(super) fn new(values: &Values) -> CoDelParameters {
+        CoDelParameters {
             target: values.duration(TARGET.name),
             interval: values.duration(INTERVAL.name),
             mtu: values.bytes(MTU.name),
@@ -57,7 +57,7 @@ impl Rule {
 }
 
 #[derive(Clone, Default)]
-pub(super) struct Law {
+pub(super) struct ControlLaw {
     /// End of the interval that began when the delay exceeded the target; `None` below target.
     first_above: Option<Time>,
     /// Dropping state, and time of the next drop, or of the last one planned.
@@ -71,76 +71,82 @@ pub(super) struct Law {
 /// A packet that leaves, and whether the delay was too large for an interval.
 type Leaving = (Option<Packet>, bool);
 
-struct Asked<'a, F> {
-    rule: &'a Rule,
+struct DequeueContext<'a, F> {
+    parameters: &'a CoDelParameters,
     now: Time,
     front: &'a mut F,
     dropped: &'a mut Dropped,
 }
 
-impl Law {
+impl ControlLaw {
     pub(super) fn dequeue<F: Front>(
         &mut self,
-        rule: &Rule,
+        parameters: &CoDelParameters,
         now: Time,
         front: &mut F,
         dropped: &mut Dropped,
     ) -> Option<Packet> {
-        let mut asked = Asked { rule, now, front, dropped };
-        let (packet, is_late) = self.take(&mut asked);
+        let mut context = DequeueContext { parameters, now, front, dropped };
+        let (packet, is_late) = self.pop_head(&mut context);
         match (self.is_dropping, is_late) {
-            (true, _) => self.go_on((packet, is_late), &mut asked),
-            (false, true) => self.begin(packet, &mut asked),
+            (true, _) => self.continue_dropping((packet, is_late), &mut context),
+            (false, true) => self.start_dropping(packet, &mut context),
             (false, false) => packet,
         }
     }
 
     /// `dodequeue` (§5.6).
-    fn take<F: Front>(&mut self, asked: &mut Asked<'_, F>) -> Leaving {
-        let Some((came, packet)) = asked.front.pop() else {
+    fn pop_head<F: Front>(&mut self, context: &mut DequeueContext<'_, F>) -> Leaving {
+        let Some((arrived_at, packet)) = context.front.pop() else {
             self.first_above = None;
             return (None, false);
         };
-        if asked.now.since(came) < asked.rule.target || asked.front.bytes() <= asked.rule.mtu {
+        if context.now.since(arrived_at) < context.parameters.target
+            || context.front.bytes() <= context.parameters.mtu
+        {
             self.first_above = None;
             return (Some(packet), false);
         }
-        let above = *self.first_above.get_or_insert(asked.now + asked.rule.interval);
-        (Some(packet), asked.now >= above)
+        let above = *self.first_above.get_or_insert(context.now + context.parameters.interval);
+        (Some(packet), context.now >= above)
     }
 
     /// The control law (§5.3): the next drop after a drop at `from`.
-    fn next_after(&self, from: Time, rule: &Rule) -> Time {
-        from + Duration::from_secs_f64(rule.interval.as_secs() / libm::sqrt(self.count as f64))
+    fn next_after(&self, from: Time, parameters: &CoDelParameters) -> Time {
+        from + Duration::from_secs_f64(parameters.interval.as_secs() / libm::sqrt(self.count as f64))
     }
 
     /// Marks the packet if possible; otherwise drops it and takes the next one.
-    fn punish<F: Front>(&mut self, packet: Option<Packet>, asked: &mut Asked<'_, F>) -> Leaving {
+    fn mark_or_drop<F: Front>(
+        &mut self,
+        packet: Option<Packet>,
+        context: &mut DequeueContext<'_, F>,
+    ) -> Leaving {
         let Some(mut packet) = packet else { return (None, false) };
-        if asked.rule.marks && mark(&mut packet) {
+        if context.parameters.marks && mark(&mut packet) {
             return (Some(packet), true);
         }
-        asked.dropped.push((packet, LossReason::EarlyDrop));
-        self.take(asked)
+        context.dropped.push((packet, LossReason::EarlyDrop));
+        self.pop_head(context)
     }
 
     /// `dequeue` in the dropping state (§5.5).
-    fn go_on<F: Front>(
+    fn continue_dropping<F: Front>(
         &mut self,
         (mut packet, mut is_late): Leaving,
-        asked: &mut Asked<'_, F>,
+        context: &mut DequeueContext<'_, F>,
     ) -> Option<Packet> {
         self.is_dropping = is_late;
         // A large backlog may require the next drop at once.
-        while self.is_dropping && asked.now >= self.drops_at {
+        while self.is_dropping && context.now >= self.drops_at {
             self.count += 1;
-            let before = asked.dropped.len();
-            (packet, is_late) = self.punish(packet, asked);
+            let before = context.dropped.len();
+            (packet, is_late) = self.mark_or_drop(packet, context);
             self.is_dropping = is_late;
             if is_late {
-                self.drops_at = self.next_after(self.drops_at, asked.rule);
+                self.drops_at = self.next_after(self.drops_at, context.parameters);
             }
-            if asked.dropped.len() == before {
+            if context.dropped.len() == before {
                 break;
             }
         }
@@ -148,14 +154,18 @@ impl Law {
     }
 
     /// `dequeue` at the start of the dropping state (§5.5).
-    fn begin<F: Front>(&mut self, packet: Option<Packet>, asked: &mut Asked<'_, F>) -> Option<Packet> {
-        let (packet, _) = self.punish(packet, asked);
+    fn start_dropping<F: Front>(
+        &mut self,
+        packet: Option<Packet>,
+        context: &mut DequeueContext<'_, F>,
+    ) -> Option<Packet> {
+        let (packet, _) = self.mark_or_drop(packet, context);
         self.is_dropping = true;
         // Soon after the last dropping state, its drop rate is a good start.
         let more = self.count - self.last_count;
-        let is_soon = asked.now.since(self.drops_at) < asked.rule.interval * 16;
+        let is_soon = context.now.since(self.drops_at) < context.parameters.interval * 16;
         self.count = if more > 1 && is_soon { more } else { 1 };
-        self.drops_at = self.next_after(asked.now, asked.rule);
+        self.drops_at = self.next_after(context.now, context.parameters);
         self.last_count = self.count;
         packet
     }

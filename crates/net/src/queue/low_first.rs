@@ -27,7 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct LowFirst {
-    most: usize,
+    limit: usize,
     waiting: VecDeque<Packet>,
     bytes: u64,
     /// Waiting packets of low priority.
@@ -35,21 +35,21 @@ struct LowFirst {
 }
 
 impl LowFirst {
-    fn new(most: usize) -> LowFirst {
-        LowFirst { most, waiting: VecDeque::new(), bytes: 0, low: 0 }
+    fn new(limit: usize) -> LowFirst {
+        LowFirst { limit, waiting: VecDeque::new(), bytes: 0, low: 0 }
     }
 
-    fn push_out(&mut self) -> Option<Packet> {
+    fn remove_newest_low(&mut self) -> Option<Packet> {
         if self.low == 0 {
             return None;
         }
-        let place = self.waiting.iter().rposition(is_low)?;
-        let packet = self.waiting.remove(place)?;
-        self.note_gone(&packet);
+        let index = self.waiting.iter().rposition(is_low)?;
+        let packet = self.waiting.remove(index)?;
+        self.on_removed(&packet);
         Some(packet)
     }
 
-    fn note_gone(&mut self, packet: &Packet) {
+    fn on_removed(&mut self, packet: &Packet) {
         self.bytes -= u64::from(packet.wire_bytes);
         self.low -= usize::from(is_low(packet));
     }
@@ -61,8 +61,8 @@ fn is_low(packet: &Packet) -> bool {
 
 impl Queue for LowFirst {
     fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
-        if self.waiting.len() >= self.most {
-            let victim = if is_low(&packet) { None } else { self.push_out() };
+        if self.waiting.len() >= self.limit {
+            let victim = if is_low(&packet) { None } else { self.remove_newest_low() };
             match victim {
                 Some(victim) => dropped.push((victim, LossReason::QueueFull)),
                 None => return dropped.push((packet, LossReason::QueueFull)),
@@ -75,7 +75,7 @@ impl Queue for LowFirst {
 
     fn dequeue(&mut self, _: Time, _: &mut Dropped) -> Option<Packet> {
         let packet = self.waiting.pop_front()?;
-        self.note_gone(&packet);
+        self.on_removed(&packet);
         Some(packet)
     }
 

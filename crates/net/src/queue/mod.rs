@@ -4,6 +4,7 @@ mod cake;
 mod cbq;
 mod codel;
 mod dual_pi2;
+mod fifo;
 mod flows;
 mod fq_codel;
 mod law;
@@ -14,9 +15,8 @@ mod tag_drop;
 mod tbf;
 #[cfg(test)]
 mod testing;
-mod waiting;
 
-pub use crate::discipline::{Build, Hosts, Place};
+pub use crate::discipline::{Build, Hosts, QueueContext};
 use lasthop_base::{Mechanism, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 
@@ -45,8 +45,8 @@ pub trait Queue: Send {
         false
     }
 
-    /// Whether the queue needs [`Place::hosts`].
-    fn wants_hosts(&self) -> bool {
+    /// Whether the queue needs [`QueueContext::hosts`].
+    fn needs_hosts(&self) -> bool {
         false
     }
 

@@ -11,7 +11,7 @@
 //! PIE is always on (§5.3 may switch it off below a third of the room). The controller is updated when a packet comes
 //! or leaves, once per missed interval.
 
-use super::waiting::{Front, Waiting};
+use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
 use crate::admission::mark;
 use crate::discipline::Discipline;
@@ -90,7 +90,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         only_if: &[OnlyIf { parameters: &["mark_threshold"], other: "marks", is: Is::This("true") }],
         ..Info::PLAIN
     },
-    build: &|values, place| Discipline::scheduled(Pie::new(values, place.random)),
+    build: &|values, context| Discipline::scheduled(Pie::new(values, context.random)),
 };
 
 /// Bytes of a departure-rate measurement (DQ_THRESHOLD), and the weight of the latest (§5.2).
@@ -112,15 +112,15 @@ struct Pie {
     limit: usize,
     mtu: u64,
     random: Stream,
-    waiting: Waiting,
+    waiting: PacketFifo,
     estimator: Estimator,
     probability: f64,
     /// Sum of probabilities since the last drop: keeps drops apart.
-    sum: f64,
+    probability_sum: f64,
     /// Delay now and at the last update, s.
-    waits: f64,
-    before: f64,
-    burst: Duration,
+    delay: f64,
+    last_delay: f64,
+    burst_left: Duration,
     updates_at: Time,
 }
 
@@ -150,28 +150,32 @@ impl Pie {
             },
             mtu: values.bytes("mtu"),
             random,
-            waiting: Waiting::default(),
+            waiting: PacketFifo::default(),
             estimator: match values.word("estimator") {
                 "timestamp" => Estimator::Timestamp,
                 _ => Estimator::DepartureRate { cycle: None, average: None },
             },
             probability: 0.0,
-            sum: 0.0,
-            waits: 0.0,
-            before: 0.0,
-            burst: values.duration("max_burst"),
+            probability_sum: 0.0,
+            delay: 0.0,
+            last_delay: 0.0,
+            burst_left: values.duration("max_burst"),
             updates_at: Time::ZERO,
         }
     }
 
-    fn catch_up(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         while self.updates_at <= now {
             if let Estimator::DepartureRate { average: Some(average), .. } = &self.estimator {
-                self.waits = self.waiting.bytes() as f64 / THRESHOLD as f64 * average;
+                self.delay = self.waiting.bytes() as f64 / THRESHOLD as f64 * average;
             }
-            self.step_controller();
+            self.update_controller();
             self.updates_at += self.update;
-            if self.probability == 0.0 && self.waits == 0.0 && self.before == 0.0 && self.updates_at <= now {
+            if self.probability == 0.0
+                && self.delay == 0.0
+                && self.last_delay == 0.0
+                && self.updates_at <= now
+            {
                 // The state is constant until the next packet.
                 let missed = now.since(self.updates_at).as_nanos() / self.update.as_nanos();
                 self.updates_at += self.update * missed;
@@ -180,8 +184,8 @@ impl Pie {
     }
 
     /// `calculate_drop_prob` (§4.2, §4.4, §5.5).
-    fn step_controller(&mut self) {
-        let change = self.alpha * (self.waits - self.target) + self.beta * (self.waits - self.before);
+    fn update_controller(&mut self) {
+        let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.last_delay);
         let scale =
             STEPS.iter().find(|(below, _)| self.probability < *below).map_or(1.0, |(_, scale)| *scale);
         let mut change = change / scale;
@@ -189,43 +193,45 @@ impl Pie {
             change = change.min(0.02);
         }
         self.probability += change;
-        if self.waits == 0.0 && self.before == 0.0 {
+        if self.delay == 0.0 && self.last_delay == 0.0 {
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
-        let is_quiet = |waits: f64| waits < 0.5 * self.target;
-        self.burst = if self.probability == 0.0 && is_quiet(self.waits) && is_quiet(self.before) {
+        let is_quiet = |delay: f64| delay < 0.5 * self.target;
+        self.burst_left = if self.probability == 0.0 && is_quiet(self.delay) && is_quiet(self.last_delay) {
             self.max_burst
         } else {
-            self.burst.saturating_sub(self.update)
+            self.burst_left.saturating_sub(self.update)
         };
-        self.before = self.waits;
+        self.last_delay = self.delay;
     }
 
     /// `drop_early` (§4.1, §5.4): whether to drop or mark the arriving packet.
-    fn strikes(&mut self) -> bool {
-        if self.burst > Duration::ZERO {
+    fn should_drop(&mut self) -> bool {
+        if self.burst_left > Duration::ZERO {
             return false;
         }
-        let is_short = self.before < 0.5 * self.target && self.probability < 0.2;
+        let is_short = self.last_delay < 0.5 * self.target && self.probability < 0.2;
         if is_short || self.waiting.bytes() <= 2 * self.mtu {
             return false;
         }
         if self.probability == 0.0 {
-            self.sum = 0.0;
+            self.probability_sum = 0.0;
         }
-        self.sum += self.probability;
-        match self.sum {
+        self.probability_sum += self.probability;
+        match self.probability_sum {
             ..0.85 => false,
             8.5.. => true,
             _ => self.random.uniform() < self.probability,
         }
     }
 
-    fn on_departure(&mut self, now: Time, came: Time, packet: &Packet) {
+    fn on_departure(&mut self, now: Time, arrived_at: Time, packet: &Packet) {
         let left = self.waiting.bytes();
         match &mut self.estimator {
-            Estimator::Timestamp => self.waits = if left == 0 { 0.0 } else { now.since(came).as_secs() },
+            Estimator::Timestamp => {
+                self.delay = if left == 0 { 0.0 } else { now.since(arrived_at).as_secs() }
+            }
             Estimator::DepartureRate { cycle, average } => {
                 if cycle.is_none() && left >= THRESHOLD {
                     // Counts from the next packet on: this one's transmission is over.
@@ -246,13 +252,13 @@ impl Pie {
 
 impl Queue for Pie {
     fn enqueue(&mut self, now: Time, mut packet: Packet, dropped: &mut Dropped) {
-        self.catch_up(now);
+        self.advance(now);
         if self.waiting.len() >= self.limit {
-            self.sum = 0.0;
+            self.probability_sum = 0.0;
             return dropped.push((packet, LossReason::QueueFull));
         }
-        if self.strikes() {
-            self.sum = 0.0;
+        if self.should_drop() {
+            self.probability_sum = 0.0;
             let may_mark = self.marks && self.probability <= self.mark_threshold;
             if !(may_mark && mark(&mut packet)) {
                 return dropped.push((packet, LossReason::EarlyDrop));
@@ -262,9 +268,9 @@ impl Queue for Pie {
     }
 
     fn dequeue(&mut self, now: Time, _: &mut Dropped) -> Option<Packet> {
-        self.catch_up(now);
-        let (came, packet) = self.waiting.pop()?;
-        self.on_departure(now, came, &packet);
+        self.advance(now);
+        let (arrived_at, packet) = self.waiting.pop()?;
+        self.on_departure(now, arrived_at, &packet);
         Some(packet)
     }
 
@@ -305,18 +311,18 @@ mod tests {
         ];
         for (probability, scale) in table {
             let mut pie = pie(&[]);
-            (pie.probability, pie.waits, pie.before) = (probability, 0.030, 0.025);
-            pie.step_controller();
+            (pie.probability, pie.delay, pie.last_delay) = (probability, 0.030, 0.025);
+            pie.update_controller();
             let expected = probability + (0.125 * 0.015 + 1.25 * 0.005) / scale;
             assert!((pie.probability - expected).abs() < 1e-12, "{probability}: {}", pie.probability);
         }
         let mut late = pie(&[]);
-        (late.probability, late.waits, late.before) = (0.2, 0.5, 0.1);
-        late.step_controller();
+        (late.probability, late.delay, late.last_delay) = (0.2, 0.5, 0.1);
+        late.update_controller();
         assert!((late.probability - 0.22).abs() < 1e-12);
         // Two updates without delay: 2 % less in addition.
-        (late.probability, late.waits, late.before) = (0.2, 0.0, 0.0);
-        late.step_controller();
+        (late.probability, late.delay, late.last_delay) = (0.2, 0.0, 0.0);
+        late.update_controller();
         assert!((late.probability - 0.98 * (0.2 - 0.125 * 0.015)).abs() < 1e-12);
     }
 
@@ -324,21 +330,22 @@ mod tests {
     #[test]
     fn a_burst_passes() {
         let mut pie = pie(&[]);
-        pie.step_controller();
-        assert_eq!(pie.burst, Duration::from_millis(150));
-        pie.waits = 0.1;
-        (0..9).for_each(|_| pie.step_controller());
-        assert_eq!(pie.burst, Duration::from_millis(15));
-        assert!(pie.probability > 0.0 && !pie.strikes());
-        pie.step_controller();
-        assert_eq!(pie.burst, Duration::ZERO);
+        pie.update_controller();
+        assert_eq!(pie.burst_left, Duration::from_millis(150));
+        pie.delay = 0.1;
+        (0..9).for_each(|_| pie.update_controller());
+        assert_eq!(pie.burst_left, Duration::from_millis(15));
+        assert!(pie.probability > 0.0 && !pie.should_drop());
+        pie.update_controller();
+        assert_eq!(pie.burst_left, Duration::ZERO);
     }
 
     /// Gaps between drops of a queue of 100 packets at a fixed probability.
     fn gaps(probability: f64, ecn: Ecn, count: usize) -> (Vec<u64>, u64) {
         let still = [("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))];
         let mut pie = pie(&still);
-        (pie.probability, pie.waits, pie.before, pie.burst) = (probability, 0.1, 0.1, Duration::ZERO);
+        (pie.probability, pie.delay, pie.last_delay, pie.burst_left) =
+            (probability, 0.1, 0.1, Duration::ZERO);
         (0..100).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
         let (mut dropped, mut gaps, mut gap, mut marked) = (Dropped::new(), Vec::new(), 0, 0);
         while gaps.len() < count {
@@ -350,7 +357,7 @@ mod tests {
                 gaps.push(std::mem::take(&mut gap));
             }
             if pie.waiting.len() > 100 {
-                pie.waiting = Waiting::default();
+                pie.waiting = PacketFifo::default();
                 (0..100).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
             }
             dropped.clear();
@@ -375,7 +382,7 @@ mod tests {
     /// packets of mean size. From 8.5 on, the sum of probabilities forces a drop (§5.4).
     #[test]
     fn a_short_delay_or_a_short_queue_shields() {
-        for (share, probability, packets, strikes) in [
+        for (share, probability, packets, should_drop) in [
             (0.49, 0.19, 3, false),
             (0.5, 0.19, 3, true),
             (0.49, 0.2, 3, true),
@@ -383,21 +390,23 @@ mod tests {
             (0.5, 0.2, 2, false),
         ] {
             let mut pie = pie(&[]);
-            (pie.before, pie.probability, pie.burst) = (share * pie.target, probability, Duration::ZERO);
-            (pie.sum, pie.mtu) = (8.5, 1000);
+            (pie.last_delay, pie.probability, pie.burst_left) =
+                (share * pie.target, probability, Duration::ZERO);
+            (pie.probability_sum, pie.mtu) = (8.5, 1000);
             (0..packets).for_each(|number| pie.waiting.push(at(0), packet(number, 0, Ecn::NotEct)));
-            assert_eq!(pie.strikes(), strikes, "{share} {probability} {packets}");
+            assert_eq!(pie.should_drop(), should_drop, "{share} {probability} {packets}");
         }
     }
 
     /// §4.2: bursts are allowed again at probability zero if the delay, now and before, is below half the target.
     #[test]
     fn bursts_are_allowed_anew_below_half_of_the_reference() {
-        for (before, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
+        for (last_delay, now, anew) in [(0.49, 0.49, true), (0.5, 0.49, false), (0.49, 0.5, false)] {
             let mut pie = pie(&[("alpha", Value::Number(0.0)), ("beta", Value::Number(0.0))]);
-            (pie.before, pie.waits, pie.burst) = (before * pie.target, now * pie.target, Duration::ZERO);
-            pie.step_controller();
-            assert_eq!(pie.burst > Duration::ZERO, anew, "{before} {now}");
+            (pie.last_delay, pie.delay, pie.burst_left) =
+                (last_delay * pie.target, now * pie.target, Duration::ZERO);
+            pie.update_controller();
+            assert_eq!(pie.burst_left > Duration::ZERO, anew, "{last_delay} {now}");
         }
     }
 
@@ -421,16 +430,16 @@ mod tests {
                 }
                 assert!(pie.dequeue(at(now), &mut dropped).is_some());
             }
-            pie.catch_up(at(300));
-            assert!((pie.waits - 0.049).abs() < 0.0015, "{estimator}: {}", pie.waits);
+            pie.advance(at(300));
+            assert!((pie.delay - 0.049).abs() < 0.0015, "{estimator}: {}", pie.delay);
         }
     }
 
     #[test]
     fn silence_is_caught_up_with() {
         let (mut pie, mut dropped) = (pie(&[]), Dropped::new());
-        (pie.probability, pie.burst) = (0.9, Duration::ZERO);
+        (pie.probability, pie.burst_left) = (0.9, Duration::ZERO);
         pie.enqueue(at(100_000_000), packet(0, 0, Ecn::Ect0), &mut dropped);
-        assert_eq!((pie.probability, pie.burst), (0.0, Duration::from_millis(150)));
+        assert_eq!((pie.probability, pie.burst_left), (0.0, Duration::from_millis(150)));
     }
 }

@@ -53,8 +53,8 @@ impl Queue for Sfq {
         let flow = (hash(&packet, self.salt) % self.flows.count()) as u32;
         self.flows.push(flow, now, packet, self.quantum);
         if self.flows.waiting() > self.limit {
-            let fattest = self.flows.fattest();
-            dropped.extend(self.flows.pop(fattest).map(|(_, packet)| (packet, LossReason::QueueFull)));
+            let longest_queue = self.flows.longest_queue();
+            dropped.extend(self.flows.pop(longest_queue).map(|(_, packet)| (packet, LossReason::QueueFull)));
         }
     }
 

@@ -52,7 +52,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             newest: values.word("which") == "newest",
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            owed: Vec::new(),
+            pending_notices: Vec::new(),
         })
     },
 };
@@ -65,24 +65,24 @@ struct TagDrop {
     waiting: VecDeque<Packet>,
     waiting_bytes: u64,
     /// Flows with a loss and without a notice so far.
-    owed: Vec<FlowId>,
+    pending_notices: Vec<FlowId>,
 }
 
 impl Queue for TagDrop {
     fn enqueue(&mut self, _: Time, packet: Packet, dropped: &mut Dropped) {
         let is_tagged = packet.priority == Priority::Low;
-        let waits_for_tag = is_tagged && self.is_owed(packet.flow);
+        let waits_for_tag = is_tagged && self.has_pending_notice(packet.flow);
         if !self.has_room(&packet) {
             dropped.push((packet, LossReason::QueueFull));
             if is_tagged {
-                self.settle(packet.flow)
+                self.clear_pending_notice(packet.flow)
             } else {
-                self.tell(packet.flow, dropped)
+                self.drop_tag_for(packet.flow, dropped)
             }
             return;
         }
         if waits_for_tag {
-            self.settle(packet.flow);
+            self.clear_pending_notice(packet.flow);
             dropped.push((packet, LossReason::Notice));
             return;
         }
@@ -114,7 +114,7 @@ impl TagDrop {
     }
 
     /// Drops a tag for a loss of this flow, or notes the missing notice.
-    fn tell(&mut self, flow: FlowId, dropped: &mut Dropped) {
+    fn drop_tag_for(&mut self, flow: FlowId, dropped: &mut Dropped) {
         let is_notice =
             |packet: &Packet| packet.priority == Priority::Low && (self.of_any || packet.flow == flow);
         let found = if self.newest {
@@ -125,29 +125,29 @@ impl TagDrop {
         match found.and_then(|index| self.waiting.remove(index)) {
             Some(packet) => {
                 self.waiting_bytes -= u64::from(packet.wire_bytes);
-                self.settle(flow);
+                self.clear_pending_notice(flow);
                 dropped.push((packet, LossReason::Notice));
             }
-            None if !self.owed.contains(&flow) => self.owed.push(flow),
+            None if !self.pending_notices.contains(&flow) => self.pending_notices.push(flow),
             None => {}
         }
     }
 
-    fn is_owed(&self, flow: FlowId) -> bool {
-        if self.of_any { !self.owed.is_empty() } else { self.owed.contains(&flow) }
+    fn has_pending_notice(&self, flow: FlowId) -> bool {
+        if self.of_any { !self.pending_notices.is_empty() } else { self.pending_notices.contains(&flow) }
     }
 
     /// A tag of this flow is lost: the notice is given.
-    fn settle(&mut self, flow: FlowId) {
+    fn clear_pending_notice(&mut self, flow: FlowId) {
         let of_any = self.of_any;
-        self.owed.retain(|owed| !of_any && *owed != flow);
+        self.pending_notices.retain(|pending| !of_any && *pending != flow);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discipline::Place;
+    use crate::discipline::QueueContext;
     use lasthop_base::{Rate, Stream, Value};
     use lasthop_wire::{Body, Ecn};
 
@@ -155,8 +155,9 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         values.set("packets", Value::Count(3));
         settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
-        let place = Place { rate: Rate::from_bps(1), random: Stream::named(1, "queue"), hosts: None };
-        match (MECHANISM.build)(&values, place) {
+        let context =
+            QueueContext { rate: Rate::from_bps(1), random: Stream::named(1, "queue"), hosts: None };
+        match (MECHANISM.build)(&values, context) {
             Discipline::Scheduled(queue) => queue,
             Discipline::Fifo(_) => panic!("tag_drop removes from the middle"),
         }

@@ -5,7 +5,7 @@
 //! bucket leaves at a full bucket, and takes it below empty (Linux drops or segments it). A second bucket for a peak
 //! rate is not modelled.
 
-use super::waiting::{Front, Waiting};
+use super::fifo::{Front, PacketFifo};
 use super::{Build, Dropped, Queue};
 use crate::bucket::Bucket;
 use crate::discipline::Discipline;
@@ -52,7 +52,7 @@ struct TokenBucket {
     bucket: Bucket,
     packets: u64,
     bytes: u64,
-    waiting: Waiting,
+    waiting: PacketFifo,
 }
 
 impl TokenBucket {
@@ -62,7 +62,7 @@ impl TokenBucket {
             bucket: Bucket::new(values.rate("rate"), values.bytes("burst")),
             packets: or_unlimited(values.count("packets")),
             bytes: or_unlimited(values.bytes("bytes")),
-            waiting: Waiting::default(),
+            waiting: PacketFifo::default(),
         }
     }
 }

@@ -31,33 +31,33 @@ mod transmitter;
 
 pub use parameters::MECHANISM;
 
-use crate::across::{Across, Status};
-use crate::admission::{State, Verdict};
-use crate::arq::{Build, Layer, Partner, Parts};
-use crate::channel::{Air, Channel, Reception};
-use crate::counters::Counters;
+use crate::admission::{ArrivalState, Verdict};
+use crate::arq::{Build, DirectionParts, Layer, Partner};
+use crate::channel::{Channel, Reception, Transmission};
+use crate::counters::RlcCounters;
 use crate::discipline::Discipline;
 use crate::element::{Element, Output, lacks};
+use crate::peer_message::{PeerMessage, Status};
 use crate::queue::Dropped;
 use crate::service::Service;
 use lasthop_base::{Duration, Mechanism, Rate, Time, Values};
 use lasthop_wire::{Backlog, LinkReport, Packet, Priority};
-use receiver::Receiver;
+use receiver::RlcReceiver;
 use segmentation::{Pdus, Segmentation};
 use status::Polling;
 use std::collections::VecDeque;
-use transmitter::{Discard, Run, Transmitter};
+use transmitter::{Discard, PduRange, RlcTransmitter};
 
-struct Acknowledged {
+struct RlcLayer {
     values: Values,
 }
 
-impl Layer for Acknowledged {
-    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
+impl Layer for RlcLayer {
+    fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element> {
         Box::new(Rlc::new(&self.values, parts))
     }
 
-    fn reports_trouble(&self) -> bool {
+    fn reports_failures(&self) -> bool {
         false
     }
 
@@ -85,27 +85,27 @@ pub struct Rlc {
     size: BlockSize,
     queue: Discipline,
     /// Time of the next dequeue, [`Time::NEVER`] for an empty queue.
-    asks_at: Time,
+    dequeues_at: Time,
     channel: Box<dyn Channel>,
     segmentation: Segmentation,
-    transmitter: Transmitter,
-    receiver: Receiver,
+    transmitter: RlcTransmitter,
+    receiver: RlcReceiver,
     polling: Option<Polling>,
     /// Status reports for the other direction.
-    carried: VecDeque<Status>,
-    counters: Counters,
+    status_queue: VecDeque<Status>,
+    counters: RlcCounters,
     free_at: Time,
     /// Start of the next block, [`Time::NEVER`] without one.
     next_block: Time,
     changes_at: Time,
-    block: Vec<Run>,
+    block: Vec<PduRange>,
     discarded: Vec<u64>,
     dropped: Dropped,
 }
 
 impl Rlc {
     /// A direction with these parameters.
-    pub fn new(values: &Values, parts: Parts) -> Rlc {
+    pub fn new(values: &Values, parts: DirectionParts) -> Rlc {
         let discard = match values.word("discard") {
             "retransmissions" => Discard::Retransmissions(values.count("retransmissions") as u32),
             "timer" => Discard::Timer(values.duration("lifetime")),
@@ -123,14 +123,14 @@ impl Rlc {
             numbers_overflow: values.flag("number_overflow"),
             queue: parts.queue,
             size: BlockSize::of(Rate::from_bps(0), values.duration("tti"), values.bytes("pdu")),
-            asks_at: Time::NEVER,
+            dequeues_at: Time::NEVER,
             channel: parts.channel,
             segmentation: Segmentation::new(payload, values.flag("concatenate")),
-            transmitter: Transmitter::new(discard, values.word("holds") == "unacknowledged", polls),
-            receiver: Receiver::new(values.duration("wait")),
+            transmitter: RlcTransmitter::new(discard, values.word("holds") == "unacknowledged", polls),
+            receiver: RlcReceiver::new(values.duration("wait")),
             polling: polls.then(|| Polling::new(values)),
-            carried: VecDeque::new(),
-            counters: Counters::default(),
+            status_queue: VecDeque::new(),
+            counters: RlcCounters::default(),
             free_at: Time::ZERO,
             next_block: Time::NEVER,
             changes_at: parts.service.change_after(Time::ZERO),
@@ -177,13 +177,13 @@ impl Rlc {
     }
 
     fn plan_block(&mut self, now: Time) {
-        let at_once = !self.carried.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
-        let mut wanted = if at_once { now } else { self.transmitter.wants(now).min(self.asks_at) };
+        let at_once = !self.status_queue.is_empty() || (self.polling.is_some() && !self.discarded.is_empty());
+        let mut wanted = if at_once { now } else { self.transmitter.next_data_at(now).min(self.dequeues_at) };
         if let Some(polling) = &mut self.polling {
-            if self.transmitter.is_outstanding() {
+            if self.transmitter.has_outstanding() {
                 wanted = wanted.min(polling.expires().max(now))
             } else {
-                polling.rest()
+                polling.stop_timer()
             }
         }
         self.next_block = match wanted {
@@ -197,35 +197,36 @@ impl Rlc {
         let BlockSize { bytes, pdus: room, .. } = self.block_size(now);
         let ends = if bytes < self.pdu { self.end_of_long_block(now) } else { now + self.tti };
         let arrives = ends + self.delay;
-        self.transmitter.settle(now);
-        self.transmitter.repeat(now, &mut self.discarded);
-        self.take_from_queue(now, room, out);
-        let only_asks = self.ask_again(now);
+        self.transmitter.apply_reports(now);
+        self.transmitter.retransmit_lost(now, &mut self.discarded);
+        self.fill_from_queue(now, room, out);
+        let poll_only = self.poll_after_timeout(now);
         self.receiver.run_until(arrives, &mut self.counters, out);
         for number in self.discarded.drain(..) {
             self.receiver.discard(arrives, number, self.announces, &mut self.counters, out);
         }
         let mut block = std::mem::take(&mut self.block);
-        let status = (self.carried.len() as u64).min(room);
-        let only_asks = only_asks && status < room;
-        let left = room - status - u64::from(only_asks);
-        let last = self.transmitter.fill(left, self.asks_at < Time::NEVER, &mut block);
-        if status > 0 || only_asks || !block.is_empty() {
+        let status = (self.status_queue.len() as u64).min(room);
+        let poll_only = poll_only && status < room;
+        let left = room - status - u64::from(poll_only);
+        let last = self.transmitter.fill(left, self.dequeues_at < Time::NEVER, &mut block);
+        if status > 0 || poll_only || !block.is_empty() {
             self.free_at = ends;
             self.counters.blocks += 1;
-            let data = block.iter().map(|run| run.pdus.len()).sum::<u64>() + u64::from(only_asks);
-            let asks = self.polling.as_mut().is_some_and(|polling| polling.asks(now, data, last));
-            self.counters.polls += u64::from(asks);
+            let data = block.iter().map(|range| range.pdus.len()).sum::<u64>() + u64::from(poll_only);
+            let has_poll = self.polling.as_mut().is_some_and(|polling| polling.should_poll(now, data, last));
+            self.counters.polls += u64::from(has_poll);
             let bytes = bytes.max(self.pdu).min(u64::from(u32::MAX)) as u32;
-            let air = Air { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
-            self.send(&air, &Contents { status, runs: &block, only_asks, asks }, out);
+            let transmission =
+                Transmission { start: now, end: ends, bytes, attempt: 0, priority: Priority::Normal };
+            self.send(&transmission, &BlockContents { status, ranges: &block, poll_only, has_poll }, out);
         }
         block.clear();
         self.block = block;
         self.plan_block(now);
     }
 
-    fn take_from_queue(&mut self, now: Time, room: u64, out: &mut Vec<Output>) {
+    fn fill_from_queue(&mut self, now: Time, room: u64, out: &mut Vec<Output>) {
         let Discipline::Scheduled(queue) = &mut self.queue else { return };
         let mut refused = false;
         while self.transmitter.ready() < room && !refused {
@@ -233,119 +234,126 @@ impl Rlc {
                 Some(packet) => {
                     let pdus = self.segmentation.cut(packet.wire_bytes, self.transmitter.fresh());
                     self.transmitter.push(now, packet.wire_bytes, pdus, &mut self.counters);
-                    self.receiver.expect(packet, pdus);
+                    self.receiver.push(packet, pdus);
                 }
                 None => refused = true,
             }
         }
-        self.asks_at = match queue.backlog().waiting {
+        self.dequeues_at = match queue.backlog().waiting {
             0 => Time::NEVER,
             _ if refused => queue.ready_at(now),
             _ => now,
         };
-        self.tell_dropped(now, out);
+        self.report_drops(now, out);
     }
 
-    fn tell_dropped(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn report_drops(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.overflowed += self.dropped.len() as u64;
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 
     /// After the poll timer without other data, retransmits the last PDU with a poll. Returns whether that PDU had
     /// arrived already.
-    fn ask_again(&mut self, now: Time) -> bool {
+    fn poll_after_timeout(&mut self, now: Time) -> bool {
         let expired = self.polling.as_ref().is_some_and(|polling| polling.expires() <= now);
         expired
-            && self.transmitter.wants(now) == Time::NEVER
-            && self.transmitter.repeat_last(&mut self.discarded)
+            && self.transmitter.next_data_at(now) == Time::NEVER
+            && self.transmitter.retransmit_last(&mut self.discarded)
     }
 
     /// Sends a block; the channel decides for the block or for each PDU.
-    fn send(&mut self, air: &Air, contents: &Contents<'_>, out: &mut Vec<Output>) {
-        let whole = self.loses_blocks.then(|| self.channel.transmit(air) == Reception::Lost);
+    fn send(&mut self, transmission: &Transmission, contents: &BlockContents<'_>, out: &mut Vec<Output>) {
+        let whole = self.loses_blocks.then(|| self.channel.transmit(transmission) == Reception::Lost);
         let mut any_lost = whole == Some(true);
         for _ in 0..contents.status {
-            let lost = self.is_lost(air, whole);
+            let lost = self.is_lost(transmission, whole);
             any_lost |= lost;
-            self.send_status(air, lost, out);
+            self.send_status(transmission, lost, out);
         }
         let mut last_lost = false;
-        for run in contents.runs {
+        for range in contents.ranges {
             // A block lost as a whole has one outcome.
-            let step = if whole.is_some() { run.pdus.len() } else { 1 };
-            let mut from = run.pdus.start;
-            while from < run.pdus.end {
-                last_lost = self.is_lost(air, whole);
+            let step = if whole.is_some() { range.pdus.len() } else { 1 };
+            let mut from = range.pdus.start;
+            while from < range.pdus.end {
+                last_lost = self.is_lost(transmission, whole);
                 any_lost |= last_lost;
-                self.send_run(
-                    air,
-                    Run { pdus: Pdus { start: from, end: from + step }, ..*run },
+                self.send_range(
+                    transmission,
+                    PduRange { pdus: Pdus { start: from, end: from + step }, ..*range },
                     last_lost,
                     out,
                 );
                 from += step;
             }
         }
-        if contents.only_asks {
-            last_lost = self.is_lost(air, whole);
+        if contents.poll_only {
+            last_lost = self.is_lost(transmission, whole);
             any_lost |= last_lost;
             self.counters.pdus += 1;
             self.counters.retransmissions += 1;
         }
         self.counters.blocks_lost += u64::from(any_lost);
         if let Some(polling) = &mut self.polling
-            && contents.asks
+            && contents.has_poll
             && !last_lost
         {
-            polling.polled(air.end + self.delay + self.status_delay);
+            polling.on_poll(transmission.end + self.delay + self.status_delay);
         }
     }
 
-    fn is_lost(&mut self, air: &Air, whole: Option<bool>) -> bool {
+    fn is_lost(&mut self, transmission: &Transmission, whole: Option<bool>) -> bool {
         whole.unwrap_or_else(|| {
-            self.channel.transmit(&Air { bytes: self.pdu as u32, ..*air }) == Reception::Lost
+            self.channel.transmit(&Transmission { bytes: self.pdu as u32, ..*transmission })
+                == Reception::Lost
         })
     }
 
-    fn send_run(&mut self, air: &Air, run: Run, lost: bool, out: &mut Vec<Output>) {
-        let arrives = air.end + self.delay;
-        self.counters.pdus += run.pdus.len();
-        self.counters.retransmissions += if run.attempt > 0 { run.pdus.len() } else { 0 };
+    fn send_range(
+        &mut self,
+        transmission: &Transmission,
+        range: PduRange,
+        lost: bool,
+        out: &mut Vec<Output>,
+    ) {
+        let arrives = transmission.end + self.delay;
+        self.counters.pdus += range.pdus.len();
+        self.counters.retransmissions += if range.attempt > 0 { range.pdus.len() } else { 0 };
         if !lost {
-            self.receiver.take(arrives, run.pdus, &mut self.counters, out);
+            self.receiver.on_pdus(arrives, range.pdus, &mut self.counters, out);
         }
         let Some(polling) = &mut self.polling else {
-            return self.transmitter.report(arrives + self.delay + self.status_delay, run, lost);
+            return self.transmitter.report(arrives + self.delay + self.status_delay, range, lost);
         };
         if !lost {
-            polling.arrives(air.start, arrives, run.pdus.end);
+            polling.on_pdus_sent(transmission.start, arrives, range.pdus.end);
         }
-        self.transmitter.report(arrives, run, lost);
+        self.transmitter.report(arrives, range, lost);
     }
 
-    fn send_status(&mut self, air: &Air, lost: bool, out: &mut Vec<Output>) {
-        let Some(status) = self.carried.pop_front() else { return };
+    fn send_status(&mut self, transmission: &Transmission, lost: bool, out: &mut Vec<Output>) {
+        let Some(status) = self.status_queue.pop_front() else { return };
         self.counters.status_pdus += 1;
-        out.push(Output::Across(if lost {
-            Across::Lost(status)
+        out.push(Output::ToPeer(if lost {
+            PeerMessage::StatusLost(status)
         } else {
-            Across::Arrives { status, at: air.end + self.delay }
+            PeerMessage::StatusArrives { status, at: transmission.end + self.delay }
         }));
     }
 
-    fn converse(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn exchange_status(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(polling) = &mut self.polling else { return };
-        if let Some(highest) = polling.answer(now) {
+        if let Some(highest) = polling.due_status(now) {
             self.counters.statuses += 1;
             let status = self.transmitter.status(now, highest, status::pairs_in(self.pdu));
-            out.push(Output::Across(Across::Send(status)));
+            out.push(Output::ToPeer(PeerMessage::SendStatus(status)));
         }
-        let mut heard = false;
-        while let Some(status) = polling.hear(now) {
-            self.transmitter.hear(&status, &mut self.discarded);
-            heard = true;
+        let mut is_received = false;
+        while let Some(status) = polling.next_received(now) {
+            self.transmitter.on_status(&status, &mut self.discarded);
+            is_received = true;
         }
-        if heard {
+        if is_received {
             self.plan_block(now);
         }
     }
@@ -367,43 +375,43 @@ impl BlockSize {
     }
 }
 
-struct Contents<'a> {
+struct BlockContents<'a> {
     /// Status PDUs for the other direction.
     status: u64,
-    runs: &'a [Run],
+    ranges: &'a [PduRange],
     /// Whether an additional PDU, which had arrived already, only carries the poll.
-    only_asks: bool,
+    poll_only: bool,
     /// Whether the last data PDU has a poll.
-    asks: bool,
+    has_poll: bool,
 }
 
 impl Element for Rlc {
     fn handle_packet(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
-        self.transmitter.settle(now);
+        self.transmitter.apply_reports(now);
         if let Discipline::Scheduled(queue) = &mut self.queue {
             queue.enqueue(now, packet, &mut self.dropped);
-            self.asks_at = self.asks_at.min(now);
-            self.tell_dropped(now, out);
+            self.dequeues_at = self.dequeues_at.min(now);
+            self.report_drops(now, out);
             return self.plan_block(now);
         }
         let backlog = self.backlog(now);
         let idle = if backlog.waiting == 0 { now.since(self.free_at) } else { Duration::ZERO };
-        let queue = State { backlog, idle };
+        let queue = ArrivalState { backlog, idle };
         if let Discipline::Fifo(admission) = &mut self.queue
             && let Verdict::Drop(reason) = admission.admit(now, &mut packet, &queue)
         {
             self.counters.overflowed += 1;
-            out.push(Output::gone(packet, now, reason));
+            out.push(Output::lost(packet, now, reason));
             if self.numbers_overflow {
                 let none = self.segmentation.skip();
                 self.transmitter.push(now, packet.wire_bytes, none, &mut self.counters);
-                self.receiver.expect(packet, none);
+                self.receiver.push(packet, none);
             }
             return;
         }
         let pdus = self.segmentation.cut(packet.wire_bytes, self.transmitter.fresh());
         self.transmitter.push(now, packet.wire_bytes, pdus, &mut self.counters);
-        self.receiver.expect(packet, pdus);
+        self.receiver.push(packet, pdus);
         self.plan_block(now);
     }
 
@@ -413,7 +421,7 @@ impl Element for Rlc {
             self.changes_at = self.service.change_after(now);
         }
         self.receiver.run_until(now, &mut self.counters, out);
-        self.converse(now, out);
+        self.exchange_status(now, out);
         if now >= self.next_block {
             self.send_block(now, out);
         }
@@ -424,24 +432,26 @@ impl Element for Rlc {
     }
 
     fn poll_timeout(&self) -> Time {
-        let converse = self.polling.as_ref().map_or(Time::NEVER, Polling::deadline);
-        self.next_block.min(self.receiver.deadline()).min(self.changes_at).min(converse)
+        let exchange_status = self.polling.as_ref().map_or(Time::NEVER, Polling::deadline);
+        self.next_block.min(self.receiver.deadline()).min(self.changes_at).min(exchange_status)
     }
 
-    fn handle_across(&mut self, now: Time, across: Across) {
-        match (across, &mut self.polling) {
-            (Across::Send(status), _) => {
-                self.carried.push_back(status);
+    fn handle_peer_message(&mut self, now: Time, message: PeerMessage) {
+        match (message, &mut self.polling) {
+            (PeerMessage::SendStatus(status), _) => {
+                self.status_queue.push_back(status);
                 self.plan_block(now);
             }
-            (Across::Arrives { status, at }, Some(polling)) => polling.expect(at, status),
-            (Across::Lost(_), _) => self.counters.statuses_lost += 1,
-            (Across::Arrives { .. }, None) | (Across::Air { .. }, _) => {}
+            (PeerMessage::StatusArrives { status, at }, Some(polling)) => {
+                polling.schedule_arrival(at, status)
+            }
+            (PeerMessage::StatusLost(_), _) => self.counters.statuses_lost += 1,
+            (PeerMessage::StatusArrives { .. }, None) | (PeerMessage::Medium { .. }, _) => {}
         }
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
-        self.transmitter.settle(now);
+        self.transmitter.apply_reports(now);
         let (held, held_bytes) = self.transmitter.held();
         let queued = match &self.queue {
             Discipline::Fifo(_) => Backlog::default(),
@@ -450,7 +460,7 @@ impl Element for Rlc {
         Backlog { waiting: held + queued.waiting, in_service: false, bytes: held_bytes + queued.bytes }
     }
 
-    fn rlc(&self) -> Option<&Counters> {
+    fn rlc(&self) -> Option<&RlcCounters> {
         Some(&self.counters)
     }
 
@@ -458,5 +468,5 @@ impl Element for Rlc {
         self.queue.average()
     }
 
-    lacks!(copies, passing, trouble, settings, changes);
+    lacks!(copies, bypass, failures, settings, changes);
 }

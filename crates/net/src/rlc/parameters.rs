@@ -1,6 +1,6 @@
 //! Parameters of RLC.
 
-use super::Acknowledged;
+use super::RlcLayer;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Unit};
 
@@ -134,5 +134,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| LinkLayer::Whole(Box::new(Acknowledged { values: values.clone() })),
+    build: &|values| LinkLayer::Full(Box::new(RlcLayer { values: values.clone() })),
 };

@@ -4,21 +4,21 @@
 //! delivered; the next hole's timer counts from its own start. A late SDU is delivered when complete.
 
 use super::segmentation::Pdus;
-use crate::counters::Counters;
+use crate::counters::RlcCounters;
 use crate::element::Output;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{LossReason, Packet};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Coming,
-    /// Will never arrive, unannounced; `given_up` by the sender, or dropped at the sender's full buffer.
-    Never {
-        given_up: bool,
+enum ReceptionState {
+    Incomplete,
+    /// Will never arrive, unannounced: discarded by the sender, or dropped at the sender's full buffer.
+    NeverArrives {
+        is_sender_discard: bool,
     },
     /// Complete since then, waiting for earlier SDUs.
-    Whole(Time),
+    Complete(Time),
     /// Delivered, or known to be lost.
     Done,
 }
@@ -28,11 +28,11 @@ struct Sdu {
     packet: Packet,
     pdus: Pdus,
     missing: u64,
-    state: State,
+    state: ReceptionState,
 }
 
 #[derive(Debug)]
-pub(super) struct Receiver {
+pub(super) struct RlcReceiver {
     wait: Duration,
     sdus: VecDeque<Sdu>,
     /// Number of the first SDU kept.
@@ -47,9 +47,9 @@ pub(super) struct Receiver {
     deadline: Time,
 }
 
-impl Receiver {
-    pub(super) fn new(wait: Duration) -> Receiver {
-        Receiver {
+impl RlcReceiver {
+    pub(super) fn new(wait: Duration) -> RlcReceiver {
+        RlcReceiver {
             wait,
             sdus: VecDeque::new(),
             base: 0,
@@ -62,8 +62,12 @@ impl Receiver {
     }
 
     /// Adds the next SDU; an SDU without PDUs never arrives.
-    pub(super) fn expect(&mut self, packet: Packet, pdus: Pdus) {
-        let state = if pdus.is_empty() { State::Never { given_up: false } } else { State::Coming };
+    pub(super) fn push(&mut self, packet: Packet, pdus: Pdus) {
+        let state = if pdus.is_empty() {
+            ReceptionState::NeverArrives { is_sender_discard: false }
+        } else {
+            ReceptionState::Incomplete
+        };
         self.sdus.push_back(Sdu { packet, pdus, missing: pdus.len(), state });
     }
 
@@ -72,14 +76,20 @@ impl Receiver {
     }
 
     /// Handles all expiries of WT up to and including `until`.
-    pub(super) fn run_until(&mut self, until: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+    pub(super) fn run_until(&mut self, until: Time, counters: &mut RlcCounters, out: &mut Vec<Output>) {
         while self.deadline <= until {
             counters.reordering_timeouts += u64::from(self.wait > Duration::ZERO);
             self.expire(self.deadline, counters, out);
         }
     }
 
-    pub(super) fn take(&mut self, at: Time, pdus: Pdus, counters: &mut Counters, out: &mut Vec<Output>) {
+    pub(super) fn on_pdus(
+        &mut self,
+        at: Time,
+        pdus: Pdus,
+        counters: &mut RlcCounters,
+        out: &mut Vec<Output>,
+    ) {
         let mut index = match self.sdus.front() {
             Some(sdu) if pdus.start < sdu.pdus.end => 0,
             _ => self.sdus.partition_point(|sdu| sdu.pdus.end <= pdus.start),
@@ -93,47 +103,51 @@ impl Receiver {
             index = (number - self.base) as usize;
             let common = sdu.pdus.common(pdus).len();
             sdu.missing = sdu.missing.saturating_sub(common);
-            if common > 0 && sdu.missing == 0 && sdu.state == State::Coming {
+            if common > 0 && sdu.missing == 0 && sdu.state == ReceptionState::Incomplete {
                 self.complete(index, at, counters, out);
             }
             number += 1;
         }
-        self.forget();
+        self.remove_finished();
     }
 
-    /// Handles a discard at the sender, announced if `told`. Otherwise the host learns of the loss when WT expires, or
-    /// never, if the SDU was skipped already.
+    /// Handles a discard at the sender, announced if `is_announced`. Otherwise the host learns of the loss when WT
+    /// expires, or never, if the SDU was skipped already.
     pub(super) fn discard(
         &mut self,
         at: Time,
         number: u64,
-        told: bool,
-        counters: &mut Counters,
+        is_announced: bool,
+        counters: &mut RlcCounters,
         out: &mut Vec<Output>,
     ) {
         let Some(index) = number.checked_sub(self.base) else { return };
         let Some(sdu) = self.sdus.get_mut(index as usize) else { return };
-        if sdu.state != State::Coming {
+        if sdu.state != ReceptionState::Incomplete {
             return;
         }
         counters.discarded += 1;
-        let heard = if told { at } else { Time::NEVER };
-        out.push(Output::gone(sdu.packet, heard, LossReason::Discarded));
-        let passed = number < self.next;
-        sdu.state = if told || passed { State::Done } else { State::Never { given_up: true } };
-        self.holes -= u32::from(passed);
-        if told && number == self.next {
+        let noticed_at = if is_announced { at } else { Time::NEVER };
+        out.push(Output::lost(sdu.packet, noticed_at, LossReason::Discarded));
+        let is_skipped = number < self.next;
+        sdu.state = if is_announced || is_skipped {
+            ReceptionState::Done
+        } else {
+            ReceptionState::NeverArrives { is_sender_discard: true }
+        };
+        self.holes -= u32::from(is_skipped);
+        if is_announced && number == self.next {
             self.advance(at, counters, out);
         }
-        self.forget();
+        self.remove_finished();
     }
 
-    fn complete(&mut self, index: usize, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+    fn complete(&mut self, index: usize, at: Time, counters: &mut RlcCounters, out: &mut Vec<Output>) {
         if self.base + (index as u64) < self.next {
             self.holes -= 1;
-            return self.hand_up(index, at, at, counters, out);
+            return self.deliver(index, at, at, counters, out);
         }
-        self.sdus[index].state = State::Whole(at);
+        self.sdus[index].state = ReceptionState::Complete(at);
         self.waiting += 1;
         self.deadline = self.deadline.min(at + self.wait);
         self.advance(at, counters, out);
@@ -144,34 +158,34 @@ impl Receiver {
     }
 
     /// Skips missing SDUs before the first complete one.
-    fn expire(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+    fn expire(&mut self, at: Time, counters: &mut RlcCounters, out: &mut Vec<Output>) {
         while let Some(sdu) = self.sdus.get_mut((self.next - self.base) as usize) {
             match sdu.state {
-                State::Coming => self.holes += 1,
-                State::Never { given_up } => {
-                    sdu.state = State::Done;
-                    if given_up {
-                        out.push(Output::GivenUp { packet: sdu.packet, at });
+                ReceptionState::Incomplete => self.holes += 1,
+                ReceptionState::NeverArrives { is_sender_discard } => {
+                    sdu.state = ReceptionState::Done;
+                    if is_sender_discard {
+                        out.push(Output::LossNoticed { packet: sdu.packet, at });
                     }
                 }
-                State::Whole(_) => break,
-                State::Done => {}
+                ReceptionState::Complete(_) => break,
+                ReceptionState::Done => {}
             }
             self.next += 1;
         }
         self.advance(at, counters, out);
     }
 
-    fn advance(&mut self, at: Time, counters: &mut Counters, out: &mut Vec<Output>) {
+    fn advance(&mut self, at: Time, counters: &mut RlcCounters, out: &mut Vec<Output>) {
         let before = self.next;
         while let Some(sdu) = self.sdus.get((self.next - self.base) as usize) {
             match sdu.state {
-                State::Whole(since) => {
+                ReceptionState::Complete(since) => {
                     self.waiting -= 1;
-                    self.hand_up((self.next - self.base) as usize, at, since, counters, out);
+                    self.deliver((self.next - self.base) as usize, at, since, counters, out);
                 }
-                State::Done => {}
-                State::Coming | State::Never { .. } => break,
+                ReceptionState::Done => {}
+                ReceptionState::Incomplete | ReceptionState::NeverArrives { .. } => break,
             }
             self.next += 1;
         }
@@ -180,17 +194,17 @@ impl Receiver {
         }
     }
 
-    fn hand_up(
+    fn deliver(
         &mut self,
         index: usize,
         at: Time,
         since: Time,
-        counters: &mut Counters,
+        counters: &mut RlcCounters,
         out: &mut Vec<Output>,
     ) {
         let number = self.base + index as u64;
         let sdu = &mut self.sdus[index];
-        sdu.state = State::Done;
+        sdu.state = ReceptionState::Done;
         out.push(Output::Arrives { packet: sdu.packet, at });
         let waited = at.since(since);
         counters.delivered += 1;
@@ -208,14 +222,15 @@ impl Receiver {
         }
         let from = (self.next - self.base) as usize;
         let since = |sdu: &Sdu| match sdu.state {
-            State::Whole(since) => Some(since),
+            ReceptionState::Complete(since) => Some(since),
             _ => None,
         };
         self.sdus.iter().skip(from).filter_map(since).min()
     }
 
-    fn forget(&mut self) {
-        while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.state == State::Done) {
+    fn remove_finished(&mut self) {
+        while self.base < self.next && self.sdus.front().is_some_and(|sdu| sdu.state == ReceptionState::Done)
+        {
             self.sdus.pop_front();
             self.base += 1;
         }

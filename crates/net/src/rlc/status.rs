@@ -1,7 +1,7 @@
 //! Status by polling (3GPP TS 25.322 §9.7.1, §9.7.2): polls, status reports, and the reports' room in the other
 //! direction's blocks.
 
-use crate::across::Status;
+use crate::peer_message::Status;
 use lasthop_base::{Duration, Time, Values};
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ pub(super) struct Polling {
     /// Expiry of the poll timer, which runs while data is unacknowledged.
     expires: Time,
     /// Reports in flight to this side, by arrival.
-    coming: VecDeque<(Time, Status)>,
+    statuses_in_flight: VecDeque<(Time, Status)>,
     polls: VecDeque<Time>,
     /// Earliest time of the next status.
     allowed: Time,
@@ -49,7 +49,7 @@ impl Polling {
             prohibit: values.duration("prohibit"),
             sent: 0,
             expires: Time::NEVER,
-            coming: VecDeque::new(),
+            statuses_in_flight: VecDeque::new(),
             polls: VecDeque::new(),
             allowed: Time::ZERO,
             highest: 0,
@@ -58,60 +58,60 @@ impl Polling {
     }
 
     pub(super) fn deadline(&self) -> Time {
-        let heard = self.coming.front().map_or(Time::NEVER, |(at, _)| *at);
-        heard.min(self.polls.front().map_or(Time::NEVER, |at| (*at).max(self.allowed)))
+        let arrives = self.statuses_in_flight.front().map_or(Time::NEVER, |(at, _)| *at);
+        arrives.min(self.polls.front().map_or(Time::NEVER, |at| (*at).max(self.allowed)))
     }
 
     pub(super) fn expires(&self) -> Time {
         self.expires
     }
 
-    pub(super) fn rest(&mut self) {
+    pub(super) fn stop_timer(&mut self) {
         self.expires = Time::NEVER;
     }
 
     /// Whether a block of `pdus` polls; `last`: with the last PDUs of a buffer.
-    pub(super) fn asks(&mut self, now: Time, pdus: u64, last: bool) -> bool {
+    pub(super) fn should_poll(&mut self, now: Time, pdus: u64, last: bool) -> bool {
         if pdus == 0 {
             return false;
         }
         self.sent += pdus;
         let counted = self.every > 0 && self.sent >= self.every;
-        let asks = counted || (self.at_last && last) || self.expires <= now;
-        if asks {
+        let polls_now = counted || (self.at_last && last) || self.expires <= now;
+        if polls_now {
             self.sent = 0;
         }
-        if asks || self.expires == Time::NEVER {
+        if polls_now || self.expires == Time::NEVER {
             self.expires = now + self.timer;
         }
-        asks
+        polls_now
     }
 
     /// Notes PDUs up to `end` that will arrive by `at`.
-    pub(super) fn arrives(&mut self, now: Time, at: Time, end: u64) {
-        self.look(now);
+    pub(super) fn on_pdus_sent(&mut self, now: Time, at: Time, end: u64) {
+        self.update_highest(now);
         self.on_air.push_back((at, end));
     }
 
     /// Notes a poll to answer at `at`, or as soon as permitted.
-    pub(super) fn polled(&mut self, at: Time) {
+    pub(super) fn on_poll(&mut self, at: Time) {
         self.polls.push_back(at);
     }
 
     /// Notes a status that arrives at `at`, which never decreases.
-    pub(super) fn expect(&mut self, at: Time, status: Status) {
-        self.coming.push_back((at, status));
+    pub(super) fn schedule_arrival(&mut self, at: Time, status: Status) {
+        self.statuses_in_flight.push_back((at, status));
     }
 
     /// The next status received by `now`.
-    pub(super) fn hear(&mut self, now: Time) -> Option<Status> {
-        self.coming.front().filter(|(at, _)| *at <= now)?;
+    pub(super) fn next_received(&mut self, now: Time) -> Option<Status> {
+        self.statuses_in_flight.front().filter(|(at, _)| *at <= now)?;
         self.expires = now + self.timer;
-        self.coming.pop_front().map(|(_, status)| status)
+        self.statuses_in_flight.pop_front().map(|(_, status)| status)
     }
 
     /// Returns one past the highest PDU received, if a status is due now.
-    pub(super) fn answer(&mut self, now: Time) -> Option<u64> {
+    pub(super) fn due_status(&mut self, now: Time) -> Option<u64> {
         if now < self.allowed || self.polls.front().is_none_or(|at| *at > now) {
             return None;
         }
@@ -119,11 +119,11 @@ impl Polling {
             self.polls.pop_front();
         }
         self.allowed = now + self.prohibit;
-        self.look(now);
+        self.update_highest(now);
         Some(self.highest)
     }
 
-    fn look(&mut self, now: Time) {
+    fn update_highest(&mut self, now: Time) {
         while let Some((at, end)) = self.on_air.front()
             && *at <= now
         {

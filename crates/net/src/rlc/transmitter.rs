@@ -2,14 +2,14 @@
 
 use super::segmentation::Pdus;
 use super::status::PDUS_IN_PAIR;
-use crate::across::Status;
-use crate::counters::Counters;
+use crate::counters::RlcCounters;
+use crate::peer_message::Status;
 use lasthop_base::{Duration, Time};
 use std::collections::VecDeque;
 
 /// Consecutive PDUs with the same number of earlier transmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct PduRange {
     pub(super) pdus: Pdus,
     pub(super) attempt: u32,
 }
@@ -31,11 +31,11 @@ struct Sdu {
     /// Whether the SDU counts in the buffer.
     held: bool,
     /// Discarded, or never in the buffer.
-    gone: bool,
+    is_discarded: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Transmitter {
+pub(super) struct RlcTransmitter {
     discard: Discard,
     /// Whether an SDU counts until it is acknowledged, rather than until its last PDU was sent once.
     holds_sent: bool,
@@ -46,20 +46,20 @@ pub(super) struct Transmitter {
     sending: u64,
     /// PDUs never sent.
     fresh: Pdus,
-    again: VecDeque<Run>,
+    retransmissions: VecDeque<PduRange>,
     /// Whether status reports cover PDUs, instead of one report per PDU.
     polls: bool,
     /// Outcomes not reported yet, by time of the report or, with polled status, of arrival.
     acknowledgements: VecDeque<(Time, Pdus)>,
-    losses: VecDeque<(Time, Run)>,
+    losses: VecDeque<(Time, PduRange)>,
     held: u32,
     held_bytes: u64,
     missing: Vec<Pdus>,
 }
 
-impl Transmitter {
-    pub(super) fn new(discard: Discard, holds_sent: bool, polls: bool) -> Transmitter {
-        Transmitter {
+impl RlcTransmitter {
+    pub(super) fn new(discard: Discard, holds_sent: bool, polls: bool) -> RlcTransmitter {
+        RlcTransmitter {
             polls,
             missing: Vec::new(),
             discard,
@@ -68,7 +68,7 @@ impl Transmitter {
             base: 0,
             sending: 0,
             fresh: Pdus::default(),
-            again: VecDeque::new(),
+            retransmissions: VecDeque::new(),
             acknowledgements: VecDeque::new(),
             losses: VecDeque::new(),
             held: 0,
@@ -85,10 +85,17 @@ impl Transmitter {
     }
 
     /// Adds an SDU; without PDUs only its number.
-    pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut Counters) {
-        let gone = pdus.is_empty();
-        self.sdus.push_back(Sdu { pdus, bytes, joined: now, unacknowledged: pdus.len(), held: !gone, gone });
-        if !gone {
+    pub(super) fn push(&mut self, now: Time, bytes: u32, pdus: Pdus, counters: &mut RlcCounters) {
+        let is_discarded = pdus.is_empty();
+        self.sdus.push_back(Sdu {
+            pdus,
+            bytes,
+            joined: now,
+            unacknowledged: pdus.len(),
+            held: !is_discarded,
+            is_discarded,
+        });
+        if !is_discarded {
             self.fresh.end = pdus.end;
             self.held += 1;
             self.held_bytes += u64::from(bytes);
@@ -97,53 +104,57 @@ impl Transmitter {
     }
 
     pub(super) fn ready(&self) -> u64 {
-        self.again.iter().map(|run| run.pdus.len()).sum::<u64>() + self.fresh.len()
+        self.retransmissions.iter().map(|range| range.pdus.len()).sum::<u64>() + self.fresh.len()
     }
 
     /// Fills a block of `room` PDUs, retransmissions first. Returns whether the block has the last retransmission or
     /// the last new PDU; `more_wait`: packets wait before the buffer.
-    pub(super) fn fill(&mut self, mut room: u64, more_wait: bool, block: &mut Vec<Run>) -> bool {
-        let before = (!self.again.is_empty(), !self.fresh.is_empty());
+    pub(super) fn fill(&mut self, mut room: u64, more_wait: bool, block: &mut Vec<PduRange>) -> bool {
+        let before = (!self.retransmissions.is_empty(), !self.fresh.is_empty());
         while room > 0
-            && let Some(run) = self.again.front_mut()
+            && let Some(range) = self.retransmissions.front_mut()
         {
-            let taken = run.pdus.len().min(room);
-            let pdus = Pdus { start: run.pdus.start, end: run.pdus.start + taken };
-            block.push(Run { pdus, attempt: run.attempt });
-            run.pdus.start += taken;
+            let taken = range.pdus.len().min(room);
+            let pdus = Pdus { start: range.pdus.start, end: range.pdus.start + taken };
+            block.push(PduRange { pdus, attempt: range.attempt });
+            range.pdus.start += taken;
             room -= taken;
-            if run.pdus.is_empty() {
-                self.again.pop_front();
+            if range.pdus.is_empty() {
+                self.retransmissions.pop_front();
             }
         }
         let taken = self.fresh.len().min(room);
         if taken > 0 {
             let pdus = Pdus { start: self.fresh.start, end: self.fresh.start + taken };
-            block.push(Run { pdus, attempt: 0 });
+            block.push(PduRange { pdus, attempt: 0 });
             self.fresh.start += taken;
-            self.note_sent();
+            self.advance_sent();
         }
-        (before.0 && self.again.is_empty()) || (before.1 && self.fresh.is_empty() && !more_wait)
+        (before.0 && self.retransmissions.is_empty()) || (before.1 && self.fresh.is_empty() && !more_wait)
     }
 
     /// Notes a run's report at `at`, or its arrival with polled status; `at` never decreases.
-    pub(super) fn report(&mut self, at: Time, run: Run, lost: bool) {
-        if lost { self.losses.push_back((at, run)) } else { self.acknowledgements.push_back((at, run.pdus)) }
+    pub(super) fn report(&mut self, at: Time, range: PduRange, is_lost: bool) {
+        if is_lost {
+            self.losses.push_back((at, range))
+        } else {
+            self.acknowledgements.push_back((at, range.pdus))
+        }
     }
 
     #[inline]
-    pub(super) fn settle(&mut self, now: Time) {
+    pub(super) fn apply_reports(&mut self, now: Time) {
         if self.polls {
             return;
         }
         if self.acknowledgements.front().is_some_and(|(at, _)| *at <= now) {
-            self.settle_due(now);
+            self.apply_due_reports(now);
         }
-        self.forget();
+        self.remove_finished();
     }
 
     #[inline(never)]
-    fn settle_due(&mut self, now: Time) {
+    fn apply_due_reports(&mut self, now: Time) {
         while let Some((at, pdus)) = self.acknowledgements.front().copied()
             && at <= now
         {
@@ -166,13 +177,13 @@ impl Transmitter {
     }
 
     /// Handles PDUs reported lost by `now`; numbers of discarded SDUs go to `discarded`.
-    pub(super) fn repeat(&mut self, now: Time, discarded: &mut Vec<u64>) {
-        while let Some((at, run)) = self.losses.front().copied()
+    pub(super) fn retransmit_lost(&mut self, now: Time, discarded: &mut Vec<u64>) {
+        while let Some((at, range)) = self.losses.front().copied()
             && at <= now
             && !self.polls
         {
             self.losses.pop_front();
-            self.repeat_run(run, discarded);
+            self.schedule_retransmission(range, discarded);
         }
         if let Discard::Timer(lifetime) = self.discard {
             for index in 0..self.sdus.len() {
@@ -180,31 +191,33 @@ impl Transmitter {
                 if sdu.joined + lifetime > now {
                     break;
                 }
-                if !sdu.gone && sdu.unacknowledged > 0 {
-                    self.give_up(index, discarded);
+                if !sdu.is_discarded && sdu.unacknowledged > 0 {
+                    self.discard_sdu(index, discarded);
                 }
             }
         }
-        self.forget();
+        self.remove_finished();
     }
 
     /// Time of the next data to send, without new SDUs.
-    pub(super) fn wants(&self, now: Time) -> Time {
-        match self.again.is_empty() && self.fresh.is_empty() {
-            false => now,
-            true if self.polls => Time::NEVER,
-            true => self.losses.front().map_or(Time::NEVER, |(at, _)| *at),
+    pub(super) fn next_data_at(&self, now: Time) -> Time {
+        if !self.retransmissions.is_empty() || !self.fresh.is_empty() {
+            now
+        } else if self.polls {
+            Time::NEVER
+        } else {
+            self.losses.front().map_or(Time::NEVER, |(at, _)| *at)
         }
     }
 
     /// Handles a status. PDUs retransmitted after the status was made are not covered. Numbers of discarded SDUs go to
     /// `discarded`.
-    pub(super) fn hear(&mut self, status: &Status, discarded: &mut Vec<u64>) {
-        let told = |at, pdus: Pdus| at <= status.made && pdus.start < status.until;
+    pub(super) fn on_status(&mut self, status: &Status, discarded: &mut Vec<u64>) {
+        let is_covered = |at, pdus: Pdus| at <= status.made && pdus.start < status.until;
         for _ in 0..self.acknowledgements.len() {
             let Some((at, pdus)) = self.acknowledgements.pop_front() else { break };
             let rest = Pdus { start: pdus.start.max(status.until), ..pdus };
-            if told(at, pdus) {
+            if is_covered(at, pdus) {
                 self.acknowledge(Pdus { end: pdus.end.min(status.until), ..pdus });
                 if !rest.is_empty() {
                     self.acknowledgements.push_back((at, rest));
@@ -214,51 +227,51 @@ impl Transmitter {
             }
         }
         for _ in 0..self.losses.len() {
-            let Some((at, run)) = self.losses.pop_front() else { break };
-            let rest = Pdus { start: run.pdus.start.max(status.until), ..run.pdus };
-            if told(at, run.pdus) {
-                let pdus = Pdus { end: run.pdus.end.min(status.until), ..run.pdus };
-                self.repeat_run(Run { pdus, ..run }, discarded);
+            let Some((at, range)) = self.losses.pop_front() else { break };
+            let rest = Pdus { start: range.pdus.start.max(status.until), ..range.pdus };
+            if is_covered(at, range.pdus) {
+                let pdus = Pdus { end: range.pdus.end.min(status.until), ..range.pdus };
+                self.schedule_retransmission(PduRange { pdus, ..range }, discarded);
                 if !rest.is_empty() {
-                    self.losses.push_back((at, Run { pdus: rest, ..run }));
+                    self.losses.push_back((at, PduRange { pdus: rest, ..range }));
                 }
             } else {
-                self.losses.push_back((at, run))
+                self.losses.push_back((at, range))
             }
         }
-        self.forget();
+        self.remove_finished();
     }
 
-    pub(super) fn is_outstanding(&self) -> bool {
+    pub(super) fn has_outstanding(&self) -> bool {
         !self.losses.is_empty() || !self.acknowledgements.is_empty()
     }
 
     /// Retransmits the last outstanding PDU, if lost, to carry a poll. Returns whether it had arrived, so that only the
     /// poll is new.
-    pub(super) fn repeat_last(&mut self, discarded: &mut Vec<u64>) -> bool {
+    pub(super) fn retransmit_last(&mut self, discarded: &mut Vec<u64>) -> bool {
         let arrived = self.acknowledgements.iter().map(|(_, pdus)| pdus.end).max().unwrap_or(0);
-        let end = |losses: &VecDeque<(Time, Run)>, index: usize| losses[index].1.pdus.end;
-        while self.again.is_empty()
+        let end = |losses: &VecDeque<(Time, PduRange)>, index: usize| losses[index].1.pdus.end;
+        while self.retransmissions.is_empty()
             && let Some(index) = (0..self.losses.len()).max_by_key(|index| end(&self.losses, *index))
             && end(&self.losses, index) > arrived
         {
-            let run = &mut self.losses[index].1;
-            run.pdus.end -= 1;
-            let last = Run { pdus: Pdus { start: run.pdus.end, end: run.pdus.end + 1 }, ..*run };
-            if run.pdus.is_empty() {
+            let range = &mut self.losses[index].1;
+            range.pdus.end -= 1;
+            let last = PduRange { pdus: Pdus { start: range.pdus.end, end: range.pdus.end + 1 }, ..*range };
+            if range.pdus.is_empty() {
                 self.losses.remove(index);
             }
-            self.repeat_run(last, discarded);
+            self.schedule_retransmission(last, discarded);
         }
-        self.again.is_empty() && self.is_outstanding()
+        self.retransmissions.is_empty() && self.has_outstanding()
     }
 
     /// Makes a status with room for `pairs` at `made`; `highest`: one past the highest PDU received.
     pub(super) fn status(&mut self, made: Time, highest: u64, mut pairs: u64) -> Status {
         let mut missing = std::mem::take(&mut self.missing);
         let late = self.acknowledgements.iter().filter(|(at, _)| *at > made).map(|(_, pdus)| *pdus);
-        let lost = self.losses.iter().map(|(_, run)| run.pdus);
-        missing.extend(late.chain(lost).chain(self.again.iter().map(|run| run.pdus)));
+        let is_lost = self.losses.iter().map(|(_, range)| range.pdus);
+        missing.extend(late.chain(is_lost).chain(self.retransmissions.iter().map(|range| range.pdus)));
         missing.sort_unstable_by_key(|pdus| pdus.start);
         let mut until = highest;
         for pdus in missing.drain(..).take_while(|pdus| pdus.start < highest) {
@@ -273,24 +286,24 @@ impl Transmitter {
         Status { made, until }
     }
 
-    fn repeat_run(&mut self, run: Run, discarded: &mut Vec<u64>) {
-        let spent = matches!(self.discard, Discard::Retransmissions(most) if run.attempt >= most);
-        let mut from = run.pdus.start;
+    fn schedule_retransmission(&mut self, range: PduRange, discarded: &mut Vec<u64>) {
+        let is_exhausted = matches!(self.discard, Discard::Retransmissions(max) if range.attempt >= max);
+        let mut from = range.pdus.start;
         let mut index = self.find(from);
-        while from < run.pdus.end
+        while from < range.pdus.end
             && let Some(sdu) = self.sdus.get(index)
-            && sdu.pdus.start < run.pdus.end
+            && sdu.pdus.start < range.pdus.end
         {
-            if sdu.gone {
+            if sdu.is_discarded {
                 // A PDU shared with the next SDU is still needed there.
                 let next = self.sdus.get(index + 1).map_or(sdu.pdus.end, |next| next.pdus.start);
                 from = from.max(sdu.pdus.end.min(next));
-            } else if spent {
-                self.give_up(index, discarded);
+            } else if is_exhausted {
+                self.discard_sdu(index, discarded);
             } else {
-                let pdus = Pdus { start: from.max(sdu.pdus.start), end: run.pdus.end.min(sdu.pdus.end) };
+                let pdus = Pdus { start: from.max(sdu.pdus.start), end: range.pdus.end.min(sdu.pdus.end) };
                 if !pdus.is_empty() {
-                    self.again.push_back(Run { pdus, attempt: run.attempt + 1 });
+                    self.retransmissions.push_back(PduRange { pdus, attempt: range.attempt + 1 });
                     from = pdus.end;
                 }
             }
@@ -298,34 +311,35 @@ impl Transmitter {
         }
     }
 
-    fn give_up(&mut self, index: usize, discarded: &mut Vec<u64>) {
-        let before = index.checked_sub(1).and_then(|index| self.sdus.get(index)).filter(|sdu| !sdu.gone);
-        let after = self.sdus.get(index + 1).filter(|sdu| !sdu.gone);
+    fn discard_sdu(&mut self, index: usize, discarded: &mut Vec<u64>) {
+        let before =
+            index.checked_sub(1).and_then(|index| self.sdus.get(index)).filter(|sdu| !sdu.is_discarded);
+        let after = self.sdus.get(index + 1).filter(|sdu| !sdu.is_discarded);
         let own = Pdus {
             start: before.map_or(0, |sdu| sdu.pdus.end).max(self.sdus[index].pdus.start),
             end: after.map_or(u64::MAX, |sdu| sdu.pdus.start).min(self.sdus[index].pdus.end),
         };
         discarded.push(self.base + index as u64);
-        self.sdus[index].gone = true;
+        self.sdus[index].is_discarded = true;
         self.release(index);
         // Removes its PDUs from retransmission and from first transmission.
-        for _ in 0..self.again.len() {
-            let Some(run) = self.again.pop_front() else { break };
-            let before = Pdus { end: run.pdus.end.min(own.start), ..run.pdus };
-            let after = Pdus { start: run.pdus.start.max(own.end), ..run.pdus };
+        for _ in 0..self.retransmissions.len() {
+            let Some(range) = self.retransmissions.pop_front() else { break };
+            let before = Pdus { end: range.pdus.end.min(own.start), ..range.pdus };
+            let after = Pdus { start: range.pdus.start.max(own.end), ..range.pdus };
             for pdus in [before, after] {
                 if !pdus.is_empty() {
-                    self.again.push_back(Run { pdus, ..run });
+                    self.retransmissions.push_back(PduRange { pdus, ..range });
                 }
             }
         }
         if own.start <= self.fresh.start && self.fresh.start < own.end {
             self.fresh.start = own.end;
-            self.note_sent();
+            self.advance_sent();
         }
     }
 
-    fn note_sent(&mut self) {
+    fn advance_sent(&mut self) {
         while let Some(sdu) = self.sdus.get((self.sending - self.base) as usize)
             && sdu.pdus.end <= self.fresh.start
         {
@@ -345,9 +359,9 @@ impl Transmitter {
         }
     }
 
-    fn forget(&mut self) {
+    fn remove_finished(&mut self) {
         while let Some(sdu) = self.sdus.front()
-            && (sdu.gone || sdu.unacknowledged == 0)
+            && (sdu.is_discarded || sdu.unacknowledged == 0)
             && self.base < self.sending
         {
             self.sdus.pop_front();

@@ -13,7 +13,7 @@ use lasthop_base::{Rate, Stream};
 
 /// Parameters of a faded trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fading {
+pub struct FadingModel {
     /// Mean rate over the trace.
     pub mean: Rate,
     /// Doppler frequency, Hz: speed / wavelength; 5 Hz is walking pace at 2 GHz.
@@ -24,7 +24,7 @@ pub struct Fading {
     pub millis: u64,
 }
 
-impl Fading {
+impl FadingModel {
     /// A trace in Mahimahi's format, determined by the stream. The last opportunity is at `millis`, the length of a
     /// pass.
     pub fn trace(&self, random: &mut Stream) -> Trace {
@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn the_mean_rate_comes_out_and_the_rate_varies() {
-        let fading = Fading { mean: Rate::from_bps(2_000_000), doppler_hz: 5.0, snr_db: 5.0, millis: 60_000 };
+        let fading =
+            FadingModel { mean: Rate::from_bps(2_000_000), doppler_hz: 5.0, snr_db: 5.0, millis: 60_000 };
         let trace = fading.trace(&mut Stream::named(1, "trace"));
         assert_eq!(trace.length_millis(), 60_000);
         let mean = trace.mean_rate().bps() as f64;

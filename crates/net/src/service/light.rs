@@ -188,12 +188,12 @@ pub struct Light {
 pub(crate) struct Released {
     pub(crate) at: Time,
     /// Whether the packet bypasses the heavy trace, if that is idle.
-    pub(crate) passes: bool,
+    pub(crate) bypasses_queue: bool,
 }
 
 /// A position in a repeating light trace.
 #[derive(Debug)]
-pub(crate) struct Trains {
+pub(crate) struct TrainCursor {
     light: Light,
     /// Current train: arrival of its first packet, number and base delay, ms.
     begun: Option<Time>,
@@ -208,9 +208,9 @@ pub(crate) struct Trains {
     latest: Time,
 }
 
-impl Trains {
-    pub(crate) fn new(light: &Light) -> Trains {
-        Trains {
+impl TrainCursor {
+    pub(crate) fn new(light: &Light) -> TrainCursor {
+        TrainCursor {
             light: light.clone(),
             begun: None,
             train: 0,
@@ -238,25 +238,26 @@ impl Trains {
             }
         };
         let since = millis - begun.as_nanos() / NANOS_PER_MILLI;
-        self.take(since, cost);
+        self.charge(since, cost);
         let opportunities = self.light.trace.opportunities(self.train);
-        let (wait, passes) = match opportunities.get(self.next) {
+        let (wait, bypasses_queue) = match opportunities.get(self.next) {
             // The first packet has the base delay, whatever its opportunity.
             Some(_) if is_first && self.next == 0 => (self.base, true),
             Some(opportunity) => ((self.base + u64::from(*opportunity)).saturating_sub(since), true),
             None => (self.base.max(opportunities.last().map_or(0, |last| u64::from(*last))), false),
         };
         self.last_millis = millis + wait;
-        let exact = match passes {
+        let exact = if bypasses_queue {
             // From the train's exact beginning, but not before the packet's own base delay.
-            true => (begun + spell(since + wait)).max(now + spell(self.base.min(wait))),
-            false => now + spell(wait),
+            (begun + duration_of(since + wait)).max(now + duration_of(self.base.min(wait)))
+        } else {
+            now + duration_of(wait)
         };
-        self.in_order(now, cost, exact, passes)
+        self.in_order(now, cost, exact, bypasses_queue)
     }
 
     /// Charges a packet to the train's opportunities, from the first that is not over.
-    fn take(&mut self, since: u64, cost: u32) {
+    fn charge(&mut self, since: u64, cost: u32) {
         let opportunities = self.light.trace.opportunities(self.train);
         while opportunities.get(self.next).is_some_and(|opportunity| since > u64::from(*opportunity)) {
             (self.next, self.left) = (self.next + 1, CELL_BYTES);
@@ -274,22 +275,22 @@ impl Trains {
     }
 
     /// Adds the delay by size unless the packet would overtake; releases stay in order.
-    fn in_order(&mut self, now: Time, cost: u32, exact: Time, passes: bool) -> Released {
+    fn in_order(&mut self, now: Time, cost: u32, exact: Time, bypasses_queue: bool) -> Released {
         let later = self.light.sizes.as_ref().map_or(0, |sizes| sizes.of(cost));
-        let (mut millis, mut at, mut passes) = (self.last_millis, exact, passes);
+        let (mut millis, mut at, mut bypasses_queue) = (self.last_millis, exact, bypasses_queue);
         if let Some(sum) = millis.checked_add_signed(later).filter(|sum| *sum >= self.latest_millis) {
             let nanos = exact.as_nanos().saturating_add_signed(later * NANOS_PER_MILLI as i64);
             (millis, at) = (sum, Time::from_nanos(nanos).max(now));
         }
         if millis < self.latest_millis {
-            (millis, passes) = (self.latest_millis, false);
+            (millis, bypasses_queue) = (self.latest_millis, false);
         }
         self.latest_millis = millis;
         self.latest = self.latest.max(at);
-        Released { at: self.latest, passes }
+        Released { at: self.latest, bypasses_queue }
     }
 }
 
-fn spell(millis: u64) -> Duration {
+fn duration_of(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }

@@ -5,16 +5,16 @@ mod light;
 mod plan;
 mod trace;
 
-pub use fading::Fading;
+pub use fading::FadingModel;
 pub use light::{Light, LightTrace, SizeDelays};
-pub use plan::Plan;
+pub use plan::RatePlan;
 pub use trace::{CELL_BYTES, Trace, TraceError, TraceFault};
 
 use lasthop_base::{Duration, Rate, Time};
 use std::sync::Arc;
 use trace::Cursor;
 
-pub(crate) use light::{Released, Trains};
+pub(crate) use light::{Released, TrainCursor};
 
 /// A link's rate: constant, by plan, or recorded.
 #[derive(Clone, Hash, Debug, PartialEq)]
@@ -22,13 +22,13 @@ pub enum Service {
     /// Constant rate.
     Rate(Rate),
     /// Rate that changes by plan.
-    Plan(Arc<Plan>),
+    Plan(Arc<RatePlan>),
     /// A packet-delivery trace in Mahimahi's format.
     Trace(Arc<Trace>),
 }
 
 impl Service {
-    /// Seeds the plan's draws: with the first draw of the link's plans ([`crate::Line::in_link`]).
+    /// Seeds the plan's draws: with the first draw of the link's plans ([`crate::LinkDirection::in_link`]).
     pub fn seeded(&self, seed: u64) -> Service {
         match self {
             Service::Plan(plan) if plan.draws() => Service::Plan(Arc::new(plan.seeded(seed))),
@@ -94,15 +94,15 @@ pub(crate) struct Served {
 
 #[derive(Debug)]
 pub(crate) enum Server {
-    Rate { rate: Rate, bytes: u32, takes: Duration },
-    Plan(Arc<Plan>),
+    Rate { rate: Rate, bytes: u32, service_time: Duration },
+    Plan(Arc<RatePlan>),
     Trace(Cursor),
 }
 
 impl Server {
     pub(crate) fn new(service: &Service) -> Server {
         match service {
-            Service::Rate(rate) => Server::Rate { rate: *rate, bytes: 0, takes: Duration::ZERO },
+            Service::Rate(rate) => Server::Rate { rate: *rate, bytes: 0, service_time: Duration::ZERO },
             Service::Plan(plan) => Server::Plan(Arc::clone(plan)),
             Service::Trace(trace) => Server::Trace(Cursor::new(Arc::clone(trace))),
         }
@@ -111,12 +111,14 @@ impl Server {
     /// Serves a packet from `start`, when the packet has arrived and the previous one is done.
     #[inline]
     pub(crate) fn serve(&mut self, start: Time, bytes: u32) -> Served {
-        let Server::Rate { rate, bytes: last, takes } = self else { return self.serve_varying(start, bytes) };
+        let Server::Rate { rate, bytes: last, service_time } = self else {
+            return self.serve_varying(start, bytes);
+        };
         if *last != bytes {
             *last = bytes;
-            *takes = rate.time_for(u64::from(bytes));
+            *service_time = rate.time_for(u64::from(bytes));
         }
-        Served { begins: start, ends: start + *takes }
+        Served { begins: start, ends: start + *service_time }
     }
 
     #[inline(never)]

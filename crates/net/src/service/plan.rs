@@ -2,25 +2,25 @@
 //! outage; a range is drawn anew each time.
 
 use super::Served;
-use crate::steps::{Pace, Steps};
+use crate::steps::{PlannedRate, Steps};
 use lasthop_base::{Duration, Rate, Time};
 
 /// Rates and their lengths; at least one step, no empty step, not all 0.
 #[derive(Clone, Hash, Debug, PartialEq)]
-pub struct Plan {
-    steps: Steps<Pace>,
+pub struct RatePlan {
+    steps: Steps<PlannedRate>,
 }
 
-impl Plan {
+impl RatePlan {
     /// Parses `384 kbit/s for 10 s, 64 kbit/s for 10 s`, also `0 bit/s for 50 ms`, `5..20 Mbit/s for 15 s`.
     ///
     /// # Errors
     /// One sentence on the fault.
-    pub fn parse(text: &str) -> Result<Plan, String> {
-        let steps = Steps::<Pace>::parse(text)?;
+    pub fn parse(text: &str) -> Result<RatePlan, String> {
+        let steps = Steps::<PlannedRate>::parse(text)?;
         let sends = steps.iter().any(|(low, ..)| low.0 > 0);
         if sends {
-            Ok(Plan { steps })
+            Ok(RatePlan { steps })
         } else {
             Err(format!("`{text}` never sends: give at least one step a rate above 0"))
         }
@@ -31,13 +31,13 @@ impl Plan {
         self.steps.draws()
     }
 
-    pub(super) fn seeded(&self, seed: u64) -> Plan {
-        Plan { steps: self.steps.clone().seeded(seed) }
+    pub(super) fn seeded(&self, seed: u64) -> RatePlan {
+        RatePlan { steps: self.steps.clone().seeded(seed) }
     }
 
     /// Mean over one pass, by time; of a range the middle.
     pub fn mean_rate(&self) -> Rate {
-        let bits = |(low, high, span): (Pace, Pace, Duration)| {
+        let bits = |(low, high, span): (PlannedRate, PlannedRate, Duration)| {
             (u128::from(low.0) + u128::from(high.0)) * u128::from(span.as_nanos()) / 2
         };
         let sum = self.steps.iter().map(bits).sum::<u128>();
@@ -47,21 +47,21 @@ impl Plan {
 
     /// Rate at an instant, and its end; in an outage the smallest rate.
     pub fn at(&self, now: Time) -> (Rate, Time) {
-        let (pace, [_, until]) = self.steps.at(now);
-        (Rate::from_bps(pace.0), until)
+        let (rate, [_, until]) = self.steps.at(now);
+        (Rate::from_bps(rate.0), until)
     }
 
     /// Bytes that the steps allow from the start until `end`.
     pub(super) fn bytes_until(&self, end: Time) -> f64 {
-        let bytes = |pace: Pace, span: Duration| pace.0 as f64 / 8.0 * span.as_secs();
+        let bytes = |rate: PlannedRate, span: Duration| rate.0 as f64 / 8.0 * span.as_secs();
         let both = |(low, high, span)| 0.5 * (bytes(low, span) + bytes(high, span));
         let whole: f64 = self.steps.iter().map(both).sum();
         let passes = if self.draws() { 0 } else { end.as_nanos() / self.steps.length().as_nanos().max(1) };
         let mut now = Time::from_nanos(passes * self.steps.length().as_nanos());
         let mut sum = whole * passes as f64;
         while now < end {
-            let (pace, [_, until]) = self.steps.at(now);
-            sum += bytes(pace, until.min(end).since(now));
+            let (rate, [_, until]) = self.steps.at(now);
+            sum += bytes(rate, until.min(end).since(now));
             now = until;
         }
         sum
@@ -74,8 +74,8 @@ impl Plan {
         let mut left = u128::from(bytes) * 8 * NANOS;
         let mut now = start;
         loop {
-            let (pace, [_, until]) = self.steps.at(now);
-            let bps = u128::from(pace.0);
+            let (rate, [_, until]) = self.steps.at(now);
+            let bps = u128::from(rate.0);
             let within = bps * u128::from(until.since(now).as_nanos());
             if left <= within {
                 let nanos = left.div_ceil(bps.max(1)) as u64;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn rates_change_on_time_and_a_packet_meets_both() {
-        let plan = Plan::parse("384 kbit/s for 10 s, 64 kbit/s for 10 s").unwrap();
+        let plan = RatePlan::parse("384 kbit/s for 10 s, 64 kbit/s for 10 s").unwrap();
         let secs = |secs| Time::ZERO + Duration::from_secs(secs);
         assert_eq!(plan.mean_rate(), Rate::from_bps(224_000));
         assert_eq!(plan.at(secs(3)), (Rate::from_bps(384_000), secs(10)));
@@ -112,13 +112,13 @@ mod tests {
     /// 50 ms of outage in each second delay a packet; a range has its middle as its mean.
     #[test]
     fn outages_and_ranges() {
-        let plan = Plan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();
+        let plan = RatePlan::parse("1 Mbit/s for 950 ms, 0 bit/s for 50 ms").unwrap();
         assert_eq!(plan.mean_rate(), Rate::from_bps(950_000));
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
         // 1000 bytes take 8 ms: 5 before the outage and 3 after.
         assert_eq!(plan.serve(at(945), 1000).ends, at(1003));
         assert_eq!(plan.serve(at(960), 1000).ends, at(1008));
-        let range = Plan::parse("50..150 Mbit/s for 15 s").unwrap();
+        let range = RatePlan::parse("50..150 Mbit/s for 15 s").unwrap();
         assert!(range.draws() && !plan.draws());
         assert_eq!((range.mean_rate(), range.at(at(0)).0), (Rate::from_bps(100_000_000), range.mean_rate()));
         let drawn = range.seeded(7);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn what_is_not_a_plan_is_refused() {
         for text in ["", "384 kbit/s", "384 kbit/s for ever", "0 kbit/s for 1 s", "1 Mbit/s for 0 s"] {
-            assert!(Plan::parse(text).is_err(), "{text}");
+            assert!(RatePlan::parse(text).is_err(), "{text}");
         }
     }
 }

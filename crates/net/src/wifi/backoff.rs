@@ -6,8 +6,8 @@ use lasthop_base::{Duration, Stream, Time, Values};
 pub(super) struct Backoff {
     slot: Duration,
     space: Duration,
-    narrowest: u64,
-    widest: u64,
+    min_window: u64,
+    max_window: u64,
     window: u64,
     slots: u64,
     random: Stream,
@@ -15,13 +15,13 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub(super) fn new(values: &Values, random: Stream) -> Backoff {
-        let narrowest = values.count("cw_min");
+        let min_window = values.count("cw_min");
         let mut backoff = Backoff {
             slot: values.duration("slot"),
             space: values.duration("difs"),
-            narrowest,
-            widest: values.count("cw_max").max(narrowest),
-            window: narrowest,
+            min_window,
+            max_window: values.count("cw_max").max(min_window),
+            window: min_window,
             slots: 0,
             random,
         };
@@ -35,7 +35,7 @@ impl Backoff {
     }
 
     /// Handles new data after an idle time.
-    pub(super) fn ask(&mut self, now: Time, free_at: Time) {
+    pub(super) fn on_new_data(&mut self, now: Time, free_at: Time) {
         // 802.11-2016 §10.3.4.2: a station that finds the medium busy draws, unless its back-off is running.
         if self.slots == 0 && now < free_at + self.space {
             self.draw();
@@ -49,8 +49,8 @@ impl Backoff {
     }
 
     /// Draws after a transmission; doubles the window if that failed.
-    pub(super) fn again(&mut self, is_settled: bool) {
-        self.window = if is_settled { self.narrowest } else { (2 * self.window + 1).min(self.widest) };
+    pub(super) fn on_transmission_end(&mut self, is_settled: bool) {
+        self.window = if is_settled { self.min_window } else { (2 * self.window + 1).min(self.max_window) };
         self.draw();
     }
 

@@ -25,7 +25,7 @@ impl Load {
             next: Time::NEVER,
             random,
         };
-        load.plan(Time::ZERO);
+        load.schedule_next(Time::ZERO);
         load
     }
 
@@ -43,12 +43,12 @@ impl Load {
     }
 
     /// Draws the station of the frame that arrives now.
-    pub(super) fn take(&mut self, now: Time) -> usize {
-        self.plan(now);
+    pub(super) fn next_station(&mut self, now: Time) -> usize {
+        self.schedule_next(now);
         (self.random.uniform() * self.stations as f64) as usize
     }
 
-    fn plan(&mut self, now: Time) {
+    fn schedule_next(&mut self, now: Time) {
         if let (Some(interval), 1..) = (self.interval, self.stations) {
             self.next = now + Duration::from_secs_f64(self.random.exponential(interval));
         }

@@ -1,13 +1,13 @@
 //! The arbiter of a cell: contention of the stations for the medium.
 //!
-//! An element without packets. Directions of links exchange [`Word`]s with the arbiter. Directions of one sender, such
-//! as an access point's, share one back-off and take turns.
+//! An element without packets. Directions of links exchange [`MediumMessage`]s with the arbiter. Directions of one
+//! sender, such as an access point's, share one back-off and take turns.
 
 use super::backoff::Backoff;
 use super::load::Load;
-use crate::across::{Across, Word};
 use crate::arq::Member;
 use crate::element::{Element, Output, lacks};
+use crate::peer_message::{MediumMessage, PeerMessage};
 use lasthop_base::{Stream, Time};
 use lasthop_wire::{Backlog, Packet};
 
@@ -28,13 +28,13 @@ pub(super) struct Arbiter {
 
 struct Station {
     backoff: Backoff,
-    kind: Kind,
+    kind: StationKind,
     is_on_air: bool,
 }
 
-enum Kind {
+enum StationKind {
     /// Directions, the one in turn, and the number with data.
-    Sends { members: Vec<u32>, turn: usize, wanting: u32 },
+    Sends { members: Vec<u32>, next_member: usize, with_data: u32 },
     /// Frames left, and transmissions of the first.
     Load { pending: u64, sent: u64 },
 }
@@ -50,25 +50,25 @@ impl Arbiter {
                 senders.push(member.sender);
                 stations.push(Station {
                     backoff: Backoff::new(member.values, member.random.clone()),
-                    kind: Kind::Sends { members: Vec::new(), turn: 0, wanting: 0 },
+                    kind: StationKind::Sends { members: Vec::new(), next_member: 0, with_data: 0 },
                     is_on_air: false,
                 });
                 stations.len() - 1
             });
-            if let Kind::Sends { members, .. } = &mut stations[station].kind {
+            if let StationKind::Sends { members, .. } = &mut stations[station].kind {
                 members.push(number as u32);
             }
             members.push((station, false));
         }
         let first_load = stations.len();
         // Members that set load stations set the same.
-        let speaks = all.iter().find(|member| member.values.count("stations") > 0);
-        let values = speaks.unwrap_or(&all[0]).values;
+        let load_member = all.iter().find(|member| member.values.count("stations") > 0);
+        let values = load_member.unwrap_or(&all[0]).values;
         let own = Stream::named(random.draw(), "arrivals");
         let load = Load::new(values, own);
         for _ in 0..load.stations() {
             let backoff = Backoff::new(values, Stream::named(random.draw(), "backoff"));
-            let kind = Kind::Load { pending: load.pending(), sent: 0 };
+            let kind = StationKind::Load { pending: load.pending(), sent: 0 };
             stations.push(Station { backoff, kind, is_on_air: false });
         }
         let mut arbiter = Arbiter {
@@ -82,41 +82,41 @@ impl Arbiter {
             round_at: Time::NEVER,
             settles_at: Time::NEVER,
         };
-        arbiter.plan(Time::ZERO);
+        arbiter.schedule_next(Time::ZERO);
         arbiter
     }
 
     /// Start of the station's next transmission, as far as known.
     fn begins_at(&self, station: &Station) -> Time {
-        let wants = match &station.kind {
-            Kind::Sends { wanting, .. } => *wanting > 0,
-            Kind::Load { pending, .. } => *pending > 0,
+        let has_data = match &station.kind {
+            StationKind::Sends { with_data, .. } => *with_data > 0,
+            StationKind::Load { pending, .. } => *pending > 0,
         };
-        if wants && !station.is_on_air { station.backoff.ends_at(self.free_at) } else { Time::NEVER }
+        if has_data && !station.is_on_air { station.backoff.ends_at(self.free_at) } else { Time::NEVER }
     }
 
     /// Plans the next start. Call when no transmission is in progress.
-    fn plan(&mut self, now: Time) {
+    fn schedule_next(&mut self, now: Time) {
         let all = self.stations.iter().map(|station| self.begins_at(station));
         self.next = all.min().map_or(Time::NEVER, |first| first.max(now));
     }
 
-    fn note(&mut self, member: u32, wants: bool) {
+    fn set_has_data(&mut self, member: u32, has_data: bool) {
         let (station, had) = &mut self.members[member as usize];
-        if let Kind::Sends { wanting, .. } = &mut self.stations[*station].kind {
-            *wanting = *wanting + u32::from(wants) - u32::from(*had);
+        if let StationKind::Sends { with_data, .. } = &mut self.stations[*station].kind {
+            *with_data = *with_data + u32::from(has_data) - u32::from(*had);
         }
-        *had = wants;
+        *had = has_data;
     }
 
-    fn ask(&mut self, now: Time, station: usize) {
-        self.stations[station].backoff.ask(now, self.free_at);
+    fn request_access(&mut self, now: Time, station: usize) {
+        self.stations[station].backoff.on_new_data(now, self.free_at);
         self.next = self.next.min(self.begins_at(&self.stations[station]).max(now));
     }
 
     /// Starts all stations whose back-off is over.
-    fn begin(&mut self, now: Time, out: &mut Vec<Output>) {
-        let mut is_told = false;
+    fn start_transmissions(&mut self, now: Time, out: &mut Vec<Output>) {
+        let mut is_member_started = false;
         let mut loads = 0;
         for number in 0..self.stations.len() {
             if self.begins_at(&self.stations[number]) > now {
@@ -125,32 +125,32 @@ impl Arbiter {
             let station = &mut self.stations[number];
             station.is_on_air = true;
             match &mut station.kind {
-                Kind::Sends { members, turn, .. } => {
-                    while !self.members[members[*turn] as usize].1 {
-                        *turn = (*turn + 1) % members.len();
+                StationKind::Sends { members, next_member, .. } => {
+                    while !self.members[members[*next_member] as usize].1 {
+                        *next_member = (*next_member + 1) % members.len();
                     }
-                    is_told = true;
-                    out.push(say(members[*turn], Word::Begin));
+                    is_member_started = true;
+                    out.push(to_member(members[*next_member], MediumMessage::Transmit));
                 }
-                Kind::Load { .. } => {
+                StationKind::Load { .. } => {
                     loads += 1;
                     // Stations later in the list may start now, too: the medium is taken afterwards.
-                    self.join(now, number);
+                    self.join_round(now, number);
                 }
             }
         }
         self.next = Time::NEVER;
         if loads > 0 {
-            self.take(now, now + self.load.access);
+            self.occupy(now, now + self.load.access);
             self.settles_at = now;
         }
-        if !is_told {
-            self.settle(out);
-            self.plan(now);
+        if !is_member_started {
+            self.settle_round(out);
+            self.schedule_next(now);
         }
     }
 
-    fn join(&mut self, now: Time, station: usize) {
+    fn join_round(&mut self, now: Time, station: usize) {
         if self.round_at != now {
             self.round_at = now;
             self.round.clear();
@@ -158,7 +158,7 @@ impl Arbiter {
         self.round.push(station);
     }
 
-    fn take(&mut self, now: Time, until: Time) {
+    fn occupy(&mut self, now: Time, until: Time) {
         for station in self.stations.iter_mut().filter(|station| !station.is_on_air) {
             station.backoff.freeze(now, self.free_at);
         }
@@ -166,23 +166,23 @@ impl Arbiter {
     }
 
     /// Settles the round: all stations that start now have started.
-    fn settle(&mut self, out: &mut Vec<Output>) {
+    fn settle_round(&mut self, out: &mut Vec<Output>) {
         let collides = self.round.len() > 1;
         for number in self.round.drain(..) {
             let station = &mut self.stations[number];
             match &mut station.kind {
-                Kind::Sends { members, turn, .. } if collides => {
-                    out.push(say(members[*turn], Word::Collides))
+                StationKind::Sends { members, next_member, .. } if collides => {
+                    out.push(to_member(members[*next_member], MediumMessage::Collision))
                 }
-                Kind::Sends { .. } => {}
-                Kind::Load { pending, sent } => {
+                StationKind::Sends { .. } => {}
+                StationKind::Load { pending, sent } => {
                     *sent += 1;
                     let is_settled = !collides || *sent >= self.load.transmissions;
                     if is_settled {
                         *sent = 0;
                         *pending -= u64::from(*pending < u64::MAX);
                     }
-                    station.backoff.again(is_settled);
+                    station.backoff.on_transmission_end(is_settled);
                     station.is_on_air = false;
                 }
             }
@@ -191,8 +191,8 @@ impl Arbiter {
     }
 }
 
-fn say(member: u32, word: Word) -> Output {
-    Output::Across(Across::Air { member, word })
+fn to_member(member: u32, message: MediumMessage) -> Output {
+    Output::ToPeer(PeerMessage::Medium { member, message })
 }
 
 impl Element for Arbiter {
@@ -200,16 +200,16 @@ impl Element for Arbiter {
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.settles_at <= now {
-            self.settle(out);
-            self.plan(now);
+            self.settle_round(out);
+            self.schedule_next(now);
         } else if self.next <= now {
-            self.begin(now, out);
+            self.start_transmissions(now, out);
         } else if self.load.next() <= now {
-            let station = self.first_load + self.load.take(now);
-            let Kind::Load { pending, .. } = &mut self.stations[station].kind else { return };
+            let station = self.first_load + self.load.next_station(now);
+            let StationKind::Load { pending, .. } = &mut self.stations[station].kind else { return };
             *pending += 1;
             if *pending == 1 {
-                self.ask(now, station);
+                self.request_access(now, station);
             }
         }
     }
@@ -226,44 +226,44 @@ impl Element for Arbiter {
         true
     }
 
-    fn handle_across(&mut self, now: Time, across: Across) {
-        let Across::Air { member, word } = across else { return };
+    fn handle_peer_message(&mut self, now: Time, message: PeerMessage) {
+        let PeerMessage::Medium { member, message } = message else { return };
         let number = self.members[member as usize].0;
-        match word {
-            Word::Wants => {
-                self.note(member, true);
+        match message {
+            MediumMessage::HasData => {
+                self.set_has_data(member, true);
                 if !self.stations[number].is_on_air {
-                    self.ask(now, number);
+                    self.request_access(now, number);
                 }
             }
-            Word::Takes(until) => {
-                self.join(now, number);
+            MediumMessage::Occupies(until) => {
+                self.join_round(now, number);
                 if self.round.len() > 1 {
                     self.settles_at = now;
                 }
-                self.take(now, until);
+                self.occupy(now, until);
                 self.next = Time::NEVER;
             }
-            Word::Nothing => {
-                self.note(member, false);
+            MediumMessage::NoData => {
+                self.set_has_data(member, false);
                 self.stations[number].is_on_air = false;
-                self.plan(now);
+                self.schedule_next(now);
             }
-            Word::Done { is_settled, wants } => {
-                self.note(member, wants);
+            MediumMessage::Done { is_settled, has_data } => {
+                self.set_has_data(member, has_data);
                 let station = &mut self.stations[number];
                 station.is_on_air = false;
-                station.backoff.again(is_settled);
-                if let Kind::Sends { members, turn, .. } = &mut station.kind
+                station.backoff.on_transmission_end(is_settled);
+                if let StationKind::Sends { members, next_member, .. } = &mut station.kind
                     && is_settled
                 {
-                    *turn = (*turn + 1) % members.len();
+                    *next_member = (*next_member + 1) % members.len();
                 }
-                self.plan(now);
+                self.schedule_next(now);
             }
-            Word::Joined | Word::Begin | Word::Collides => {}
+            MediumMessage::Joined | MediumMessage::Transmit | MediumMessage::Collision => {}
         }
     }
 
-    lacks!(copies, passing, pdus, average, trouble, settings, changes);
+    lacks!(copies, bypass, pdus, average, failures, settings, changes);
 }

@@ -24,13 +24,13 @@ mod parameters;
 
 pub use parameters::MECHANISM;
 
-use crate::across::{Across, Word};
-use crate::arq::{Build, Layer, Medium, Partner, Parts};
-use crate::channel::{Air, Channel, Reception};
+use crate::arq::{Build, DirectionParts, Layer, Medium, Partner};
+use crate::channel::{Channel, Reception, Transmission};
 use crate::element::{Element, Output, lacks};
+use crate::failures::TransmissionFailures;
+use crate::link_queue::LinkQueue;
+use crate::peer_message::{MediumMessage, PeerMessage};
 use crate::service::Service;
-use crate::store::Store;
-use crate::trouble::Trouble;
 use lasthop_base::{Duration, Mechanism, Time, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
@@ -38,16 +38,16 @@ use std::collections::VecDeque;
 /// All link layers of this kind.
 pub const ALL: &[Mechanism<Build>] = &[MECHANISM];
 
-struct Cell {
+struct WifiLayer {
     values: Values,
 }
 
-impl Layer for Cell {
-    fn element(self: Box<Self>, parts: Parts) -> Box<dyn Element> {
-        Box::new(Station::new(&self.values, parts))
+impl Layer for WifiLayer {
+    fn build_direction(self: Box<Self>, parts: DirectionParts) -> Box<dyn Element> {
+        Box::new(WifiDirection::new(&self.values, parts))
     }
 
-    fn reports_trouble(&self) -> bool {
+    fn reports_failures(&self) -> bool {
         true
     }
 
@@ -60,19 +60,19 @@ impl Layer for Cell {
 
     fn medium(&self) -> Option<Medium> {
         Some(Medium {
-            alike: &["slot", "sifs"],
-            alike_of_sender: &["difs", "cw_min", "cw_max"],
-            alike_if_said: &["stations", "load", "access"],
+            equal_in_cell: &["slot", "sifs"],
+            equal_per_sender: &["difs", "cw_min", "cw_max"],
+            equal_if_set: &["stations", "load", "access"],
             arbiter: |members, random| Box::new(medium::Arbiter::new(members, random)),
         })
     }
 }
 
-struct Station {
+struct WifiDirection {
     /// Index at the medium.
     member: u32,
     transmissions: u32,
-    most: usize,
+    max_frames: usize,
     airtime: Duration,
     sifs: Duration,
     preamble: Duration,
@@ -81,36 +81,36 @@ struct Station {
     service: Service,
     delay: Duration,
     channel: Box<dyn Channel>,
-    store: Store,
-    frames: VecDeque<Frame>,
-    does: Does,
+    queue: LinkQueue,
+    frames: VecDeque<MacFrame>,
+    state: DirectionState,
     /// End of the last aggregate's use of the medium, ACK included.
     until: Time,
     last_arrival: Time,
-    tells_trouble: bool,
+    reports_failures: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Does {
+enum DirectionState {
     /// Idle until then: the queue is empty, or keeps its packets.
-    Rests(Time),
-    Contends,
-    Begins(Time),
-    Sends(Aggregate),
+    Idle(Time),
+    Contending,
+    Starting(Time),
+    Sending(Aggregate),
 }
 
-struct Frame {
+struct MacFrame {
     packet: Packet,
     sent: u32,
-    state: Sent,
+    state: FrameState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sent {
-    Waits,
+enum FrameState {
+    ToSend,
     OnAir,
     Arrived,
-    GivenUp,
+    Discarded,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,12 +120,12 @@ struct Aggregate {
     collides: bool,
 }
 
-impl Station {
-    fn new(values: &Values, parts: Parts) -> Station {
-        Station {
+impl WifiDirection {
+    fn new(values: &Values, parts: DirectionParts) -> WifiDirection {
+        WifiDirection {
             member: 0,
             transmissions: values.count("transmissions") as u32,
-            most: values.count("frames") as usize,
+            max_frames: values.count("frames") as usize,
             airtime: values.duration("airtime"),
             sifs: values.duration("sifs"),
             preamble: values.duration("preamble"),
@@ -134,32 +134,32 @@ impl Station {
             service: parts.service,
             delay: parts.delay,
             channel: parts.channel,
-            store: Store::new(parts.queue),
+            queue: LinkQueue::new(parts.queue),
             frames: VecDeque::new(),
-            does: Does::Rests(Time::NEVER),
+            state: DirectionState::Idle(Time::NEVER),
             until: Time::ZERO,
             last_arrival: Time::ZERO,
-            tells_trouble: false,
+            reports_failures: false,
         }
     }
 
-    fn say(&self, word: Word, out: &mut Vec<Output>) {
-        out.push(Output::Across(Across::Air { member: self.member, word }));
+    fn send_to_medium(&self, message: MediumMessage, out: &mut Vec<Output>) {
+        out.push(Output::ToPeer(PeerMessage::Medium { member: self.member, message }));
     }
 
-    fn ask(&mut self, out: &mut Vec<Output>) {
-        if self.has_something() {
-            self.does = Does::Contends;
-            self.say(Word::Wants, out);
+    fn request_access(&mut self, out: &mut Vec<Output>) {
+        if self.has_data() {
+            self.state = DirectionState::Contending;
+            self.send_to_medium(MediumMessage::HasData, out);
         }
     }
 
-    fn has_something(&self) -> bool {
-        self.store.backlog().waiting > 0 || self.frames.iter().any(|frame| frame.state == Sent::Waits)
+    fn has_data(&self) -> bool {
+        self.queue.backlog().waiting > 0 || self.frames.iter().any(|frame| frame.state == FrameState::ToSend)
     }
 
     /// Sends an aggregate: retransmissions first, then new packets.
-    fn begin(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn send_aggregate(&mut self, now: Time, out: &mut Vec<Output>) {
         let rate = self.service.rate_at(now);
         let time_of = |packet: &Packet, overhead: u64| rate.time_for(u64::from(packet.wire_bytes) + overhead);
         let first = now + self.preamble;
@@ -167,75 +167,75 @@ impl Station {
         let mut count = 0;
         for frame in &mut self.frames {
             let next = ends + time_of(&frame.packet, self.overhead);
-            let fits = count == 0 || (count < self.most && next.since(first) <= self.airtime);
-            if frame.state == Sent::Waits && fits {
-                frame.state = Sent::OnAir;
+            let fits = count == 0 || (count < self.max_frames && next.since(first) <= self.airtime);
+            if frame.state == FrameState::ToSend && fits {
+                frame.state = FrameState::OnAir;
                 ends = next;
                 count += 1;
             }
         }
         // The block ACK's window limits the receiver's buffer.
-        while count < self.most
-            && self.frames.len() < self.most
+        while count < self.max_frames
+            && self.frames.len() < self.max_frames
             && (count == 0 || ends.since(first) < self.airtime)
         {
-            let Some(packet) = self.store.pop(now, out) else { break };
+            let Some(packet) = self.queue.pop(now, out) else { break };
             ends += time_of(&packet, self.overhead);
             count += 1;
-            self.frames.push_back(Frame { packet, sent: 0, state: Sent::OnAir });
+            self.frames.push_back(MacFrame { packet, sent: 0, state: FrameState::OnAir });
         }
         if count == 0 {
-            let waits = self.store.backlog().waiting > 0;
-            self.does = Does::Rests(if waits { self.store.ready_at(now) } else { Time::NEVER });
-            return self.say(Word::Nothing, out);
+            let waits = self.queue.backlog().waiting > 0;
+            self.state = DirectionState::Idle(if waits { self.queue.ready_at(now) } else { Time::NEVER });
+            return self.send_to_medium(MediumMessage::NoData, out);
         }
         self.until = ends + self.sifs + self.ack;
-        self.does = Does::Sends(Aggregate { begins: now, ends, collides: false });
-        self.say(Word::Takes(self.until), out);
+        self.state = DirectionState::Sending(Aggregate { begins: now, ends, collides: false });
+        self.send_to_medium(MediumMessage::Occupies(self.until), out);
     }
 
     /// Handles the aggregate's end; the ACK reports the frames that arrived.
-    fn end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
-        let (mut arrived, mut gave_up) = (false, false);
+    fn on_aggregate_end(&mut self, aggregate: &Aggregate, out: &mut Vec<Output>) {
+        let (mut arrived, mut discarded) = (false, false);
         let rate = self.service.rate_at(aggregate.begins);
         let mut start = aggregate.begins + self.preamble;
-        for frame in self.frames.iter_mut().filter(|frame| frame.state == Sent::OnAir) {
+        for frame in self.frames.iter_mut().filter(|frame| frame.state == FrameState::OnAir) {
             let bytes = u64::from(frame.packet.wire_bytes) + self.overhead;
             let end = start + rate.time_for(bytes);
             let (bytes, priority) = (bytes as u32, frame.packet.priority);
-            let reception = self.channel.transmit(&Air { start, end, bytes, priority, attempt: 0 });
+            let reception = self.channel.transmit(&Transmission { start, end, bytes, priority, attempt: 0 });
             start = end;
             frame.sent += 1;
             frame.state = match reception {
-                Reception::Intact if !aggregate.collides => Sent::Arrived,
-                _ if frame.sent >= self.transmissions => Sent::GivenUp,
-                _ => Sent::Waits,
+                Reception::Intact if !aggregate.collides => FrameState::Arrived,
+                _ if frame.sent >= self.transmissions => FrameState::Discarded,
+                _ => FrameState::ToSend,
             };
-            if self.tells_trouble && frame.state != Sent::Arrived {
+            if self.reports_failures && frame.state != FrameState::Arrived {
                 // The sender learns of the loss from the ACK.
                 let (before, since) = (frame.sent - 1, aggregate.ends);
-                let trouble = Trouble { before, failed: 1, since, apart: self.sifs + self.ack };
-                out.push(Output::Troubled { packet: frame.packet, trouble });
+                let failures = TransmissionFailures { before, failed: 1, since, apart: self.sifs + self.ack };
+                out.push(Output::TransmissionFailed { packet: frame.packet, failures });
             }
-            arrived |= frame.state == Sent::Arrived;
-            gave_up |= frame.state == Sent::GivenUp;
+            arrived |= frame.state == FrameState::Arrived;
+            discarded |= frame.state == FrameState::Discarded;
         }
-        self.hand_on(aggregate.ends, out);
-        let wants = self.has_something();
-        self.does = if wants { Does::Contends } else { Does::Rests(Time::NEVER) };
-        self.say(Word::Done { is_settled: arrived || gave_up, wants }, out);
+        self.deliver(aggregate.ends, out);
+        let has_data = self.has_data();
+        self.state = if has_data { DirectionState::Contending } else { DirectionState::Idle(Time::NEVER) };
+        self.send_to_medium(MediumMessage::Done { is_settled: arrived || discarded, has_data }, out);
     }
 
     /// Delivers in order; outputs losses of frames given up.
-    fn hand_on(&mut self, ends: Time, out: &mut Vec<Output>) {
-        while let Some(Frame { packet, state, .. }) = self.frames.front() {
+    fn deliver(&mut self, ends: Time, out: &mut Vec<Output>) {
+        while let Some(MacFrame { packet, state, .. }) = self.frames.front() {
             let at = (ends + self.delay).max(self.last_arrival);
             match state {
-                Sent::Arrived => out.push(Output::Arrives { packet: *packet, at }),
-                Sent::GivenUp => {
-                    out.push(Output::gone(*packet, at, LossReason::Channel));
+                FrameState::Arrived => out.push(Output::Arrives { packet: *packet, at }),
+                FrameState::Discarded => {
+                    out.push(Output::lost(*packet, at, LossReason::Channel));
                 }
-                Sent::Waits | Sent::OnAir => return,
+                FrameState::ToSend | FrameState::OnAir => return,
             }
             self.last_arrival = at;
             self.frames.pop_front();
@@ -243,62 +243,64 @@ impl Station {
     }
 }
 
-impl Element for Station {
+impl Element for WifiDirection {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
         let is_busy = now < self.until || !self.frames.is_empty();
-        self.store.push(now, packet, is_busy, now.since(self.until), out);
-        if let Does::Rests(_) = self.does {
-            self.ask(out);
+        self.queue.push(now, packet, is_busy, now.since(self.until), out);
+        if let DirectionState::Idle(_) = self.state {
+            self.request_access(out);
         }
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        match self.does {
-            Does::Rests(until) if until <= now => {
-                self.does = Does::Rests(Time::NEVER);
-                self.ask(out);
+        match self.state {
+            DirectionState::Idle(until) if until <= now => {
+                self.state = DirectionState::Idle(Time::NEVER);
+                self.request_access(out);
             }
-            Does::Begins(_) => self.begin(now, out),
-            Does::Sends(aggregate) if aggregate.ends <= now => self.end(&aggregate, out),
-            Does::Rests(_) | Does::Contends | Does::Sends(_) => {}
+            DirectionState::Starting(_) => self.send_aggregate(now, out),
+            DirectionState::Sending(aggregate) if aggregate.ends <= now => {
+                self.on_aggregate_end(&aggregate, out)
+            }
+            DirectionState::Idle(_) | DirectionState::Contending | DirectionState::Sending(_) => {}
         }
     }
 
     fn poll_timeout(&self) -> Time {
-        match self.does {
-            Does::Rests(until) => until,
-            Does::Contends => Time::NEVER,
-            Does::Begins(at) => at,
-            Does::Sends(aggregate) => aggregate.ends,
+        match self.state {
+            DirectionState::Idle(until) => until,
+            DirectionState::Contending => Time::NEVER,
+            DirectionState::Starting(at) => at,
+            DirectionState::Sending(aggregate) => aggregate.ends,
         }
     }
 
     fn backlog(&mut self, now: Time) -> Backlog {
-        Backlog { in_service: now < self.until, ..self.store.backlog() }
+        Backlog { in_service: now < self.until, ..self.queue.backlog() }
     }
 
     fn draws(&self) -> bool {
         true
     }
 
-    fn tell_trouble(&mut self) -> bool {
-        self.tells_trouble = true;
+    fn report_failures(&mut self) -> bool {
+        self.reports_failures = true;
         true
     }
 
     fn average(&self) -> Option<f64> {
-        self.store.average()
+        self.queue.average()
     }
 
-    fn handle_across(&mut self, now: Time, across: Across) {
-        let Across::Air { member, word } = across else { return };
-        match (word, &mut self.does) {
-            (Word::Joined, _) => self.member = member,
-            (Word::Begin, does) => *does = Does::Begins(now),
-            (Word::Collides, Does::Sends(aggregate)) => aggregate.collides = true,
+    fn handle_peer_message(&mut self, now: Time, message: PeerMessage) {
+        let PeerMessage::Medium { member, message } = message else { return };
+        match (message, &mut self.state) {
+            (MediumMessage::Joined, _) => self.member = member,
+            (MediumMessage::Transmit, state) => *state = DirectionState::Starting(now),
+            (MediumMessage::Collision, DirectionState::Sending(aggregate)) => aggregate.collides = true,
             _ => {}
         }
     }
 
-    lacks!(copies, passing, pdus, settings, changes);
+    lacks!(copies, bypass, pdus, settings, changes);
 }

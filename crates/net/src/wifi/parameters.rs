@@ -1,6 +1,6 @@
 //! Parameters of a Wi-Fi cell.
 
-use super::Cell;
+use super::WifiLayer;
 use crate::arq::{Build, LinkLayer};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -95,5 +95,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         ],
         ..Info::PLAIN
     },
-    build: &|values| LinkLayer::Whole(Box::new(Cell { values: values.clone() })),
+    build: &|values| LinkLayer::Full(Box::new(WifiLayer { values: values.clone() })),
 };

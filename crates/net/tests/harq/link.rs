@@ -1,11 +1,11 @@
 //! Both directions of a link under hybrid ARQ, and the packets' fates.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::across::Across;
-use lasthop_net::arq::{LinkLayer, Parts};
+use lasthop_net::arq::{DirectionParts, LinkLayer};
 use lasthop_net::channel::Channel;
-use lasthop_net::counters::Counters;
-use lasthop_net::discipline::Place;
+use lasthop_net::counters::RlcCounters;
+use lasthop_net::discipline::QueueContext;
+use lasthop_net::peer_message::PeerMessage;
 use lasthop_net::service::Service;
 use lasthop_net::{Config, Element, Output, channel, harq};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
@@ -51,14 +51,17 @@ pub fn config(settings: Settings<'_>, loss: f64) -> Config {
 }
 
 pub fn element(config: &Config, channel: Box<dyn Channel>, seed: u64) -> Box<dyn Element> {
-    let place =
-        Place { rate: config.service.rate_at(Time::ZERO), random: Stream::named(seed, "queue"), hosts: None };
+    let place = QueueContext {
+        rate: config.service.rate_at(Time::ZERO),
+        random: Stream::named(seed, "queue"),
+        hosts: None,
+    };
     let queue = (config.queue.build)(&config.queue.values, place);
     let (service, delay) = (config.service.clone(), config.delay);
-    let parts = Parts { service, delay, queue, channel, random: Stream::named(seed, "arq") };
+    let parts = DirectionParts { service, delay, queue, channel, random: Stream::named(seed, "arq") };
     match (config.arq.build)(&config.arq.values) {
-        LinkLayer::Whole(layer) => layer.element(parts),
-        LinkLayer::Repeat(_) => panic!("a layer of its own"),
+        LinkLayer::Full(layer) => layer.build_direction(parts),
+        LinkLayer::PerPacket(_) => panic!("a layer of its own"),
     }
 }
 
@@ -100,7 +103,7 @@ impl Link {
         let mut out = Vec::new();
         self.now = now;
         self.sides[0].handle_packet(now, packet(number, bytes), &mut out);
-        self.take(0, out);
+        self.dispatch(0, out);
     }
 
     /// The earlier side first, the first one at ties, as in an engine.
@@ -115,30 +118,30 @@ impl Link {
             assert!(due >= self.now, "a deadline in the past");
             self.now = due;
             self.sides[side].handle_timeout(due, &mut out);
-            self.take(side, std::mem::take(&mut out));
+            self.dispatch(side, std::mem::take(&mut out));
         }
     }
 
-    pub fn take(&mut self, side: usize, out: Vec<Output>) {
+    pub fn dispatch(&mut self, side: usize, out: Vec<Output>) {
         for output in out {
             match output {
                 Output::Arrives { packet, at } => self.arrived.push((packet.number, at)),
                 Output::Lost { packet, at, reason, .. } => self.lost.push((packet.number, at, reason)),
-                Output::GivenUp { packet, at } => self.given_up.push((packet.number, at)),
-                Output::Across(across) => {
-                    if let Across::Send(status) = across {
+                Output::LossNoticed { packet, at } => self.given_up.push((packet.number, at)),
+                Output::ToPeer(message) => {
+                    if let PeerMessage::SendStatus(status) = message {
                         self.statuses.push(status.made);
                     }
-                    self.sides[1 - side].handle_across(self.now, across);
+                    self.sides[1 - side].handle_peer_message(self.now, message);
                 }
-                Output::Copied { .. } | Output::Troubled { .. } | Output::Report(_) => {
+                Output::Duplicate { .. } | Output::TransmissionFailed { .. } | Output::Report(_) => {
                     panic!("HARQ has no other outputs")
                 }
             }
         }
     }
 
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> RlcCounters {
         *self.sides[0].rlc().expect("counters")
     }
 

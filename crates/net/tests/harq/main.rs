@@ -6,7 +6,7 @@ mod link;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_net::channel;
 use lasthop_net::channel::Channel;
-use lasthop_net::service::{Plan, Service, Trace};
+use lasthop_net::service::{RatePlan, Service, Trace};
 use lasthop_wire::LossReason;
 use link::*;
 use std::sync::Arc;
@@ -18,11 +18,12 @@ struct Losing {
 }
 
 impl Channel for Losing {
-    fn transmit(&mut self, air: &channel::Air) -> channel::Reception {
-        self.next += u64::from(air.attempt == 0);
-        match self.blocks.contains(&(self.next - 1)) {
-            true => channel::Reception::Lost,
-            false => channel::Reception::Intact,
+    fn transmit(&mut self, transmission: &channel::Transmission) -> channel::Reception {
+        self.next += u64::from(transmission.attempt == 0);
+        if self.blocks.contains(&(self.next - 1)) {
+            channel::Reception::Lost
+        } else {
+            channel::Reception::Intact
         }
     }
 }
@@ -251,7 +252,7 @@ fn processes_and_low_rates() {
 /// 50 ms of outage: HARQ loses blocks in flight, acknowledged mode recovers them.
 #[test]
 fn an_outage_by_plan() {
-    let plan = Plan::parse("12 Mbit/s for 100 ms, 0 bit/s for 50 ms").unwrap();
+    let plan = RatePlan::parse("12 Mbit/s for 100 ms, 0 bit/s for 50 ms").unwrap();
     for (mode, all) in [("am", true), ("um", false)] {
         let mut config = config(&[word("mode", mode)], 0.3);
         config.service = Service::Plan(Arc::new(plan.clone()));

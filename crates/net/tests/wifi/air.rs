@@ -1,9 +1,9 @@
 //! A cell without an engine: directions, medium, and their messages.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::across::{Across, Word};
+use lasthop_net::peer_message::{MediumMessage, PeerMessage};
 use lasthop_net::service::Service;
-use lasthop_net::{Config, Element, Line, Output, channel, wifi};
+use lasthop_net::{Config, Element, LinkDirection, Output, channel, wifi};
 use lasthop_wire::{Body, Ecn, FlowId, Packet, Priority};
 
 fn packet(number: u64, wire_bytes: u32) -> Packet {
@@ -35,7 +35,7 @@ pub(crate) fn config(settings: &[(&'static str, Value)], loss: f64) -> Config {
 }
 
 /// Result of a run: by direction arrivals with times, losses, and start times.
-pub(crate) struct Heard {
+pub(crate) struct AirStatistics {
     pub(crate) arrived: Vec<Vec<(u64, Time)>>,
     pub(crate) lost: Vec<u64>,
     pub(crate) begun: Vec<Vec<Time>>,
@@ -45,23 +45,24 @@ pub(crate) struct Heard {
 /// A direction of a cell: configuration, sender, and whether it is saturated.
 pub(crate) type Direction<'a> = (&'a Config, usize, bool);
 
-pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> Heard {
+pub(crate) fn run(config: &Config, sends: [bool; 2], end: Time) -> AirStatistics {
     run_cell(&[(config, 0, sends[0]), (config, 1, sends[1])], end)
 }
 
-pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> Heard {
+pub(crate) fn run_cell(directions: &[Direction<'_>], end: Time) -> AirStatistics {
     run_cell_of(1500, directions, end)
 }
 
 /// Runs a cell until `end` as an engine does: the earlier element first, the medium last at ties.
-pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> Heard {
+pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -> AirStatistics {
     let name = |number: usize| format!("direction {number}");
     let stream = |number: usize| Stream::named(3, &name(number));
-    let made =
-        directions.iter().enumerate().map(|(number, (config, ..))| match Line::new(config, stream(number)) {
-            Line::Element(element) => element,
-            Line::Link(_) => panic!("a station is an element"),
-        });
+    let made = directions.iter().enumerate().map(|(number, (config, ..))| {
+        match LinkDirection::new(config, stream(number)) {
+            LinkDirection::Element(element) => element,
+            LinkDirection::Link(_) => panic!("a station is an element"),
+        }
+    });
     let mut all: Vec<Box<dyn Element>> = made.collect();
     let members: Vec<_> = directions
         .iter()
@@ -72,9 +73,12 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
     all.push((medium.arbiter)(&members, Stream::named(3, "others")));
     let count = directions.len();
     for (number, direction) in all[..count].iter_mut().enumerate() {
-        direction.handle_across(Time::ZERO, Across::Air { member: number as u32, word: Word::Joined });
+        direction.handle_peer_message(
+            Time::ZERO,
+            PeerMessage::Medium { member: number as u32, message: MediumMessage::Joined },
+        );
     }
-    let mut heard = Heard {
+    let mut statistics = AirStatistics {
         arrived: vec![Vec::new(); count],
         lost: vec![0; count],
         begun: vec![Vec::new(); count],
@@ -86,7 +90,7 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
             while directions[number].2 && all[number].backlog(now).waiting < 70 {
                 all[number].handle_packet(now, packet(numbers[number], bytes), &mut out);
                 numbers[number] += 1;
-                deal(&mut all, number, now, &mut out, &mut heard);
+                dispatch(&mut all, number, now, &mut out, &mut statistics);
             }
         }
         let due = all.iter().map(|element| element.poll_timeout());
@@ -94,32 +98,38 @@ pub(crate) fn run_cell_of(bytes: u32, directions: &[Direction<'_>], end: Time) -
         assert!(at >= now, "time never decreases");
         now = at;
         if now > end {
-            return heard;
+            return statistics;
         }
         all[number].handle_timeout(now, &mut out);
-        deal(&mut all, number, now, &mut out, &mut heard);
+        dispatch(&mut all, number, now, &mut out, &mut statistics);
     }
 }
 
-fn deal(all: &mut [Box<dyn Element>], number: usize, now: Time, out: &mut Vec<Output>, heard: &mut Heard) {
+fn dispatch(
+    all: &mut [Box<dyn Element>],
+    number: usize,
+    now: Time,
+    out: &mut Vec<Output>,
+    statistics: &mut AirStatistics,
+) {
     let medium = all.len() - 1;
     for output in out.drain(..) {
         match output {
             Output::Arrives { packet, at } => {
                 assert!(at >= now, "nothing arrives in the past");
-                heard.arrived[number].push((packet.number, at));
+                statistics.arrived[number].push((packet.number, at));
             }
-            Output::Lost { .. } => heard.lost[number] += 1,
-            Output::Across(Across::Air { member, word }) => {
-                if let Word::Takes(until) = word {
-                    let others = || heard.begun.iter().enumerate().filter(|(other, _)| *other != number);
+            Output::Lost { .. } => statistics.lost[number] += 1,
+            Output::ToPeer(PeerMessage::Medium { member, message }) => {
+                if let MediumMessage::Occupies(until) = message {
+                    let others = || statistics.begun.iter().enumerate().filter(|(other, _)| *other != number);
                     let collides = others().any(|(_, begun)| begun.last() == Some(&now));
-                    assert!(now >= heard.until || collides, "{number} sends while the medium is busy");
-                    heard.until = heard.until.max(until);
-                    heard.begun[number].push(now);
+                    assert!(now >= statistics.until || collides, "{number} sends while the medium is busy");
+                    statistics.until = statistics.until.max(until);
+                    statistics.begun[number].push(now);
                 }
                 let other = if number == medium { member as usize } else { medium };
-                all[other].handle_across(now, Across::Air { member, word });
+                all[other].handle_peer_message(now, PeerMessage::Medium { member, message });
             }
             _ => panic!("a station has no other outputs"),
         }

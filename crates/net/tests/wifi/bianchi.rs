@@ -1,6 +1,6 @@
 //! Bianchi's model of saturated stations (IEEE JSAC 18(3), 2000), and a cell with the paper's parameters.
 
-use crate::air::{Direction, Heard, config, run_cell_of};
+use crate::air::{AirStatistics, Direction, config, run_cell_of};
 use lasthop_base::{Duration, Rate, Time, Value};
 use lasthop_net::Config;
 use lasthop_net::service::Service;
@@ -87,8 +87,12 @@ fn root(function: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Payload that arrived on these directions, Mbit/s.
-pub(crate) fn throughput(heard: &Heard, directions: std::ops::Range<usize>, seconds: u64) -> f64 {
-    let arrived: usize = heard.arrived[directions].iter().map(Vec::len).sum();
+pub(crate) fn throughput(
+    statistics: &AirStatistics,
+    directions: std::ops::Range<usize>,
+    seconds: u64,
+) -> f64 {
+    let arrived: usize = statistics.arrived[directions].iter().map(Vec::len).sum();
     arrived as f64 * f64::from(8 * PAYLOAD) / (seconds as f64 * 1e6)
 }
 
@@ -96,8 +100,8 @@ pub(crate) fn throughput(heard: &Heard, directions: std::ops::Range<usize>, seco
 pub(crate) fn saturated(n: usize) -> (f64, f64) {
     let config = bianchis(&[]);
     let directions: Vec<Direction<'_>> = (0..n).map(|sender| (&config, sender, true)).collect();
-    let heard = run_cell_of(PAYLOAD, &directions, Time::ZERO + Duration::from_secs(400));
-    let arrived = heard.arrived.iter().map(Vec::len).sum::<usize>() as f64;
-    let begun = heard.begun.iter().map(Vec::len).sum::<usize>() as f64;
-    (throughput(&heard, 0..n, 400), 1.0 - arrived / begun)
+    let statistics = run_cell_of(PAYLOAD, &directions, Time::ZERO + Duration::from_secs(400));
+    let arrived = statistics.arrived.iter().map(Vec::len).sum::<usize>() as f64;
+    let begun = statistics.begun.iter().map(Vec::len).sum::<usize>() as f64;
+    (throughput(&statistics, 0..n, 400), 1.0 - arrived / begun)
 }

@@ -38,18 +38,18 @@ fn a_station_alone_has_the_medium() {
 #[test]
 fn two_stations_share_and_collide_as_bianchi_says() {
     let end = Time::ZERO + Duration::from_secs(30);
-    let heard = run(&config(&[("frames", Value::Count(1))], 0.0), [true, true], end);
+    let statistics = run(&config(&[("frames", Value::Count(1))], 0.0), [true, true], end);
     let tau =
         |p: f64| 2.0 * (1.0 - 2.0 * p) / ((1.0 - 2.0 * p) * 17.0 + 16.0 * p * (1.0 - (2.0 * p).powi(6)));
     let p = (0..200).fold(0.1, |p, _| 0.5 * (p + tau(p)));
-    let [down, up] = &heard.begun[..] else { panic!("two") };
+    let [down, up] = &statistics.begun[..] else { panic!("two") };
     let collisions = down.iter().filter(|from| up.binary_search(from).is_ok()).count() as f64;
-    for begun in &heard.begun {
+    for begun in &statistics.begun {
         let share = collisions / begun.len() as f64;
         assert!((share / p - 1.0).abs() < 0.2, "{share} instead of {p}");
     }
     // Five standard errors of a fair coin.
-    let (one, other) = (heard.arrived[0].len() as f64, heard.arrived[1].len() as f64);
+    let (one, other) = (statistics.arrived[0].len() as f64, statistics.arrived[1].len() as f64);
     assert!((one - other).abs() < 5.0 * (one + other).sqrt(), "{one} and {other}");
     let alone = run(&config(&[("frames", Value::Count(1))], 0.0), [true, false], end).arrived[0].len() as f64;
     // Less back-off and more collisions: together about the throughput of one station.
@@ -61,11 +61,11 @@ fn two_stations_share_and_collide_as_bianchi_says() {
 fn lost_frames_come_again_in_order() {
     for (transmissions, loss) in [(7, 0.3f64.powi(7)), (2, 0.09)] {
         let config = config(&[("transmissions", Value::Count(transmissions))], 0.3);
-        let heard = run(&config, [true, false], SECOND + Duration::from_secs(9));
-        let arrived = &heard.arrived[0];
+        let statistics = run(&config, [true, false], SECOND + Duration::from_secs(9));
+        let arrived = &statistics.arrived[0];
         assert!(arrived.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1));
-        let all = arrived.len() as f64 + heard.lost[0] as f64;
-        let share = heard.lost[0] as f64 / all;
+        let all = arrived.len() as f64 + statistics.lost[0] as f64;
+        let share = statistics.lost[0] as f64 / all;
         assert!((share - loss).abs() < 5.0 * (loss / all).sqrt(), "{share} instead of {loss} of {all}");
     }
 }

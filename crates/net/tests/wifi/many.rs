@@ -34,8 +34,8 @@ fn one_slow_station_makes_all_slow() {
     let n = 4;
     let directions: Vec<Direction<'_>> =
         (0..n).map(|sender| (if sender == 0 { &slow } else { &fast }, sender, true)).collect();
-    let heard = run_cell_of(PAYLOAD, &directions, seconds(600));
-    let each: Vec<f64> = (0..n).map(|one| throughput(&heard, one..one + 1, 600)).collect();
+    let statistics = run_cell_of(PAYLOAD, &directions, seconds(600));
+    let each: Vec<f64> = (0..n).map(|one| throughput(&statistics, one..one + 1, 600)).collect();
     let tau = bianchi(n as i32).1;
     let silent = (1.0 - tau).powi(n as i32);
     let alone = tau * (1.0 - tau).powi(n as i32 - 1);
@@ -45,9 +45,9 @@ fn one_slow_station_makes_all_slow() {
     // About 20,000 frames each.
     assert!(each.iter().all(|one| (one / expected - 1.0).abs() < 0.04), "{each:?} instead of {expected}");
     let all_fast: Vec<Direction<'_>> = (0..n).map(|sender| (&fast, sender, true)).collect();
-    let heard = run_cell_of(PAYLOAD, &all_fast, seconds(200));
+    let statistics = run_cell_of(PAYLOAD, &all_fast, seconds(200));
     let without = alone * f64::from(8 * PAYLOAD) / (silent * 50.0 + (1.0 - silent) * fast_busy);
-    let measured = throughput(&heard, 1..2, 200);
+    let measured = throughput(&statistics, 1..2, 200);
     assert!((measured / without - 1.0).abs() < 0.04, "{measured} instead of {without} without the slow one");
     assert!(measured > 2.0 * each[1]);
 }
@@ -59,11 +59,11 @@ fn an_access_point_is_one_of_them() {
     let config = bianchis(&[]);
     let up = (1..4).map(|sender| (&config, sender, true));
     let directions: Vec<Direction<'_>> = (0..5).map(|_| (&config, 0, true)).chain(up).collect();
-    let heard = run_cell_of(PAYLOAD, &directions, seconds(600));
-    let [down, all] = [0..5, 0..8].map(|some| throughput(&heard, some, 600));
+    let statistics = run_cell_of(PAYLOAD, &directions, seconds(600));
+    let [down, all] = [0..5, 0..8].map(|some| throughput(&statistics, some, 600));
     assert!((down / all - 0.25).abs() < 0.01, "{} of the accesses", down / all);
     assert!((all / bianchis_throughput(4) - 1.0).abs() < 0.01, "{all}");
-    let counts: Vec<usize> = heard.arrived[..5].iter().map(Vec::len).collect();
+    let counts: Vec<usize> = statistics.arrived[..5].iter().map(Vec::len).collect();
     assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
 }
 
@@ -74,8 +74,9 @@ fn load_takes_what_stations_take() {
     for n in [2, 5, 10] {
         let others = [("stations", Value::Count(n - 1)), ("access", access.clone())];
         let config = bianchis(&others);
-        let heard = run_cell_of(PAYLOAD, &[(&config, 0, true)], seconds(2000));
-        let (measured, expected) = (throughput(&heard, 0..1, 2000), bianchis_throughput(n as i32) / n as f64);
+        let statistics = run_cell_of(PAYLOAD, &[(&config, 0, true)], seconds(2000));
+        let (measured, expected) =
+            (throughput(&statistics, 0..1, 2000), bianchis_throughput(n as i32) / n as f64);
         // 12,000 frames and more, of n with equal chances: five standard errors are below 5 %.
         assert!((measured / expected - 1.0).abs() < 0.05, "{n}: {measured} instead of {expected}");
     }
@@ -100,9 +101,9 @@ fn a_share_of_the_time_is_taken() {
     let none = run_cell(&[(&of(0.0, 5), 0, true)], seconds(20));
     assert!(none.arrived[0] == alone.arrived[0], "as without load stations");
     for load in [0.3, 0.5] {
-        let heard = run_cell(&[(&of(load, 1), 0, true)], seconds(50));
-        let collisions = (heard.begun[0].len() - heard.arrived[0].len()) as f64 / 50.0;
-        let own = heard.arrived[0].len() as f64 / 50.0 * 417.6e-6;
+        let statistics = run_cell(&[(&of(load, 1), 0, true)], seconds(50));
+        let collisions = (statistics.begun[0].len() - statistics.arrived[0].len()) as f64 / 50.0;
+        let own = statistics.arrived[0].len() as f64 / 50.0 * 417.6e-6;
         let others = (1000.0 * load + collisions) * 1034e-6;
         assert!((own + others - 1.0).abs() < 0.02, "{own} and {others}");
         // A station that finds the other one waiting begins with it in one of about ten cases.

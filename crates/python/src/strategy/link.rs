@@ -3,7 +3,7 @@
 use super::Strategy;
 use super::call::{Hooks, Object};
 use lasthop_base::{Duration, Time, Values};
-use lasthop_net::admission::{Admission, Build, Place, State, Verdict};
+use lasthop_net::admission::{Admission, ArrivalState, Build, QueueContext, Verdict};
 use lasthop_net::discipline::Discipline;
 use lasthop_net::queue::{Dropped, Queue};
 use lasthop_wire::{Ecn, LossReason};
@@ -97,7 +97,7 @@ impl From<&lasthop_wire::Backlog> for Backlog {
 }
 
 pub fn admission(strategy: Strategy) -> Arc<Build> {
-    Arc::new(move |_: &Values, mut place: Place| {
+    Arc::new(move |_: &Values, mut place: QueueContext| {
         let mut object = Object::new(&strategy);
         let [draws, marks] = ["draws", "marks"].map(|name| object.flag(name));
         begin(&mut object, &mut place);
@@ -105,7 +105,7 @@ pub fn admission(strategy: Strategy) -> Arc<Build> {
     })
 }
 
-fn begin(object: &mut Object, place: &mut Place) {
+fn begin(object: &mut Object, place: &mut QueueContext) {
     let start = (place.rate.bps(), place.random.draw());
     object.attempt(|hooks| hooks.call(intern!(hooks.py(), "on_start"), start).map(drop));
 }
@@ -117,7 +117,7 @@ struct Gate {
 }
 
 impl Admission for Gate {
-    fn admit(&mut self, now: Time, packet: &mut lasthop_wire::Packet, queue: &State) -> Verdict {
+    fn admit(&mut self, now: Time, packet: &mut lasthop_wire::Packet, queue: &ArrivalState) -> Verdict {
         let state = QueueState {
             packets: queue.backlog.waiting,
             bytes: queue.backlog.bytes,
@@ -164,7 +164,7 @@ enum Answer {
 }
 
 pub fn queue(strategy: Strategy) -> Arc<Build> {
-    Arc::new(move |_: &Values, mut place: Place| {
+    Arc::new(move |_: &Values, mut place: QueueContext| {
         let mut object = Object::new(&strategy);
         let [draws, marks] = ["draws", "marks"].map(|name| object.flag(name));
         let holds_back = object.overrides("Queue", "ready_at");

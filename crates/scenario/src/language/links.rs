@@ -8,7 +8,7 @@ use crate::reader::Given;
 use crate::text::plain;
 use lasthop_base::{Duration, Unit, Value};
 use lasthop_net::Config;
-use lasthop_net::steps::{Planned, Steps};
+use lasthop_net::steps::{PlanValue, Steps};
 use std::sync::LazyLock;
 
 pub(crate) fn link_ends() -> &'static [Key] {
@@ -224,7 +224,7 @@ fn residual_burst(given: &Given<'_>) -> Result<Option<f64>, Problem> {
     }
 }
 
-fn steps<V: Planned>(
+fn steps<V: PlanValue>(
     Given { reader, head, fields }: &Given<'_>,
     key: &str,
     example: &str,

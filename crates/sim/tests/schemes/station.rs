@@ -4,7 +4,7 @@
 use super::{AIR, Setting, path};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::{Engine, NodeId};
-use lasthop_middlebox::{ALL, Exit, Middlebox, Onward, Site};
+use lasthop_middlebox::{ALL, Decision, Exit, Middlebox, Site};
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::{assemble, pipe_of};
 use lasthop_wire::{Body, FlowId, Packet};
@@ -27,14 +27,15 @@ fn built(name: &str, down: bool) -> Box<dyn Middlebox> {
 }
 
 impl Tampered {
-    fn tamper(&mut self, now: Time, from: usize, out: &mut Vec<Onward>) {
+    fn tamper(&mut self, now: Time, from: usize, out: &mut Vec<Decision>) {
         if now >= self.forgets_at {
             self.forgets_at = Time::NEVER;
             self.inner = built(self.name, self.down);
         }
         let mut at = from;
         while at < out.len() {
-            let is_notice = matches!(&out[at], Onward::New(packet) if matches!(packet.body, Body::Notice(_)));
+            let is_notice =
+                matches!(&out[at], Decision::Emit(packet) if matches!(packet.body, Body::Notice(_)));
             if is_notice && self.random.uniform() < self.loses {
                 out.remove(at);
             } else {
@@ -45,34 +46,34 @@ impl Tampered {
 }
 
 impl Middlebox for Tampered {
-    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
+    fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
         let from = out.len();
         self.inner.handle_packet(now, packet, out);
         self.tamper(now, from, out);
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<Decision>) {
         let from = out.len();
         self.inner.handle_timeout(now, out);
         self.tamper(now, from, out);
     }
 
-    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Onward>) {
+    fn handle_failure(&mut self, now: Time, packet: &Packet, attempt: u32, out: &mut Vec<Decision>) {
         let from = out.len();
         self.inner.handle_failure(now, packet, attempt, out);
         self.tamper(now, from, out);
     }
 
-    fn handle_refused(&mut self, now: Time, packet: &Packet) {
-        self.inner.handle_refused(now, packet);
+    fn handle_queue_drop(&mut self, now: Time, packet: &Packet) {
+        self.inner.handle_queue_drop(now, packet);
     }
 
     fn poll_timeout(&self) -> Time {
         self.inner.poll_timeout()
     }
 
-    fn asks_link(&self) -> bool {
-        self.inner.asks_link()
+    fn needs_failures(&self) -> bool {
+        self.inner.needs_failures()
     }
 
     fn reads_headers(&self) -> bool {

@@ -2,7 +2,7 @@
 //! exp(-step/m): stays are geometric, at least one step long, so every bad period destroys a packet of a saturated
 //! link.
 
-use super::{Air, Channel, PacketDraws, Reception, Threshold, is_shielded};
+use super::{Channel, PacketDraws, Reception, Threshold, Transmission, is_shielded};
 use lasthop_base::{Stream, Values};
 
 pub(super) struct Stepped {
@@ -55,14 +55,18 @@ impl Stepped {
 }
 
 impl Channel for Stepped {
-    fn transmit(&mut self, air: &Air) -> Reception {
+    fn transmit(&mut self, transmission: &Transmission) -> Reception {
         // A retransmission meets the state of its own time, unless that step is past.
-        let loss = if self.is_bad_at(air.start.as_nanos() / self.step_nanos) {
+        let loss = if self.is_bad_at(transmission.start.as_nanos() / self.step_nanos) {
             self.loss_bad
         } else {
             self.loss_good
         };
-        let destroyed = self.draws.happens(air.attempt, loss);
-        if destroyed && !is_shielded(self.shields_tags, air) { Reception::Lost } else { Reception::Intact }
+        let destroyed = self.draws.happens(transmission.attempt, loss);
+        if destroyed && !is_shielded(self.shields_tags, transmission) {
+            Reception::Lost
+        } else {
+            Reception::Intact
+        }
     }
 }

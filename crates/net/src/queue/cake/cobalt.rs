@@ -8,7 +8,7 @@ use lasthop_wire::Packet;
 const MORE: f64 = 1.0 / 256.0;
 const LESS: f64 = 1.0 / 4096.0;
 
-pub(super) struct Rule {
+pub(super) struct CobaltParameters {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     /// Time of a full-size packet at the shaper's rate; zero without shaper.
@@ -28,59 +28,59 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Whether to drop the packet that is about to leave; marks it instead if possible. `came`: its arrival; `bulk`:
-    /// backlogged flows.
-    pub(super) fn strikes(
+    /// Whether to drop the packet that is about to leave; marks it instead if possible. `arrived_at`: its arrival;
+    /// `bulk`: backlogged flows.
+    pub(super) fn should_drop(
         &mut self,
-        rule: &Rule,
+        parameters: &CobaltParameters,
         now: Time,
-        came: Time,
+        arrived_at: Time,
         packet: &mut Packet,
         bulk: u32,
         random: &mut Stream,
     ) -> bool {
-        let waited = now.since(came);
+        let waited = now.since(arrived_at);
         // A few packets of each flow may always wait.
-        let spared = rule.mtu_time * (2 * u64::from(bulk)).max(4);
+        let spared = parameters.mtu_time * (2 * u64::from(bulk)).max(4);
         let mut is_due = self.count > 0 && now >= self.drops_at;
         let mut is_late = now > self.drops_at;
-        if waited > rule.target && waited > spared {
+        if waited > parameters.target && waited > spared {
             if !self.is_dropping {
                 self.is_dropping = true;
-                self.drops_at = self.next_after(now, rule);
+                self.drops_at = self.next_after(now, parameters);
             }
             self.count = self.count.max(1);
         } else {
             self.is_dropping = false;
         }
-        let mut strikes = false;
+        let mut drops = false;
         if is_due && self.is_dropping {
-            strikes = !(rule.marks && mark(packet));
+            drops = !(parameters.marks && mark(packet));
             self.count += 1;
-            self.drops_at = self.next_after(self.drops_at, rule);
+            self.drops_at = self.next_after(self.drops_at, parameters);
             is_late = now > self.drops_at;
         } else {
             // The delay is small again: the schedule steps back once per missed drop.
             while is_due {
                 self.count -= 1;
-                self.drops_at = self.next_after(self.drops_at, rule);
+                self.drops_at = self.next_after(self.drops_at, parameters);
                 is_late = now > self.drops_at;
                 is_due = self.count > 0 && now >= self.drops_at;
             }
         }
         if self.probability > 0.0 && random.uniform() < self.probability {
-            strikes = true;
+            drops = true;
         }
         if self.count == 0 {
-            self.drops_at = now + rule.interval;
-        } else if is_late && !strikes {
+            self.drops_at = now + parameters.interval;
+        } else if is_late && !drops {
             self.drops_at = now;
         }
-        strikes
+        drops
     }
 
-    pub(super) fn on_full(&mut self, rule: &Rule, now: Time) {
-        if now.since(self.changed_at) > rule.target {
+    pub(super) fn on_full(&mut self, parameters: &CobaltParameters, now: Time) {
+        if now.since(self.changed_at) > parameters.target {
             self.probability = (self.probability + MORE).min(1.0);
             self.changed_at = now;
         }
@@ -89,20 +89,20 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    pub(super) fn on_empty(&mut self, rule: &Rule, now: Time) {
-        if self.probability > 0.0 && now.since(self.changed_at) > rule.target {
+    pub(super) fn on_empty(&mut self, parameters: &CobaltParameters, now: Time) {
+        if self.probability > 0.0 && now.since(self.changed_at) > parameters.target {
             self.probability = (self.probability - LESS).max(0.0);
             self.changed_at = now;
         }
         self.is_dropping = false;
         if self.count > 0 && now >= self.drops_at {
             self.count -= 1;
-            self.drops_at = self.next_after(self.drops_at, rule);
+            self.drops_at = self.next_after(self.drops_at, parameters);
         }
     }
 
-    fn next_after(&self, from: Time, rule: &Rule) -> Time {
-        from + Duration::from_secs_f64(rule.interval.as_secs() / libm::sqrt(self.count.max(1) as f64))
+    fn next_after(&self, from: Time, parameters: &CobaltParameters) -> Time {
+        from + Duration::from_secs_f64(parameters.interval.as_secs() / libm::sqrt(self.count.max(1) as f64))
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use lasthop_wire::Ecn;
 
-    const RULE: Rule = Rule {
+    const PARAMETERS: CobaltParameters = CobaltParameters {
         target: Duration::from_millis(5),
         interval: Duration::from_millis(100),
         mtu_time: Duration::ZERO,
@@ -120,14 +120,15 @@ mod tests {
     };
 
     /// Times, ms, at which packets are struck that leave every millisecond with a delay of `waited` ms.
-    fn struck(cobalt: &mut Cobalt, from: u64, until: u64, waited: u64, ecn: Ecn) -> Vec<u64> {
+    fn dropped_at(cobalt: &mut Cobalt, from: u64, until: u64, waited: u64, ecn: Ecn) -> Vec<u64> {
         let mut random = Stream::named(1, "cobalt");
-        let mut is_struck = |now: &u64| {
+        let mut is_dropped = |now: &u64| {
             let mut packet = packet(*now, 0, ecn);
-            let drops = cobalt.strikes(&RULE, at(*now), at(now - waited), &mut packet, 1, &mut random);
+            let drops =
+                cobalt.should_drop(&PARAMETERS, at(*now), at(now - waited), &mut packet, 1, &mut random);
             drops || packet.ecn == Ecn::Ce
         };
-        (from..until).filter(|now| is_struck(now)).collect()
+        (from..until).filter(|now| is_dropped(now)).collect()
     }
 
     /// CoDel's schedule (RFC 8289 §5.3): the first strike after an interval of excess delay, then interval /
@@ -142,10 +143,10 @@ mod tests {
         }
         for ecn in [Ecn::NotEct, Ecn::Ect0] {
             let mut cobalt = Cobalt::default();
-            assert!(struck(&mut cobalt, 99, 100, 0, ecn).is_empty());
-            assert_eq!(struck(&mut cobalt, 100, expected[7] + 1, 50, ecn), expected);
+            assert!(dropped_at(&mut cobalt, 99, 100, 0, ecn).is_empty());
+            assert_eq!(dropped_at(&mut cobalt, 100, expected[7] + 1, 50, ecn), expected);
         }
-        assert!(struck(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
+        assert!(dropped_at(&mut Cobalt::default(), 100, 1000, 5, Ecn::NotEct).is_empty());
     }
 
     /// With small delays the count falls step by step: eight counts take the sum of their intervals; CoDel's falls at
@@ -153,12 +154,12 @@ mod tests {
     #[test]
     fn it_slows_down_as_it_came() {
         let mut cobalt = Cobalt::default();
-        struck(&mut cobalt, 100, 500, 50, Ecn::NotEct);
+        dropped_at(&mut cobalt, 100, 500, 50, Ecn::NotEct);
         let count = cobalt.count;
         assert!(count >= 6, "{count}");
-        assert!(struck(&mut cobalt, 500, 600, 1, Ecn::NotEct).is_empty());
+        assert!(dropped_at(&mut cobalt, 500, 600, 1, Ecn::NotEct).is_empty());
         assert!((1..count).contains(&cobalt.count), "{}", cobalt.count);
-        struck(&mut cobalt, 600, 1200, 1, Ecn::NotEct);
+        dropped_at(&mut cobalt, 600, 1200, 1, Ecn::NotEct);
         assert_eq!(cobalt.count, 0);
     }
 
@@ -166,17 +167,17 @@ mod tests {
     #[test]
     fn blue_counts_what_the_schedule_cannot() {
         let mut cobalt = Cobalt::default();
-        (1..=64).for_each(|n| cobalt.on_full(&RULE, at(6 * n)));
-        cobalt.on_full(&RULE, at(6 * 64 + 1));
+        (1..=64).for_each(|n| cobalt.on_full(&PARAMETERS, at(6 * n)));
+        cobalt.on_full(&PARAMETERS, at(6 * 64 + 1));
         assert!((cobalt.probability - 0.25).abs() < 1e-12);
         let mut random = Stream::named(2, "blue");
         let mut drops = |_: &u64| {
             cobalt.count = 0;
-            cobalt.strikes(&RULE, at(400), at(400), &mut packet(0, 0, Ecn::Ect0), 1, &mut random)
+            cobalt.should_drop(&PARAMETERS, at(400), at(400), &mut packet(0, 0, Ecn::Ect0), 1, &mut random)
         };
         let share = (0..10_000).filter(|number| drops(number)).count() as f64 / 1e4;
         assert!((share - 0.25).abs() < 4.0 * (0.1875f64 / 1e4).sqrt(), "{share}");
-        (0..1024).for_each(|n| cobalt.on_empty(&RULE, at(1000 + 6 * n)));
+        (0..1024).for_each(|n| cobalt.on_empty(&PARAMETERS, at(1000 + 6 * n)));
         assert_eq!(cobalt.probability, 0.0);
     }
 }

@@ -28,7 +28,7 @@ impl Sides {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Set {
+enum BulkState {
     None,
     /// No full turn yet.
     Sparse,
@@ -42,7 +42,7 @@ pub(super) struct Isolation {
     sides: Sides,
     hosts: Hosts,
     /// State, and source and destination, by queue.
-    queues: Vec<(Set, [u32; 2])>,
+    queues: Vec<(BulkState, [u32; 2])>,
     /// Bulk flows as source, and as destination, by node.
     busy: Vec<[u32; 2]>,
     random: Stream,
@@ -54,35 +54,37 @@ impl Isolation {
         Isolation {
             sides,
             hosts,
-            queues: vec![(Set::None, [0; 2]); queues],
+            queues: vec![(BulkState::None, [0; 2]); queues],
             busy: vec![[0; 2]; nodes.max(1)],
             random,
         }
     }
 
     /// Handles a packet about to join; returns the turn for a flow that was empty.
-    pub(super) fn join(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
+    pub(super) fn on_packet(&mut self, queue: u32, packet: &Packet, is_active: bool, quantum: i64) -> i64 {
         let [from, to] = self.hosts.get(packet.flow.0 as usize).copied().unwrap_or_default();
         let ends = if packet.forward { [from, to] } else { [to, from] };
-        let (set, known) = self.queues[queue as usize];
-        let next = match set {
-            _ if !is_active => Set::Sparse,
-            Set::Waits => Set::Bulk,
+        let (state, known) = self.queues[queue as usize];
+        let next = match state {
+            _ if !is_active => BulkState::Sparse,
+            BulkState::Waits => BulkState::Bulk,
             same => same,
         };
         // A queue shared by flows of several hosts belongs to the last flow's hosts.
-        if (set == Set::Bulk) != (next == Set::Bulk) || (set == Set::Bulk && known != ends) {
-            self.count(set, known, false);
+        if (state == BulkState::Bulk) != (next == BulkState::Bulk)
+            || (state == BulkState::Bulk && known != ends)
+        {
+            self.count(state, known, false);
             self.count(next, ends, true);
         }
         self.queues[queue as usize] = (next, ends);
         if is_active { quantum } else { self.share(ends, quantum) }
     }
 
-    pub(super) fn turn(&mut self, queue: u32, has_some: bool, quantum: i64) -> i64 {
-        let (set, ends) = self.queues[queue as usize];
-        if set == Set::Sparse {
-            let next = if has_some { Set::Bulk } else { Set::Waits };
+    pub(super) fn next_quantum(&mut self, queue: u32, has_some: bool, quantum: i64) -> i64 {
+        let (state, ends) = self.queues[queue as usize];
+        if state == BulkState::Sparse {
+            let next = if has_some { BulkState::Bulk } else { BulkState::Waits };
             self.queues[queue as usize].0 = next;
             self.count(next, ends, true);
         }
@@ -90,9 +92,9 @@ impl Isolation {
     }
 
     pub(super) fn leave(&mut self, queue: u32) {
-        let (set, ends) = self.queues[queue as usize];
-        self.count(set, ends, false);
-        self.queues[queue as usize].0 = Set::None;
+        let (state, ends) = self.queues[queue as usize];
+        self.count(state, ends, false);
+        self.queues[queue as usize].0 = BulkState::None;
     }
 
     #[cfg(test)]
@@ -100,8 +102,8 @@ impl Isolation {
         self.busy.iter().flatten().sum()
     }
 
-    fn count(&mut self, set: Set, ends: [u32; 2], is_more: bool) {
-        if set == Set::Bulk {
+    fn count(&mut self, state: BulkState, ends: [u32; 2], is_more: bool) {
+        if state == BulkState::Bulk {
             for (side, node) in ends.into_iter().enumerate() {
                 let busy = &mut self.busy[node as usize][side];
                 *busy = if is_more { *busy + 1 } else { busy.saturating_sub(1) };

@@ -19,7 +19,7 @@ mod hosts;
 use super::flows::{Flows, SALT, hash};
 use super::{Build, Dropped, Hosts, Queue};
 use crate::discipline::Discipline;
-use cobalt::{Cobalt, Rule};
+use cobalt::{Cobalt, CobaltParameters};
 use hosts::{Isolation, Sides};
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Stream, Time, Unit, Values};
 use lasthop_wire::{Backlog, LossReason, Packet};
@@ -82,10 +82,10 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         only_if: &[OnlyIf { parameters: &["overhead"], other: "shape", is: Is::Not("0") }],
         ..Info::PLAIN
     },
-    build: &|values, place| {
+    build: &|values, context| {
         let shape = values.number("shape");
-        let rate = (shape > 0.0).then(|| Rate::from_bps(((place.rate.bps() as f64 * shape) as u64).max(1)));
-        Discipline::scheduled(Cake::new(values, rate, QUEUES, place.random).between(values, place.hosts))
+        let rate = (shape > 0.0).then(|| Rate::from_bps(((context.rate.bps() as f64 * shape) as u64).max(1)));
+        Discipline::scheduled(Cake::new(values, rate, QUEUES, context.random).between(values, context.hosts))
     },
 };
 
@@ -95,7 +95,7 @@ const WAYS: usize = 8;
 const MTU: u64 = 1500;
 
 struct Cake {
-    rule: Rule,
+    parameters: CobaltParameters,
     rate: Option<Rate>,
     overhead: u64,
     quantum: i64,
@@ -107,7 +107,7 @@ struct Cake {
     cobalts: Vec<Cobalt>,
     random: Stream,
     isolation: Option<Isolation>,
-    wants_hosts: bool,
+    needs_hosts: bool,
     next_at: Time,
 }
 
@@ -118,7 +118,7 @@ impl Cake {
         let target = wanted.max((mtu_time * 3).divided_by(2));
         let interval = (rtt + target.saturating_sub(wanted)).max(target * 2);
         Cake {
-            rule: Rule { target, interval, mtu_time, marks: values.flag("marks") },
+            parameters: CobaltParameters { target, interval, mtu_time, marks: values.flag("marks") },
             rate,
             overhead: values.bytes("overhead"),
             // 1/4096 of the bytes of a second at the shaper's rate.
@@ -130,14 +130,14 @@ impl Cake {
             cobalts: vec![Cobalt::default(); queues],
             random,
             isolation: None,
-            wants_hosts: false,
+            needs_hosts: false,
             next_at: Time::ZERO,
         }
     }
 
     fn between(mut self, values: &Values, hosts: Option<Hosts>) -> Cake {
         let sides = Sides::named(values.word("isolation"));
-        self.wants_hosts = sides.is_some();
+        self.needs_hosts = sides.is_some();
         let random = Stream::named(self.random.clone().draw(), "hosts");
         self.isolation =
             sides.zip(hosts).map(|(sides, hosts)| Isolation::new(sides, hosts, self.tags.len(), random));
@@ -165,13 +165,13 @@ impl Queue for Cake {
         let flow = self.queue_of(hash(&packet, self.salt));
         let quantum = match &mut self.isolation {
             None => self.quantum,
-            Some(hosts) => hosts.join(flow, &packet, self.flows.is_active(flow), self.quantum),
+            Some(hosts) => hosts.on_packet(flow, &packet, self.flows.is_active(flow), self.quantum),
         };
         self.flows.push(flow, now, packet, quantum);
         while self.flows.bytes() > self.memory {
-            let fattest = self.flows.fattest();
-            let Some((_, packet)) = self.flows.pop(fattest) else { break };
-            self.cobalts[fattest as usize].on_full(&self.rule, now);
+            let longest_queue = self.flows.longest_queue();
+            let Some((_, packet)) = self.flows.pop(longest_queue) else { break };
+            self.cobalts[longest_queue as usize].on_full(&self.parameters, now);
             dropped.push((packet, LossReason::QueueFull));
         }
     }
@@ -180,25 +180,25 @@ impl Queue for Cake {
         if now < self.next_at {
             return None;
         }
-        let (rule, cobalts, random) = (&self.rule, &mut self.cobalts, &mut self.random);
-        let take = |flows: &mut Flows, flow: u32| {
+        let (parameters, cobalts, random) = (&self.parameters, &mut self.cobalts, &mut self.random);
+        let dequeue = |flows: &mut Flows, flow: u32| {
             let cobalt = &mut cobalts[flow as usize];
-            while let Some((came, mut packet)) = flows.pop(flow) {
-                if !cobalt.strikes(rule, now, came, &mut packet, flows.old(), random) {
+            while let Some((arrived_at, mut packet)) = flows.pop(flow) {
+                if !cobalt.should_drop(parameters, now, arrived_at, &mut packet, flows.old(), random) {
                     return Some(packet);
                 }
                 dropped.push((packet, LossReason::EarlyDrop));
             }
-            cobalt.on_empty(rule, now);
+            cobalt.on_empty(parameters, now);
             None
         };
         let packet = match &mut self.isolation {
-            None => self.flows.next(self.quantum, take),
+            None => self.flows.next(self.quantum, dequeue),
             Some(hosts) => {
                 let (quantum, hosts) = (self.quantum, RefCell::new(hosts));
                 self.flows.next_by(
-                    &mut |flow, has_some| hosts.borrow_mut().turn(flow, has_some, quantum),
-                    take,
+                    &mut |flow, has_some| hosts.borrow_mut().next_quantum(flow, has_some, quantum),
+                    dequeue,
                     &mut |flow| hosts.borrow_mut().leave(flow),
                 )
             }
@@ -219,11 +219,11 @@ impl Queue for Cake {
     }
 
     fn marks(&self) -> bool {
-        self.rule.marks
+        self.parameters.marks
     }
 
-    fn wants_hosts(&self) -> bool {
-        self.wants_hosts
+    fn needs_hosts(&self) -> bool {
+        self.needs_hosts
     }
 }
 
@@ -275,10 +275,10 @@ mod tests {
     /// sch_cake: at 1 Mbit/s a packet takes 12 ms: the target is one and a half packets, the interval grows as much.
     #[test]
     fn a_slow_link_has_a_longer_target() {
-        let slow = cake(Some(1_000_000), QUEUES).rule;
+        let slow = cake(Some(1_000_000), QUEUES).parameters;
         assert_eq!(slow.target, Duration::from_micros(18_000));
         assert_eq!(slow.interval, Duration::from_micros(113_000));
-        let fast = cake(Some(100_000_000), QUEUES).rule;
+        let fast = cake(Some(100_000_000), QUEUES).parameters;
         assert_eq!((fast.target, fast.interval), (Duration::from_millis(5), Duration::from_millis(100)));
         assert_eq!(cake(Some(100_000_000), QUEUES).quantum, 1500);
         assert_eq!(cake(Some(1_000_000), QUEUES).quantum, 300);
@@ -289,7 +289,7 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word(isolation));
         let mut cake = Cake::new(&values, None, QUEUES, Stream::named(1, "queue"));
-        cake.rule.target = LONGEST;
+        cake.parameters.target = LONGEST;
         let mut cake = cake.between(&values, Some(hosts.into()));
         let mut dropped = Dropped::new();
         for number in 0..1200 {
@@ -339,7 +339,7 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         values.set("isolation", Value::Word("dual_srchost"));
         let mut cake = Cake::new(&values, None, QUEUES, Stream::named(1, "queue"));
-        cake.rule.target = LONGEST;
+        cake.parameters.target = LONGEST;
         let hosts: Hosts = vec![[0, 2], [0, 2], [1, 2]].into();
         let mut cake = cake.between(&values, Some(hosts));
         let mut dropped = Dropped::new();

@@ -5,7 +5,7 @@ use crate::target::Target;
 use lasthop_base::{Duration, Rate, Time, quantity};
 use lasthop_emu::Emulation;
 use lasthop_emu::emulation::End;
-use lasthop_engine::{Change, Setting};
+use lasthop_engine::{LinkChange, LinkSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in super::super) enum Word {
-    Set(Change, Option<End>),
+    Set(LinkChange, Option<End>),
     /// Direction of all values without one.
     Direction(End),
 }
@@ -38,9 +38,9 @@ pub(in super::super) fn parse(text: &str) -> Result<Word, String> {
     let known = "expected rate=RATE, delay=TIME or loss=SHARE, such as rate=5Mbit/s";
     let (name, value) = rest.split_once('=').ok_or(known)?;
     let change = match name.trim() {
-        "rate" => Change { bps: Some(rate(value)?), ..Change::default() },
-        "delay" => Change { delay: Some(delay(value)?), ..Change::default() },
-        "loss" => Change { loss: Some(share(value)?), ..Change::default() },
+        "rate" => LinkChange { bps: Some(rate(value)?), ..LinkChange::default() },
+        "delay" => LinkChange { delay: Some(delay(value)?), ..LinkChange::default() },
+        "loss" => LinkChange { loss: Some(share(value)?), ..LinkChange::default() },
         other => return Err(format!("`{other}` cannot be set; {known}")),
     };
     Ok(Word::Set(change, direction))
@@ -93,14 +93,14 @@ impl Refusal {
 pub(super) struct Knobs {
     ways: Vec<Way>,
     /// Settings of each link direction: the initial one, then each change with its time.
-    courses: Vec<Vec<(Time, Option<Setting>)>>,
+    courses: Vec<Vec<(Time, Option<LinkSettings>)>>,
     /// Whether the scenario has plans of delay and of loss.
     planned: Vec<[bool; 2]>,
 }
 
 impl Knobs {
     pub(super) fn new(ways: Vec<Way>, planned: Vec<[bool; 2]>, emulation: &Emulation<Target>) -> Knobs {
-        let courses = ways.iter().map(|way| vec![(Time::ZERO, emulation.setting(way.pipe))]).collect();
+        let courses = ways.iter().map(|way| vec![(Time::ZERO, emulation.settings(way.pipe))]).collect();
         Knobs { ways, courses, planned }
     }
 
@@ -122,12 +122,12 @@ impl Knobs {
             )
         })?;
         for (way, _) in &changes {
-            self.courses[*way].push((time, emulation.setting(self.ways[*way].pipe)));
+            self.courses[*way].push((time, emulation.settings(self.ways[*way].pipe)));
         }
         Ok(self.holds(time))
     }
 
-    fn changes(&self, request: &Request) -> Result<Vec<(usize, Change)>, Refusal> {
+    fn changes(&self, request: &Request) -> Result<Vec<(usize, LinkChange)>, Refusal> {
         let unreadable = |message| Refusal::new(message, "lasthop emulate set rate=5Mbit/s delay=40ms @down");
         let words = request.words.iter().map(|word| parse(word)).collect::<Result<Vec<Word>, String>>();
         let words = words.map_err(unreadable)?;
@@ -135,7 +135,7 @@ impl Knobs {
             Word::Direction(end) => Some(*end),
             Word::Set(..) => None,
         });
-        let mut changes: Vec<(usize, Change)> = Vec::new();
+        let mut changes: Vec<(usize, LinkChange)> = Vec::new();
         for word in &words {
             let Word::Set(change, end) = word else { continue };
             let end = end.or(everywhere);
@@ -147,7 +147,7 @@ impl Knobs {
             self.check(request, &meant)?;
             for at in meant {
                 let known = changes.iter().position(|(way, _)| *way == at).unwrap_or_else(|| {
-                    changes.push((at, Change::default()));
+                    changes.push((at, LinkChange::default()));
                     changes.len() - 1
                 });
                 let all = &mut changes[known].1;
@@ -217,7 +217,7 @@ impl Knobs {
     pub(super) fn plans(&self) -> String {
         let mut text = String::new();
         for ((way, course), planned) in self.ways.iter().zip(&self.courses).zip(&self.planned) {
-            let course: Vec<(Time, Setting)> =
+            let course: Vec<(Time, LinkSettings)> =
                 course.iter().filter_map(|(time, setting)| Some((*time, (*setting)?))).collect();
             let lines = lines(&course, *planned);
             if !lines.is_empty() {
@@ -228,13 +228,13 @@ impl Knobs {
     }
 }
 
-fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -> String {
+fn lines(course: &[(Time, LinkSettings)], [delay_planned, loss_planned]: [bool; 2]) -> String {
     let mut lines = String::new();
     let mut add = |line: String| {
         lines += &line;
         lines.push('\n');
     };
-    let rate = |setting: &Setting| setting.bps.unwrap_or(0);
+    let rate = |setting: &LinkSettings| setting.bps.unwrap_or(0);
     if let Some(plan) =
         plan(
             course,
@@ -251,7 +251,7 @@ fn lines(course: &[(Time, Setting)], [delay_planned, loss_planned]: [bool; 2]) -
         let mark = if delay_planned { "# the scenario has its own: " } else { "" };
         add(format!("{mark}delay_plan = \"{plan}\""));
     }
-    let percent = |setting: &Setting| setting.loss.map(|loss| loss * 100.0);
+    let percent = |setting: &LinkSettings| setting.loss.map(|loss| loss * 100.0);
     let shown = |loss: Option<f64>| format!("{} %", loss.unwrap_or(0.0));
     if let Some(plan) = plan(course, percent, shown) {
         add("channel = \"none\"".to_owned());
@@ -267,8 +267,8 @@ const FOR_EVER: &str = "1000000 s";
 
 /// `10 Mbit/s for 3.2 s, 5 Mbit/s for 1000000 s`; `None` without changes.
 fn plan<V: PartialEq + Copy, S: Display>(
-    course: &[(Time, Setting)],
-    of: impl Fn(&Setting) -> V,
+    course: &[(Time, LinkSettings)],
+    of: impl Fn(&LinkSettings) -> V,
     shown: impl Fn(V) -> S,
 ) -> Option<String> {
     let mut steps: Vec<(Time, V)> = Vec::new();
@@ -299,14 +299,14 @@ mod tests {
 
     #[test]
     fn words_are_read_and_what_is_none_is_refused() {
-        let rate = |bps| Change { bps: Some(bps), ..Change::default() };
+        let rate = |bps| LinkChange { bps: Some(bps), ..LinkChange::default() };
         assert_eq!(parse("rate=5Mbit/s"), Ok(Word::Set(rate(5_000_000), None)));
         assert_eq!(parse("rate=0@up"), Ok(Word::Set(rate(0), Some(End::Server))));
         assert_eq!(parse("rate=0 kbit/s"), Ok(Word::Set(rate(0), None)));
         assert_eq!(parse("@down"), Ok(Word::Direction(End::Client)));
-        let delay = Change { delay: Some(Duration::from_millis(40)), ..Change::default() };
+        let delay = LinkChange { delay: Some(Duration::from_millis(40)), ..LinkChange::default() };
         assert_eq!(parse("delay=40ms@down"), Ok(Word::Set(delay, Some(End::Client))));
-        let loss = Change { loss: Some(0.01), ..Change::default() };
+        let loss = LinkChange { loss: Some(0.01), ..LinkChange::default() };
         assert_eq!(parse("loss=1%"), Ok(Word::Set(loss, None)));
         for wrong in
             ["rate", "rate=", "rate=fast", "speed=1", "loss=2", "delay=1e9s", "rate=1Mbit/s@side", "@"]
@@ -318,9 +318,9 @@ mod tests {
     #[test]
     fn changes_are_plans_that_a_scenario_takes() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
-        let first = Setting { bps: Some(10_000_000), delay: Duration::from_millis(10), loss: Some(0.0) };
-        let second = Setting { bps: Some(0), ..first };
-        let third = Setting { bps: Some(400_000), delay: Duration::from_millis(40), loss: Some(0.02) };
+        let first = LinkSettings { bps: Some(10_000_000), delay: Duration::from_millis(10), loss: Some(0.0) };
+        let second = LinkSettings { bps: Some(0), ..first };
+        let third = LinkSettings { bps: Some(400_000), delay: Duration::from_millis(40), loss: Some(0.02) };
         let course = [(at(0), first), (at(3210), second), (at(4000), third)];
         let lines = lines(&course, [false; 2]);
         assert_eq!(

@@ -3,18 +3,18 @@
 //! Without changes, results equal those of a [`crate::Link`] of the same configuration. Fates are decided when the last
 //! bit is sent: a change affects waiting packets and the rest of the current one, not packets already sent.
 
-use crate::admission::{Admission, State, Verdict};
-use crate::arq::{self, Arq, Carried};
-use crate::change::{Change, Fixed, Setting};
-use crate::channel::{self, Air, Channel};
+use crate::admission::{Admission, ArrivalState, Verdict};
+use crate::arq::{self, Arq, ArqOutcome};
+use crate::change::{ChangeRefused, LinkChange, LinkSettings};
+use crate::channel::{self, Channel, Transmission};
 use crate::element::{Element, Output, lacks};
-use crate::propagation::Extra;
+use crate::propagation::VariableDelay;
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_wire::{Backlog, LossReason, Packet};
 use std::collections::VecDeque;
 
-pub(crate) struct Changing {
-    parts: Parts,
+pub(crate) struct AdjustableLink {
+    parts: AdjustableParts,
     bps: u64,
     waiting: VecDeque<Packet>,
     bytes: u64,
@@ -23,12 +23,12 @@ pub(crate) struct Changing {
     held_until: Time,
     keeps_order: bool,
     last_arrival: Time,
-    tells_trouble: bool,
+    reports_failures: bool,
 }
 
-pub(crate) struct Parts {
+pub(crate) struct AdjustableParts {
     pub(crate) delay: Duration,
-    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) variable_delay: Option<Box<VariableDelay>>,
     pub(crate) admission: Box<dyn Admission>,
     pub(crate) channel: Box<dyn Channel>,
     pub(crate) arq: Box<dyn Arq>,
@@ -45,11 +45,11 @@ struct Sending {
 
 const NANOS: u128 = 1_000_000_000;
 
-impl Changing {
-    pub(crate) fn new(rate: Rate, parts: Parts) -> Changing {
-        Changing {
+impl AdjustableLink {
+    pub(crate) fn new(rate: Rate, parts: AdjustableParts) -> AdjustableLink {
+        AdjustableLink {
             keeps_order: parts.arq.keeps_order()
-                && !parts.extra.as_ref().is_some_and(|extra| extra.reorders()),
+                && !parts.variable_delay.as_ref().is_some_and(|variable_delay| variable_delay.reorders()),
             parts,
             bps: rate.bps(),
             waiting: VecDeque::new(),
@@ -57,7 +57,7 @@ impl Changing {
             sending: None,
             held_until: Time::ZERO,
             last_arrival: Time::ZERO,
-            tells_trouble: false,
+            reports_failures: false,
         }
     }
 
@@ -70,7 +70,7 @@ impl Changing {
     }
 
     /// Advances transmissions to `now`.
-    fn catch_up(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn advance(&mut self, now: Time, out: &mut Vec<Output>) {
         loop {
             if self.sending.as_ref().is_some_and(|sending| sending.ends > now) {
                 return;
@@ -95,38 +95,43 @@ impl Changing {
 
     fn send(&mut self, sending: &Sending, out: &mut Vec<Output>) {
         let Sending { packet, begins, ends, .. } = *sending;
-        let air =
-            Air { start: begins, end: ends, bytes: packet.wire_bytes, priority: packet.priority, attempt: 0 };
-        let carried = arq::carry(&air, &mut *self.parts.channel, &mut *self.parts.arq);
-        self.held_until = ends + carried.holds;
-        if self.tells_trouble && carried != Carried::AT_ONCE {
-            out.push(Output::Troubled { packet, trouble: carried.trouble(ends) });
+        let transmission = Transmission {
+            start: begins,
+            end: ends,
+            bytes: packet.wire_bytes,
+            priority: packet.priority,
+            attempt: 0,
+        };
+        let outcome = arq::transmit(&transmission, &mut *self.parts.channel, &mut *self.parts.arq);
+        self.held_until = ends + outcome.occupancy;
+        if self.reports_failures && outcome != ArqOutcome::FIRST_TRY {
+            out.push(Output::TransmissionFailed { packet, failures: outcome.failures(ends) });
         }
-        let mut at = ends + carried.late + self.parts.delay;
-        if let Some(extra) = &mut self.parts.extra {
-            at += extra.late(ends);
+        let mut at = ends + outcome.delay + self.parts.delay;
+        if let Some(variable_delay) = &mut self.parts.variable_delay {
+            at += variable_delay.delay(ends);
         }
         if self.keeps_order {
             at = at.max(self.last_arrival);
             self.last_arrival = at;
         }
-        out.push(if carried.delivered {
+        out.push(if outcome.is_delivered {
             Output::Arrives { packet, at }
         } else {
-            let readable = carried.is_readable(&air, &*self.parts.channel);
+            let readable = outcome.is_readable(&transmission, &*self.parts.channel);
             Output::Lost { packet, at, reason: LossReason::Channel, readable }
         });
     }
 }
 
-impl Element for Changing {
+impl Element for AdjustableLink {
     fn handle_packet(&mut self, now: Time, mut packet: Packet, out: &mut Vec<Output>) {
-        self.catch_up(now, out);
+        self.advance(now, out);
         let busy = self.sending.is_some() || self.held_until > now;
         let idle = if busy { Duration::ZERO } else { now.since(self.held_until) };
-        let queue = State { backlog: self.backlog(now), idle };
+        let queue = ArrivalState { backlog: self.backlog(now), idle };
         if let Verdict::Drop(reason) = self.parts.admission.admit(now, &mut packet, &queue) {
-            out.push(Output::gone(packet, now, reason));
+            out.push(Output::lost(packet, now, reason));
             return;
         }
         if busy {
@@ -138,7 +143,7 @@ impl Element for Changing {
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.catch_up(now, out);
+        self.advance(now, out);
     }
 
     fn poll_timeout(&self) -> Time {
@@ -149,8 +154,8 @@ impl Element for Changing {
         }
     }
 
-    fn tell_trouble(&mut self) -> bool {
-        self.tells_trouble = true;
+    fn report_failures(&mut self) -> bool {
+        self.reports_failures = true;
         true
     }
 
@@ -165,28 +170,32 @@ impl Element for Changing {
     fn draws(&self) -> bool {
         self.parts.admission.draws()
             || self.parts.channel.draws()
-            || self.parts.extra.as_ref().is_some_and(|extra| extra.draws())
+            || self.parts.variable_delay.as_ref().is_some_and(|variable_delay| variable_delay.draws())
     }
 
     fn average(&self) -> Option<f64> {
         self.parts.admission.average()
     }
 
-    fn setting(&self) -> Option<Setting> {
-        Some(Setting { bps: Some(self.bps), delay: self.parts.delay, loss: self.parts.channel.share() })
+    fn settings(&self) -> Option<LinkSettings> {
+        Some(LinkSettings {
+            bps: Some(self.bps),
+            delay: self.parts.delay,
+            loss: self.parts.channel.loss_probability(),
+        })
     }
 
-    fn refuses(&self, change: &Change) -> Option<Fixed> {
-        channel::refuses(&*self.parts.channel, change)
+    fn refusal(&self, change: &LinkChange) -> Option<ChangeRefused> {
+        channel::refusal(&*self.parts.channel, change)
     }
 
-    fn change(&mut self, now: Time, change: &Change, out: &mut Vec<Output>) {
-        self.catch_up(now, out);
+    fn change(&mut self, now: Time, change: &LinkChange, out: &mut Vec<Output>) {
+        self.advance(now, out);
         if let Some(delay) = change.delay {
             self.parts.delay = delay;
         }
         if let Some(share) = change.loss {
-            self.parts.channel.set_share(share);
+            self.parts.channel.set_loss_probability(share);
         }
         let Some(bps) = change.bps else { return };
         let before = std::mem::replace(&mut self.bps, bps);
@@ -198,7 +207,7 @@ impl Element for Changing {
         }
     }
 
-    fn wait(&mut self, now: Time) -> Option<Duration> {
+    fn queueing_delay(&mut self, now: Time) -> Option<Duration> {
         let free = self.sending.as_ref().map_or(Time::ZERO, |sending| sending.ends).max(self.held_until);
         if free == Time::NEVER || self.bps == 0 {
             return None;
@@ -206,5 +215,5 @@ impl Element for Changing {
         Some(free.since(now) + Rate::from_bps(self.bps).time_for(self.bytes))
     }
 
-    lacks!(copies, passing, peer, pdus);
+    lacks!(copies, bypass, peer, pdus);
 }

@@ -1,6 +1,6 @@
 //! Packets in front of a link layer that is an element, with either kind of queue.
 
-use crate::admission::{Admission, State, Verdict};
+use crate::admission::{Admission, ArrivalState, Verdict};
 use crate::discipline::Discipline;
 use crate::element::Output;
 use crate::queue::{Dropped, Queue};
@@ -8,23 +8,23 @@ use lasthop_base::{Duration, Time};
 use lasthop_wire::{Backlog, Packet};
 use std::collections::VecDeque;
 
-pub(crate) struct Store {
-    kind: Kind,
+pub(crate) struct LinkQueue {
+    kind: QueueKind,
     dropped: Dropped,
 }
 
-enum Kind {
+enum QueueKind {
     Fifo { admission: Box<dyn Admission>, packets: VecDeque<Packet>, bytes: u64 },
     Scheduled(Box<dyn Queue>),
 }
 
-impl Store {
-    pub(crate) fn new(queue: Discipline) -> Store {
+impl LinkQueue {
+    pub(crate) fn new(queue: Discipline) -> LinkQueue {
         let kind = match queue {
-            Discipline::Fifo(admission) => Kind::Fifo { admission, packets: VecDeque::new(), bytes: 0 },
-            Discipline::Scheduled(queue) => Kind::Scheduled(queue),
+            Discipline::Fifo(admission) => QueueKind::Fifo { admission, packets: VecDeque::new(), bytes: 0 },
+            Discipline::Scheduled(queue) => QueueKind::Scheduled(queue),
         };
-        Store { kind, dropped: Dropped::new() }
+        LinkQueue { kind, dropped: Dropped::new() }
     }
 
     /// Admits or drops a packet; `busy`: a transmission is in progress, `idle`: time without one.
@@ -37,60 +37,60 @@ impl Store {
         out: &mut Vec<Output>,
     ) {
         match &mut self.kind {
-            Kind::Fifo { admission, packets, bytes } => {
+            QueueKind::Fifo { admission, packets, bytes } => {
                 let waiting = packets.len() as u32;
                 let backlog = Backlog { waiting, in_service: busy, bytes: *bytes };
-                match admission.admit(now, &mut packet, &State { backlog, idle }) {
+                match admission.admit(now, &mut packet, &ArrivalState { backlog, idle }) {
                     Verdict::Admit => {
                         *bytes += u64::from(packet.wire_bytes);
                         packets.push_back(packet);
                     }
-                    Verdict::Drop(reason) => out.push(Output::gone(packet, now, reason)),
+                    Verdict::Drop(reason) => out.push(Output::lost(packet, now, reason)),
                 }
             }
-            Kind::Scheduled(queue) => queue.enqueue(now, packet, &mut self.dropped),
+            QueueKind::Scheduled(queue) => queue.enqueue(now, packet, &mut self.dropped),
         }
-        self.tell(now, out);
+        self.report_drops(now, out);
     }
 
     pub(crate) fn pop(&mut self, now: Time, out: &mut Vec<Output>) -> Option<Packet> {
         let packet = match &mut self.kind {
-            Kind::Fifo { packets, bytes, .. } => {
+            QueueKind::Fifo { packets, bytes, .. } => {
                 let packet = packets.pop_front();
                 *bytes -= packet.map_or(0, |packet| u64::from(packet.wire_bytes));
                 packet
             }
-            Kind::Scheduled(queue) => queue.dequeue(now, &mut self.dropped),
+            QueueKind::Scheduled(queue) => queue.dequeue(now, &mut self.dropped),
         };
-        self.tell(now, out);
+        self.report_drops(now, out);
         packet
     }
 
     /// Time of the next `pop` after one without packet.
     pub(crate) fn ready_at(&self, now: Time) -> Time {
         match &self.kind {
-            Kind::Fifo { .. } => Time::NEVER,
-            Kind::Scheduled(queue) => queue.ready_at(now),
+            QueueKind::Fifo { .. } => Time::NEVER,
+            QueueKind::Scheduled(queue) => queue.ready_at(now),
         }
     }
 
     pub(crate) fn backlog(&self) -> Backlog {
         match &self.kind {
-            Kind::Fifo { packets, bytes, .. } => {
+            QueueKind::Fifo { packets, bytes, .. } => {
                 Backlog { waiting: packets.len() as u32, in_service: false, bytes: *bytes }
             }
-            Kind::Scheduled(queue) => queue.backlog(),
+            QueueKind::Scheduled(queue) => queue.backlog(),
         }
     }
 
     pub(crate) fn average(&self) -> Option<f64> {
         match &self.kind {
-            Kind::Fifo { admission, .. } => admission.average(),
-            Kind::Scheduled(_) => None,
+            QueueKind::Fifo { admission, .. } => admission.average(),
+            QueueKind::Scheduled(_) => None,
         }
     }
 
-    fn tell(&mut self, now: Time, out: &mut Vec<Output>) {
-        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::gone(packet, now, reason)));
+    fn report_drops(&mut self, now: Time, out: &mut Vec<Output>) {
+        out.extend(self.dropped.drain(..).map(|(packet, reason)| Output::lost(packet, now, reason)));
     }
 }

@@ -5,16 +5,16 @@
 //! ours. The timeout keeps a margin. An ACK gives no sample if a byte below it waited for a recovery. The duplicate
 //! caused by a spurious retransmission triggers no further retransmission.
 
-use super::cache::{Cache, Kept, Slot};
+use super::cache::{Cache, CachedPacket, Slot};
 use super::selective::{self, Selective};
-use crate::Onward;
+use crate::Decision;
 use crate::acks::reports_duplicate;
-use crate::numbers::{distance, end_of, is_before};
+use crate::sequence::{distance, end_of, is_before};
 use lasthop_base::{Duration, Time};
 use lasthop_wire::{Flags, LossReason, Packet, Segment, Seq};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct SnoopRules {
     pub(super) cache: usize,
     pub(super) max_repeats: u32,
     pub(super) threshold: u32,
@@ -26,24 +26,24 @@ pub(crate) struct Rules {
 }
 
 /// Retransmissions that duplicate ACKs can trigger; further duplicates pass to the sender.
-const REPEATS_BY_DUPLICATES: u32 = 2;
+const MAX_BY_DUPLICATES: u32 = 2;
 /// Smoothed round trip and its variation before the first sample (ns-2).
 const START: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(250));
 
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct SnoopFlow {
     cache: Cache,
     /// Last new ACK, as received; `None`: everything is forwarded.
     last: Option<Packet>,
     /// End of the highest data seen.
     highest: Option<Seq>,
     /// Window and ECE of the last ACK forwarded.
-    told: (u16, bool),
+    advertised: (u16, bool),
     duplicates: u32,
     /// Duplicates still expected for a locally recovered loss.
-    expected: u32,
+    expected_duplicates: u32,
     /// Duplicates expected from spurious retransmissions of data acknowledged since.
-    echoes: u32,
+    spurious_duplicates: u32,
     rtt: Option<(Duration, Duration)>,
     limits: Limits,
     timer: Time,
@@ -56,16 +56,16 @@ pub(super) struct Limits {
     pub(super) margin: Duration,
 }
 
-impl Watched {
-    pub(super) fn new(limits: Limits) -> Watched {
-        Watched {
+impl SnoopFlow {
+    pub(super) fn new(limits: Limits) -> SnoopFlow {
+        SnoopFlow {
             cache: Cache::default(),
             last: None,
             highest: None,
-            told: (0, false),
+            advertised: (0, false),
             duplicates: 0,
-            expected: 0,
-            echoes: 0,
+            expected_duplicates: 0,
+            spurious_duplicates: 0,
             rtt: None,
             limits,
             timer: Time::NEVER,
@@ -75,11 +75,14 @@ impl Watched {
     /// Resets all but the round-trip estimate.
     pub(super) fn reset(&mut self) {
         self.cache.clear();
-        *self =
-            Watched { cache: std::mem::take(&mut self.cache), rtt: self.rtt, ..Watched::new(self.limits) };
+        *self = SnoopFlow {
+            cache: std::mem::take(&mut self.cache),
+            rtt: self.rtt,
+            ..SnoopFlow::new(self.limits)
+        };
     }
 
-    pub(super) fn kept_bytes(&self) -> u64 {
+    pub(super) fn cached_bytes(&self) -> u64 {
         self.cache.bytes()
     }
 
@@ -92,13 +95,13 @@ impl Watched {
     }
 
     /// Handles a data packet; returns whether to forward it.
-    pub(super) fn data(
+    pub(super) fn on_data(
         &mut self,
         now: Time,
-        rules: &Rules,
+        rules: &SnoopRules,
         packet: &Packet,
         segment: &Segment,
-        out: &mut Vec<Onward>,
+        out: &mut Vec<Decision>,
     ) -> bool {
         if segment.flags.has(Flags::SYN) {
             self.reset();
@@ -112,23 +115,30 @@ impl Watched {
         if !is_before(last, end) {
             // The mobile has this data: its ACK must have been lost.
             if let (true, Some(ack)) = (rules.answers, self.last) {
-                out.extend([Onward::Again(ack), Onward::Dropped(*packet, LossReason::Suppressed)]);
+                out.extend([Decision::Retransmit(ack), Decision::Drop(*packet, LossReason::Suppressed)]);
                 return false;
             }
             return true;
         }
         match self.cache.slot(segment.seq) {
-            Slot::Taken(place) => {
-                let kept = self.cache.at_mut(place);
-                *kept = Kept { packet: *packet, end, sent_at: now, repeats: 0, again: true, ..*kept };
-                self.restart(now, rules);
+            Slot::Taken(index) => {
+                let cached = self.cache.at_mut(index);
+                *cached = CachedPacket {
+                    packet: *packet,
+                    end,
+                    sent_at: now,
+                    retransmissions: 0,
+                    is_sender_retransmission: true,
+                    ..*cached
+                };
+                self.restart_timer(now, rules);
             }
-            Slot::Free(place) if self.cache.len() < rules.cache => {
+            Slot::Free(index) if self.cache.len() < rules.cache => {
                 let is_new = self.highest.is_none_or(|highest| !is_before(segment.seq, highest));
                 // Late data was lost before the station: SACK senders fill more holes than the first.
-                self.cache.insert(place, now, *packet, !is_new);
-                if place == 0 {
-                    self.restart(now, rules);
+                self.cache.insert(index, now, *packet, !is_new);
+                if index == 0 {
+                    self.restart_timer(now, rules);
                 }
             }
             Slot::Free(_) => {}
@@ -140,147 +150,155 @@ impl Watched {
     }
 
     /// Handles a drop in the link's queue: congestion, which the sender must see.
-    pub(super) fn refused(&mut self, now: Time, rules: &Rules, seq: Seq) {
+    pub(super) fn on_queue_drop(&mut self, now: Time, rules: &SnoopRules, seq: Seq) {
         let was_first = self.cache.first().is_some_and(|first| first.seq == seq);
-        self.cache.forget(seq);
+        self.cache.remove(seq);
         if was_first {
-            self.restart(now, rules);
+            self.restart_timer(now, rules);
         }
     }
 
     /// Handles an ACK of the mobile; returns whether to forward it.
-    pub(super) fn acknowledge(
+    pub(super) fn on_ack(
         &mut self,
         now: Time,
-        rules: &Rules,
+        rules: &SnoopRules,
         packet: &Packet,
         segment: &Segment,
-        out: &mut Vec<Onward>,
+        out: &mut Vec<Decision>,
     ) -> bool {
         let step = self.last_ack().map_or(1, |last| distance(last, segment.ack));
-        let goes_on = match step {
+        let is_forwarded = match step {
             1.. => {
                 self.advance(now, rules, segment.ack, out);
                 self.last = Some(*packet);
-                self.restart(now, rules);
+                self.restart_timer(now, rules);
                 if let Some(selective) = rules.selective.filter(|_| !segment.sack.is_empty()) {
                     // The ACK reports further holes, and the sender needs its number.
-                    self.fill(now, rules, selective, segment, out);
+                    self.retransmit_holes(now, rules, selective, segment, out);
                 }
                 true
             }
             0 if self.is_duplicate(segment) => match rules.selective.filter(|_| !segment.sack.is_empty()) {
-                Some(selective) => self.fill(now, rules, selective, segment, out),
-                None => self.duplicate(now, rules, segment.ack, out),
+                Some(selective) => self.retransmit_holes(now, rules, selective, segment, out),
+                None => self.on_duplicate(now, rules, segment.ack, out),
             },
             0 => true,
             _ => !(rules.drops_old && segment.is_pure_ack()),
         };
-        if goes_on {
-            self.told = (segment.window, segment.flags.has(Flags::ECE))
+        if is_forwarded {
+            self.advertised = (segment.window, segment.flags.has(Flags::ECE))
         } else {
-            out.push(Onward::Dropped(*packet, LossReason::Suppressed))
+            out.push(Decision::Drop(*packet, LossReason::Suppressed))
         }
-        goes_on
+        is_forwarded
     }
 
     /// Whether the ACK only reports out-of-order data (RFC 5681 §2). A new ECN echo or a D-SACK concerns the sender.
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.is_pure_ack()
-            && (segment.window, segment.flags.has(Flags::ECE)) == self.told
+            && (segment.window, segment.flags.has(Flags::ECE)) == self.advertised
             && !reports_duplicate(segment)
             && self.highest.is_some_and(|highest| is_before(segment.ack, highest))
     }
 
-    fn advance(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) {
-        (self.duplicates, self.expected, self.echoes) = (0, 0, 0);
+    fn advance(&mut self, now: Time, rules: &SnoopRules, ack: Seq, out: &mut Vec<Decision>) {
+        (self.duplicates, self.expected_duplicates, self.spurious_duplicates) = (0, 0, 0);
         let Some((newest, once)) = self.cache.acknowledge(self.last_ack(), ack) else { return };
-        self.echoes = newest.repeats.saturating_sub(1);
+        self.spurious_duplicates = newest.retransmissions.saturating_sub(1);
         // Samples that include a recovery would lengthen the timeout and delay the next recovery.
         if once {
             self.sample(now.since(newest.sent_at));
         }
-        let shows_next = rules.chases
-            && newest.repeats > 0
+        let shows_next_hole = rules.chases
+            && newest.retransmissions > 0
             && self.cache.first().is_some_and(|first| {
-                first.has(ack) && first.repeats == 0 && !first.again && first.sent_at < newest.sent_at
+                first.contains(ack)
+                    && first.retransmissions == 0
+                    && !first.is_sender_retransmission
+                    && first.sent_at < newest.sent_at
             });
-        if shows_next {
+        if shows_next_hole {
             // The hole was sent before the retransmission that arrived, so it is lost too; later packets are still in
             // flight.
             self.duplicates = rules.threshold;
-            self.expected = self.cache.sent_since(newest.sent_at) as u32;
-            self.repeat(now, out);
+            self.expected_duplicates = self.cache.sent_since(newest.sent_at) as u32;
+            self.retransmit_first(now, out);
         }
     }
 
-    fn duplicate(&mut self, now: Time, rules: &Rules, ack: Seq, out: &mut Vec<Onward>) -> bool {
+    fn on_duplicate(&mut self, now: Time, rules: &SnoopRules, ack: Seq, out: &mut Vec<Decision>) -> bool {
         let Some(first) = self.cache.first() else { return true };
-        if !first.has(ack) || first.again {
+        if !first.contains(ack) || first.is_sender_retransmission {
             return true;
         }
-        if self.echoes > 0 {
-            self.echoes -= 1;
+        if self.spurious_duplicates > 0 {
+            self.spurious_duplicates -= 1;
             return false;
         }
-        let repeats = first.repeats;
+        let retransmissions = first.retransmissions;
         self.duplicates += 1;
         if self.duplicates < rules.threshold {
             return true;
         }
         if self.duplicates > rules.threshold {
-            if self.expected > 0 {
-                self.expected -= 1;
+            if self.expected_duplicates > 0 {
+                self.expected_duplicates -= 1;
                 return false;
             }
-            if repeats >= REPEATS_BY_DUPLICATES {
+            if retransmissions >= MAX_BY_DUPLICATES {
                 return true;
             }
         }
         // Each packet behind the lost one causes a duplicate.
         let behind = self.cache.len() as u32 - 1;
-        self.expected = behind.saturating_sub(self.duplicates);
-        self.repeat(now, out);
-        self.restart(now, rules);
+        self.expected_duplicates = behind.saturating_sub(self.duplicates);
+        self.retransmit_first(now, out);
+        self.restart_timer(now, rules);
         false
     }
 
     /// Retransmits the holes shown by SACK blocks; returns false if the sender has to retransmit some of them.
-    fn fill(
+    fn retransmit_holes(
         &mut self,
         now: Time,
-        rules: &Rules,
+        rules: &SnoopRules,
         selective: Selective,
         segment: &Segment,
-        out: &mut Vec<Onward>,
+        out: &mut Vec<Decision>,
     ) -> bool {
         let smoothed = self.rtt.map_or(START.0, |(smoothed, _)| smoothed);
         let wait = smoothed * u64::from(selective.resend_after);
-        let filled =
-            selective::fill(&mut self.cache, now, segment, (selective.gap, wait, rules.max_repeats), out);
-        self.restart(now, rules);
+        let filled = selective::retransmit_holes(
+            &mut self.cache,
+            now,
+            segment,
+            (selective.gap, wait, rules.max_repeats),
+            out,
+        );
+        self.restart_timer(now, rules);
         !filled
     }
 
-    pub(super) fn expire(&mut self, now: Time, rules: &Rules, out: &mut Vec<Onward>) {
+    pub(super) fn on_timeout(&mut self, now: Time, rules: &SnoopRules, out: &mut Vec<Decision>) {
         if self.timer <= now {
-            self.repeat(now, out);
-            self.restart(now, rules);
+            self.retransmit_first(now, out);
+            self.restart_timer(now, rules);
         }
     }
 
-    fn repeat(&mut self, now: Time, out: &mut Vec<Onward>) {
+    fn retransmit_first(&mut self, now: Time, out: &mut Vec<Decision>) {
         if let Some(first) = self.cache.first_mut() {
             first.sent_at = now;
-            first.repeats += 1;
-            out.push(Onward::Again(first.packet));
+            first.retransmissions += 1;
+            out.push(Decision::Retransmit(first.packet));
         }
     }
 
     /// Restarts the timer if the mobile awaits the first packet.
-    fn restart(&mut self, now: Time, rules: &Rules) {
+    fn restart_timer(&mut self, now: Time, rules: &SnoopRules) {
         let is_awaited = match (self.cache.first(), self.last_ack()) {
-            (Some(first), Some(ack)) => first.has(ack) && first.repeats < rules.max_repeats,
+            (Some(first), Some(ack)) => first.contains(ack) && first.retransmissions < rules.max_repeats,
             _ => false,
         };
         self.timer = if is_awaited { now + self.timeout() } else { Time::NEVER };
@@ -296,11 +314,11 @@ impl Watched {
         self.rtt = Some(match self.rtt {
             None => (rtt, rtt.divided_by(2)),
             Some((smoothed, variation)) => {
-                let off = smoothed.abs_diff(rtt);
+                let deviation = smoothed.abs_diff(rtt);
                 let part = |old: Duration, new: Duration, of: u64| {
                     Duration::from_nanos(((of - 1) * old.as_nanos() + new.as_nanos()) / of)
                 };
-                (part(smoothed, rtt, 8), part(variation, off, 4))
+                (part(smoothed, rtt, 8), part(variation, deviation, 4))
             }
         });
     }

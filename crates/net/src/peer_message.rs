@@ -13,47 +13,47 @@ pub struct Status {
 
 /// Message of an element to the other direction of its link, or to or from the shared [medium](crate::arq::Medium).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Across {
+pub enum PeerMessage {
     /// Send this report with the next transmission.
-    Send(Status),
+    SendStatus(Status),
     /// A report for the other direction will arrive.
-    Arrives {
+    StatusArrives {
         /// The report.
         status: Status,
         /// Time of arrival.
         at: Time,
     },
     /// A report for the other direction was destroyed.
-    Lost(Status),
+    StatusLost(Status),
     /// Message between a direction and its shared medium.
-    Air {
+    Medium {
         /// Index of the direction among the medium's members.
         member: u32,
         /// The message.
-        word: Word,
+        message: MediumMessage,
     },
 }
 
 /// Message between a direction and the medium that it shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum MediumMessage {
     /// To a direction, once: announces its index.
     Joined,
     /// From a direction with data to send.
-    Wants,
+    HasData,
     /// To a direction: transmit now.
-    Begin,
-    /// From a direction after `Begin`: the medium is busy until this time, ACK included.
-    Takes(Time),
-    /// From a direction after `Begin`, if no data is left.
-    Nothing,
+    Transmit,
+    /// From a direction after `Transmit`: the medium is busy until this time, ACK included.
+    Occupies(Time),
+    /// From a direction after `Transmit`, if no data is left.
+    NoData,
     /// To a direction that began: others began at the same time.
-    Collides,
+    Collision,
     /// From a direction: its transmission is over.
     Done {
         /// Whether a frame was acknowledged or discarded.
         is_settled: bool,
         /// Whether more data waits.
-        wants: bool,
+        has_data: bool,
     },
 }

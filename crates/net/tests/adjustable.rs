@@ -1,8 +1,8 @@
 //! A direction that can change equals a link while nothing changes, and equals a plan after changes.
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_net::service::{Plan, Service};
-use lasthop_net::{Change, Config, Line, Output, Passage, admission, arq, channel, queue};
+use lasthop_net::service::{RatePlan, Service};
+use lasthop_net::{Config, LinkChange, LinkDirection, Output, Passage, admission, arq, channel, queue};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Packet, Priority};
 use std::sync::Arc;
 
@@ -29,7 +29,9 @@ type Fates = Vec<(u64, Time, Option<LossReason>, Ecn)>;
 
 fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
     let streams = || Stream::named(7, "channel");
-    let Line::Link(mut link) = Line::in_link(config, streams(), streams()) else { panic!("a link") };
+    let LinkDirection::Link(mut link) = LinkDirection::in_link(config, streams(), streams()) else {
+        panic!("a link")
+    };
     let fates = arrivals.iter().enumerate().map(|(number, (now, bytes))| {
         let mut packet = packet(number as u64, *bytes);
         match link.carry(*now, &mut packet) {
@@ -41,12 +43,12 @@ fn by_link(config: &Config, arrivals: &[(Time, u32)]) -> Fates {
 }
 
 /// With changes, each at its time, before the packets of that time.
-fn changing(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, Change)]) -> Fates {
+fn by_adjustable_link(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, LinkChange)]) -> Fates {
     let streams = || Stream::named(7, "channel");
-    let mut line = Line::changing(config, streams(), streams());
+    let mut line = LinkDirection::adjustable(config, streams(), streams());
     let mut out = Vec::new();
-    let run = |line: &mut Line, until: Time, out: &mut Vec<Output>| {
-        let Line::Element(element) = line else { panic!("an element") };
+    let run = |line: &mut LinkDirection, until: Time, out: &mut Vec<Output>| {
+        let LinkDirection::Element(element) = line else { panic!("an element") };
         while element.poll_timeout() <= until && element.poll_timeout() < Time::NEVER {
             element.handle_timeout(element.poll_timeout(), out);
         }
@@ -55,11 +57,11 @@ fn changing(config: &Config, arrivals: &[(Time, u32)], changes: &[(Time, Change)
     for (number, (now, bytes)) in arrivals.iter().enumerate() {
         while let Some((at, change)) = changes.next_if(|(at, _)| at <= now) {
             run(&mut line, *at, &mut out);
-            assert_eq!(line.refuses(change), None);
+            assert_eq!(line.refusal(change), None);
             line.change(*at, change, &mut out);
         }
         run(&mut line, *now, &mut out);
-        let Line::Element(element) = &mut line else { panic!("an element") };
+        let LinkDirection::Element(element) = &mut line else { panic!("an element") };
         element.handle_packet(*now, packet(number as u64, *bytes), &mut out);
     }
     for (at, change) in changes {
@@ -112,7 +114,7 @@ fn unchanged_it_is_a_link() {
                 fate.3 == Ecn::Ce || fate.2.is_some_and(|reason| reason != LossReason::Channel)
             };
             assert!(link.iter().any(is_felt), "{mode}, {queue}");
-            assert_eq!(link, changing(&config, &arrivals, &[]), "{mode}, {queue}");
+            assert_eq!(link, by_adjustable_link(&config, &arrivals, &[]), "{mode}, {queue}");
         }
     }
 }
@@ -124,11 +126,11 @@ fn a_rate_that_is_set_is_a_plans() {
     let mut config = wire(2_000_000);
     config.queue.values.set("packets", Value::Count(20));
     let arrivals = arrivals(5000, 0.004);
-    let rate = |bps| Change { bps: Some(bps), ..Change::default() };
+    let rate = |bps| LinkChange { bps: Some(bps), ..LinkChange::default() };
     let changes = [(secs(3.0), rate(400_000)), (secs(7.0), rate(0)), (secs(7.5), rate(10_000_000))];
-    let set = changing(&config, &arrivals, &changes);
+    let set = by_adjustable_link(&config, &arrivals, &changes);
     let plan = "2 Mbit/s for 3 s, 400 kbit/s for 4 s, 0 bit/s for 500 ms, 10 Mbit/s for 1000 s";
-    config.service = Service::Plan(Arc::new(Plan::parse(plan).unwrap()));
+    config.service = Service::Plan(Arc::new(RatePlan::parse(plan).unwrap()));
     let planned = by_link(&config, &arrivals);
     let lost = planned.iter().filter(|fate| fate.2.is_some()).count();
     assert!(lost > 100 && lost < 2000, "{lost}");
@@ -148,8 +150,8 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
     let config = wire(1_000_000);
     let at = |millis: u64| Time::ZERO + Duration::from_millis(millis);
     let arrivals: Vec<(Time, u32)> = (0..10).map(|n| (at(100 * n), 1000)).collect();
-    let delay = |millis| Change { delay: Some(Duration::from_millis(millis)), ..Change::default() };
-    let fates = changing(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
+    let delay = |millis| LinkChange { delay: Some(Duration::from_millis(millis)), ..LinkChange::default() };
+    let fates = by_adjustable_link(&config, &arrivals, &[(at(250), delay(300)), (at(550), delay(10))]);
     let times: Vec<Time> = fates.iter().map(|fate| fate.1).collect();
     // 18 ms until 250 ms, then 308 ms; from 550 ms on nothing overtakes the arrival at 808.
     let expected = [18, 118, 218, 608, 708, 808, 808, 808, 818, 918].map(at);
@@ -158,10 +160,11 @@ fn a_delay_that_is_set_keeps_packets_in_order() {
 
 #[test]
 fn losses_that_are_set_come_as_often() {
-    let loss = |share| Change { loss: Some(share), ..Change::default() };
+    let loss = |share| LinkChange { loss: Some(share), ..LinkChange::default() };
     let at = |secs: u64| Time::ZERO + Duration::from_secs(secs);
     let arrivals: Vec<(Time, u32)> = (0..40_000).map(|n| (at(0) + Duration::from_millis(n), 100)).collect();
-    let fates = changing(&wire(100_000_000), &arrivals, &[(at(10), loss(0.2)), (at(30), loss(0.0))]);
+    let fates =
+        by_adjustable_link(&wire(100_000_000), &arrivals, &[(at(10), loss(0.2)), (at(30), loss(0.0))]);
     let lost = |from: u64, until: u64| {
         let part = fates.iter().filter(|fate| (from * 1000..until * 1000).contains(&fate.0));
         part.filter(|fate| fate.2 == Some(LossReason::Channel)).count()
@@ -174,15 +177,15 @@ fn losses_that_are_set_come_as_often() {
 #[test]
 fn what_cannot_be_set_says_why() {
     let streams = || Stream::named(7, "channel");
-    let why = |config: &Config, change: Change| {
-        Line::changing(config, streams(), streams()).refuses(&change).map(|fixed| fixed.0)
+    let why = |config: &Config, change: LinkChange| {
+        LinkDirection::adjustable(config, streams(), streams()).refusal(&change).map(|fixed| fixed.0)
     };
-    let rate = Change { bps: Some(1), ..Change::default() };
-    let loss = Change { loss: Some(0.5), ..Change::default() };
-    let delay = Change { delay: Some(Duration::ZERO), ..Change::default() };
+    let rate = LinkChange { bps: Some(1), ..LinkChange::default() };
+    let loss = LinkChange { loss: Some(0.5), ..LinkChange::default() };
+    let delay = LinkChange { delay: Some(Duration::ZERO), ..LinkChange::default() };
     let mut config = wire(1_000_000);
     assert_eq!([rate, loss, delay].map(|change| why(&config, change)), [None; 3]);
-    config.service = Service::Plan(Arc::new(Plan::parse("1 Mbit/s for 1 s").unwrap()));
+    config.service = Service::Plan(Arc::new(RatePlan::parse("1 Mbit/s for 1 s").unwrap()));
     assert!(why(&config, rate).is_some_and(|why| why.contains("plan")));
     assert_eq!([loss, delay].map(|change| why(&config, change)), [None; 2]);
     config.channel = Choice::named(channel::ALL, "two_state");

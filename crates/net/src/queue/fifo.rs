@@ -12,12 +12,12 @@ pub(super) trait Front {
 }
 
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct PacketFifo {
     packets: VecDeque<(Time, Packet)>,
     bytes: u64,
 }
 
-impl Waiting {
+impl PacketFifo {
     pub(super) fn push(&mut self, now: Time, packet: Packet) {
         self.bytes += u64::from(packet.wire_bytes);
         self.packets.push_back((now, packet));
@@ -36,8 +36,8 @@ impl Waiting {
     }
 
     /// Delay of the first packet so far.
-    pub(super) fn waits(&self, now: Time) -> Duration {
-        self.packets.front().map_or(Duration::ZERO, |(came, _)| now.since(*came))
+    pub(super) fn head_delay(&self, now: Time) -> Duration {
+        self.packets.front().map_or(Duration::ZERO, |(arrived_at, _)| now.since(*arrived_at))
     }
 
     #[cfg(test)]
@@ -50,7 +50,7 @@ impl Waiting {
     }
 }
 
-impl Front for Waiting {
+impl Front for PacketFifo {
     fn pop(&mut self) -> Option<(Time, Packet)> {
         let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.1.wire_bytes);

@@ -4,7 +4,7 @@ use lasthop_base::{Duration, Time};
 
 /// Failed link-layer transmissions of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trouble {
+pub struct TransmissionFailures {
     /// Failed transmissions reported earlier.
     pub before: u32,
     /// Failed transmissions since.
@@ -15,7 +15,7 @@ pub struct Trouble {
     pub apart: Duration,
 }
 
-impl Trouble {
+impl TransmissionFailures {
     /// Time at which the failure of transmission `number` (from 1) is known: the start of the next one, even if none
     /// follows. `None` if that transmission did not fail.
     pub fn at(self, number: u32) -> Option<Time> {

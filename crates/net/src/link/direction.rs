@@ -1,0 +1,207 @@
+//! Builds a direction as a link or an element.
+
+use super::impaired::ImpairedLink;
+use super::light::TrainGate;
+use super::{Config, Link};
+use crate::adjustable::{self, AdjustableLink};
+use crate::arq::{DirectionParts, LinkLayer};
+use crate::counters::RlcCounters;
+use crate::discipline::Discipline;
+use crate::element::{Element, Output};
+use crate::failures::TransmissionFailures;
+use crate::peer_message::PeerMessage;
+use crate::propagation::{Delayed, VariableDelay};
+use crate::scheduled::ScheduledLink;
+use crate::service::Service;
+use lasthop_base::{Stream, Time};
+use lasthop_wire::{Backlog, Packet};
+
+/// One direction of a link. The discriminant comes first, next to the link's most used fields.
+#[repr(u8)]
+pub enum LinkDirection {
+    /// A packet's fate is known when it joins.
+    Link(Link),
+    /// Fates are decided later.
+    Element(Box<dyn Element>),
+}
+
+impl LinkDirection {
+    /// Builds the configured direction; `random`: the channel's stream.
+    pub fn new(config: &Config, random: Stream) -> LinkDirection {
+        let plans = Stream::named(random.clone().draw(), "plans");
+        LinkDirection::in_link(config, random, plans)
+    }
+
+    /// Builds a direction of a link whose directions draw their plans alike, from copies of `plans`.
+    pub fn in_link(config: &Config, random: Stream, plans: Stream) -> LinkDirection {
+        LinkDirection::build(config, random, plans, false)
+    }
+
+    /// Builds a direction that can [change](LinkDirection::change) at run time.
+    pub fn adjustable(config: &Config, random: Stream, plans: Stream) -> LinkDirection {
+        LinkDirection::build(config, random, plans, true)
+    }
+
+    fn build(config: &Config, random: Stream, plans: Stream, may_change: bool) -> LinkDirection {
+        let own = random.clone();
+        let unimpaired = LinkDirection::unimpaired(config, random, plans, may_change);
+        ImpairedLink::wrap(config, TrainGate::wrap(config, unimpaired), own)
+    }
+
+    /// A direction without duplicates, damage and trains.
+    fn unimpaired(config: &Config, mut random: Stream, mut plans: Stream, may_change: bool) -> LinkDirection {
+        let [rates, delays, losses] = [plans.draw(), plans.draw(), plans.draw()];
+        let service = config.service.seeded(rates);
+        let jitter = Stream::named(random.clone().draw(), "jitter");
+        let jitter = (config.jitter.build)(&config.jitter.values, jitter);
+        let variable_delay =
+            VariableDelay::new(config.delay_plan.clone().map(|plan| plan.seeded(delays)), jitter);
+        // From a copy: the channel's draws are independent of the queue's.
+        let queue = config.queue_with(random.clone());
+        match ((config.arq.build)(&config.arq.values), queue) {
+            (LinkLayer::Full(layer), queue) => {
+                let own = Stream::named(random.clone().draw(), "arq");
+                let channel = config.channel_with(random, losses);
+                let parts = DirectionParts { service, delay: config.delay, queue, channel, random: own };
+                let inner = layer.build_direction(parts);
+                LinkDirection::Element(match variable_delay {
+                    None => inner,
+                    Some(variable_delay) => Box::new(Delayed::new(inner, variable_delay)),
+                })
+            }
+            (LinkLayer::PerPacket(arq), Discipline::Scheduled(queue)) => {
+                // With such a queue, the channel's stream begins one draw later.
+                random.draw();
+                let channel = config.channel_of(random, losses, may_change);
+                let direction = ScheduledLink::new(&service, config.delay, queue, channel, arq);
+                LinkDirection::Element(Box::new(direction.with_variable_delay(variable_delay)))
+            }
+            (LinkLayer::PerPacket(arq), Discipline::Fifo(admission)) => {
+                let channel = config.channel_of(random, losses, may_change);
+                if let (Service::Rate(rate), true) = (&service, may_change) {
+                    let parts = adjustable::AdjustableParts {
+                        delay: config.delay,
+                        variable_delay,
+                        admission,
+                        channel,
+                        arq,
+                    };
+                    return LinkDirection::Element(Box::new(AdjustableLink::new(*rate, parts)));
+                }
+                LinkDirection::Link(Link::with_variable_delay(
+                    &service,
+                    config.delay,
+                    variable_delay,
+                    admission,
+                    channel,
+                    arq,
+                ))
+            }
+        }
+    }
+
+    /// Whether packets arrive in order, with fates known at joining.
+    pub fn keeps_order(&self) -> bool {
+        match self {
+            LinkDirection::Link(link) => link.keeps_order(),
+            LinkDirection::Element(_) => false,
+        }
+    }
+
+    /// Counts the backlog even behind an unlimited queue, for [`LinkDirection::backlog`].
+    pub fn track_backlog(&mut self) {
+        if let LinkDirection::Link(link) = self {
+            link.track_backlog();
+        }
+    }
+
+    /// Counters of a link layer with PDUs.
+    pub fn rlc(&self) -> Option<&RlcCounters> {
+        match self {
+            LinkDirection::Link(_) => None,
+            LinkDirection::Element(element) => element.rlc(),
+        }
+    }
+
+    /// Whether the direction draws random numbers.
+    pub fn draws(&self) -> bool {
+        match self {
+            LinkDirection::Link(link) => link.draws(),
+            LinkDirection::Element(element) => element.draws(),
+        }
+    }
+
+    /// Average queue of the admission, packets; `None` without average.
+    pub fn average(&self) -> Option<f64> {
+        match self {
+            LinkDirection::Link(link) => link.admission_gate.average(),
+            LinkDirection::Element(element) => element.average(),
+        }
+    }
+
+    /// Failed transmissions of a link's last packet ([`Link::take_failures`]). Elements output
+    /// [`Output::TransmissionFailed`].
+    pub fn take_failures(&mut self) -> Option<TransmissionFailures> {
+        match self {
+            LinkDirection::Link(link) => link.take_failures(),
+            LinkDirection::Element(_) => None,
+        }
+    }
+
+    /// Requests reports of failed transmissions from an element; a link always records them
+    /// ([`LinkDirection::take_failures`]). False if the link layer reports none.
+    pub fn report_failures(&mut self) -> bool {
+        match self {
+            LinkDirection::Link(link) => {
+                link.reports_failures = true;
+                true
+            }
+            LinkDirection::Element(element) => element.report_failures(),
+        }
+    }
+
+    /// Packets and bytes that wait at `now`.
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        match self {
+            LinkDirection::Link(link) => link.backlog(now),
+            LinkDirection::Element(element) => element.backlog(now),
+        }
+    }
+}
+
+/// Methods for an element around a link direction.
+impl LinkDirection {
+    pub(super) fn carry(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        match self {
+            LinkDirection::Link(link) => link.decide(now, packet, false, out),
+            LinkDirection::Element(element) => element.handle_packet(now, packet, out),
+        }
+    }
+
+    /// Carries a packet that bypasses queue and service. The queue is empty.
+    pub(super) fn carry_bypass(&mut self, now: Time, packet: Packet, out: &mut Vec<Output>) {
+        match self {
+            LinkDirection::Link(link) => link.decide(now, packet, true, out),
+            LinkDirection::Element(element) => element.handle_bypass(now, packet, out),
+        }
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        if let LinkDirection::Element(element) = self {
+            element.handle_timeout(now, out);
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Time {
+        match self {
+            LinkDirection::Link(_) => Time::NEVER,
+            LinkDirection::Element(element) => element.poll_timeout(),
+        }
+    }
+
+    pub(super) fn handle_peer_message(&mut self, now: Time, message: PeerMessage) {
+        if let LinkDirection::Element(element) = self {
+            element.handle_peer_message(now, message);
+        }
+    }
+}
