@@ -16,15 +16,15 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NodeAccount {
     /// Packets that arrived.
-    pub came: u64,
+    pub arrived: u64,
     /// Packets forwarded.
-    pub passed: u64,
+    pub forwarded: u64,
     /// Packets forwarded with a changed header.
     pub changed: u64,
     /// Copies of earlier packets that were sent.
     pub repeated: u64,
     /// New packets that were sent.
-    pub made: u64,
+    pub created: u64,
     /// Packets received in place of the addressed host.
     pub received: u64,
     /// Packets dropped.

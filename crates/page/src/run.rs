@@ -6,19 +6,19 @@ use crate::request::Begin;
 use crate::samples;
 use lasthop_charts::segments::{self, Segments, Taker, watched};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
+use lasthop_sim::{METRICS, Observation, Outcome, Samples, SteppedRun};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
 pub(crate) struct Run {
-    running: Running<'static>,
+    running: SteppedRun<'static>,
     scenario: Scenario,
     variant: Option<usize>,
 }
 
 impl Run {
     pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
-        let mut watch = Watch { probes: begin.samples, ..Watch::default() };
+        let mut watch = Observation { probes: begin.samples, ..Observation::default() };
         if let Some(window) = begin.segments {
             let window = segments::Window { from_s: window.from_s, to_s: window.to_s, most: window.most };
             watch.observers.push(Box::new(Taker::new(&scenario, watched(&scenario), window)));
@@ -26,7 +26,7 @@ impl Run {
         if let Some(window) = begin.hops {
             watch.observers.push(Box::new(Hops::new(window)));
         }
-        let running = Running::owning(scenario.clone(), seed, watch);
+        let running = SteppedRun::owning(scenario.clone(), seed, watch);
         Run { running, scenario, variant: begin.variant }
     }
 

@@ -1,10 +1,10 @@
 //! Builds an engine from a checked scenario.
 
 use crate::cells;
-use crate::lives::{self, Lives};
+use crate::connections::{self, ConnectionFactory};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Datagrams, OnOff, Overhead, Spacing};
-use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
+use lasthop_engine::{Engine, FlowSpec, NoEndpoint, NodeId, PipeId, Traffic};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
 use lasthop_net::queue::Hosts;
 use lasthop_net::service::Service;
@@ -20,11 +20,11 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// An engine at time zero. The name of each random stream contains its owner and purpose: its numbers depend only on
 /// the name and the seed.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
-    let mut lives = Lives::of(scenario);
-    let flows = (0..scenario.flows.len()).map(|flow| lives.flow(scenario, flow, seed));
+    let mut factory = ConnectionFactory::of(scenario);
+    let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
     let ends = || scenario.flows.iter().map(ends).collect();
-    over_links(scenario, seed, flows, hosts, Line::in_link, &ends)
+    engine_with_links(scenario, seed, flows, hosts, Line::in_link, &ends)
 }
 
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
@@ -85,19 +85,20 @@ pub fn assemble_changing(scenario: &Scenario, replaced: usize, seed: u64) -> Eng
 }
 
 /// Builds a link's direction from its configuration, its own stream, and its link's stream.
-type Made = fn(&Config, Stream, Stream) -> Line;
+type BuildLine = fn(&Config, Stream, Stream) -> Line;
 
-fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine {
-    let gone = replaced_with(scenario, replaced);
-    let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow)).collect();
+fn around(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
+    let replaced_flows = replaced_with(scenario, replaced);
+    let others: Vec<usize> =
+        (0..scenario.flows.len()).filter(|flow| !replaced_flows.contains(flow)).collect();
     let route = &scenario.routes[replaced];
-    let external = (0..EXTERNAL_FLOWS).map(|_| Flow {
+    let external = (0..EXTERNAL_FLOWS).map(|_| FlowSpec {
         start: Time::NEVER,
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
         opaque: true,
-        traffic: Traffic::Unanswered(Unanswered::External),
+        traffic: Traffic::NoEndpoint(NoEndpoint::External),
     });
     let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed)));
     let numbered = others.iter().copied().zip(EXTERNAL_FLOWS as u32..);
@@ -105,7 +106,7 @@ fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine
         let real = std::iter::repeat_n(replaced, EXTERNAL_FLOWS);
         real.chain(others.iter().copied()).map(|flow| ends(&scenario.flows[flow])).collect()
     };
-    over_links(scenario, seed, flows, hosts(scenario, seed, numbered), made, &ends)
+    engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
 /// Pipes inside the hosts, for flows with their numbers in the engine.
@@ -127,22 +128,22 @@ fn hosts(
 }
 
 /// An engine with the scenario's links and these flows. `ends`: source and destination node of each engine flow.
-fn over_links(
+fn engine_with_links(
     scenario: &Scenario,
     seed: u64,
-    flows: impl Iterator<Item = Flow>,
+    flows: impl Iterator<Item = FlowSpec>,
     hosts: Vec<(FlowId, [Line; 2])>,
-    made: Made,
+    build: BuildLine,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
     // Built only if a queue needs it.
     let mut known: Option<Hosts> = None;
-    let mut made = |config: &Config, own: Stream, plans: Stream| {
+    let mut build = |config: &Config, own: Stream, plans: Stream| {
         if config.wants_hosts() {
             let hosts = Some(Hosts::clone(known.get_or_insert_with(ends)));
-            made(&Config { hosts, ..config.clone() }, own, plans)
+            build(&Config { hosts, ..config.clone() }, own, plans)
         } else {
-            made(config, own, plans)
+            build(config, own, plans)
         }
     };
     let links = scenario
@@ -150,7 +151,7 @@ fn over_links(
         .iter()
         .flat_map(|link| {
             [("down", &link.down), ("up", &link.up)]
-                .map(|(side, config)| made(config, own_stream(link, side, seed), plans(link, seed)))
+                .map(|(side, config)| build(config, own_stream(link, side, seed), plans(link, seed)))
         })
         .collect();
     let mut engine = Engine::new(links, flows);
@@ -160,19 +161,19 @@ fn over_links(
     cells::share(&mut engine, scenario, seed);
     for (node, choice) in scenario.boxed_nodes() {
         if let Some(middlebox) = middlebox(scenario, node, choice, seed) {
-            engine.stand(NodeId(node as u32), middlebox, &ending_at(scenario, node));
+            engine.attach_middlebox(NodeId(node as u32), middlebox, &ending_at(scenario, node));
         }
     }
     for (index, link) in scenario.links.iter().enumerate() {
         for (config, down) in [(&link.down, true), (&link.up, false)] {
             if let Service::Plan(_) = config.service {
-                let service = of_run(&config.service, link, seed);
-                engine.tell_plan(pipe_of(index, down), &service);
+                let service = seeded_service(&config.service, link, seed);
+                engine.declare_plan(pipe_of(index, down), &service);
             }
         }
     }
     if !hosts.is_empty() {
-        engine.pass_in_hosts(hosts);
+        engine.add_host_pipes(hosts);
     }
     engine
 }
@@ -188,7 +189,7 @@ fn plans(link: &Link, seed: u64) -> Stream {
 }
 
 /// A service with its random plan drawn for this seed.
-pub(crate) fn of_run(service: &Service, link: &Link, seed: u64) -> Service {
+pub(crate) fn seeded_service(service: &Service, link: &Link, seed: u64) -> Service {
     service.seeded(plans(link, seed).draw())
 }
 
@@ -229,12 +230,12 @@ fn path(hops: &[Hop]) -> Vec<PipeId> {
     hops.iter().map(|hop| pipe_of(hop.link, hop.is_down)).collect()
 }
 
-pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
+pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> FlowSpec {
     let flow = &scenario.flows[index];
     let traffic = match &flow.traffic {
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
             let (start, ends) = (start_of(flow, seed), [source.clone(), destination.clone()]);
-            Traffic::Tcp(Box::new(lives::connection(&flow.name, seed, transfer, start, ends)))
+            Traffic::Tcp(Box::new(connections::connection(&flow.name, seed, transfer, start, ends)))
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {
             let pattern = match pattern {
@@ -247,15 +248,15 @@ pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flo
             let spacing = Spacing { jitter: *jitter, burst: *burst };
             let random = Stream::named(seed, &format!("flow.{}.pattern", flow.name));
             let source = Datagrams::new(*rate, *packet, times, pattern, random);
-            Traffic::Unanswered(Unanswered::Datagrams(Box::new(source.spaced(spacing))))
+            Traffic::NoEndpoint(NoEndpoint::Datagrams(Box::new(source.spaced(spacing))))
         }
     };
     with_traffic(scenario, index, seed, traffic)
 }
 
-pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic: Traffic) -> Flow {
+pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic: Traffic) -> FlowSpec {
     let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
-    Flow {
+    FlowSpec {
         start: start_of(flow, seed),
         forward: path(&route.there),
         backward: path(&route.back),

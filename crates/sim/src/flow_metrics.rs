@@ -1,6 +1,6 @@
 //! Metrics of flows.
 
-use crate::outcome::{Exchanged, FlowOutcome};
+use crate::outcome::{ExchangeOutcome, FlowOutcome};
 use lasthop_wire::LossReason;
 
 /// A metric of a flow, for tables, CSV and JSON.
@@ -50,7 +50,7 @@ pub const METRICS: &[Metric] = &[
         name: "exchanges",
         doc: "answered requests",
         of: |flow| {
-            let answered = |all: &Vec<Exchanged>| all.iter().filter(|it| it.is_complete).count() as f64;
+            let answered = |all: &Vec<ExchangeOutcome>| all.iter().filter(|it| it.is_complete).count() as f64;
             flow.exchanges.as_ref().map(answered)
         },
     },
@@ -103,7 +103,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "tagged_lost_channel",
         doc: "tagged segments lost on the radio channel",
-        of: |flow| Some(flow.account.tags_lost[LossReason::Channel] as f64),
+        of: |flow| Some(flow.account.tagged_lost[LossReason::Channel] as f64),
     },
     Metric {
         name: "lost_discarded",
@@ -124,7 +124,7 @@ pub const METRICS: &[Metric] = &[
         name: "acks_lost",
         doc: "packets from the destination (ACKs) that were lost, except for those counted as suppressed",
         of: |flow| {
-            let lost = &flow.account.lost_back;
+            let lost = &flow.account.lost_backward;
             Some((lost.total() - lost[LossReason::Suppressed]) as f64)
         },
     },
@@ -132,14 +132,14 @@ pub const METRICS: &[Metric] = &[
         name: "middlebox_removed",
         doc: "packets of the flow, ACKs included, that middleboxes suppressed",
         of: |flow| {
-            let ways = [&flow.account.lost, &flow.account.lost_back];
+            let ways = [&flow.account.lost, &flow.account.lost_backward];
             Some(ways.map(|lost| lost[LossReason::Suppressed]).iter().sum::<u64>() as f64)
         },
     },
     Metric {
         name: "middlebox_sent",
         doc: "packets of the flow, ACKs included, that middleboxes created or retransmitted",
-        of: |flow| Some(flow.account.born.iter().sum::<u64>() as f64),
+        of: |flow| Some(flow.account.created.iter().sum::<u64>() as f64),
     },
     Metric {
         name: "duplicated",
@@ -165,12 +165,12 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "accuracy_wireless",
         doc: "share of wireless losses classified as wireless (hasegawa Eq. 6)",
-        of: |flow| share(flow.account.accuracy.wireless_right, flow.account.accuracy.wireless),
+        of: |flow| share(flow.account.accuracy.wireless_correct, flow.account.accuracy.wireless),
     },
     Metric {
         name: "accuracy_congestion",
         doc: "share of congestion losses classified as congestion (hasegawa Eq. 7)",
-        of: |flow| share(flow.account.accuracy.congestion_right, flow.account.accuracy.congestion),
+        of: |flow| share(flow.account.accuracy.congestion_correct, flow.account.accuracy.congestion),
     },
     Metric {
         name: "srtt_ms",

@@ -4,7 +4,7 @@
 //! line: `sent`, `lost`, `copied`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
 
 use lasthop_base::Time;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
@@ -199,30 +199,30 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         }
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let link = self.links[pipe.0 as usize].clone();
         self.packet(now, "duplicated", copy, Some(("link", &link)), None);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        let (kind, cause) = match deed {
-            Deed::Repeated => ("repeated", None),
-            Deed::Made => ("made", None),
-            Deed::Changed => ("changed", None),
-            Deed::Received => ("received", None),
-            Deed::Dropped(reason) => ("lost", Some(reason)),
+    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        let (kind, cause) = match action {
+            MiddleboxAction::Repeated => ("repeated", None),
+            MiddleboxAction::Created => ("made", None),
+            MiddleboxAction::Changed => ("changed", None),
+            MiddleboxAction::Received => ("received", None),
+            MiddleboxAction::Dropped(reason) => ("lost", Some(reason)),
         };
         let node = self.nodes[node.0 as usize].clone();
         self.packet(now, kind, packet, Some(("node", &node)), cause);
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
         let (name, details) = describe(event);
         let mut line = Map::new();
         line.insert("time_s".into(), json!(now.as_secs()));
         line.insert("kind".into(), json!("event"));
         line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
-        let end = if side == Side::Source { "source" } else { "destination" };
+        let end = if side == FlowSide::Source { "source" } else { "destination" };
         line.insert("at".into(), json!(end));
         debug_assert!(describes(EVENTS, name), "an event without a description: {name}");
         line.insert("event".into(), json!(name));

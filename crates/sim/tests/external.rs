@@ -1,7 +1,7 @@
 //! External packets: real traffic in place of a flow, beside simulated flows.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Engine, Entering, Left};
+use lasthop_engine::{Departure, Engine, ExternalPacket};
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, pipe_of};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Priority};
@@ -10,14 +10,14 @@ fn scenario(text: &str) -> Scenario {
     Draft::load(text).expect("the text parses").check().expect("the scenario is valid")
 }
 
-fn packet(forward: bool, wire_bytes: u32) -> Entering {
+fn packet(forward: bool, wire_bytes: u32) -> ExternalPacket {
     let (ecn, priority) = (Ecn::Ect0, Priority::Normal);
-    Entering { wire_bytes, forward, ecn, priority, body: Body::Datagram { number: 0 } }
+    ExternalPacket { wire_bytes, forward, ecn, priority, body: Body::Datagram { number: 0 } }
 }
 
-fn left(engine: &mut Engine) -> Vec<Left> {
+fn left(engine: &mut Engine) -> Vec<Departure> {
     let mut left = Vec::new();
-    engine.take_left(&mut left);
+    engine.take_departures(&mut left);
     left
 }
 

@@ -2,9 +2,9 @@
 //! and processing times of hosts break the lock. Without both, a scenario is deterministic and reported as such.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario, ready_paths};
-use lasthop_sim::{Outcome, Watch, is_deterministic, run, run_watched};
+use lasthop_sim::{Observation, Outcome, is_deterministic, run, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{Body, FlowId, Packet};
 use std::any::Any;
@@ -94,12 +94,12 @@ impl Observer for Leaving {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 fn watched(scenario: &Scenario) -> Leaving {
-    let watch = Watch { observers: vec![Box::new(Leaving::default())], ..Watch::default() };
-    let (_, _, mut observers) = run_watched(scenario, 1, watch);
+    let watch = Observation { observers: vec![Box::new(Leaving::default())], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, 1, watch);
     let any: Box<dyn Any> = observers.remove(0);
     *any.downcast::<Leaving>().expect("the observer")
 }

@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Middlebox, Onward};
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
-use lasthop_sim::{Running, Watch, run};
+use lasthop_sim::{Observation, SteppedRun, run};
 use lasthop_wire::Packet;
 
 struct Restless {
@@ -54,7 +54,8 @@ fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     assert!(stuck.message.contains("middlebox `restless` at node `b` is due again and again"), "{stuck:?}");
     assert!(stuck.help.contains("poll_timeout"), "{stuck:?}");
     for pieces in [1, 1000, 1 << 20] {
-        let mut running = Running::new(&scenario, 1, Watch { probes: true, ..Watch::default() });
+        let mut running =
+            SteppedRun::new(&scenario, 1, Observation { probes: true, ..Observation::default() });
         while running.advance(pieces) {}
         let outcome = running.finish().0;
         assert_eq!(outcome.stuck.map(|stuck| stuck.help), Some(stuck.help.clone()), "{pieces}");

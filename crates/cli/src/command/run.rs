@@ -23,7 +23,7 @@ use lasthop_lab::runs::{
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
 use lasthop_sim::trace::Trace;
-use lasthop_sim::{Outcome, Samples, Watch};
+use lasthop_sim::{Observation, Outcome, Samples};
 use std::any::Any;
 use std::io;
 use std::path::PathBuf;
@@ -286,7 +286,7 @@ fn below(lines: &[String]) -> String {
 }
 
 impl Files {
-    fn open(&self, scenario: &Scenario) -> Result<(Open, Watch), Failure> {
+    fn open(&self, scenario: &Scenario) -> Result<(Open, Observation), Failure> {
         target::refuse_doubles(&[
             ("--pcap", &self.pcap),
             ("--trace", &self.trace),
@@ -295,7 +295,8 @@ impl Files {
             ("--report", &self.report),
         ])?;
         let begin = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
-        let mut watch = Watch { probes: self.samples.is_some() || self.report.is_some(), ..Watch::default() };
+        let mut watch =
+            Observation { probes: self.samples.is_some() || self.report.is_some(), ..Observation::default() };
         let mut completions = self.completions.as_deref().map(Target::growing).transpose()?;
         if let Some(file) = &mut completions {
             file.append(&distribution::header(&[]))?;

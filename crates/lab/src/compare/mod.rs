@@ -21,7 +21,7 @@ use crate::runs::random::Repeats;
 use crate::runs::{Repetition, measure, sequence, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
-use lasthop_sim::{Outcome, Watch};
+use lasthop_sim::{Observation, Outcome};
 use serde_json::Value;
 use std::io;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Comparison {
         let drawn = if is_drawn { cases.len().min(document::MOST_CASES) } else { 0 };
         InOrder::begin(count, threads, move |at| {
             let (run, case) = (at / cases.len(), at % cases.len());
-            let mut watch = Watch { probes: at < drawn, ..Watch::default() };
+            let mut watch = Observation { probes: at < drawn, ..Observation::default() };
             if at < drawn {
                 watch.observers = sequence::takers(&cases[case].scenario, drawn, 1);
             }

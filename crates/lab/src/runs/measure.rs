@@ -13,7 +13,7 @@ pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
 /// parts, 1/n if one of n has everything.
 ///
 /// A flow's allocation is its bytes while others were active, relative to its fair share of that time
-/// ([`lasthop_sim::Share`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
+/// ([`lasthop_sim::ConcurrentShare`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
 /// of their goodputs. `None` if no two flows overlap or none delivers.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
     let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);

@@ -26,7 +26,7 @@ use crate::repeat::seed_of;
 use lasthop_charts::segments::{Segments, Taker};
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Outcome, Samples, Watch};
+use lasthop_sim::{Observation, Outcome, Samples};
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,12 +70,12 @@ impl Watched {
 
 impl Repetition {
     /// Runs a scenario once, observed if `watch` requests anything.
-    pub fn run(scenario: &Scenario, seed: u64, watch: Watch) -> Repetition {
-        if !watch.probes && !watch.waits && watch.observers.is_empty() {
+    pub fn run(scenario: &Scenario, seed: u64, watch: Observation) -> Repetition {
+        if !watch.probes && !watch.link_delays && watch.observers.is_empty() {
             return Repetition { outcome: lasthop_sim::run(scenario, seed), watched: None };
         }
         let probes = watch.probes;
-        let (outcome, samples, observers) = lasthop_sim::run_watched(scenario, seed, watch);
+        let (outcome, samples, observers) = lasthop_sim::run_observed(scenario, seed, watch);
         let is_seen = probes || !observers.is_empty();
         Repetition { outcome, watched: is_seen.then_some(Watched { samples, observers }) }
     }
@@ -90,7 +90,7 @@ pub fn begin(
     scenario: &Arc<Scenario>,
     runs: u32,
     seed: u64,
-    watch: Watch,
+    watch: Observation,
     threads: Option<usize>,
 ) -> io::Result<InOrder<Repetition>> {
     begin_sampled(scenario, runs, seed, watch, false, threads)
@@ -101,7 +101,7 @@ pub fn begin_sampled(
     scenario: &Arc<Scenario>,
     runs: u32,
     seed: u64,
-    watch: Watch,
+    watch: Observation,
     samples_all: bool,
     threads: Option<usize>,
 ) -> io::Result<InOrder<Repetition>> {
@@ -110,7 +110,7 @@ pub fn begin_sampled(
         let watch = (run == 0).then(|| watch.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut watch = watch.flatten().unwrap_or_default();
         watch.probes |= samples_all;
-        watch.waits = true;
+        watch.link_delays = true;
         Repetition::run(&scenario, seed_of(seed, run as u32), watch)
     })
 }

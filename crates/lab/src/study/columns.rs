@@ -36,7 +36,7 @@ pub const COUNTS: &[Metric] = &[
     Metric {
         name: "wireless_right",
         doc: "wireless losses classified as wireless",
-        of: |flow| Some(flow.account.accuracy.wireless_right as f64),
+        of: |flow| Some(flow.account.accuracy.wireless_correct as f64),
     },
     Metric {
         name: "congestion_judged",
@@ -46,7 +46,7 @@ pub const COUNTS: &[Metric] = &[
     Metric {
         name: "congestion_right",
         doc: "congestion losses classified as congestion",
-        of: |flow| Some(flow.account.accuracy.congestion_right as f64),
+        of: |flow| Some(flow.account.accuracy.congestion_correct as f64),
     },
 ];
 

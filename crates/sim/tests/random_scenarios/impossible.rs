@@ -41,15 +41,15 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
             if traffic.carried_bytes as f64 > most {
                 complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
             }
-            if let Some(wait) = traffic.wait {
+            if let Some(delay) = traffic.delay {
                 // Quantiles are exact to 1.6 %.
-                let [p50, p95, p99] = wait.quantiles_s;
+                let [p50, p95, p99] = delay.quantiles_s;
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));
                 }
                 // Waits are recorded when a packet joins, also if it arrives after the run's end.
-                if wait.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
-                    complain(format!("waits of {} s", wait.mean_s.max(p99)));
+                if delay.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
+                    complain(format!("waits of {} s", delay.mean_s.max(p99)));
                 }
             }
         }

@@ -9,7 +9,7 @@ mod impossible;
 use draw::Drawing;
 use impossible::impossible;
 use lasthop_scenario::{Catalogue, Scenario};
-use lasthop_sim::{Outcome, Running, Watch};
+use lasthop_sim::{Observation, Outcome, SteppedRun};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -27,8 +27,8 @@ fn seeds() -> Range<u64> {
 }
 
 /// The outcome after at most [`MOST_EVENTS`], and whether the run has ended; an error if time does not advance.
-fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Outcome, bool), String> {
-    let mut running = Running::new(scenario, scenario.seed, watch);
+fn carried(scenario: &Scenario, watch: Observation, in_pieces_of: usize) -> Result<(Outcome, bool), String> {
+    let mut running = SteppedRun::new(scenario, scenario.seed, watch);
     let (mut done, mut still, mut ended) = (0, 0, false);
     while !ended && (done < MOST_EVENTS || still > 0) {
         let before = running.now();
@@ -55,16 +55,16 @@ fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
             return None;
         }
     };
-    let waits = Watch { waits: true, ..Watch::default() };
+    let waits = Observation { link_delays: true, ..Observation::default() };
     let (mut outcome, ended) = match carried(&scenario, waits, 20_000) {
         Ok(carried) => carried,
         Err(hang) => return Some(vec![hang]),
     };
     let mut found = impossible(&scenario, &outcome);
-    let probes = Watch { probes: true, ..Watch::default() };
+    let probes = Observation { probes: true, ..Observation::default() };
     if let (true, Ok((probed, true))) = (ended, carried(&scenario, probes, 977)) {
         for link in &mut outcome.links {
-            link.traffic.iter_mut().for_each(|way| way.wait = None);
+            link.traffic.iter_mut().for_each(|way| way.delay = None);
         }
         if probed != outcome {
             found.push("probes change the outcome".to_owned());

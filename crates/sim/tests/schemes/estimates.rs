@@ -1,7 +1,7 @@
 //! Rate estimates of Jersey, New Jersey, Westwood and Westwood+, fed with the ACKs of connections under another
 //! congestion control.
 
-use super::watching::{Log, seen};
+use super::passive_control::{Log, seen};
 use super::{AIR, Setting};
 
 const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];

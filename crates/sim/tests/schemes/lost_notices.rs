@@ -26,7 +26,7 @@ fn timeouts(loses: f64) -> [u64; 2] {
         let mut engine = with_box(&scenario, seed, "ebsn", Time::NEVER, loses);
         engine.run_until(Time::ZERO + scenario.duration);
         sum[0] += engine.endpoints(FlowId(0)).expect("TCP").0.counters().timeouts;
-        sum[1] += engine.node_account(NodeId(1)).expect("a box").made;
+        sum[1] += engine.node_account(NodeId(1)).expect("a box").created;
     }
     sum
 }
@@ -69,9 +69,9 @@ fn judged(loses: f64) -> [u64; 3] {
         let mut engine = with_box(&scenario, seed, "lhack", Time::NEVER, loses);
         engine.run_until(Time::ZERO + scenario.duration);
         let accuracy = engine.account(FlowId(0)).accuracy;
-        sum[0] += accuracy.wireless_right;
+        sum[0] += accuracy.wireless_correct;
         sum[1] += accuracy.wireless;
-        sum[2] += engine.node_account(NodeId(1)).expect("a box").made;
+        sum[2] += engine.node_account(NodeId(1)).expect("a box").created;
     }
     sum
 }
@@ -106,5 +106,5 @@ fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
     assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));
     // All but wired losses and packets in flight at the end.
-    assert!(with.account.born[1] + 50 > with.source.data_sent, "{:?}", with.account.born);
+    assert!(with.account.created[1] + 50 > with.source.data_sent, "{:?}", with.account.created);
 }

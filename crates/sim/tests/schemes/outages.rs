@@ -1,7 +1,7 @@
 //! Planned outages: stations and receivers that learn of them from the link; and A-TCP's window compared with the
 //! receiver's (koga, chapter 5).
 
-use super::{AIR, BOX, FREEZE, Setting, at, flow, mean, path, watched, window_at};
+use super::{AIR, BOX, FREEZE, Setting, at, flow, mean, observed, path, window_at};
 use lasthop_scenario::Draft;
 use lasthop_sim::FlowOutcome;
 use lasthop_tcp::Event;
@@ -19,7 +19,7 @@ const ENDS: u64 = 15_000;
 /// Time of the first data after the outage, ms after its end; cwnd before and after; retransmissions without window
 /// probes; and the outcome.
 fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
-    let (outcome, samples, told) = watched(&path(false, &[&[OUTAGE], settings].concat()), 1);
+    let (outcome, samples, told) = observed(&path(false, &[&[OUTAGE], settings].concat()), 1);
     let data = told.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;
     let is_repeat = |event: &Event| matches!(event, Event::Retransmitted { reason, .. } if *reason != Reason::WindowProbe);
     let again = told.events.iter().filter(|(_, event)| is_repeat(event)).count();

@@ -1,7 +1,7 @@
 //! JTCP at the sender: losses that it classifies as wireless.
 
-use super::watching::{Log, seen};
-use super::{AIR, Setting, Told, UNFILLED};
+use super::passive_control::{Log, seen};
+use super::{AIR, EventLog, Setting, UNFILLED};
 use lasthop_base::Time;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::{Cause, Reason};
@@ -93,7 +93,7 @@ fn the_senders_verdict_is_mostly_the_receivers() {
     assert!(all > 200 && same as f64 > 0.6 * all as f64, "{same} of {all}");
 }
 
-fn verdicts(log: &Log, told: &Told) -> Vec<[Cause; 2]> {
+fn verdicts(log: &Log, told: &EventLog) -> Vec<[Cause; 2]> {
     let pair = |(at, [before, after]): &(_, [u64; 2])| {
         let hole = told.events.iter().find_map(|(time, event)| match event {
             Event::Retransmitted { range, reason: Reason::FastRetransmit } if time == at => Some(range.start),

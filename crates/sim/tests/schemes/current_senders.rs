@@ -1,6 +1,6 @@
 //! CUBIC as in Linux, HyStart, HyStart++ and RACK-TLP on whole paths.
 
-use super::{AIR, Setting, Told, UNFILLED, path, watched};
+use super::{AIR, EventLog, Setting, UNFILLED, observed, path};
 use lasthop_base::Time;
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Samples, run_probed};
@@ -112,7 +112,7 @@ fn rack_bears_reordering_within_its_window() {
     assert_eq!(soon, rack, "none after the first D-SACK");
 }
 
-fn repeats(told: &Told) -> Vec<(Time, Reason)> {
+fn repeats(told: &EventLog) -> Vec<(Time, Reason)> {
     let repeat = |(at, event): &(Time, Event)| match event {
         Event::Retransmitted { reason, .. } => Some((*at, *reason)),
         _ => None,
@@ -131,7 +131,7 @@ fn a_lost_tail_is_probed() {
             ("min_rto", "1 s"),
             (AIR, &channel),
         ];
-        watched(&path(false, &[UNFILLED, settings]), 1)
+        observed(&path(false, &[UNFILLED, settings]), 1)
     };
     // Its index on the air, after the handshake's packets.
     let (.., told) = run("rack", 100_000);
@@ -165,7 +165,7 @@ fn a_lost_copy_goes_again_after_a_round_trip() {
             ("initial_ssthresh", "16000 bytes"),
             ("duration", "10 s"),
         ];
-        watched(&path(false, &[settings]), 1)
+        observed(&path(false, &[settings]), 1)
     };
     for recovery in ["rack", "sack"] {
         let (_, _, told) = run("400", recovery);

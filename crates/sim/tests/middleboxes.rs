@@ -2,7 +2,7 @@
 
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::pcap::SourceCapture;
-use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use std::any::Any;
 
 type Setting<'a> = (&'a str, &'a str);
@@ -57,7 +57,7 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
             let told = means(&[RAW, settings, &[("recovery", recovery)]], &FlowOutcome::goodput_kbps);
             assert!(told > 1.5 * plain, "{name}, {recovery}: {told} against {plain} kbit/s");
         }
-        let judged = means(&[RAW, settings], &|flow| flow.account.accuracy.wireless_right as f64);
+        let judged = means(&[RAW, settings], &|flow| flow.account.accuracy.wireless_correct as f64);
         assert!(judged > 20.0, "{name}: {judged} losses classified as wireless");
     }
 }
@@ -173,8 +173,8 @@ fn captures_say_what_a_box_did() {
     let captured = |settings: &[Setting<'_>]| {
         let scenario = scenario("hasegawa", &[RAW, &[("duration", "5 s")], settings]);
         let capture = SourceCapture::new(&scenario, Vec::new(), Some(120)).expect("a capture");
-        let watch = Watch { observers: vec![Box::new(capture)], ..Watch::default() };
-        let (_, _, mut observers) = run_watched(&scenario, 1, watch);
+        let watch = Observation { observers: vec![Box::new(capture)], ..Observation::default() };
+        let (_, _, mut observers) = run_observed(&scenario, 1, watch);
         let capture: Box<dyn Any> = observers.pop().expect("the capture");
         let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("the same");
         String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()

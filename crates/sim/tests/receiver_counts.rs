@@ -62,7 +62,7 @@ fn the_terminals_own_buffer_is_counted() {
     let acks = |buffer: &str| {
         let ack_splitting = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
         let outcome = terminal(&ack_splitting, 0.1, "32 kbit/s");
-        let dropped = outcome.flows[0].account.lost_back.total();
+        let dropped = outcome.flows[0].account.lost_backward.total();
         assert!(5 * dropped > outcome.flows[0].destination.acks_sent, "{buffer}: {dropped} dropped");
         acks_per_segment(&outcome)
     };
