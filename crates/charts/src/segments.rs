@@ -296,8 +296,8 @@ mod tests {
     pub(crate) fn seen(path: &str, window: Window) -> Segments {
         let scenario = Draft::load(path).unwrap().check().unwrap();
         let taker = Taker::new(&scenario, watched(&scenario), window);
-        let watch = Observation { observers: vec![Box::new(taker)], ..Observation::default() };
-        let (_, _, mut observers) = lasthop_sim::run_observed(&scenario, 1, watch);
+        let observation = Observation { observers: vec![Box::new(taker)], ..Observation::default() };
+        let (_, _, mut observers) = lasthop_sim::run_observed(&scenario, 1, observation);
         let taker: Box<Taker> = (observers.pop().unwrap() as Box<dyn Any>).downcast().ok().unwrap();
         taker.finish()
     }

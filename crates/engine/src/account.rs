@@ -5,14 +5,14 @@ use lasthop_wire::LossReason;
 
 /// Totals of a flow. Loss counters of full queues are inline; the rest is allocated on first use.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct CompactAccount {
     /// Packets from the source that a full queue dropped, [`FlowAccount::lost`].
     queue_full: u64,
     lost_to_overshoot: u64,
     rest: Option<Box<FlowAccount>>,
 }
 
-impl Account {
+impl CompactAccount {
     /// Counts a lost packet of the source. `is_early`: slow start's overshoot sent the packet.
     pub(crate) fn count_loss(&mut self, reason: LossReason, is_early: bool) {
         match reason {
@@ -22,7 +22,7 @@ impl Account {
         self.lost_to_overshoot += u64::from(is_early);
     }
 
-    /// Returns the counters that [`Account::count_loss`] does not keep inline, allocated if needed.
+    /// Returns the counters that [`CompactAccount::count_loss`] does not keep inline, allocated if needed.
     pub(crate) fn rest(&mut self) -> &mut FlowAccount {
         self.rest.get_or_insert_default()
     }

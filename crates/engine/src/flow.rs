@@ -259,7 +259,7 @@ pub struct FlowAccount {
     /// Distinct datagrams that arrived.
     pub datagrams: u64,
     /// Accuracy of loss discrimination.
-    pub accuracy: Accuracy,
+    pub accuracy: DiscriminationAccuracy,
     /// Completion time of a finite transfer at the destination.
     pub completed: Option<Time>,
     /// Time by limiting factor of the source, until completion.
@@ -279,7 +279,7 @@ impl FlowAccount {
             received: both(self.received, before.received),
             duplicated: both(self.duplicated, before.duplicated),
             datagrams: self.datagrams - before.datagrams,
-            accuracy: Accuracy {
+            accuracy: DiscriminationAccuracy {
                 wireless: self.accuracy.wireless - before.accuracy.wireless,
                 wireless_correct: self.accuracy.wireless_correct - before.accuracy.wireless_correct,
                 congestion: self.accuracy.congestion - before.accuracy.congestion,
@@ -295,7 +295,7 @@ impl FlowAccount {
 ///
 /// A gap with both kinds of losses counts as congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Accuracy {
+pub struct DiscriminationAccuracy {
     /// Wireless losses.
     pub wireless: u64,
     /// Wireless losses classified as wireless.
@@ -306,7 +306,7 @@ pub struct Accuracy {
     pub congestion_correct: u64,
 }
 
-impl Accuracy {
+impl DiscriminationAccuracy {
     /// Settles one segment's loss that a sender has classified. Earlier losses without a verdict (repaired by a
     /// timeout) are not counted.
     pub(crate) fn classify_segment(

@@ -42,7 +42,7 @@ pub use delay_statistics::DelayStatistics;
 pub use engine::{Engine, ReleasedConnection};
 pub use external::{Departure, ExternalCopy, ExternalPacket};
 pub use fairness::ConcurrentShare;
-pub use flow::{Accuracy, Datagrams, FlowAccount, FlowSide, FlowSpec, NoEndpoint, Traffic};
+pub use flow::{Datagrams, DiscriminationAccuracy, FlowAccount, FlowSide, FlowSpec, NoEndpoint, Traffic};
 pub use lasthop_net::{Change, Fixed, Setting};
 pub use node::{NodeAccount, NodeId};
 pub use observer::{Fate, MiddleboxAction, Observer};

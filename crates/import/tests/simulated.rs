@@ -101,8 +101,8 @@ fn captured(
     mut cut: impl FnMut(Vec<u8>) -> Vec<Vec<u8>>,
 ) -> (PathBuf, lasthop_sim::Outcome) {
     let tap = Tap { place, seen: Vec::new() };
-    let watch = Observation { observers: vec![Box::new(tap)], ..Observation::default() };
-    let (outcome, _, mut observers) = run_observed(scenario, 7, watch);
+    let observation = Observation { observers: vec![Box::new(tap)], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(scenario, 7, observation);
     let tap = observers.remove(0) as Box<dyn Any>;
     let mut tap = *tap.downcast::<Tap>().expect("the tap");
     tap.seen.sort_by_key(|(at, order, _)| (*at, *order));

@@ -30,8 +30,8 @@ pub(crate) fn told(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value,
         on_air: BTreeMap::new(),
         lines: Vec::new(),
     };
-    let watch = Observation { observers: vec![Box::new(teller)], ..Observation::default() };
-    let (_, _, observers) = lasthop_sim::run_observed(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(teller)], ..Observation::default() };
+    let (_, _, observers) = lasthop_sim::run_observed(scenario, seed, observation);
     let mut lines = Vec::new();
     for observer in observers {
         if let Ok(teller) = (observer as Box<dyn Any>).downcast::<Teller>() {

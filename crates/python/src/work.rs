@@ -128,7 +128,7 @@ struct Piece {
 }
 
 impl Piece {
-    fn watch(&self) -> Observation {
+    fn observation(&self) -> Observation {
         let observers: Vec<Box<dyn lasthop_engine::Observer>> =
             if self.events { vec![Box::<Events>::default()] } else { Vec::new() };
         Observation { observers, probes: self.samples, link_delays: true }
@@ -145,7 +145,7 @@ impl Piece {
 
     /// Runs unless stopped; `None` if stopped.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<Done, Stuck>> {
-        let mut running = SteppedRun::new(&self.scenario, self.seed, self.watch());
+        let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         while running.advance(PIECE) {
             if stop.load(Ordering::Relaxed) {
                 return None;
@@ -157,7 +157,7 @@ impl Piece {
     /// Runs on this thread; returns the first exception of a hook.
     fn run_here(&self, py: Python<'_>) -> PyResult<Done> {
         strategy::begin();
-        let mut running = SteppedRun::new(&self.scenario, self.seed, self.watch());
+        let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         let mut let_go = Instant::now();
         loop {
             let goes_on = running.advance(PIECE_HERE);

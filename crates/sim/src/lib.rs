@@ -28,7 +28,7 @@ pub mod trace;
 mod warm_up;
 
 pub use assemble::is_deterministic;
-pub use flow_metrics::{METRICS, Metric};
+pub use flow_metrics::{FLOW_METRICS, FlowMetric};
 pub use lasthop_engine::ConcurrentShare;
 pub use lasthop_net::counters::Counters as RlcCounters;
 pub use link_metrics::{LINK_METRICS, LinkDelay, LinkMetric, LinkTraffic};

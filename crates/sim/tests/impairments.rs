@@ -3,7 +3,7 @@
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{METRICS, Observation, Outcome, run_observed};
+use lasthop_sim::{FLOW_METRICS, Observation, Outcome, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{Flags, FlowId, LossReason, Packet};
 use std::any::Any;
@@ -40,15 +40,15 @@ fn scenario(line: &str) -> Scenario {
 }
 
 fn run(line: &str) -> (Outcome, ImpairmentCounts) {
-    let watch =
+    let observation =
         Observation { observers: vec![Box::new(ImpairmentCounts::default())], ..Observation::default() };
-    let (outcome, _, mut observers) = run_observed(&scenario(line), 1, watch);
+    let (outcome, _, mut observers) = run_observed(&scenario(line), 1, observation);
     let counts: Box<dyn Any> = observers.pop().expect("the observer");
     (outcome, *counts.downcast::<ImpairmentCounts>().expect("the same"))
 }
 
 fn number(outcome: &Outcome, name: &str) -> f64 {
-    let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+    let metric = FLOW_METRICS.iter().find(|metric| metric.name == name).expect(name);
     (metric.of)(&outcome.flows[0]).expect("a defined metric")
 }
 

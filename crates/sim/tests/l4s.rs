@@ -72,8 +72,8 @@ fn the_low_queue_is_short_and_the_link_in_use() {
             waits: Vec::new(),
             bytes: 0,
         };
-        let watch = Observation { observers: vec![Box::new(queue)], ..Observation::default() };
-        let (_, _, mut observers) = run_observed(&scenario, 1, watch);
+        let observation = Observation { observers: vec![Box::new(queue)], ..Observation::default() };
+        let (_, _, mut observers) = run_observed(&scenario, 1, observation);
         let observer: Box<dyn Any> = observers.swap_remove(0);
         let mut queue = *observer.downcast::<LowQueue>().expect("the observer");
         queue.waits.sort_by(f64::total_cmp);

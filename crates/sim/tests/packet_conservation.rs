@@ -4,7 +4,7 @@ use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::packet_history::{PacketFate, PacketHistories, PacketHistory};
-use lasthop_sim::{METRICS, Observation, Outcome, run_observed};
+use lasthop_sim::{FLOW_METRICS, Observation, Outcome, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
@@ -83,8 +83,9 @@ fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[DirectionCou
         draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
     }
     let scenario = draft.check().expect("a valid scenario");
-    let watch = Observation { observers: vec![Box::new(Counts::new(&scenario))], ..Observation::default() };
-    let (outcome, _, mut observers) = run_observed(&scenario, 1, watch);
+    let observation =
+        Observation { observers: vec![Box::new(Counts::new(&scenario))], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(&scenario, 1, observation);
     let counts: Box<dyn Any> = observers.pop().expect("the observer");
     let mut counts = *counts.downcast::<Counts>().expect("the same");
     while let Some(history) = counts.histories.pop_first() {
@@ -100,7 +101,7 @@ const CAUSES: [&str; LossReason::ALL.len() - 1] =
 fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
     let (outcome, counted) = counted(path, settings);
     let number = |flow: usize, name: &str| {
-        let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+        let metric = FLOW_METRICS.iter().find(|metric| metric.name == name).expect(name);
         (metric.of)(&outcome.flows[flow]).expect("always defined") as u64
     };
     for (flow, [there, back]) in counted.iter().enumerate() {

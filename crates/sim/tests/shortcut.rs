@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// Hash of all packets and events, outcome, and samples of the senders' state ten times a second.
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
-    let watch =
+    let observation =
         Observation { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Observation::default() };
-    let (outcome, samples, observers) = run_observed(scenario, 3, watch);
+    let (outcome, samples, observers) = run_observed(scenario, 3, observation);
     let Fingerprint { value, count } = fingerprint::of(observers);
     ((value, count), outcome, samples)
 }

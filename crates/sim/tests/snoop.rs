@@ -61,9 +61,9 @@ fn it_repairs_what_the_air_loses_before_the_sender_knows() {
 
 /// All observed packets and events as text, with the packets in order of sending.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct TextLog(Vec<String>);
 
-impl Observer for Told {
+impl Observer for TextLog {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         self.0.push(format!("{now:?} {pipe:?} {packet:?} {fate:?}"));
     }
@@ -77,15 +77,15 @@ impl Observer for Told {
     }
 }
 
-fn told(scenario: &Scenario) -> Vec<String> {
-    let watch = Observation { observers: vec![Box::new(Told::default())], ..Observation::default() };
-    let (_, _, mut observers) = run_observed(scenario, 1, watch);
-    let told: Box<dyn Any> = observers.pop().expect("the observer");
-    told.downcast::<Told>().expect("the same").0
+fn text_log(scenario: &Scenario) -> Vec<String> {
+    let observation = Observation { observers: vec![Box::new(TextLog::default())], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, 1, observation);
+    let log: Box<dyn Any> = observers.pop().expect("the observer");
+    log.downcast::<TextLog>().expect("the same").0
 }
 
 fn assert_same(one: &Scenario, other: &Scenario) {
-    let (one, other) = (told(one), told(other));
+    let (one, other) = (text_log(one), text_log(other));
     let differs = one.iter().zip(&other).position(|(one, other)| one != other);
     assert_eq!(differs.map(|place| (&one[place], &other[place])), None);
     assert_eq!(one.len(), other.len());
@@ -99,8 +99,8 @@ fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     assert_eq!(flow.source.duplicate_acks, 0);
     assert_eq!((flow.source.recoveries, flow.source.timeouts, flow.source.retransmitted), (0, 0, 0));
     assert_eq!(flow.account.created, [1, 0]);
-    let told = told(&scenario);
-    assert_eq!(told.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
+    let log = text_log(&scenario);
+    assert_eq!(log.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
 }
 
 /// No queue drops: the receive window, 32 packets, is smaller than the bottleneck's queue.
@@ -131,8 +131,8 @@ fn a_full_queue_behind_it_stays_the_senders() {
 #[test]
 fn an_observer_changes_nothing() {
     let scenario = scenario("hasegawa", &[RAW, SNOOP]);
-    let watch = Observation { observers: vec![Box::new(Told::default())], ..Observation::default() };
-    assert_eq!(run_observed(&scenario, 3, watch).0, run(&scenario, 3));
+    let observation = Observation { observers: vec![Box::new(TextLog::default())], ..Observation::default() };
+    assert_eq!(run_observed(&scenario, 3, observation).0, run(&scenario, 3));
 }
 
 /// The middlebox forwards encrypted packets unchanged (koga §2.1.7; hasegawa §1): the run is that without it.

@@ -6,11 +6,11 @@ use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
 use lasthop_sim::{Observation, SteppedRun, run};
 use lasthop_wire::Packet;
 
-struct Restless {
+struct NeverAdvancing {
     due: Time,
 }
 
-impl Middlebox for Restless {
+impl Middlebox for NeverAdvancing {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Onward>) {
         self.due = now;
         out.push(Onward::Same(packet));
@@ -29,7 +29,7 @@ impl Middlebox for Restless {
 
 const RESTLESS: Mechanism<Build> = Mechanism {
     info: Info { name: "restless", summary: "never rests", source: "a test", ..Info::PLAIN },
-    build: &|_, _| Some(Box::new(Restless { due: Time::NEVER })),
+    build: &|_, _| Some(Box::new(NeverAdvancing { due: Time::NEVER })),
 };
 
 const PATH: &str = "duration = \"2 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\

@@ -1,6 +1,6 @@
 //! The state that the engine keeps for each flow.
 
-use crate::account::Account;
+use crate::account::CompactAccount;
 use crate::fairness::{ConcurrentFlows, FlowShare};
 use crate::flow::{FlowSide, Overhead, Traffic};
 use crate::pipe::PipeId;
@@ -20,7 +20,7 @@ pub(super) struct FlowState {
     pub(super) has_loss_discrimination: bool,
     pub(super) share: FlowShare,
     pub(super) start: Time,
-    pub(super) account: Account,
+    pub(super) account: CompactAccount,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -30,7 +30,7 @@ const _: () = {
     // One cache line holds all that a loss changes.
     assert!(
         offset_of!(FlowState, account) / 64
-            == (offset_of!(FlowState, account) + size_of::<Account>() - 1) / 64
+            == (offset_of!(FlowState, account) + size_of::<CompactAccount>() - 1) / 64
     );
 };
 

@@ -32,7 +32,7 @@ mod timers;
 
 pub use self::lifetime::ReleasedConnection;
 
-use crate::account::Account;
+use crate::account::CompactAccount;
 use crate::event_queue::{EventQueue, Timers};
 use crate::fairness::{ConcurrentFlows, FlowShare};
 use crate::flow::{FlowSide, FlowSpec, Traffic};
@@ -90,7 +90,7 @@ impl Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
-            let told = match &flow.traffic {
+            let needs_notices = match &flow.traffic {
                 Traffic::Tcp(connection) => [&connection.source, &connection.destination]
                     .map(|end| connection.application.is_some() || end.wants().any()),
                 Traffic::NoEndpoint(_) => [false; 2],
@@ -98,7 +98,8 @@ impl Engine {
             let mut direction = |path: &[PipeId], needs_notices| {
                 FlowDirection::new(number_of(&mut routes, path), path[0], flow.overhead, needs_notices)
             };
-            let directions = [direction(&flow.forward, told[0]), direction(&flow.backward, told[1])];
+            let directions =
+                [direction(&flow.forward, needs_notices[0]), direction(&flow.backward, needs_notices[1])];
             let FlowSpec { traffic, start, opaque, .. } = flow;
             let has_loss_discrimination =
                 matches!(&traffic, Traffic::Tcp(connection) if connection.has_loss_discrimination);
@@ -109,7 +110,7 @@ impl Engine {
                 has_loss_discrimination,
                 share: FlowShare::default(),
                 start,
-                account: Account::default(),
+                account: CompactAccount::default(),
             }
         });
         let flows: Vec<FlowState> = flows.collect();

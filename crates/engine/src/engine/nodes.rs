@@ -5,7 +5,7 @@ use super::flow_state::endpoint_of;
 use super::plans::RateChange;
 use super::sending::wire_bytes;
 use crate::flow::FlowSide;
-use crate::node::{Failing, Node, NodeAccount, NodeId, exits};
+use crate::node::{FailingTransmission, Node, NodeAccount, NodeId, exits};
 use crate::observer::MiddleboxAction;
 use crate::pipe::{PipeEnd, PipeId};
 use crate::routes::NextHops;
@@ -165,7 +165,7 @@ impl Engine {
         let is_hidden =
             self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
         if !is_hidden {
-            self.nodes[place as usize].failing.extend(Failing::new(packet, trouble));
+            self.nodes[place as usize].failing.extend(FailingTransmission::new(packet, trouble));
         }
     }
 

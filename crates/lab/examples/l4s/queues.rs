@@ -57,8 +57,8 @@ pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
     let last = scenario.links.len() - 1;
     let pipe = pipe_of(last, true);
     let link = Link { pipe, from, joined: BTreeMap::new(), left: Vec::new() };
-    let watch = Observation { observers: vec![Box::new(link)], ..Observation::default() };
-    let (_, _, mut observers) = run_observed(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(link)], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, seed, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
     let left = observer.downcast::<Link>().map(|link| link.left).unwrap_or_default();
 

@@ -46,8 +46,8 @@ pub fn waits(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) 
         joined: BTreeMap::new(),
         millis: Vec::new(),
     };
-    let watch = Observation { observers: vec![Box::new(waits)], ..Observation::default() };
-    let (outcome, _, mut observers) = run_observed(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(waits)], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(scenario, seed, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
     let mut millis = observer.downcast::<Waits>().map(|waits| waits.millis).unwrap_or_default();
     millis.sort_by(f64::total_cmp);

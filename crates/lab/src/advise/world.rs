@@ -64,8 +64,8 @@ impl World {
 
     /// Runs one repetition of both scenarios; fails if a run gets stuck.
     pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
-        let watch = Observation { probes: true, ..Observation::default() };
-        let (mut short, samples, _) = run_observed(&self.beside_short, seed, watch);
+        let observation = Observation { probes: true, ..Observation::default() };
+        let (mut short, samples, _) = run_observed(&self.beside_short, seed, observation);
         let mut neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
         if let Some(stuck) = short.stuck.take().or(neighbour.stuck.take()) {
             return Err(stuck);

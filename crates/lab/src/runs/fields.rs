@@ -5,7 +5,7 @@ use super::csv::COLUMNS;
 use super::{distribution, summary};
 use lasthop_scenario::{Described, Section};
 use lasthop_sim::trace::{EVENTS, FIELDS};
-use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
+use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 
 /// Leading columns of `run --format csv`; in `compare` and `results` the varied keys precede them.
 const FIRST: &[(&str, &str)] = &[
@@ -56,7 +56,7 @@ pub fn sections() -> Vec<Section> {
         section(
             "Metrics of flows",
             "Rows of the table, columns of --format csv, fields of --format json.",
-            METRICS.iter().map(|metric| (metric.name, metric.doc)),
+            FLOW_METRICS.iter().map(|metric| (metric.name, metric.doc)),
         ),
         section(
             "Rows of completion times",

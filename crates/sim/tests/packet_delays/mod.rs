@@ -9,7 +9,7 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Waiting times of a flow's packets on a pipe since `from`, ms, and bytes carried since then.
+/// Delays of a flow's packets on a pipe since `from`, ms, and bytes carried since then.
 struct DelayObserver {
     pipe: PipeId,
     flow: FlowId,
@@ -43,7 +43,7 @@ impl Observer for DelayObserver {
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// DelayObserver of flow number `flow` on pipe number `pipe`, in order, and bytes carried, from `from` s on.
+/// Delays of flow number `flow` on pipe number `pipe`, in order, and bytes carried, from `from` s on.
 pub fn packet_delays(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
     let observer = DelayObserver {
         pipe: PipeId(pipe),
@@ -53,8 +53,8 @@ pub fn packet_delays(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (V
         millis: Vec::new(),
         bytes: 0,
     };
-    let watch = Observation { observers: vec![Box::new(observer)], ..Observation::default() };
-    let (_, _, mut observers) = run_observed(scenario, 1, watch);
+    let observation = Observation { observers: vec![Box::new(observer)], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, 1, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
     let mut observer = *observer.downcast::<DelayObserver>().expect("the observer");
     observer.millis.sort_by(f64::total_cmp);

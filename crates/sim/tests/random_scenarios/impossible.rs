@@ -2,7 +2,7 @@
 
 use lasthop_base::Duration;
 use lasthop_scenario::{Scenario, Traffic, Transfer};
-use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Outcome};
+use lasthop_sim::{FLOW_METRICS, FlowOutcome, LINK_METRICS, Outcome};
 
 /// Longest possible wait in a drawn scenario, s: a queue of a billion bytes at 1 kbit/s.
 const LONGEST_WAIT: f64 = 8e6;
@@ -12,7 +12,7 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     let mut found = Vec::new();
     for (index, flow) in outcome.flows.iter().enumerate() {
         let mut complain = |what: String| found.push(format!("flow {}: {what}", flow.name));
-        for metric in METRICS {
+        for metric in FLOW_METRICS {
             let value = (metric.of)(flow);
             if let Some(value) = value.filter(|value| !value.is_finite() || *value < 0.0) {
                 complain(format!("{} = {value}", metric.name));

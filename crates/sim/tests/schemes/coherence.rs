@@ -30,11 +30,11 @@ impl Matrix {
 
 /// Accuracy of the receiver's rule: a hole whose first duplicate ACK leaves at once is congestion. Losses less than ten
 /// packets apart form one hole, which is congestion if any of them is.
-fn at_the_receiver(told: &EventLog) -> Matrix {
+fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();
     let mut losses: Vec<(u32, bool)> = Vec::new();
-    for (_, _, packet, fate) in &told.packets {
+    for (_, _, packet, fate) in &recorded.packets {
         if let (Fate::Lost(reason), Some(segment)) = (fate, packet.segment())
             && packet.forward
             && !packet.again
@@ -56,8 +56,8 @@ fn at_the_receiver(told: &EventLog) -> Matrix {
         }
     }
     let arrivals: Vec<(u32, _)> =
-        told.on(1, true).filter_map(|(_, packet, at)| Some((packet.segment()?.seq.0, at?))).collect();
-    let acks: Vec<_> = told.on(1, false).map(|(at, ..)| at).collect();
+        recorded.on(1, true).filter_map(|(_, packet, at)| Some((packet.segment()?.seq.0, at?))).collect();
+    let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
         // First packet after the hole, and whether the receiver answered at once.

@@ -97,7 +97,7 @@ struct EventLog {
     packets: Vec<(Time, PipeId, Packet, Fate)>,
     nodes: Vec<(Time, Packet, MiddleboxAction)>,
     events: Vec<(Time, Event)>,
-    judged: Vec<(Range, Cause)>,
+    classified: Vec<(Range, Cause)>,
 }
 
 impl Observer for EventLog {
@@ -112,7 +112,7 @@ impl Observer for EventLog {
     fn on_event(&mut self, now: Time, _: FlowId, side: FlowSide, event: &Event) {
         match (side, event) {
             (FlowSide::Source, _) => self.events.push((now, *event)),
-            (FlowSide::Destination, Event::Judged { range, cause }) => self.judged.push((*range, *cause)),
+            (FlowSide::Destination, Event::Judged { range, cause }) => self.classified.push((*range, *cause)),
             _ => {}
         }
     }
@@ -137,14 +137,14 @@ impl EventLog {
 }
 
 fn observed(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, EventLog) {
-    let watch = Observation {
+    let observation = Observation {
         observers: vec![Box::new(EventLog::default())],
         probes: true,
         ..Observation::default()
     };
-    let (mut outcome, samples, mut observers) = run_observed(scenario, seed, watch);
-    let told: Box<dyn Any> = observers.pop().expect("the observer");
-    (outcome.flows.remove(0), samples, *told.downcast::<EventLog>().expect("the same"))
+    let (mut outcome, samples, mut observers) = run_observed(scenario, seed, observation);
+    let recorded: Box<dyn Any> = observers.pop().expect("the observer");
+    (outcome.flows.remove(0), samples, *recorded.downcast::<EventLog>().expect("the same"))
 }
 
 fn windows(samples: &Samples) -> Vec<(Time, f64)> {

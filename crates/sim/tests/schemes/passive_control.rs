@@ -123,7 +123,7 @@ impl CongestionControl for PassiveControls {
 impl RateHooks for PassiveControls {}
 
 /// Outcome of the first flow, its sender's log, and all observations of a run down the path.
-pub(super) fn seen(
+pub(super) fn run_with_estimates(
     drives: &'static str,
     others: &'static [&'static str],
     tables: &str,
@@ -142,9 +142,9 @@ pub(super) fn seen(
     catalogue.tcp.congestion.add_own(&INFO, Arc::new(build));
     let driven: &[Setting<'_>] = &[("flow.bulk.sender.congestion", NAME)];
     let scenario = path_with(&catalogue, false, tables, &[&[driven], settings].concat());
-    let (outcome, _, told) = observed(&scenario, seed);
+    let (outcome, _, recorded) = observed(&scenario, seed);
     // Both ends have a sender; the destination's log is nearly empty.
     let logs = logs.lock().expect("one thread");
     let logs = logs.iter().map(|log| log.lock().expect("one thread").clone());
-    (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), told)
+    (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), recorded)
 }

@@ -13,18 +13,19 @@ const AIR_ROUND_TRIP: f64 = 0.0142;
 fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
         let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), (BOX, name)];
-        let (outcome, _, told) = observed(&path(false, &[UNFILLED, script]), 1);
+        let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script]), 1);
         assert_eq!((outcome.source.duplicate_acks, outcome.source.retransmitted), (0, 0), "{name}");
-        let repeats: Vec<Time> = told
+        let repeats: Vec<Time> = recorded
             .nodes
             .iter()
             .filter(|(.., action)| *action == MiddleboxAction::Repeated)
             .map(|(at, ..)| *at)
             .collect();
         assert_eq!(repeats.len(), 1, "{name}");
-        let (lost_at, packet, _) = told.on(1, true).find(|(.., arrives)| arrives.is_none()).expect("a loss");
+        let (lost_at, packet, _) =
+            recorded.on(1, true).find(|(.., arrives)| arrives.is_none()).expect("a loss");
         let seq = packet.segment().expect("TCP").seq;
-        let whole = told.on(1, true).find(|(now, packet, arrives)| {
+        let whole = recorded.on(1, true).find(|(now, packet, arrives)| {
             *now >= repeats[0]
                 && arrives.is_some()
                 && packet.segment().is_some_and(|segment| segment.seq == seq)
@@ -39,8 +40,8 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
     let span = |name| {
-        let (outcome, _, told) = observed(&path(false, &[UNFILLED, script, &[(BOX, name)]]), 1);
-        let repeats: Vec<Time> = told
+        let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script, &[(BOX, name)]]), 1);
+        let repeats: Vec<Time> = recorded
             .nodes
             .iter()
             .filter(|(.., action)| *action == MiddleboxAction::Repeated)
@@ -104,10 +105,14 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         // The path's queue of 100 packets cannot hold 1460 ACKs at once.
         ("link.wired.up.queue", "unlimited"),
     ];
-    let (outcome, samples, told) = observed(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
-    let entered = told.events.iter().find(|(_, event)| matches!(event, Event::RecoveryEntered { .. }));
-    let left =
-        told.events.iter().find(|(_, event)| matches!(event, Event::RecoveryLeft { .. })).expect("its end").0;
+    let (outcome, samples, recorded) = observed(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
+    let entered = recorded.events.iter().find(|(_, event)| matches!(event, Event::RecoveryEntered { .. }));
+    let left = recorded
+        .events
+        .iter()
+        .find(|(_, event)| matches!(event, Event::RecoveryLeft { .. }))
+        .expect("its end")
+        .0;
     let entered = entered.expect("a recovery").0;
     let before = window_at(&samples, entered - Duration::from_millis(6));
     let halved = window_at(&samples, left - Duration::from_millis(1));

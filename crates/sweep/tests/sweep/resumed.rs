@@ -31,8 +31,8 @@ fn numbers_come_back_as_they_were() {
     let reader = Reader::open(&path).unwrap();
     for point in &grid.points {
         for run in reader.contents().runs(&point.digest, true).unwrap() {
-            let watch = Observation { link_delays: true, ..Observation::default() };
-            let expected = row::parts(&run_observed(&point.scenario, run.seed, watch).0);
+            let observation = Observation { link_delays: true, ..Observation::default() };
+            let expected = row::parts(&run_observed(&point.scenario, run.seed, observation).0);
             assert_eq!(run.parts.len(), expected.len());
             for (part, expected) in run.parts.iter().zip(&expected) {
                 assert_eq!(part.subject, expected.subject);

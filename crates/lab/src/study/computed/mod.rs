@@ -42,8 +42,8 @@ pub fn curves(study: &Study, name: &str) -> Result<Curves, Problem> {
 }
 
 fn watched<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T {
-    let watch = Observation { observers: vec![Box::new(T::default())], ..Observation::default() };
-    let (_, _, observers) = run_observed(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(T::default())], ..Observation::default() };
+    let (_, _, observers) = run_observed(scenario, seed, observation);
     let seen = observers.into_iter().find_map(|one| (one as Box<dyn Any>).downcast::<T>().ok());
     seen.map(|one| *one).unwrap_or_default()
 }
