@@ -246,9 +246,9 @@ impl Observer for Taker {
         }
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         if packet.flow == self.flow {
-            self.histories.on_node(now, node, packet, action);
+            self.histories.on_middlebox(now, node, packet, action);
             self.told();
         }
     }

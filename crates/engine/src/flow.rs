@@ -115,7 +115,7 @@ impl TcpConnection {
     }
 
     /// The same with applications.
-    pub fn with(self, application: Application) -> TcpConnection {
+    pub fn with_application(self, application: Application) -> TcpConnection {
         TcpConnection { application: Some(Box::new(application)), ..self }
     }
 
@@ -199,7 +199,7 @@ impl Datagrams {
     }
 
     /// The same with another spacing.
-    pub fn spaced(mut self, spacing: Spacing) -> Datagrams {
+    pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
     }
@@ -356,7 +356,7 @@ mod tests {
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
         let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))
-            .spaced(spacing);
+            .with_spacing(spacing);
         let times = (0..count).map(|_| {
             let at = source.next;
             source.emit();

@@ -24,7 +24,7 @@ pub trait Observer: Any + Send {
     }
 
     /// A middlebox creates, repeats or changes a packet, which it sends next, or ends a packet.
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let _ = (now, node, packet, action);
     }
 

@@ -72,9 +72,9 @@ const _: () = {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PipeEnd {
     /// A node that only forwards.
-    Forward,
+    Forwarder,
     /// The first link outside the host.
-    LeavesHost,
+    HostExit,
     /// The middlebox with this index in the engine's list.
     Middlebox(u32),
     /// The arbiter of the medium with this index; no packet travels on its pipe.
@@ -92,7 +92,7 @@ impl Pipe {
             in_flight: Ring::default(),
             delays: None,
             is_observed: false,
-            end: PipeEnd::Forward,
+            end: PipeEnd::Forwarder,
         }
     }
 

@@ -78,16 +78,16 @@ impl NextHops {
 
     /// The pipe after the one that a packet has joined or is about to join; `None` at the end of the route.
     pub(crate) fn after(&self, packet: &Packet) -> Option<PipeId> {
-        self.at(self.place(packet)).pipe()
+        self.at(self.index_of(packet)).pipe()
     }
 
     /// Table index of that pipe; the next index is that of the next hop.
-    pub(crate) fn place(&self, packet: &Packet) -> usize {
+    pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop
     }
 
-    pub(crate) fn at(&self, place: usize) -> NextHop {
-        self.table[place]
+    pub(crate) fn at(&self, index: usize) -> NextHop {
+        self.table[index]
     }
 }

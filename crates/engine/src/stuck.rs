@@ -10,9 +10,9 @@ use lasthop_base::Time;
 use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
-const MANY: u64 = 1 << 20;
+const COUNT_BY_SOURCE_FROM: u64 = 1 << 20;
 /// Further events of one source after which the run is stuck. A datagram source has at most 10,000 at an instant.
-const MOST: u64 = 1 << 20;
+const MAX_EVENTS_OF_SOURCE: u64 = 1 << 20;
 
 /// Source of an event that is not a packet's arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -59,17 +59,17 @@ impl StuckDetector {
             return false;
         }
         self.events += 1;
-        self.events >= MANY
+        self.events >= COUNT_BY_SOURCE_FROM
     }
 
     /// Counts an event by source; returns whether the source has too many.
     pub(crate) fn exceeds_limit(&mut self, source: EventSource) -> bool {
-        if self.events == MANY {
+        if self.events == COUNT_BY_SOURCE_FROM {
             self.by_source.clear();
         }
         let events = self.by_source.entry(source).or_default();
         *events += 1;
-        if *events < MOST {
+        if *events < MAX_EVENTS_OF_SOURCE {
             return false;
         }
         self.stuck = Some(Stuck { at: self.at, source, events: *events });

@@ -139,7 +139,7 @@ impl Observer for Teller {
         }
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         if self.is_it(packet).is_some() {
             let what = match action {
                 MiddleboxAction::Repeated => "repeated_at_node",

@@ -94,7 +94,7 @@ impl Observer for Events {
         self.0.push(Row { pipe: Some(pipe.0), ..Row::of_packet(now, "duplicated", copy) });
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let (kind, cause) = match action {
             MiddleboxAction::Repeated => ("repeated", None),
             MiddleboxAction::Created => ("made", None),

@@ -63,7 +63,7 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
 pub const EXTERNAL_FLOWS: usize = 64;
 
 /// Indices of the TCP flows between the ends of flow number `replaced`, itself included: real traffic replaces them.
-pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
+pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
     let is_replaced = |index: &usize| {
@@ -73,24 +73,23 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_replaced).collect()
 }
 
-/// An engine for real traffic in place of the flows [`replaced_with`] flow number `replaced`. Flows 0 to
+/// An engine for real traffic in place of the [`replaced_flows`] of flow number `replaced`. Flows 0 to
 /// [`EXTERNAL_FLOWS`] - 1 are external and take its route. The scenario's other flows are simulated.
-pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    around(scenario, replaced, seed, Line::in_link)
+pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    assemble_with_links(scenario, replaced, seed, Line::in_link)
 }
 
 /// The same with links that [`Engine::change`] can modify during the run.
-pub fn assemble_changing(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    around(scenario, replaced, seed, Line::changing)
+pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    assemble_with_links(scenario, replaced, seed, Line::changing)
 }
 
 /// Builds a link's direction from its configuration, its own stream, and its link's stream.
 type BuildLine = fn(&Config, Stream, Stream) -> Line;
 
-fn around(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
-    let replaced_flows = replaced_with(scenario, replaced);
-    let others: Vec<usize> =
-        (0..scenario.flows.len()).filter(|flow| !replaced_flows.contains(flow)).collect();
+fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
+    let removed = replaced_flows(scenario, replaced);
+    let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !removed.contains(flow)).collect();
     let route = &scenario.routes[replaced];
     let external = (0..EXTERNAL_FLOWS).map(|_| FlowSpec {
         start: Time::NEVER,
@@ -150,8 +149,9 @@ fn engine_with_links(
         .links
         .iter()
         .flat_map(|link| {
-            [("down", &link.down), ("up", &link.up)]
-                .map(|(side, config)| build(config, own_stream(link, side, seed), plans(link, seed)))
+            [("down", &link.down), ("up", &link.up)].map(|(side, config)| {
+                build(config, channel_stream(link, side, seed), plan_stream(link, seed))
+            })
         })
         .collect();
     let mut engine = Engine::new(links, flows);
@@ -179,18 +179,18 @@ fn engine_with_links(
 }
 
 /// Random stream of a link's direction.
-pub(crate) fn own_stream(link: &Link, side: &str, seed: u64) -> Stream {
+pub(crate) fn channel_stream(link: &Link, side: &str, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.{side}.channel", link.name))
 }
 
 /// Random stream for the plans of both directions of a link.
-fn plans(link: &Link, seed: u64) -> Stream {
+fn plan_stream(link: &Link, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.plans", link.name))
 }
 
 /// A service with its random plan drawn for this seed.
 pub(crate) fn seeded_service(service: &Service, link: &Link, seed: u64) -> Service {
-    service.seeded(plans(link, seed).draw())
+    service.seeded(plan_stream(link, seed).draw())
 }
 
 fn middlebox(
@@ -248,7 +248,7 @@ pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flo
             let spacing = Spacing { jitter: *jitter, burst: *burst };
             let random = Stream::named(seed, &format!("flow.{}.pattern", flow.name));
             let source = Datagrams::new(*rate, *packet, times, pattern, random);
-            Traffic::NoEndpoint(NoEndpoint::Datagrams(Box::new(source.spaced(spacing))))
+            Traffic::NoEndpoint(NoEndpoint::Datagrams(Box::new(source.with_spacing(spacing))))
         }
     };
     with_traffic(scenario, index, seed, traffic)

@@ -87,7 +87,7 @@ pub(crate) fn connection(
     let has_loss_discrimination = receiver.receiver().judges() || sender.sender().judges();
     let connection = TcpConnection::new(sender, receiver, has_loss_discrimination);
     match applications::of(transfer, segment, start, stream) {
-        Some(application) => connection.with(application),
+        Some(application) => connection.with_application(application),
         None => connection,
     }
 }

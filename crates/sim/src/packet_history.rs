@@ -75,7 +75,7 @@ impl PacketHistories {
     }
 
     /// A middlebox has created, repeated, changed or ended a packet.
-    pub fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    pub fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         match action {
             MiddleboxAction::Repeated | MiddleboxAction::Created => {
                 self.begin(now, packet, Some((node, action)), None)

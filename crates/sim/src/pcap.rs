@@ -224,8 +224,8 @@ impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
         self.write_settled(now);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
-        self.histories.on_node(now, node, packet, action);
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.histories.on_middlebox(now, node, packet, action);
         self.write_settled(now);
     }
 

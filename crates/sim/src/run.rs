@@ -39,8 +39,8 @@ impl Observer for ObserverList {
         self.0.iter_mut().for_each(|observer| observer.on_copy(now, pipe, copy));
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
-        self.0.iter_mut().for_each(|observer| observer.on_node(now, node, packet, action));
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.0.iter_mut().for_each(|observer| observer.on_middlebox(now, node, packet, action));
     }
 
     fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {

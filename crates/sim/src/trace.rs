@@ -1,7 +1,7 @@
 //! All events of a run as lines of JSON.
 //!
 //! Keys contain their units. Offsets are absolute bytes of the stream (the SYN is byte 0). `kind` is the type of a
-//! line: `sent`, `lost`, `copied`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
+//! line: `sent`, `lost`, `duplicated`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
 
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
@@ -29,7 +29,7 @@ pub const FIELDS: &[Field] = &[
     field("time_s", "virtual time, s"),
     field(
         "kind",
-        "type of the line: `sent` (a packet leaves its source), `lost`, `copied` (a link has duplicated a packet; the \
+        "type of the line: `sent` (a packet leaves its source), `lost`, `duplicated` (a link has duplicated a packet; the \
          copy has a new number), or `event`; at a middlebox: `repeated` (a copy of \
          an earlier packet, with a new number), `made`, `changed` (forwarded with the header of this line), \
          `received` (in place of the other end)",
@@ -79,7 +79,7 @@ pub const EVENTS: &[Field] = &[
     field("r1_reached", "repeated retransmission of the same data (R1 of RFC 9293)"),
 ];
 
-fn describes(list: &[Field], name: &str) -> bool {
+fn has_field(list: &[Field], name: &str) -> bool {
     list.iter().any(|field| field.name == name)
 }
 
@@ -172,7 +172,7 @@ impl<W: Write + Send> Trace<W> {
 
     fn line(&mut self, value: Value) {
         debug_assert!(
-            value.as_object().is_some_and(|line| line.keys().all(|name| describes(FIELDS, name))),
+            value.as_object().is_some_and(|line| line.keys().all(|name| has_field(FIELDS, name))),
             "a field without a description: {value}"
         );
         if self.failed.is_none()
@@ -204,7 +204,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         self.packet(now, "duplicated", copy, Some(("link", &link)), None);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         let (kind, cause) = match action {
             MiddleboxAction::Repeated => ("repeated", None),
             MiddleboxAction::Created => ("made", None),
@@ -224,7 +224,7 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
         let end = if side == FlowSide::Source { "source" } else { "destination" };
         line.insert("at".into(), json!(end));
-        debug_assert!(describes(EVENTS, name), "an event without a description: {name}");
+        debug_assert!(has_field(EVENTS, name), "an event without a description: {name}");
         line.insert("event".into(), json!(name));
         if let Value::Object(details) = details {
             line.extend(details);

@@ -66,8 +66,8 @@ impl Observer for Counts {
         self.histories.on_fate(pipe, packet, hops, fate);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
-        self.histories.on_node(now, node, packet, action);
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.histories.on_middlebox(now, node, packet, action);
     }
 
     fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {

@@ -68,7 +68,7 @@ impl Observer for TextLog {
         self.0.push(format!("{now:?} {pipe:?} {packet:?} {fate:?}"));
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         self.0.push(format!("{now:?} {node:?} {packet:?} {action:?}"));
     }
 

@@ -17,12 +17,12 @@ impl Duplicates {
     }
 
     /// Counts a packet that has arrived or was lost. Returns whether it is its datagram's first arrival.
-    pub(super) fn end(&mut self, packet: &Packet, arrives: bool) -> bool {
-        if self.0.is_empty() { arrives } else { self.end_of_copied(packet, arrives) }
+    pub(super) fn count_end(&mut self, packet: &Packet, arrives: bool) -> bool {
+        if self.0.is_empty() { arrives } else { self.count_end_of_copy(packet, arrives) }
     }
 
     #[cold]
-    fn end_of_copied(&mut self, packet: &Packet, arrives: bool) -> bool {
+    fn count_end_of_copy(&mut self, packet: &Packet, arrives: bool) -> bool {
         let Body::Datagram { number } = packet.body else { return arrives };
         let Entry::Occupied(mut entry) = self.0.entry((packet.flow, number)) else { return arrives };
         let (left, has_arrived) = entry.get_mut();
@@ -48,13 +48,13 @@ mod tests {
     #[test]
     fn the_first_of_a_datagram_to_arrive_counts_and_nothing_is_kept_then() {
         let mut duplicates = Duplicates::default();
-        assert!(duplicates.end(&datagram(1), true), "not copied");
+        assert!(duplicates.count_end(&datagram(1), true), "not copied");
         duplicates.add(&datagram(1));
         duplicates.add(&datagram(1));
-        assert!(!duplicates.end(&datagram(1), false), "lost");
-        assert!(duplicates.end(&datagram(2), true), "another datagram");
-        assert!(duplicates.end(&datagram(1), true));
-        assert!(!duplicates.end(&datagram(1), true), "the copy");
+        assert!(!duplicates.count_end(&datagram(1), false), "lost");
+        assert!(duplicates.count_end(&datagram(2), true), "another datagram");
+        assert!(duplicates.count_end(&datagram(1), true));
+        assert!(!duplicates.count_end(&datagram(1), true), "the copy");
         assert!(duplicates.0.is_empty());
     }
 }

@@ -99,7 +99,7 @@ impl Engine {
     fn deliver_without_endpoint(&mut self, pipe: u32, id: FlowId) {
         let FlowState { traffic, account, .. } = &mut self.flows[id.0 as usize];
         let here = &mut self.pipes[pipe as usize];
-        if here.in_flight.first().is_some_and(|first| self.duplicates.end(&first.packet, true)) {
+        if here.in_flight.first().is_some_and(|first| self.duplicates.count_end(&first.packet, true)) {
             account.rest().datagrams += 1;
         }
         if let Traffic::NoEndpoint(NoEndpoint::External) = traffic

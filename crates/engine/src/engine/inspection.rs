@@ -133,7 +133,7 @@ impl Engine {
     /// Changes a pipe at the current time, as far as it does not refuse. Middleboxes and endpoints get no report.
     pub fn change(&mut self, pipe: PipeId, change: &Change) {
         let now = self.now;
-        self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decided);
+        self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decisions);
         self.apply_decisions(pipe);
     }
 

@@ -17,11 +17,11 @@ impl Engine {
         if let Line::Element(element) = &mut here.line
             && here.in_flight.first().is_none_or(|first| first.due > self.now)
         {
-            element.handle_timeout(self.now, &mut self.decided);
+            element.handle_timeout(self.now, &mut self.decisions);
             if self.may_continue_at_element(pipe) {
                 self.apply_decisions(PipeId(pipe))
             } else {
-                self.decided.clear()
+                self.decisions.clear()
             }
             return;
         }
@@ -46,8 +46,8 @@ impl Engine {
             }
             Some(next) => {
                 match end {
-                    PipeEnd::Forward | PipeEnd::Medium(_) => {}
-                    PipeEnd::LeavesHost => self.assign_number(&mut packet),
+                    PipeEnd::Forwarder | PipeEnd::Medium(_) => {}
+                    PipeEnd::HostExit => self.assign_number(&mut packet),
                     PipeEnd::Middlebox(node) => return self.handle_at_node(node, packet),
                 }
                 packet.hop = packet.hop.wrapping_add(1);
@@ -67,7 +67,7 @@ impl Engine {
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
         let (pipes, next_hops) = (&mut self.pipes[..], &self.next_hops);
-        let mut place = next_hops.place(packet);
+        let mut hop_index = next_hops.index_of(packet);
         loop {
             let pipe = &mut pipes[at.0 as usize];
             pipe.account.offered += 1;
@@ -82,7 +82,7 @@ impl Engine {
                 Line::Element(_) => return self.enter_element(packet, at),
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-            let next = next_hops.at(place);
+            let next = next_hops.at(hop_index);
             if pipe.is_observed {
                 if let Some(observer) = &mut self.observer {
                     observe_arrival(&mut **observer, (now, due), at, packet, next.pipe().is_none());
@@ -96,7 +96,7 @@ impl Engine {
                 && pipe.continuing == 0
             {
                 packet.hop += 1;
-                place += 1;
+                hop_index += 1;
                 now = due;
                 at = next;
                 continue;
@@ -169,9 +169,9 @@ impl Engine {
         let pipe = &mut self.pipes[at.0 as usize];
         if let Line::Element(element) = &mut pipe.line {
             packet.joined = now;
-            element.handle_packet(now, *packet, &mut self.decided);
+            element.handle_packet(now, *packet, &mut self.decisions);
         }
-        if !self.decided.is_empty() {
+        if !self.decisions.is_empty() {
             return self.apply_decisions(at);
         }
         let due = pipe.due();
@@ -184,7 +184,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn apply_decisions(&mut self, at: PipeId) {
         let pipe = &mut self.pipes[at.0 as usize];
-        match &self.decided[..] {
+        match &self.decisions[..] {
             [] => {}
             [Output::Arrives { packet, at: due }] if self.observer.is_none() => {
                 pipe.account.carried_bytes += u64::from(packet.wire_bytes);
@@ -194,7 +194,7 @@ impl Engine {
                 let next = self.next_hops.after(packet);
                 pipe.continuing += u32::from(next.is_some());
                 pipe.in_flight.push(*due, packet, next, EntryKind::Packet);
-                self.decided.clear();
+                self.decisions.clear();
             }
             _ => return self.apply_each_decision(at),
         }
@@ -204,13 +204,13 @@ impl Engine {
     #[inline(never)]
     fn apply_each_decision(&mut self, at: PipeId) {
         let now = self.now;
-        let mut decided = std::mem::take(&mut self.decided);
+        let mut decisions = std::mem::take(&mut self.decisions);
         let mut copied = None;
-        if let Some(Output::Copied { packet }) = decided.last() {
+        if let Some(Output::Copied { packet }) = decisions.last() {
             // Before the original's fate is applied.
             self.duplicates.add(packet);
         }
-        for output in &decided {
+        for output in &decisions {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, *at, None),
                 Output::Lost { packet, at, reason, readable } => (packet, *at, Some((*reason, *readable))),
@@ -219,7 +219,7 @@ impl Engine {
                     continue;
                 }
                 Output::Troubled { packet, trouble } => {
-                    self.report_failing(packet, *trouble);
+                    self.report_failures(packet, *trouble);
                     continue;
                 }
                 Output::Report(report) => {
@@ -268,8 +268,8 @@ impl Engine {
                 pipe.in_flight.push(due, packet, next, kind);
             }
         }
-        decided.clear();
-        self.decided = decided;
+        decisions.clear();
+        self.decisions = decisions;
         let due = self.pipes[at.0 as usize].due();
         if due != self.event_queue.time_of(at.0) {
             self.event_queue.set(at.0, due);
@@ -281,9 +281,9 @@ impl Engine {
 
     pub(super) fn handle_loss(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
-        self.duplicates.end(packet, false);
+        self.duplicates.count_end(packet, false);
         if reason.is_congestion() && !self.nodes.is_empty() {
-            self.report_refused(packet);
+            self.report_queue_drop(packet);
         }
         let flow = &mut self.flows[packet.flow.0 as usize];
         if flow.traffic.is_external() {
@@ -308,7 +308,7 @@ impl Engine {
         let pipe = &mut self.pipes[at.0 as usize];
         pipe.account.offered += 1;
         if let Line::Element(element) = &mut pipe.line {
-            element.handle_copy(self.now, packet, &mut self.decided);
+            element.handle_copy(self.now, packet, &mut self.decisions);
         }
         self.apply_decisions(at);
     }

@@ -73,7 +73,7 @@ pub struct Engine {
     timers: Timers,
     observer: Option<Box<dyn Observer>>,
     /// Decisions of elements that are not applied yet; kept for its capacity.
-    decided: Vec<Output>,
+    decisions: Vec<Output>,
     onward: Vec<Onward>,
     plans: Plans,
     external_log: ExternalLog,
@@ -126,7 +126,7 @@ impl Engine {
             flows,
             routes,
             observer: None,
-            decided: Vec::new(),
+            decisions: Vec::new(),
             nodes: Vec::new(),
             onward: Vec::new(),
             plans: Plans::default(),
@@ -172,7 +172,7 @@ impl Engine {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
                 self.flows[flow.0 as usize].directions[side].host = PipeId(self.pipes.len() as u32);
-                self.pipes.push(Pipe { end: PipeEnd::LeavesHost, ..Pipe::new(line) });
+                self.pipes.push(Pipe { end: PipeEnd::HostExit, ..Pipe::new(line) });
             }
         }
         self.rebuild_event_queue();
@@ -311,8 +311,8 @@ impl Engine {
             let side = if timer.is_multiple_of(2) { FlowSide::Source } else { FlowSide::Destination };
             return EventSource::Host(FlowId(flow), side);
         }
-        let place = timer as usize - 2 * self.flows.len();
-        self.nodes.get(place).map_or(EventSource::Plans, |node| EventSource::Node(node.id))
+        let node_index = timer as usize - 2 * self.flows.len();
+        self.nodes.get(node_index).map_or(EventSource::Plans, |node| EventSource::Node(node.id))
     }
 }
 
@@ -325,7 +325,7 @@ fn timer_of(flow: usize, side: FlowSide) -> u32 {
     2 * flow as u32 + u32::from(side == FlowSide::Destination)
 }
 
-/// A tournament of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
+/// Event queue of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
 fn event_queue_of(pipes: &[Pipe]) -> EventQueue {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, Line::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();

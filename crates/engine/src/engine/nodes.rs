@@ -21,9 +21,9 @@ impl Engine {
     /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives by one of
     /// them and continues. Call before the first event, and at most once for a pipe.
     pub fn attach_middlebox(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
-        let place = self.nodes.len() as u32;
+        let node_index = self.nodes.len() as u32;
         for pipe in ending {
-            self.pipes[pipe.0 as usize].end = PipeEnd::Middlebox(place);
+            self.pipes[pipe.0 as usize].end = PipeEnd::Middlebox(node_index);
         }
         let exits = exits(&self.routes, ending);
         for (route, exit) in self.routes.iter().zip(&exits) {
@@ -53,8 +53,8 @@ impl Engine {
     }
 
     #[cold]
-    pub(super) fn handle_at_node(&mut self, place: u32, packet: Packet) {
-        let node = &mut self.nodes[place as usize];
+    pub(super) fn handle_at_node(&mut self, node_index: u32, packet: Packet) {
+        let node = &mut self.nodes[node_index as usize];
         node.account.arrived += 1;
         // A middlebox that reads headers passes damaged packets on unread (wrong checksum).
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
@@ -63,19 +63,19 @@ impl Engine {
         } else {
             node.middlebox.handle_packet(self.now, packet, &mut self.onward)
         }
-        self.apply_onward(place);
-        let deadline = self.nodes[place as usize].deadline();
-        self.timers.at_latest(2 * self.flows.len() as u32 + place, deadline);
+        self.apply_middlebox_output(node_index);
+        let deadline = self.nodes[node_index as usize].deadline();
+        self.timers.at_latest(2 * self.flows.len() as u32 + node_index, deadline);
     }
 
     /// Handles a middlebox's timer, which may have moved to a later time.
     #[cold]
     pub(super) fn handle_node_timer(&mut self, timer: u32) {
-        let place = timer - 2 * self.flows.len() as u32;
-        if place as usize == self.nodes.len() {
+        let node_index = timer - 2 * self.flows.len() as u32;
+        if node_index as usize == self.nodes.len() {
             return self.report_plans(timer);
         }
-        let node = &mut self.nodes[place as usize];
+        let node = &mut self.nodes[node_index as usize];
         while node.failing.peek().is_some_and(|failing| failing.at <= self.now) {
             let Some(failing) = node.failing.pop() else { break };
             let (packet, attempt) = (failing.packet, failing.attempt);
@@ -85,104 +85,104 @@ impl Engine {
         if node.middlebox.poll_timeout() <= self.now {
             node.middlebox.handle_timeout(self.now, &mut self.onward);
         }
-        self.apply_onward(place);
-        let deadline = self.nodes[place as usize].deadline();
+        self.apply_middlebox_output(node_index);
+        let deadline = self.nodes[node_index as usize].deadline();
         self.timers.reschedule(timer, deadline);
     }
 
-    pub(super) fn apply_onward(&mut self, place: u32) {
+    pub(super) fn apply_middlebox_output(&mut self, node_index: u32) {
         let mut onward = std::mem::take(&mut self.onward);
         for one in onward.drain(..) {
             match one {
                 Onward::Same(packet) => {
-                    self.nodes[place as usize].account.forwarded += 1;
-                    self.leave_node(place, Packet { hop: packet.hop + 1, ..packet });
+                    self.nodes[node_index as usize].account.forwarded += 1;
+                    self.send_from_node(node_index, Packet { hop: packet.hop + 1, ..packet });
                 }
                 Onward::Changed(packet) => {
-                    let node = &mut self.nodes[place as usize];
+                    let node = &mut self.nodes[node_index as usize];
                     node.account.forwarded += 1;
                     node.account.changed += 1;
                     if let Some(observer) = &mut self.observer {
-                        observer.on_node(self.now, node.id, &packet, MiddleboxAction::Changed);
+                        observer.on_middlebox(self.now, node.id, &packet, MiddleboxAction::Changed);
                     }
-                    self.leave_node(place, Packet { hop: packet.hop + 1, ..packet });
+                    self.send_from_node(node_index, Packet { hop: packet.hop + 1, ..packet });
                 }
                 Onward::Again(packet) => {
-                    self.nodes[place as usize].account.repeated += 1;
+                    self.nodes[node_index as usize].account.repeated += 1;
                     self.send_from_middlebox(
-                        place,
+                        node_index,
                         Packet { again: true, ..packet },
                         MiddleboxAction::Repeated,
                     );
                 }
                 Onward::New(mut packet) => {
-                    self.nodes[place as usize].account.created += 1;
+                    self.nodes[node_index as usize].account.created += 1;
                     let overhead = self.flows[packet.flow.0 as usize].overhead();
                     packet.wire_bytes = match &packet.body {
                         Body::Tcp(segment) => wire_bytes(segment, overhead),
                         Body::Notice(_) => NodeNotice::WIRE_BYTES,
                         Body::Datagram { .. } => packet.wire_bytes,
                     };
-                    self.send_from_middlebox(place, packet, MiddleboxAction::Created);
+                    self.send_from_middlebox(node_index, packet, MiddleboxAction::Created);
                 }
-                Onward::Received(packet) => self.end(place, &packet, None),
-                Onward::Dropped(packet, reason) => self.end(place, &packet, Some(reason)),
+                Onward::Received(packet) => self.end_at_middlebox(node_index, &packet, None),
+                Onward::Dropped(packet, reason) => self.end_at_middlebox(node_index, &packet, Some(reason)),
             }
         }
         self.onward = onward;
     }
 
     /// Sends a packet that a middlebox created, if the packet's flow passes this node in its direction.
-    fn send_from_middlebox(&mut self, place: u32, mut packet: Packet, action: MiddleboxAction) {
+    fn send_from_middlebox(&mut self, node_index: u32, mut packet: Packet, action: MiddleboxAction) {
         let flow = &mut self.flows[packet.flow.0 as usize];
         let route = flow.directions[usize::from(!packet.forward)].route();
-        let Node { id, exits, .. } = &self.nodes[place as usize];
+        let Node { id, exits, .. } = &self.nodes[node_index as usize];
         let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
         flow.account.rest().created[usize::from(!packet.forward)] += 1;
         self.assign_number(&mut packet);
         let packet = Packet { route, hop, ..packet };
         if let Some(observer) = &mut self.observer {
-            observer.on_node(self.now, id, &packet, action);
+            observer.on_middlebox(self.now, id, &packet, action);
         }
-        self.leave_node(place, packet);
+        self.send_from_node(node_index, packet);
     }
 
-    fn leave_node(&mut self, place: u32, mut packet: Packet) {
+    fn send_from_node(&mut self, node_index: u32, mut packet: Packet) {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
-        let asks = self.nodes[place as usize].middlebox.asks_link();
-        if asks {
+        let wants = self.nodes[node_index as usize].middlebox.asks_link();
+        if wants {
             self.pipes[next.0 as usize].line.take_trouble();
         }
         self.send(&mut packet, next);
-        if asks && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble() {
-            self.note_failing(place, sent, trouble);
+        if wants && let Some(trouble) = self.pipes[next.0 as usize].line.take_trouble() {
+            self.schedule_failure_reports(node_index, sent, trouble);
         }
     }
 
     /// Schedules the reports of failing transmissions of a packet behind a middlebox.
-    fn note_failing(&mut self, place: u32, packet: Packet, trouble: Trouble) {
-        let is_hidden =
-            self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
+    fn schedule_failure_reports(&mut self, node_index: u32, packet: Packet, trouble: Trouble) {
+        let is_hidden = self.flows[packet.flow.0 as usize].opaque
+            && self.nodes[node_index as usize].middlebox.reads_headers();
         if !is_hidden {
-            self.nodes[place as usize].failing.extend(FailingTransmission::new(packet, trouble));
+            self.nodes[node_index as usize].failing.extend(FailingTransmission::new(packet, trouble));
         }
     }
 
     /// Reports failing transmissions of a link to the middlebox before the link, if it wants them.
     #[cold]
-    pub(super) fn report_failing(&mut self, packet: &Packet, trouble: Trouble) {
-        let asks =
+    pub(super) fn report_failures(&mut self, packet: &Packet, trouble: Trouble) {
+        let wants =
             |node: &Node| node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.asks_link();
-        let Some(place) = self.nodes.iter().position(asks) else { return };
-        self.note_failing(place as u32, *packet, trouble);
-        let deadline = self.nodes[place].deadline();
-        self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
+        let Some(node_index) = self.nodes.iter().position(wants) else { return };
+        self.schedule_failure_reports(node_index as u32, *packet, trouble);
+        let deadline = self.nodes[node_index].deadline();
+        self.timers.at_latest((2 * self.flows.len() + node_index) as u32, deadline);
     }
 
     /// Reports a packet that a queue dropped to the middlebox before the queue.
     #[cold]
-    pub(super) fn report_refused(&mut self, packet: &Packet) {
+    pub(super) fn report_queue_drop(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
         if let Some(node) = self.nodes.iter_mut().find(is_before) {
             node.middlebox.handle_refused(self.now, packet);
@@ -190,15 +190,15 @@ impl Engine {
     }
 
     /// Ends a packet at a middlebox: received, or dropped for a reason.
-    fn end(&mut self, place: u32, packet: &Packet, reason: Option<LossReason>) {
-        self.duplicates.end(packet, reason.is_none());
-        let node = &mut self.nodes[place as usize];
+    fn end_at_middlebox(&mut self, node_index: u32, packet: &Packet, reason: Option<LossReason>) {
+        self.duplicates.count_end(packet, reason.is_none());
+        let node = &mut self.nodes[node_index as usize];
         let action = match reason {
             None => MiddleboxAction::Received,
             Some(reason) => MiddleboxAction::Dropped(reason),
         };
         if let Some(observer) = &mut self.observer {
-            observer.on_node(self.now, node.id, packet, action);
+            observer.on_middlebox(self.now, node.id, packet, action);
         }
         let flow = &mut self.flows[packet.flow.0 as usize];
         let direction = usize::from(!packet.forward);
@@ -219,15 +219,15 @@ impl Engine {
     }
 
     /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
-    /// only to a middlebox at its beginning that [asks](lasthop_middlebox::Middlebox::asks_plan) and to a receiver at
+    /// only to a middlebox at its beginning that [wants](lasthop_middlebox::Middlebox::asks_plan) and to a receiver at
     /// its end that [does](Endpoint::asks_plan).
     pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {
-        let asks = |place: &usize| {
-            self.nodes[*place].middlebox.asks_plan() && !self.flows_leaving(*place, pipe).is_empty()
+        let wants = |node_index: &usize| {
+            self.nodes[*node_index].middlebox.asks_plan() && !self.flows_leaving(*node_index, pipe).is_empty()
         };
-        let is_asked_for = (0..self.nodes.len()).any(|place| asks(&place))
-            || (0..self.flows.len()).any(|flow| self.asking_side(flow, pipe).is_some());
-        if is_asked_for {
+        let is_wanted = (0..self.nodes.len()).any(|node_index| wants(&node_index))
+            || (0..self.flows.len()).any(|flow| self.side_wanting_plan(flow, pipe).is_some());
+        if is_wanted {
             self.plans.add(pipe, service);
             let last = 2 * self.flows.len() + self.nodes.len();
             self.timers = self.timers.extended_to(last + 1);
@@ -243,20 +243,20 @@ impl Engine {
             let Some(RateChange { pipe, rate, until, next }) = self.plans.poll_change(at, now) else {
                 continue;
             };
-            for place in 0..self.nodes.len() {
-                if !self.nodes[place].middlebox.asks_plan() {
+            for node_index in 0..self.nodes.len() {
+                if !self.nodes[node_index].middlebox.asks_plan() {
                     continue;
                 }
-                for (flow, forward) in self.flows_leaving(place, pipe) {
-                    self.nodes[place].middlebox.handle_rate(now, flow, forward, rate, &mut self.onward);
+                for (flow, forward) in self.flows_leaving(node_index, pipe) {
+                    self.nodes[node_index].middlebox.handle_rate(now, flow, forward, rate, &mut self.onward);
                 }
-                self.apply_onward(place as u32);
-                let deadline = self.nodes[place].deadline();
-                self.timers.at_latest(2 * self.flows.len() as u32 + place as u32, deadline);
+                self.apply_middlebox_output(node_index as u32);
+                let deadline = self.nodes[node_index].deadline();
+                self.timers.at_latest(2 * self.flows.len() as u32 + node_index as u32, deadline);
             }
             let report = LinkReport::Plan { bps: rate.bps(), until, next_bps: next.bps() };
             for flow in 0..self.flows.len() {
-                let Some(side) = self.asking_side(flow, pipe) else { continue };
+                let Some(side) = self.side_wanting_plan(flow, pipe) else { continue };
                 if let Some(endpoint) = endpoint_of(&mut self.flows[flow].traffic, side) {
                     endpoint.handle_notice(now, Notice::Link(report));
                     self.pump(FlowId(flow as u32), side);
@@ -267,8 +267,8 @@ impl Engine {
     }
 
     /// Flows and directions that leave a node by this pipe, except those whose headers its middlebox cannot read.
-    fn flows_leaving(&self, place: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
-        let node = &self.nodes[place];
+    fn flows_leaving(&self, node_index: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
+        let node = &self.nodes[node_index];
         let leaves = |route: u32| {
             let hop = node.exits[route as usize];
             hop.is_some_and(|hop| self.routes[route as usize][usize::from(hop)] == pipe)
@@ -284,14 +284,14 @@ impl Engine {
     }
 
     /// The side of a flow whose host is at this pipe's end, if its endpoint wants planned rates.
-    fn asking_side(&self, index: usize, pipe: PipeId) -> Option<FlowSide> {
+    fn side_wanting_plan(&self, index: usize, pipe: PipeId) -> Option<FlowSide> {
         let flow = &self.flows[index];
         let (source, destination) = self.endpoints(FlowId(index as u32))?;
         let [forward, backward] = flow.directions.map(|direction| &self.routes[direction.route() as usize]);
         let ends = [(FlowSide::Destination, forward, destination), (FlowSide::Source, backward, source)];
-        let asks = |(side, path, endpoint): (FlowSide, &Vec<PipeId>, &Endpoint)| {
+        let wants = |(side, path, endpoint): (FlowSide, &Vec<PipeId>, &Endpoint)| {
             (path.last() == Some(&pipe) && endpoint.asks_plan()).then_some(side)
         };
-        ends.into_iter().find_map(asks)
+        ends.into_iter().find_map(wants)
     }
 }

@@ -33,9 +33,9 @@ impl Plans {
         self.0.len()
     }
 
-    /// The current rate of the pipe at index `place`, if it has changed by `now`.
-    pub(super) fn poll_change(&mut self, place: usize, now: Time) -> Option<RateChange> {
-        let PlannedPipe { pipe, service, due } = self.0.get_mut(place).filter(|one| one.due <= now)?;
+    /// The current rate of the pipe at index `index`, if it has changed by `now`.
+    pub(super) fn poll_change(&mut self, index: usize, now: Time) -> Option<RateChange> {
+        let PlannedPipe { pipe, service, due } = self.0.get_mut(index).filter(|one| one.due <= now)?;
         let (rate, until) = (service.rate_at(now), service.change_after(now));
         let next = if until < Time::NEVER { service.rate_at(until) } else { rate };
         *due = until;

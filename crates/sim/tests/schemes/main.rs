@@ -105,7 +105,7 @@ impl Observer for EventLog {
         self.packets.push((now, pipe, *packet, fate));
     }
 
-    fn on_node(&mut self, now: Time, _: NodeId, packet: &Packet, action: MiddleboxAction) {
+    fn on_middlebox(&mut self, now: Time, _: NodeId, packet: &Packet, action: MiddleboxAction) {
         self.nodes.push((now, *packet, action));
     }
 
