@@ -2,9 +2,9 @@
 
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_base::Time;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Flow, Scenario, Traffic};
-use lasthop_sim::packets::{End, Stories, Story};
+use lasthop_sim::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Reason;
 use lasthop_wire::{Body, Flags, FlowId, Packet, Segment};
@@ -118,7 +118,7 @@ pub struct Taker {
     /// Numbers of links on each flow's forward and return routes.
     hops: Vec<[usize; 2]>,
     window: Window,
-    stories: Stories,
+    histories: PacketHistories,
     seen: Segments,
     again: Vec<(Time, u64, Reason)>,
     /// Sequence number of the first data byte.
@@ -136,7 +136,7 @@ impl Taker {
             flow: FlowId(flow as u32),
             hops: scenario.routes.iter().map(|route| [route.there.len(), route.back.len()]).collect(),
             window,
-            stories: Stories::default(),
+            histories: PacketHistories::default(),
             seen: Segments::default(),
             again: Vec::new(),
             first: None,
@@ -148,8 +148,8 @@ impl Taker {
 
     /// The records, after the run's end.
     pub fn finish(mut self) -> Segments {
-        while let Some(story) = self.stories.next_of_all() {
-            self.take(&story);
+        while let Some(history) = self.histories.pop_first() {
+            self.take(&history);
         }
         // Retransmission events carry the send time and first byte of their segment.
         let reason = |sent: f64, start: f64| {
@@ -169,43 +169,43 @@ impl Taker {
     }
 
     fn told(&mut self) {
-        while let Some(story) = self.stories.next_ended() {
-            self.take(&story);
+        while let Some(history) = self.histories.pop_complete() {
+            self.take(&history);
         }
     }
 
-    fn take(&mut self, story: &Story) {
-        let Body::Tcp(segment) = &story.packet.body else { return };
-        if story.packet.forward {
-            self.take_data(story, segment);
+    fn take(&mut self, history: &PacketHistory) {
+        let Body::Tcp(segment) = &history.packet.body else { return };
+        if history.packet.forward {
+            self.take_data(history, segment);
         } else {
-            self.take_ack(story, segment);
+            self.take_ack(history, segment);
         }
     }
 
-    fn take_data(&mut self, story: &Story, segment: &Segment) {
+    fn take_data(&mut self, history: &PacketHistory, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             self.first = Some(segment.seq.0.wrapping_add(1));
         }
         let Some(first) = self.first.filter(|_| segment.len > 0) else { return };
         let start = offset(first, self.high, segment.seq.0);
         self.high = self.high.max(start);
-        let sent = story.sent.as_secs();
+        let sent = history.sent.as_secs();
         if !self.has_room_at(sent) {
             return;
         }
-        let (arrived, fate, place) = match story.end {
-            End::Arrived(at) => (at.as_secs(), ARRIVED, f64::NAN),
-            End::Lost(pipe, reason) => (f64::NAN, f64::from(reason as u8), f64::from(pipe.0)),
-            End::TakenOut(_, reason) => (f64::NAN, f64::from(reason as u8), f64::NAN),
-            End::Received(_) | End::Unfinished => (f64::NAN, UNFINISHED, f64::NAN),
+        let (arrived, fate, place) = match history.end {
+            PacketFate::Arrived(at) => (at.as_secs(), ARRIVED, f64::NAN),
+            PacketFate::Lost(pipe, reason) => (f64::NAN, f64::from(reason as u8), f64::from(pipe.0)),
+            PacketFate::Dropped(_, reason) => (f64::NAN, f64::from(reason as u8), f64::NAN),
+            PacketFate::Received(_) | PacketFate::Unfinished => (f64::NAN, UNFINISHED, f64::NAN),
         };
         let row = [sent, start as f64, f64::from(segment.len), arrived, fate, place];
         self.seen.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
     }
 
-    fn take_ack(&mut self, story: &Story, segment: &Segment) {
-        let (Some(first), End::Arrived(at)) = (self.first, story.end) else { return };
+    fn take_ack(&mut self, history: &PacketHistory, segment: &Segment) {
+        let (Some(first), PacketFate::Arrived(at)) = (self.first, history.end) else { return };
         if segment.flags.has(Flags::SYN) {
             return;
         }
@@ -233,7 +233,7 @@ impl Observer for Taker {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if packet.flow == self.flow {
             let hops = self.hops_of(packet);
-            self.stories.on_packet(now, pipe, packet, hops, fate);
+            self.histories.on_packet(now, pipe, packet, hops, fate);
             self.told();
         }
     }
@@ -241,27 +241,27 @@ impl Observer for Taker {
     fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if packet.flow == self.flow {
             let hops = self.hops_of(packet);
-            self.stories.on_fate(pipe, packet, hops, fate);
+            self.histories.on_fate(pipe, packet, hops, fate);
             self.told();
         }
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         if packet.flow == self.flow {
-            self.stories.on_node(now, node, packet, deed);
+            self.histories.on_middlebox(now, node, packet, action);
             self.told();
         }
     }
 
     /// The source does not see copies of its segments: only copied ACKs count.
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         if copy.flow == self.flow && !copy.forward {
-            self.stories.on_copied(now, pipe, copy);
+            self.histories.on_copy(now, pipe, copy);
         }
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
-        if flow != self.flow || side != Side::Source {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
+        if flow != self.flow || side != FlowSide::Source {
             return;
         }
         let kind = match event {
@@ -290,14 +290,14 @@ pub fn offset(first: u32, around: u64, number: u32) -> u64 {
 mod tests {
     use super::*;
     use lasthop_scenario::Draft;
-    use lasthop_sim::Watch;
+    use lasthop_sim::Observation;
     use std::any::Any;
 
     pub(crate) fn seen(path: &str, window: Window) -> Segments {
         let scenario = Draft::load(path).unwrap().check().unwrap();
         let taker = Taker::new(&scenario, watched(&scenario), window);
-        let watch = Watch { observers: vec![Box::new(taker)], ..Watch::default() };
-        let (_, _, mut observers) = lasthop_sim::run_watched(&scenario, 1, watch);
+        let observation = Observation { observers: vec![Box::new(taker)], ..Observation::default() };
+        let (_, _, mut observers) = lasthop_sim::run_observed(&scenario, 1, observation);
         let taker: Box<Taker> = (observers.pop().unwrap() as Box<dyn Any>).downcast().ok().unwrap();
         taker.finish()
     }

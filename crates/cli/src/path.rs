@@ -8,7 +8,7 @@ use lasthop_emu::trial::{Outcome, Progress, Stream};
 use lasthop_lab::trials;
 use lasthop_os::{group, namespace, nat};
 use lasthop_scenario::{Headers, Scenario, Traffic, Transfer};
-use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, replaced_with};
+use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external, replaced_flows};
 use lasthop_tcp::Config;
 
 /// Index of the flow that real traffic replaces: the first TCP flow.
@@ -34,7 +34,7 @@ pub(crate) fn replaced(scenario: &Scenario) -> Result<usize, Failure> {
 pub(crate) fn plan(scenario: &Scenario, replaced: usize, seed: u64) -> Plan {
     let pipes = scenario.links.iter();
     Plan {
-        engine: assemble_around(scenario, replaced, seed),
+        engine: assemble_external(scenario, replaced, seed),
         lanes: EXTERNAL_FLOWS as u32,
         charge: match scenario.headers {
             Headers::Real => Charge::Real,
@@ -62,7 +62,7 @@ pub(crate) struct Carried {
 /// All TCP flows between the two ends of the first TCP flow.
 pub(crate) fn carried(scenario: &Scenario) -> Result<Carried, Failure> {
     let replaced = replaced(scenario)?;
-    let flows = replaced_with(scenario, replaced);
+    let flows = replaced_flows(scenario, replaced);
     let server = scenario.flows[replaced].from;
     let (mut streams, mut configs) = (Vec::new(), Vec::new());
     for flow in flows.iter().map(|flow| &scenario.flows[*flow]) {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{LOSSY, call_in, objects, stderr_of, stdout};
-use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
+use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 use serde_json::Value;
 
 #[test]
@@ -84,7 +84,7 @@ fn run_prints_an_object_a_flow_with_every_metric() {
         }
     }
     assert_eq!(flows[1]["payload_kbps"]["mean"], flows[0]["goodput_kbps"]["mean"]);
-    for metric in METRICS {
+    for metric in FLOW_METRICS {
         assert!(flows[0].contains_key(metric.name), "{}", metric.name);
     }
     let goodput = &flows[0]["goodput_kbps"];
@@ -210,7 +210,7 @@ fn csv_has_a_row_per_flow_and_repetition_and_units_in_its_names() {
     let text = stdout(&["run", LOSSY, "--runs", "3", "--seed", "7", "--format", "csv"]);
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(&lines[0][..4], ["flow", "run", "seed", "goodput_kbps"]);
-    assert_eq!(lines[0].len(), 3 + METRICS.len());
+    assert_eq!(lines[0].len(), 3 + FLOW_METRICS.len());
     assert!(lines.iter().all(|line| line.len() == lines[0].len()));
     let heads: Vec<String> = lines[1..].iter().map(|line| line[..3].join(" ")).collect();
     assert_eq!(heads, ["bulk 1 7", "bulk 2 8", "bulk 3 9"]);
@@ -231,7 +231,7 @@ fn compare_is_paired_and_equal_values_differ_by_nothing() {
     assert_eq!(lines.len(), 3);
     assert_eq!(lines[0]["x"]["recovery"], "new_reno");
     assert_eq!(lines[0]["goodput_kbps"]["difference"], Value::Null);
-    for metric in METRICS {
+    for metric in FLOW_METRICS {
         let same = &lines[1][metric.name];
         if !same.is_null() {
             assert_eq!(same["difference"]["mean"], 0.0, "{}", metric.name);

@@ -5,24 +5,24 @@ use lasthop_wire::LossReason;
 
 /// Totals of a flow. Loss counters of full queues are inline; the rest is allocated on first use.
 #[derive(Debug, Default)]
-pub(crate) struct Account {
+pub(crate) struct CompactAccount {
     /// Packets from the source that a full queue dropped, [`FlowAccount::lost`].
-    no_room: u64,
-    to_overshoot: u64,
+    queue_full: u64,
+    lost_to_overshoot: u64,
     rest: Option<Box<FlowAccount>>,
 }
 
-impl Account {
+impl CompactAccount {
     /// Counts a lost packet of the source. `is_early`: slow start's overshoot sent the packet.
-    pub(crate) fn lose(&mut self, reason: LossReason, is_early: bool) {
+    pub(crate) fn count_loss(&mut self, reason: LossReason, is_early: bool) {
         match reason {
-            LossReason::QueueFull => self.no_room += 1,
+            LossReason::QueueFull => self.queue_full += 1,
             _ => self.rest().lost[reason] += 1,
         }
-        self.to_overshoot += u64::from(is_early);
+        self.lost_to_overshoot += u64::from(is_early);
     }
 
-    /// Returns the counters that [`Account::lose`] does not keep inline, allocated if needed.
+    /// Returns the counters that [`CompactAccount::count_loss`] does not keep inline, allocated if needed.
     pub(crate) fn rest(&mut self) -> &mut FlowAccount {
         self.rest.get_or_insert_default()
     }
@@ -31,10 +31,10 @@ impl Account {
         self.rest.as_ref().is_some_and(|rest| rest.completed.is_some())
     }
 
-    pub(crate) fn whole(&self) -> FlowAccount {
-        let mut whole = self.rest.as_deref().copied().unwrap_or_default();
-        whole.lost[LossReason::QueueFull] += self.no_room;
-        whole.lost_to_overshoot += self.to_overshoot;
-        whole
+    pub(crate) fn total(&self) -> FlowAccount {
+        let mut total = self.rest.as_deref().copied().unwrap_or_default();
+        total.lost[LossReason::QueueFull] += self.queue_full;
+        total.lost_to_overshoot += self.lost_to_overshoot;
+        total
     }
 }

@@ -6,7 +6,7 @@
 //! The engine calls the application when data arrives or its time is due. The application writes to the endpoints and
 //! closes them, as programs do with sockets.
 
-use crate::flow::Side;
+use crate::flow::FlowSide;
 use lasthop_base::{Duration, Rate, Spread, Stream, Time};
 use lasthop_tcp::Endpoint;
 
@@ -61,20 +61,20 @@ pub struct Pauses {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchange {
     /// Time of the request; the first request also opens the connection.
-    pub asked: Time,
+    pub requested: Time,
     /// Time from the request to the response's last byte; `None`: unfinished.
-    pub took: Option<Duration>,
+    pub response_time: Option<Duration>,
 }
 
 #[derive(Default)]
 struct Exchanging {
     all: Vec<Exchange>,
     /// Bytes requested so far; the server responds once all have arrived.
-    asked: u64,
+    requested_bytes: u64,
     /// Bytes of the pending response.
-    owed: Option<u64>,
+    pending_response: Option<u64>,
     /// Bytes that the client has received once the last response is complete.
-    awaited: u64,
+    expected_bytes: u64,
     first: Time,
 }
 
@@ -87,13 +87,13 @@ struct Pausing {
 
 /// Unsent bytes that an application without a rate keeps written: `TCP_NOTSENT_LOWAT`, 128 KiB as on many servers
 /// (from memory). Sending this backlog extends a burst beyond its period.
-const UNSENT: u64 = 128 << 10;
-const MOST_AT_FIRST: u64 = 1024;
+const MAX_UNSENT: u64 = 128 << 10;
+const INITIAL_CAPACITY: u64 = 1024;
 
 impl Application {
     /// Exchanges from `start` on, with random streams for response sizes and think times.
     pub fn exchanges(exchanges: Exchanges, start: Time, sizes: Stream, pauses: Stream) -> Application {
-        let room = exchanges.most.unwrap_or(MOST_AT_FIRST).min(MOST_AT_FIRST);
+        let room = exchanges.most.unwrap_or(INITIAL_CAPACITY).min(INITIAL_CAPACITY);
         let all = Vec::with_capacity(room as usize);
         let state = Exchanging { all, first: start, ..Exchanging::default() };
         Application { script: Script::Exchanges(exchanges, state), next: start, sizes, pauses }
@@ -107,10 +107,10 @@ impl Application {
     }
 
     /// The end that opens the connection.
-    pub fn opener(&self) -> Side {
+    pub fn opener(&self) -> FlowSide {
         match self.script {
-            Script::Exchanges(..) => Side::Destination,
-            Script::Pauses(..) => Side::Source,
+            Script::Exchanges(..) => FlowSide::Destination,
+            Script::Pauses(..) => FlowSide::Source,
         }
     }
 
@@ -120,7 +120,7 @@ impl Application {
     }
 
     /// All requests so far; `None` for [`Pauses`].
-    pub fn asked(&self) -> Option<&[Exchange]> {
+    pub fn requests(&self) -> Option<&[Exchange]> {
         match &self.script {
             Script::Exchanges(_, state) => Some(&state.all),
             Script::Pauses(..) => None,
@@ -128,11 +128,11 @@ impl Application {
     }
 
     /// Whether the last exchange is complete.
-    pub fn is_over(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         match &self.script {
             Script::Exchanges(Exchanges { most, .. }, state) => {
                 most.is_some_and(|most| state.all.len() as u64 >= most)
-                    && state.all.last().is_some_and(|last| last.took.is_some())
+                    && state.all.last().is_some_and(|last| last.response_time.is_some())
             }
             Script::Pauses(..) => false,
         }
@@ -169,20 +169,20 @@ impl Exchanging {
         next: &mut Time,
         (sizes, pauses): (&mut Stream, &mut Stream),
     ) -> [bool; 2] {
-        let mut says = [false; 2];
-        if let Some(response) = self.owed.filter(|_| server.delivered() >= self.asked) {
-            self.owed = None;
+        let mut has_output = [false; 2];
+        if let Some(response) = self.pending_response.filter(|_| server.delivered() >= self.requested_bytes) {
+            self.pending_response = None;
             server.write(response);
-            says[0] = true;
+            has_output[0] = true;
         }
-        if let Some(last) = self.all.last_mut().filter(|last| last.took.is_none())
-            && client.delivered() >= self.awaited
+        if let Some(last) = self.all.last_mut().filter(|last| last.response_time.is_none())
+            && client.delivered() >= self.expected_bytes
         {
-            last.took = Some(now.since(last.asked));
+            last.response_time = Some(now.since(last.requested));
             let count = self.all.len() as u64;
             if it.most.is_some_and(|most| count >= most) {
                 client.close();
-                says[1] = true;
+                has_output[1] = true;
             } else {
                 *next = match it.every {
                     Some(every) => now.max(self.first + every * count),
@@ -194,13 +194,13 @@ impl Exchanging {
             *next = Time::NEVER;
             let response = whole(it.sizes.draw(sizes, it.response as f64));
             client.write(it.request);
-            self.asked += it.request;
-            self.owed = Some(response);
-            self.awaited += response;
-            self.all.push(Exchange { asked: now, took: None });
-            says[1] = true;
+            self.requested_bytes += it.request;
+            self.pending_response = Some(response);
+            self.expected_bytes += response;
+            self.all.push(Exchange { requested: now, response_time: None });
+            has_output[1] = true;
         }
-        says
+        has_output
     }
 }
 
@@ -238,7 +238,7 @@ impl Pausing {
         let mut writes = false;
         match it.rate {
             None => {
-                let room = UNSENT.saturating_sub(source.unsent());
+                let room = MAX_UNSENT.saturating_sub(source.unsent());
                 if room > 0 && until < self.until {
                     source.write(room);
                     writes = true;

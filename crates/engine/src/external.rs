@@ -6,7 +6,7 @@ use lasthop_wire::{Body, Ecn, LossReason, Priority};
 
 /// An external packet that enters.
 #[derive(Clone, Copy, Debug)]
-pub struct Entering {
+pub struct ExternalPacket {
     /// Bytes that links charge.
     pub wire_bytes: u32,
     /// Direction: true from source to destination.
@@ -21,7 +21,7 @@ pub struct Entering {
 
 /// An external packet that has arrived or was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Left {
+pub struct Departure {
     /// Number returned by [`crate::Engine::inject`].
     pub number: u64,
     /// Direction: true from source to destination.
@@ -38,11 +38,11 @@ pub struct Left {
 
 /// A link's copy of an external packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Copied {
+pub struct ExternalCopy {
     /// Number of the copy.
     pub number: u64,
     /// Number of the original packet.
-    pub of: u64,
+    pub original: u64,
     /// Direction: true from source to destination.
     pub forward: bool,
 }

@@ -1,7 +1,7 @@
 //! TCP connections and datagram sources, and their totals.
 
 use crate::application::Application;
-use crate::engine::Over;
+use crate::engine::ReleasedConnection;
 use crate::pipe::PipeId;
 use lasthop_base::{Duration, Rate, Stream, Time};
 use lasthop_tcp::event::Cause;
@@ -11,7 +11,7 @@ use lasthop_wire::{LossReason, PerReason};
 
 /// End of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Side {
+pub enum FlowSide {
     /// Sender of the data.
     Source,
     /// Receiver of the data.
@@ -19,7 +19,7 @@ pub enum Side {
 }
 
 /// A flow.
-pub struct Flow {
+pub struct FlowSpec {
     /// Traffic that the flow carries.
     pub traffic: Traffic,
     /// Start time.
@@ -46,13 +46,13 @@ pub enum Overhead {
 /// Traffic of a flow.
 pub enum Traffic {
     /// A TCP connection.
-    Tcp(Box<Connection>),
+    Tcp(Box<TcpConnection>),
     /// Packets without simulated endpoints. The engine distinguishes two kinds faster than three.
-    Unanswered(Unanswered),
+    NoEndpoint(NoEndpoint),
 }
 
 /// Traffic without simulated endpoints.
-pub enum Unanswered {
+pub enum NoEndpoint {
     /// Datagrams of an unresponsive source.
     Datagrams(Box<Datagrams>),
     /// External packets: real traffic that enters at the first node of the flow's forward or backward route
@@ -62,14 +62,14 @@ pub enum Unanswered {
     /// must want no notices and no planned rates.
     ///
     /// Boxed twice to keep this enum at two words.
-    Later(Box<Box<dyn FnOnce() -> Connection + Send>>),
+    Deferred(Box<Box<dyn FnOnce() -> TcpConnection + Send>>),
     /// Results of a released connection.
-    Over(Box<Over>),
+    Released(Box<ReleasedConnection>),
 }
 
 impl Traffic {
     pub(crate) fn is_external(&self) -> bool {
-        matches!(self, Traffic::Unanswered(Unanswered::External))
+        matches!(self, Traffic::NoEndpoint(NoEndpoint::External))
     }
 
     /// Whether the traffic draws random numbers, other than initial sequence numbers.
@@ -81,38 +81,46 @@ impl Traffic {
                     .any(|end| end.receiver().draws() || end.sender().draws())
                     || connection.application.as_ref().is_some_and(|application| application.draws())
             }
-            Traffic::Unanswered(Unanswered::Datagrams(source)) => source.draws(),
-            Traffic::Unanswered(Unanswered::External | Unanswered::Later(_) | Unanswered::Over(_)) => false,
+            Traffic::NoEndpoint(NoEndpoint::Datagrams(source)) => source.draws(),
+            Traffic::NoEndpoint(NoEndpoint::External | NoEndpoint::Deferred(_) | NoEndpoint::Released(_)) => {
+                false
+            }
         }
     }
 }
 
 /// Both ends of a connection.
-pub struct Connection {
+pub struct TcpConnection {
     /// Data sender. Opens the connection unless an application's client does.
     pub source: Endpoint,
     /// Data receiver.
     pub destination: Endpoint,
     /// Whether to store losses until an endpoint reports loss discrimination.
-    pub judged: bool,
-    pub(crate) unjudged: Vec<(Range, LossReason)>,
+    pub has_loss_discrimination: bool,
+    pub(crate) unclassified: Vec<(Range, LossReason)>,
     /// Applications, if more than a bulk transfer written at the start.
     pub(crate) application: Option<Box<Application>>,
 }
 
-impl Connection {
+impl TcpConnection {
     /// A connection between two closed endpoints.
-    pub fn new(source: Endpoint, destination: Endpoint, judged: bool) -> Connection {
-        Connection { source, destination, judged, unjudged: Vec::new(), application: None }
+    pub fn new(source: Endpoint, destination: Endpoint, has_loss_discrimination: bool) -> TcpConnection {
+        TcpConnection {
+            source,
+            destination,
+            has_loss_discrimination,
+            unclassified: Vec::new(),
+            application: None,
+        }
     }
 
     /// The same with applications.
-    pub fn with(self, application: Application) -> Connection {
-        Connection { application: Some(Box::new(application)), ..self }
+    pub fn with_application(self, application: Application) -> TcpConnection {
+        TcpConnection { application: Some(Box::new(application)), ..self }
     }
 
-    pub(crate) fn opener(&self) -> Side {
-        self.application.as_ref().map_or(Side::Source, |application| application.opener())
+    pub(crate) fn opener(&self) -> FlowSide {
+        self.application.as_ref().map_or(FlowSide::Source, |application| application.opener())
     }
 }
 
@@ -191,7 +199,7 @@ impl Datagrams {
     }
 
     /// The same with another spacing.
-    pub fn spaced(mut self, spacing: Spacing) -> Datagrams {
+    pub fn with_spacing(mut self, spacing: Spacing) -> Datagrams {
         self.spacing = Spacing { burst: spacing.burst.max(1), ..spacing };
         self
     }
@@ -237,13 +245,13 @@ pub struct FlowAccount {
     /// Packets lost from the source, by reason.
     pub lost: PerReason<u64>,
     /// Packets lost from the destination (ACKs), by reason.
-    pub lost_back: PerReason<u64>,
+    pub lost_backward: PerReason<u64>,
     /// Tagged (low-priority) packets among `lost`, by reason.
-    pub tags_lost: PerReason<u64>,
+    pub tagged_lost: PerReason<u64>,
     /// Queue losses of packets sent before the source noticed its first loss: slow start's overshoot.
     pub lost_to_overshoot: u64,
     /// Packets that middleboxes created or repeated: forward, backward.
-    pub born: [u64; 2],
+    pub created: [u64; 2],
     /// Packets that middleboxes received in place of the addressed host: forward, backward.
     pub received: [u64; 2],
     /// Copies that links made of packets: forward, backward.
@@ -251,7 +259,7 @@ pub struct FlowAccount {
     /// Distinct datagrams that arrived.
     pub datagrams: u64,
     /// Accuracy of loss discrimination.
-    pub accuracy: Accuracy,
+    pub accuracy: DiscriminationAccuracy,
     /// Completion time of a finite transfer at the destination.
     pub completed: Option<Time>,
     /// Time by limiting factor of the source, until completion.
@@ -264,18 +272,18 @@ impl FlowAccount {
         let both = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
         FlowAccount {
             lost: self.lost.since(&before.lost),
-            lost_back: self.lost_back.since(&before.lost_back),
-            tags_lost: self.tags_lost.since(&before.tags_lost),
+            lost_backward: self.lost_backward.since(&before.lost_backward),
+            tagged_lost: self.tagged_lost.since(&before.tagged_lost),
             lost_to_overshoot: self.lost_to_overshoot - before.lost_to_overshoot,
-            born: both(self.born, before.born),
+            created: both(self.created, before.created),
             received: both(self.received, before.received),
             duplicated: both(self.duplicated, before.duplicated),
             datagrams: self.datagrams - before.datagrams,
-            accuracy: Accuracy {
+            accuracy: DiscriminationAccuracy {
                 wireless: self.accuracy.wireless - before.accuracy.wireless,
-                wireless_right: self.accuracy.wireless_right - before.accuracy.wireless_right,
+                wireless_correct: self.accuracy.wireless_correct - before.accuracy.wireless_correct,
                 congestion: self.accuracy.congestion - before.accuracy.congestion,
-                congestion_right: self.accuracy.congestion_right - before.accuracy.congestion_right,
+                congestion_correct: self.accuracy.congestion_correct - before.accuracy.congestion_correct,
             },
             completed: self.completed,
             limited: self.limited,
@@ -287,37 +295,42 @@ impl FlowAccount {
 ///
 /// A gap with both kinds of losses counts as congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Accuracy {
+pub struct DiscriminationAccuracy {
     /// Wireless losses.
     pub wireless: u64,
     /// Wireless losses classified as wireless.
-    pub wireless_right: u64,
+    pub wireless_correct: u64,
     /// Congestion losses.
     pub congestion: u64,
     /// Congestion losses classified as congestion.
-    pub congestion_right: u64,
+    pub congestion_correct: u64,
 }
 
-impl Accuracy {
+impl DiscriminationAccuracy {
     /// Settles one segment's loss that a sender has classified. Earlier losses without a verdict (repaired by a
     /// timeout) are not counted.
-    pub(crate) fn settle_one(
+    pub(crate) fn classify_segment(
         &mut self,
-        unjudged: &mut Vec<(Range, LossReason)>,
+        unclassified: &mut Vec<(Range, LossReason)>,
         lost: Range,
         verdict: Cause,
     ) {
-        unjudged.retain(|(range, _)| range.start >= lost.start);
-        if unjudged.iter().any(|(range, _)| range.start < lost.end) {
-            self.settle(unjudged, lost, verdict);
+        unclassified.retain(|(range, _)| range.start >= lost.start);
+        if unclassified.iter().any(|(range, _)| range.start < lost.end) {
+            self.classify_gap(unclassified, lost, verdict);
         }
     }
 
     /// Settles the losses inside a classified gap, and earlier losses that never opened a gap.
-    pub(crate) fn settle(&mut self, unjudged: &mut Vec<(Range, LossReason)>, gap: Range, verdict: Cause) {
+    pub(crate) fn classify_gap(
+        &mut self,
+        unclassified: &mut Vec<(Range, LossReason)>,
+        gap: Range,
+        verdict: Cause,
+    ) {
         let inside = |range: &Range| gap.start <= range.start && range.start < gap.end;
-        let congested = unjudged.iter().any(|(range, reason)| inside(range) && reason.is_congestion());
-        unjudged.retain(|(range, reason)| {
+        let congested = unclassified.iter().any(|(range, reason)| inside(range) && reason.is_congestion());
+        unclassified.retain(|(range, reason)| {
             if range.start >= gap.end {
                 return true;
             }
@@ -325,10 +338,10 @@ impl Accuracy {
             let right = inside(range) && (verdict == Cause::Congestion) == is_congestion;
             if is_congestion {
                 self.congestion += 1;
-                self.congestion_right += u64::from(right);
+                self.congestion_correct += u64::from(right);
             } else {
                 self.wireless += 1;
-                self.wireless_right += u64::from(right);
+                self.wireless_correct += u64::from(right);
             }
             false
         });
@@ -343,7 +356,7 @@ mod tests {
     fn times(spacing: Spacing, count: usize) -> Vec<u64> {
         let span = (Time::ZERO, Time::NEVER);
         let mut source = Datagrams::new(Rate::from_bps(6_000_000), 500, span, None, Stream::named(1, "test"))
-            .spaced(spacing);
+            .with_spacing(spacing);
         let times = (0..count).map(|_| {
             let at = source.next;
             source.emit();

@@ -3,11 +3,11 @@
 //! * [`engine`]: flows, endpoints, links and the event loop.
 //! * [`pipe`]: one direction of a link and its packets.
 //! * [`node`]: nodes with a middlebox.
-//! * [`agenda`]: the event queue: a tournament tree of pipes, and lazy timers.
+//! * [`event_queue`]: the event queue: a tournament tree of pipes, and lazy timers.
 //! * [`flow`]: TCP connections and datagram sources, and their totals.
 //! * [`application`]: requests and responses, and sources that pause.
-//! * [`together`]: fair shares of concurrent flows.
-//! * [`waits`]: link delay statistics.
+//! * [`fairness`]: fair shares of concurrent flows.
+//! * [`delay_statistics`]: link delay statistics.
 //! * [`stuck`]: detection of runs whose time does not advance.
 //! * [`observer`]: the interface of traces and captures.
 //! * [`external`]: packets of real traffic.
@@ -21,10 +21,12 @@
 //! the same, as a test shows.
 
 mod account;
-pub mod agenda;
 pub mod application;
+pub mod delay_statistics;
 pub mod engine;
+pub mod event_queue;
 pub mod external;
+pub mod fairness;
 pub mod flow;
 pub mod node;
 pub mod observer;
@@ -34,17 +36,15 @@ mod routes;
 #[cfg(test)]
 mod sizes;
 pub mod stuck;
-pub mod together;
-pub mod waits;
 
 pub use application::{Application, Exchange, Exchanges, Pauses};
-pub use engine::{Engine, Over};
-pub use external::{Copied, Entering, Left};
-pub use flow::{Accuracy, Datagrams, Flow, FlowAccount, Side, Traffic, Unanswered};
+pub use delay_statistics::DelayStatistics;
+pub use engine::{Engine, ReleasedConnection};
+pub use external::{Departure, ExternalCopy, ExternalPacket};
+pub use fairness::ConcurrentShare;
+pub use flow::{Datagrams, DiscriminationAccuracy, FlowAccount, FlowSide, FlowSpec, NoEndpoint, Traffic};
 pub use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
 pub use node::{NodeAccount, NodeId};
-pub use observer::{Deed, Fate, Observer};
+pub use observer::{Fate, MiddleboxAction, Observer};
 pub use pipe::{PipeAccount, PipeId};
-pub use stuck::{Source, Stuck};
-pub use together::Share;
-pub use waits::Waits;
+pub use stuck::{EventSource, Stuck};

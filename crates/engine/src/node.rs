@@ -16,15 +16,15 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NodeAccount {
     /// Packets that arrived.
-    pub came: u64,
+    pub arrived: u64,
     /// Packets forwarded.
-    pub passed: u64,
+    pub forwarded: u64,
     /// Packets forwarded with a changed header.
     pub changed: u64,
     /// Copies of earlier packets that were sent.
     pub repeated: u64,
     /// New packets that were sent.
-    pub made: u64,
+    pub created: u64,
     /// Packets received in place of the addressed host.
     pub received: u64,
     /// Packets dropped.
@@ -38,7 +38,7 @@ pub(crate) struct Node {
     pub(crate) exits: Vec<Option<u8>>,
     pub(crate) account: NodeAccount,
     /// Failing transmissions on the links that leave the node, if the middlebox wants them.
-    pub(crate) failing: BinaryHeap<Failing>,
+    pub(crate) failing: BinaryHeap<FailingTransmission>,
 }
 
 /// For each route, the hop after its pipe among `ending`.
@@ -58,21 +58,21 @@ impl Node {
     }
 }
 
-pub(crate) struct Failing {
+pub(crate) struct FailingTransmission {
     pub(crate) at: Time,
     pub(crate) attempt: u32,
     pub(crate) packet: Packet,
     failures: TransmissionFailures,
 }
 
-impl Failing {
-    pub(crate) fn new(packet: Packet, failures: TransmissionFailures) -> Option<Failing> {
-        Failing { at: failures.since, attempt: failures.before, packet, failures }.next()
+impl FailingTransmission {
+    pub(crate) fn new(packet: Packet, failures: TransmissionFailures) -> Option<FailingTransmission> {
+        FailingTransmission { at: failures.since, attempt: failures.before, packet, failures }.next()
     }
 
-    pub(crate) fn next(self) -> Option<Failing> {
+    pub(crate) fn next(self) -> Option<FailingTransmission> {
         let at = self.failures.at(self.attempt + 1)?;
-        Some(Failing { at, attempt: self.attempt + 1, ..self })
+        Some(FailingTransmission { at, attempt: self.attempt + 1, ..self })
     }
 
     fn rank(&self) -> (Time, u64) {
@@ -81,22 +81,22 @@ impl Failing {
 }
 
 /// Reversed order: the earliest is the greatest, for a heap.
-impl Ord for Failing {
-    fn cmp(&self, other: &Failing) -> Ordering {
+impl Ord for FailingTransmission {
+    fn cmp(&self, other: &FailingTransmission) -> Ordering {
         other.rank().cmp(&self.rank())
     }
 }
 
-impl PartialOrd for Failing {
-    fn partial_cmp(&self, other: &Failing) -> Option<Ordering> {
+impl PartialOrd for FailingTransmission {
+    fn partial_cmp(&self, other: &FailingTransmission) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Failing {
-    fn eq(&self, other: &Failing) -> bool {
+impl PartialEq for FailingTransmission {
+    fn eq(&self, other: &FailingTransmission) -> bool {
         self.rank() == other.rank()
     }
 }
 
-impl Eq for Failing {}
+impl Eq for FailingTransmission {}

@@ -1,6 +1,6 @@
 //! The interface of traces and captures.
 
-use crate::flow::Side;
+use crate::flow::FlowSide;
 use crate::node::NodeId;
 use crate::pipe::PipeId;
 use lasthop_base::Time;
@@ -19,17 +19,17 @@ pub trait Observer: Any + Send {
     }
 
     /// A link has made a copy, with its own number, of a packet. The copy joins here; [`Observer::on_fate`] follows.
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let _ = (now, pipe, copy);
     }
 
     /// A middlebox creates, repeats or changes a packet, which it sends next, or ends a packet.
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        let _ = (now, node, packet, deed);
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        let _ = (now, node, packet, action);
     }
 
     /// An endpoint reports an event.
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event);
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event);
 }
 
 /// Fate of a packet on a pipe.
@@ -45,11 +45,11 @@ pub enum Fate {
 
 /// Action of a middlebox on a packet, other than forwarding unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum MiddleboxAction {
     /// Sends a copy, with its own number, of an earlier packet.
     Repeated,
     /// Sends a new packet.
-    Made,
+    Created,
     /// Forwards the packet with a changed header.
     Changed,
     /// Receives the packet in place of the addressed host.

@@ -1,7 +1,7 @@
 //! One direction of a link and its packets.
 
+use crate::delay_statistics::DelayStatistics;
 use crate::ring::Ring;
-use crate::waits::Waits;
 use lasthop_base::Time;
 use lasthop_net::LinkDirection;
 use lasthop_wire::{PerReason, UplinkCounts};
@@ -46,35 +46,35 @@ impl PipeAccount {
 #[repr(C, align(64))]
 pub(crate) struct Pipe {
     pub(crate) line: LinkDirection,
-    pub(crate) waits: Option<Box<Waits>>,
+    pub(crate) delays: Option<Box<DelayStatistics>>,
     /// Packets in flight that continue to another pipe. While there are any, later packets cannot pass ahead of time.
-    pub(crate) passing: u32,
-    /// Whether an observer or `waits` needs each packet.
-    pub(crate) is_watched: bool,
+    pub(crate) continuing: u32,
+    /// Whether an observer or `delays` needs each packet.
+    pub(crate) is_observed: bool,
     /// Whether all packets come from one other pipe that keeps their order, so that hops can be fused.
-    pub(crate) eager: bool,
+    pub(crate) is_fusible: bool,
     pub(crate) account: PipeAccount,
-    pub(crate) travelling: Ring,
+    pub(crate) in_flight: Ring,
     /// The other direction of the same link, or the shared medium.
     pub(crate) opposite: Option<PipeId>,
-    pub(crate) behind: Behind,
+    pub(crate) end: PipeEnd,
 }
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::{offset_of, size_of};
     assert!(offset_of!(Pipe, account) % 64 <= 48);
-    assert!(offset_of!(Pipe, waits) / 64 == offset_of!(Pipe, account) / 64);
+    assert!(offset_of!(Pipe, delays) / 64 == offset_of!(Pipe, account) / 64);
     assert!(size_of::<Pipe>() <= 6 * 64);
 };
 
 /// Receiver of the packets at a pipe's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Behind {
+pub(crate) enum PipeEnd {
     /// A node that only forwards.
-    Nothing,
+    Forwarder,
     /// The first link outside the host.
-    Host,
+    HostExit,
     /// The middlebox with this index in the engine's list.
     Middlebox(u32),
     /// The arbiter of the medium with this index; no packet travels on its pipe.
@@ -85,20 +85,20 @@ impl Pipe {
     pub(crate) fn new(line: LinkDirection) -> Pipe {
         Pipe {
             line,
-            eager: false,
+            is_fusible: false,
             opposite: None,
             account: PipeAccount::default(),
-            passing: 0,
-            travelling: Ring::default(),
-            waits: None,
-            is_watched: false,
-            behind: Behind::Nothing,
+            continuing: 0,
+            in_flight: Ring::default(),
+            delays: None,
+            is_observed: false,
+            end: PipeEnd::Forwarder,
         }
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn due(&self) -> Time {
-        let arrival = self.travelling.first().map_or(Time::NEVER, |first| first.due);
+        let arrival = self.in_flight.first().map_or(Time::NEVER, |first| first.due);
         match &self.line {
             LinkDirection::Link(_) => arrival,
             LinkDirection::Element(element) => arrival.min(element.poll_timeout()),

@@ -4,87 +4,82 @@ use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::{Body, Packet, Segment};
 
-/// Kind of a [`Travelling`] entry.
+/// Kind of an [`InFlight`] entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Condition {
-    Whole,
+pub(crate) enum EntryKind {
+    /// A packet in flight.
+    Packet,
     /// Notice of a packet that the link layer discarded.
-    GivenUp,
+    Discarded,
     /// The same for a packet whose header is readable.
-    Damaged,
+    DiscardedReadable,
 }
 
 /// A packet in flight, or the notice of a discard: two cache lines. The first holds all that an endpoint reads of a
 /// segment without SACK blocks or SYN options.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Travelling {
+pub(crate) struct InFlight {
     pub(crate) due: Time,
-    /// Number of the next pipe, or [`NOWHERE`].
+    /// Number of the next pipe, or [`NO_NEXT`].
     next: u32,
-    pub(crate) condition: Condition,
+    pub(crate) kind: EntryKind,
     /// Whether the packet reaches its host here.
-    pub(crate) arrives: bool,
+    pub(crate) reaches_host: bool,
     pub(crate) packet: Packet,
 }
 
-const NOWHERE: u32 = u32::MAX;
+const NO_NEXT: u32 = u32::MAX;
 
 const _: () = {
     use std::mem::{align_of, offset_of, size_of};
-    let segment = offset_of!(Travelling, packet) + offset_of!(Packet, body);
+    let segment = offset_of!(InFlight, packet) + offset_of!(Packet, body);
     assert!(segment + offset_of!(Segment, sack) + 2 <= 64);
     assert!(size_of::<Body>() == size_of::<Segment>().next_multiple_of(align_of::<Body>()));
 };
 
-impl Travelling {
+impl InFlight {
     pub(crate) fn next(&self) -> Option<PipeId> {
-        (self.next != NOWHERE).then_some(PipeId(self.next))
+        (self.next != NO_NEXT).then_some(PipeId(self.next))
     }
 
-    pub(crate) fn is_news(&self) -> bool {
-        self.condition != Condition::Whole
+    pub(crate) fn is_discard_notice(&self) -> bool {
+        self.kind != EntryKind::Packet
     }
 }
 
 pub(crate) struct Ring {
     /// Empty, or a power of two of slots; unused slots hold stale entries.
-    slots: Vec<Travelling>,
-    /// Index of the first entry; [`NOBODY`] if the ring is empty.
+    slots: Vec<InFlight>,
+    /// Index of the first entry; [`EMPTY`] if the ring is empty.
     head: usize,
     len: usize,
     last_due: Time,
 }
 
-const FEWEST: usize = 4;
+const MIN_SLOTS: usize = 4;
 
-const NOBODY: usize = usize::MAX;
+const EMPTY: usize = usize::MAX;
 
 impl Default for Ring {
     fn default() -> Ring {
-        Ring { slots: Vec::new(), head: NOBODY, len: 0, last_due: Time::ZERO }
+        Ring { slots: Vec::new(), head: EMPTY, len: 0, last_due: Time::ZERO }
     }
 }
 
 impl Ring {
     /// Adds an entry; returns whether it is the first now.
-    pub(crate) fn push(
-        &mut self,
-        due: Time,
-        packet: &Packet,
-        next: Option<PipeId>,
-        condition: Condition,
-    ) -> bool {
+    pub(crate) fn push(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {
         if due < self.last_due || self.len >= self.slots.len() {
-            return self.push_rarely(due, packet, next, condition);
+            return self.push_slow(due, packet, next, kind);
         }
         let place = self.place(self.len);
         let slot = &mut self.slots[place];
         slot.due = due;
         slot.packet = *packet;
-        slot.next = next.map_or(NOWHERE, |next| next.0);
-        slot.condition = condition;
-        slot.arrives = next.is_none() && condition == Condition::Whole;
+        slot.next = next.map_or(NO_NEXT, |next| next.0);
+        slot.kind = kind;
+        slot.reaches_host = next.is_none() && kind == EntryKind::Packet;
         self.last_due = due;
         self.len += 1;
         if self.len > 1 {
@@ -98,13 +93,7 @@ impl Ring {
     /// cost each packet two to six instructions.
     #[cold]
     #[inline(never)]
-    fn push_rarely(
-        &mut self,
-        due: Time,
-        packet: &Packet,
-        next: Option<PipeId>,
-        condition: Condition,
-    ) -> bool {
+    fn push_slow(&mut self, due: Time, packet: &Packet, next: Option<PipeId>, kind: EntryKind) -> bool {
         if self.len == self.slots.len() {
             self.grow(packet);
         }
@@ -113,7 +102,7 @@ impl Ring {
         }
         let before = self.last_due;
         self.last_due = self.last_due.min(due);
-        let is_first = self.push(due, packet, next, condition);
+        let is_first = self.push(due, packet, next, kind);
         if due >= before {
             return is_first;
         }
@@ -121,7 +110,7 @@ impl Ring {
         self.overtake()
     }
 
-    pub(crate) fn first(&self) -> Option<&Travelling> {
+    pub(crate) fn first(&self) -> Option<&InFlight> {
         self.slots.get(self.head)
     }
 
@@ -130,7 +119,7 @@ impl Ring {
             self.head = self.place(1);
             self.len -= 1;
         } else {
-            (self.head, self.len) = (NOBODY, 0);
+            (self.head, self.len) = (EMPTY, 0);
         }
     }
 
@@ -138,7 +127,7 @@ impl Ring {
         self.len
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Travelling> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &InFlight> {
         (0..self.len).map(|number| &self.slots[self.place(number)])
     }
 
@@ -152,9 +141,9 @@ impl Ring {
             self.slots.rotate_left(self.head);
             self.head = 0;
         }
-        let (due, condition) = (Time::NEVER, Condition::Whole);
-        let filler = Travelling { due, next: NOWHERE, condition, arrives: true, packet: *packet };
-        self.slots.resize((2 * self.slots.len()).max(FEWEST), filler);
+        let (due, kind) = (Time::NEVER, EntryKind::Packet);
+        let filler = InFlight { due, next: NO_NEXT, kind, reaches_host: true, packet: *packet };
+        self.slots.resize((2 * self.slots.len()).max(MIN_SLOTS), filler);
     }
 
     /// Sorts the last entry in, behind equal times (ARQ lets packets overtake); returns whether it is the first now.
@@ -197,7 +186,7 @@ mod tests {
     }
 
     fn push(ring: &mut Ring, due: u64, number: u64) -> bool {
-        ring.push(Time::from_nanos(due), &packet(number), None, Condition::Whole)
+        ring.push(Time::from_nanos(due), &packet(number), None, EntryKind::Packet)
     }
 
     fn numbers(ring: &Ring) -> Vec<u64> {

@@ -18,76 +18,77 @@ pub(crate) fn number_of(routes: &mut Vec<Vec<PipeId>>, route: &[PipeId]) -> u32 
 pub(crate) fn fuse(pipes: &mut [Pipe], routes: &[Vec<PipeId>]) {
     #[derive(Clone, Copy, PartialEq)]
     enum Feeder {
-        Nobody,
+        None,
         One(PipeId),
         Several,
     }
-    let mut feeders = vec![Feeder::Nobody; pipes.len()];
+    let mut feeders = vec![Feeder::None; pipes.len()];
     for path in routes {
         for (hop, pipe) in path.iter().enumerate() {
             let feeder = &mut feeders[pipe.0 as usize];
             let from = if hop == 0 { Feeder::Several } else { Feeder::One(path[hop - 1]) };
-            *feeder = if *feeder == Feeder::Nobody || *feeder == from { from } else { Feeder::Several };
+            *feeder = if *feeder == Feeder::None || *feeder == from { from } else { Feeder::Several };
         }
     }
     for (index, feeder) in feeders.iter().enumerate() {
-        pipes[index].eager = match feeder {
+        pipes[index].is_fusible = match feeder {
             Feeder::One(from) => {
                 pipes[from.0 as usize].line.keeps_order()
                     && matches!(pipes[index].line, LinkDirection::Link(_))
             }
-            Feeder::Nobody | Feeder::Several => false,
+            Feeder::None | Feeder::Several => false,
         };
     }
 }
 
 /// The next pipe after each hop of each route, as a flat table.
-pub(crate) struct Nexts {
-    table: Vec<Next>,
+pub(crate) struct NextHops {
+    table: Vec<NextHop>,
     width: usize,
 }
 
-/// The next pipe, if any; the highest bit marks a pipe that packets may enter ahead of time ([`Pipe::eager`]).
+/// The next pipe, if any; the highest bit marks a pipe that packets may enter ahead of time ([`Pipe::is_fusible`]).
 #[derive(Clone, Copy)]
-pub(crate) struct Next(u32);
+pub(crate) struct NextHop(u32);
 
-const EAGER: u32 = 1 << 31;
-const NOWHERE: Next = Next(EAGER - 1);
+const FUSIBLE: u32 = 1 << 31;
+const NO_NEXT_HOP: NextHop = NextHop(FUSIBLE - 1);
 
-impl Next {
+impl NextHop {
     pub(crate) fn pipe(self) -> Option<PipeId> {
-        let number = self.0 & !EAGER;
-        (number != NOWHERE.0).then_some(PipeId(number))
+        let number = self.0 & !FUSIBLE;
+        (number != NO_NEXT_HOP.0).then_some(PipeId(number))
     }
 
-    pub(crate) fn eager(self) -> Option<PipeId> {
-        (self.0 & EAGER != 0).then_some(PipeId(self.0 & !EAGER))
+    pub(crate) fn fusible(self) -> Option<PipeId> {
+        (self.0 & FUSIBLE != 0).then_some(PipeId(self.0 & !FUSIBLE))
     }
 }
 
-impl Nexts {
-    /// Builds the table; rebuild it whenever [`Pipe::eager`] changes.
-    pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> Nexts {
+impl NextHops {
+    /// Builds the table; rebuild it whenever [`Pipe::is_fusible`] changes.
+    pub(crate) fn of(routes: &[Vec<PipeId>], pipes: &[Pipe]) -> NextHops {
         let width = 1 + routes.iter().map(Vec::len).max().unwrap_or(0);
-        let next = |pipe: &PipeId| Next(pipe.0 | if pipes[pipe.0 as usize].eager { EAGER } else { 0 });
+        let next =
+            |pipe: &PipeId| NextHop(pipe.0 | if pipes[pipe.0 as usize].is_fusible { FUSIBLE } else { 0 });
         let row = |route: &Vec<PipeId>| {
-            (0..width).map(|hop| route.get(hop).map_or(NOWHERE, next)).collect::<Vec<_>>()
+            (0..width).map(|hop| route.get(hop).map_or(NO_NEXT_HOP, next)).collect::<Vec<_>>()
         };
-        Nexts { table: routes.iter().flat_map(row).collect(), width }
+        NextHops { table: routes.iter().flat_map(row).collect(), width }
     }
 
     /// The pipe after the one that a packet has joined or is about to join; `None` at the end of the route.
-    pub(crate) fn behind(&self, packet: &Packet) -> Option<PipeId> {
-        self.at(self.place(packet)).pipe()
+    pub(crate) fn after(&self, packet: &Packet) -> Option<PipeId> {
+        self.at(self.index_of(packet)).pipe()
     }
 
     /// Table index of that pipe; the next index is that of the next hop.
-    pub(crate) fn place(&self, packet: &Packet) -> usize {
+    pub(crate) fn index_of(&self, packet: &Packet) -> usize {
         let hop = usize::from(packet.hop.wrapping_add(1));
         packet.route as usize * self.width + hop
     }
 
-    pub(crate) fn at(&self, place: usize) -> Next {
-        self.table[place]
+    pub(crate) fn at(&self, index: usize) -> NextHop {
+        self.table[index]
     }
 }

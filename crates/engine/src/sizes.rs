@@ -3,7 +3,7 @@
 //! If you need more bytes, change the number here and record the figures of `make count` in `docs/performance.md`.
 //! Limits of connections count cache lines of 64 bytes, since the lines touched per packet determine the cost.
 
-use crate::ring::Travelling;
+use crate::ring::InFlight;
 use lasthop_net::Passage;
 use lasthop_tcp::receiver::Receiver;
 use lasthop_tcp::sender::{Ack, Outgoing, Sender};
@@ -22,7 +22,7 @@ fn what_is_written_for_each_packet_is_no_larger_than_it_has_to_be() {
         // Segment; number, joining time (16), flow, bytes, route (12), hop, six flags (7), padding: seven times 16.
         ("Packet", size_of::<Packet>(), 72 + 40),
         // Packet, due time (8), next pipe (4), two flags: two lines, the first with all that an endpoint usually reads.
-        ("Travelling", size_of::<Travelling>(), 2 * LINE),
+        ("InFlight", size_of::<InFlight>(), 2 * LINE),
         // Returned in two registers: a tag with the reason, and a time.
         ("Passage", size_of::<Passage>(), 16),
         // One bit of the IP header, in a register.

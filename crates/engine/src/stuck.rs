@@ -3,22 +3,22 @@
 //! Packets take time, so that only timers and deadlines of elements can repeat without end. A common counter covers all
 //! sources; after 2^20 events at one instant, each source is counted separately.
 
-use crate::flow::Side;
+use crate::flow::FlowSide;
 use crate::node::NodeId;
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_wire::FlowId;
 use std::collections::BTreeMap;
 
-const MANY: u64 = 1 << 20;
+const COUNT_BY_SOURCE_FROM: u64 = 1 << 20;
 /// Further events of one source after which the run is stuck. A datagram source has at most 10,000 at an instant.
-const MOST: u64 = 1 << 20;
+const MAX_EVENTS_OF_SOURCE: u64 = 1 << 20;
 
 /// Source of an event that is not a packet's arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Source {
+pub enum EventSource {
     /// Timer of a flow's endpoint, application or datagram source.
-    Host(FlowId, Side),
+    Host(FlowId, FlowSide),
     /// Timer of a node's middlebox.
     Node(NodeId),
     /// Planned rate changes.
@@ -33,25 +33,25 @@ pub struct Stuck {
     /// Instant at which time stopped.
     pub at: Time,
     /// Source that is due again and again.
-    pub source: Source,
+    pub source: EventSource,
     /// Lower bound of the source's events at this instant.
     pub events: u64,
 }
 
-pub(crate) struct Still {
+pub(crate) struct StuckDetector {
     at: Time,
     events: u64,
-    by_source: BTreeMap<Source, u64>,
+    by_source: BTreeMap<EventSource, u64>,
     stuck: Option<Stuck>,
 }
 
-impl Default for Still {
-    fn default() -> Still {
-        Still { at: Time::ZERO, events: 0, by_source: BTreeMap::new(), stuck: None }
+impl Default for StuckDetector {
+    fn default() -> StuckDetector {
+        StuckDetector { at: Time::ZERO, events: 0, by_source: BTreeMap::new(), stuck: None }
     }
 }
 
-impl Still {
+impl StuckDetector {
     /// Counts an event; returns whether the instant has very many.
     pub(crate) fn tick(&mut self, now: Time) -> bool {
         if now != self.at {
@@ -59,17 +59,17 @@ impl Still {
             return false;
         }
         self.events += 1;
-        self.events >= MANY
+        self.events >= COUNT_BY_SOURCE_FROM
     }
 
     /// Counts an event by source; returns whether the source has too many.
-    pub(crate) fn is_too_many(&mut self, source: Source) -> bool {
-        if self.events == MANY {
+    pub(crate) fn exceeds_limit(&mut self, source: EventSource) -> bool {
+        if self.events == COUNT_BY_SOURCE_FROM {
             self.by_source.clear();
         }
         let events = self.by_source.entry(source).or_default();
         *events += 1;
-        if *events < MOST {
+        if *events < MAX_EVENTS_OF_SOURCE {
             return false;
         }
         self.stuck = Some(Stuck { at: self.at, source, events: *events });

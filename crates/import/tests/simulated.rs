@@ -3,10 +3,10 @@
 
 use lasthop_base::Time;
 use lasthop_capture::Capture;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_import::{Ask, Found, Service, read};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Observation, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
 use lasthop_wire::{Body, FlowId, Packet};
@@ -45,7 +45,7 @@ impl Observer for Tap {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 /// A path whose bottleneck is its second link.
@@ -101,8 +101,8 @@ fn captured(
     mut cut: impl FnMut(Vec<u8>) -> Vec<Vec<u8>>,
 ) -> (PathBuf, lasthop_sim::Outcome) {
     let tap = Tap { place, seen: Vec::new() };
-    let watch = Watch { observers: vec![Box::new(tap)], ..Watch::default() };
-    let (outcome, _, mut observers) = run_watched(scenario, 7, watch);
+    let observation = Observation { observers: vec![Box::new(tap)], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(scenario, 7, observation);
     let tap = observers.remove(0) as Box<dyn Any>;
     let mut tap = *tap.downcast::<Tap>().expect("the tap");
     tap.seen.sort_by_key(|(at, order, _)| (*at, *order));

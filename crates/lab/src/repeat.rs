@@ -3,7 +3,7 @@
 use crate::progress::Progress;
 use crate::stats::Estimate;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Metric, Outcome};
+use lasthop_sim::{FlowMetric, Outcome};
 use rayon::prelude::*;
 
 /// Seed of a repetition. Repetitions of equal number meet the same losses in all scenarios.
@@ -48,7 +48,7 @@ pub fn on_threads<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> T + Send)
 }
 
 /// Mean of a flow's metric; repetitions in which it is undefined are left out.
-pub fn estimate(outcomes: &[Outcome], flow: usize, metric: &Metric) -> Option<Estimate> {
+pub fn estimate(outcomes: &[Outcome], flow: usize, metric: &FlowMetric) -> Option<Estimate> {
     estimate_by(outcomes, |outcome| outcome.flows.get(flow).and_then(metric.of))
 }
 

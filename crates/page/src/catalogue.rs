@@ -3,7 +3,7 @@
 use lasthop_base::{Info, Question};
 use lasthop_charts::segments::REASONS;
 use lasthop_scenario::{Catalogue, inline};
-use lasthop_sim::METRICS;
+use lasthop_sim::FLOW_METRICS;
 use lasthop_tcp::event::Reason;
 use lasthop_wire::LossReason;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) fn described(catalogue: &Catalogue) -> Value {
         .map(|(name, example, doc)| json!({ "name": name, "example": example, "doc": doc }))
         .collect();
     let metrics: Vec<Value> =
-        METRICS.iter().map(|metric| json!({ "name": metric.name, "doc": metric.doc })).collect();
+        FLOW_METRICS.iter().map(|metric| json!({ "name": metric.name, "doc": metric.doc })).collect();
     json!({
         "questions": questions, "entries": entries, "keys": keys, "metrics": metrics,
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),

@@ -3,7 +3,7 @@
 use crate::answer::Columns;
 use crate::request::Window;
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_tcp::Event;
 use lasthop_wire::{Body, FlowId, Packet};
 use std::collections::BTreeMap;
@@ -78,9 +78,9 @@ impl Observer for Hops {
         }
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         self.on_packet(now, pipe, copy, Fate::Open);
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }

@@ -1,6 +1,6 @@
 //! Means over the stored outcomes with 95 % intervals, also relative to the first variant.
 
-use lasthop_sim::{METRICS, Metric, Outcome};
+use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use lasthop_stats::Estimate;
 use lasthop_stats::change::Change;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ pub(crate) fn of(kept: &[Vec<Outcome>]) -> Value {
         .map(|outcomes| {
             let names = outcomes.first().map_or(&[][..], |first| &first.flows[..]);
             let flows = names.iter().enumerate().map(|(flow, it)| {
-                let numbers = METRICS
+                let numbers = FLOW_METRICS
                     .iter()
                     .map(|metric| (metric.name.to_owned(), number(outcomes, base, flow, metric)));
                 let mut object = Map::from_iter([("flow".to_owned(), json!(it.name))]);
@@ -27,7 +27,7 @@ pub(crate) fn of(kept: &[Vec<Outcome>]) -> Value {
     json!({ "variants": variants })
 }
 
-fn number(outcomes: &[Outcome], base: &[Outcome], flow: usize, metric: &Metric) -> Value {
+fn number(outcomes: &[Outcome], base: &[Outcome], flow: usize, metric: &FlowMetric) -> Value {
     let of = |outcome: &Outcome| outcome.flows.get(flow).and_then(metric.of);
     let values: Vec<f64> = outcomes.iter().filter_map(of).collect();
     let Some(estimate) = Estimate::of(&values) else { return Value::Null };

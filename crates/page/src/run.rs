@@ -6,27 +6,27 @@ use crate::request::Begin;
 use crate::samples;
 use lasthop_charts::segments::{self, Segments, Taker, watched};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
+use lasthop_sim::{FLOW_METRICS, Observation, Outcome, Samples, SteppedRun};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
 pub(crate) struct Run {
-    running: Running<'static>,
+    running: SteppedRun<'static>,
     scenario: Scenario,
     variant: Option<usize>,
 }
 
 impl Run {
     pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
-        let mut watch = Watch { probes: begin.samples, ..Watch::default() };
+        let mut observation = Observation { probes: begin.samples, ..Observation::default() };
         if let Some(window) = begin.segments {
             let window = segments::Window { from_s: window.from_s, to_s: window.to_s, most: window.most };
-            watch.observers.push(Box::new(Taker::new(&scenario, watched(&scenario), window)));
+            observation.observers.push(Box::new(Taker::new(&scenario, watched(&scenario), window)));
         }
         if let Some(window) = begin.hops {
-            watch.observers.push(Box::new(Hops::new(window)));
+            observation.observers.push(Box::new(Hops::new(window)));
         }
-        let running = Running::owning(scenario.clone(), seed, watch);
+        let running = SteppedRun::owning(scenario.clone(), seed, observation);
         Run { running, scenario, variant: begin.variant }
     }
 
@@ -78,7 +78,7 @@ fn push_segments(seen: &Segments, columns: &mut Columns) {
 
 fn flows(outcome: &Outcome) -> Vec<Value> {
     let of = |flow| {
-        let numbers = METRICS.iter().map(|metric| (metric.name.to_owned(), json!((metric.of)(flow))));
+        let numbers = FLOW_METRICS.iter().map(|metric| (metric.name.to_owned(), json!((metric.of)(flow))));
         numbers.collect::<Map<String, Value>>()
     };
     let named = outcome.flows.iter().map(|flow| {

@@ -3,9 +3,9 @@
 use crate::problem::Refusal;
 use lasthop_base::Time;
 use lasthop_charts::segments::{offset, watched};
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::Scenario;
-use lasthop_sim::Watch;
+use lasthop_sim::Observation;
 use lasthop_tcp::Event;
 use lasthop_wire::{Body, Flags, FlowId, LossReason, Packet};
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ pub(crate) fn told(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value,
         on_air: BTreeMap::new(),
         lines: Vec::new(),
     };
-    let watch = Watch { observers: vec![Box::new(teller)], ..Watch::default() };
-    let (_, _, observers) = lasthop_sim::run_watched(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(teller)], ..Observation::default() };
+    let (_, _, observers) = lasthop_sim::run_observed(scenario, seed, observation);
     let mut lines = Vec::new();
     for observer in observers {
         if let Ok(teller) = (observer as Box<dyn Any>).downcast::<Teller>() {
@@ -139,21 +139,21 @@ impl Observer for Teller {
         }
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         if self.is_it(packet).is_some() {
-            let what = match deed {
-                Deed::Repeated => "repeated_at_node",
-                Deed::Made => "made_at_node",
-                Deed::Changed => "changed_at_node",
-                Deed::Received => "received_at_node",
-                Deed::Dropped(_) => "taken_out_at_node",
+            let what = match action {
+                MiddleboxAction::Repeated => "repeated_at_node",
+                MiddleboxAction::Created => "made_at_node",
+                MiddleboxAction::Changed => "changed_at_node",
+                MiddleboxAction::Received => "received_at_node",
+                MiddleboxAction::Dropped(_) => "taken_out_at_node",
             };
             self.line(now, json!({ "what": what, "node": node.0 }));
         }
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
-        if flow != self.flow || side != Side::Source {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
+        if flow != self.flow || side != FlowSide::Source {
             return;
         }
         match event {

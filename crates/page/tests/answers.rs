@@ -2,7 +2,7 @@
 
 use lasthop_page::Lab;
 use lasthop_page::answer::{Named as Columns, unpacked};
-use lasthop_sim::METRICS;
+use lasthop_sim::FLOW_METRICS;
 use serde_json::{Value, json};
 
 fn ask(lab: &mut Lab, request: Value) -> (Value, Columns) {
@@ -45,7 +45,7 @@ fn slices_change_nothing_and_numbers_are_those_of_a_run() {
 
     let scenario = lasthop_scenario::Scenario::load(LINE).expect("valid");
     let outcome = lasthop_sim::run(&scenario, 7);
-    for metric in METRICS {
+    for metric in FLOW_METRICS {
         assert_eq!(whole["flows"][0][metric.name], json!((metric.of)(&outcome.flows[0])), "{}", metric.name);
     }
     // The graph has every data segment, and a reason for every retransmission.

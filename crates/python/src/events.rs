@@ -2,7 +2,7 @@
 
 use crate::table::Columns;
 use lasthop_base::Time;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_sim::trace::{self, FIELDS};
 use lasthop_tcp::Event;
@@ -90,27 +90,27 @@ impl Observer for Events {
         }
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         self.0.push(Row { pipe: Some(pipe.0), ..Row::of_packet(now, "duplicated", copy) });
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        let (kind, cause) = match deed {
-            Deed::Repeated => ("repeated", None),
-            Deed::Made => ("made", None),
-            Deed::Changed => ("changed", None),
-            Deed::Received => ("received", None),
-            Deed::Dropped(reason) => ("lost", Some(reason)),
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        let (kind, cause) = match action {
+            MiddleboxAction::Repeated => ("repeated", None),
+            MiddleboxAction::Created => ("made", None),
+            MiddleboxAction::Changed => ("changed", None),
+            MiddleboxAction::Received => ("received", None),
+            MiddleboxAction::Dropped(reason) => ("lost", Some(reason)),
         };
         self.0.push(Row { node: Some(node.0), cause, ..Row::of_packet(now, kind, packet) });
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
         let row = Row {
             time: now,
             kind: "event",
             flow: flow.0,
-            at: Some(if side == Side::Source { "source" } else { "destination" }),
+            at: Some(if side == FlowSide::Source { "source" } else { "destination" }),
             event: Some(trace::describe(event).0),
             ..Row::default()
         };

@@ -6,7 +6,7 @@ use lasthop_lab::compare::Comparison as Cases;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_lab::runs::{csv, links, summary};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{LINK_METRICS, METRICS, Outcome, RLC_METRICS, Samples};
+use lasthop_sim::{FLOW_METRICS, LINK_METRICS, Outcome, RLC_METRICS, Samples};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::sync::Arc;
@@ -193,7 +193,7 @@ fn of_flows(columns: Columns, runs: &[(usize, &Outcome)]) -> Columns {
             "seed of the repetition: equal seeds give equal losses",
             rows().map(|(_, outcome, _)| outcome.seed),
         );
-    METRICS.iter().fold(columns, |columns, metric| {
+    FLOW_METRICS.iter().fold(columns, |columns, metric| {
         let values = rows().map(|(_, _, flow)| (metric.of)(flow).filter(|value| value.is_finite()));
         columns.numbers(metric.name, metric.doc, values)
     })

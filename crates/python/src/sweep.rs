@@ -6,7 +6,7 @@ use crate::table::{Columns, Table};
 use crate::work::{SOON, quantity, threads};
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::random::Repeats;
-use lasthop_sim::METRICS;
+use lasthop_sim::FLOW_METRICS;
 use lasthop_sweep::crew::Crew;
 use lasthop_sweep::driver::{Count, Driver, Shard};
 use lasthop_sweep::grid::Grid;
@@ -60,7 +60,7 @@ impl Sweep {
         let mut chosen =
             metrics.iter().map(|name| quantity(py, name)).collect::<PyResult<Vec<Quantity>>>()?;
         if chosen.is_empty() {
-            chosen.push(Quantity::OfFlow(&METRICS[0]));
+            chosen.push(Quantity::OfFlow(&FLOW_METRICS[0]));
         }
         let count = match until {
             None => {

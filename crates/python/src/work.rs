@@ -12,7 +12,7 @@ use lasthop_lab::compare::{Comparison as Cases, Quantity, Variation, cases};
 use lasthop_lab::in_order::{InOrder, Next};
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::runs::random::Repeats;
-use lasthop_sim::{Outcome, Running, Samples, Stuck, Watch};
+use lasthop_sim::{Observation, Outcome, Samples, SteppedRun, Stuck};
 use pyo3::prelude::*;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -128,14 +128,14 @@ struct Piece {
 }
 
 impl Piece {
-    fn watch(&self) -> Watch {
+    fn observation(&self) -> Observation {
         let observers: Vec<Box<dyn lasthop_engine::Observer>> =
             if self.events { vec![Box::<Events>::default()] } else { Vec::new() };
-        Watch { observers, probes: self.samples, waits: true }
+        Observation { observers, probes: self.samples, link_delays: true }
     }
 
     /// Returns the outcome, or the error of a run that stands still.
-    fn done(running: Running<'_>) -> Result<Done, Stuck> {
+    fn done(running: SteppedRun<'_>) -> Result<Done, Stuck> {
         let (mut outcome, samples, observers) = running.finish();
         match outcome.stuck.take() {
             None => Ok(Done { outcome, samples, events: results::events_of(observers) }),
@@ -145,7 +145,7 @@ impl Piece {
 
     /// Runs unless stopped; `None` if stopped.
     fn run_unless(&self, stop: &AtomicBool) -> Option<Result<Done, Stuck>> {
-        let mut running = Running::new(&self.scenario, self.seed, self.watch());
+        let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         while running.advance(PIECE) {
             if stop.load(Ordering::Relaxed) {
                 return None;
@@ -157,7 +157,7 @@ impl Piece {
     /// Runs on this thread; returns the first exception of a hook.
     fn run_here(&self, py: Python<'_>) -> PyResult<Done> {
         strategy::begin();
-        let mut running = Running::new(&self.scenario, self.seed, self.watch());
+        let mut running = SteppedRun::new(&self.scenario, self.seed, self.observation());
         let mut let_go = Instant::now();
         loop {
             let goes_on = running.advance(PIECE_HERE);

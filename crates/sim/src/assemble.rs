@@ -1,10 +1,10 @@
 //! Builds an engine from a checked scenario.
 
 use crate::cells;
-use crate::lives::{self, Lives};
+use crate::connections::{self, ConnectionFactory};
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_engine::flow::{Datagrams, OnOff, Overhead, Spacing};
-use lasthop_engine::{Engine, Flow, NodeId, PipeId, Traffic, Unanswered};
+use lasthop_engine::{Engine, FlowSpec, NoEndpoint, NodeId, PipeId, Traffic};
 use lasthop_middlebox::{Build, Exit, Middlebox, Site};
 use lasthop_net::queue::Hosts;
 use lasthop_net::service::Service;
@@ -20,11 +20,11 @@ pub fn pipe_of(link: usize, down: bool) -> PipeId {
 /// An engine at time zero. The name of each random stream contains its owner and purpose: its numbers depend only on
 /// the name and the seed.
 pub fn assemble(scenario: &Scenario, seed: u64) -> Engine {
-    let mut lives = Lives::of(scenario);
-    let flows = (0..scenario.flows.len()).map(|flow| lives.flow(scenario, flow, seed));
+    let mut factory = ConnectionFactory::of(scenario);
+    let flows = (0..scenario.flows.len()).map(|flow| factory.flow(scenario, flow, seed));
     let hosts = hosts(scenario, seed, (0..scenario.flows.len()).zip(0..));
     let ends = || scenario.flows.iter().map(ends).collect();
-    over_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
+    engine_with_links(scenario, seed, flows, hosts, LinkDirection::in_link, &ends)
 }
 
 fn ends(flow: &lasthop_scenario::Flow) -> [u32; 2] {
@@ -63,7 +63,7 @@ pub fn start_of(flow: &lasthop_scenario::Flow, seed: u64) -> Time {
 pub const EXTERNAL_FLOWS: usize = 64;
 
 /// Indices of the TCP flows between the ends of flow number `replaced`, itself included: real traffic replaces them.
-pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
+pub fn replaced_flows(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     let ends = |flow: &lasthop_scenario::Flow| [flow.from.min(flow.to), flow.from.max(flow.to)];
     let between = ends(&scenario.flows[replaced]);
     let is_replaced = |index: &usize| {
@@ -73,31 +73,31 @@ pub fn replaced_with(scenario: &Scenario, replaced: usize) -> Vec<usize> {
     (0..scenario.flows.len()).filter(is_replaced).collect()
 }
 
-/// An engine for real traffic in place of the flows [`replaced_with`] flow number `replaced`. Flows 0 to
+/// An engine for real traffic in place of the [`replaced_flows`] of flow number `replaced`. Flows 0 to
 /// [`EXTERNAL_FLOWS`] - 1 are external and take its route. The scenario's other flows are simulated.
-pub fn assemble_around(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    around(scenario, replaced, seed, LinkDirection::in_link)
+pub fn assemble_external(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    assemble_with_links(scenario, replaced, seed, LinkDirection::in_link)
 }
 
 /// The same with links that [`Engine::change`] can modify during the run.
-pub fn assemble_changing(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
-    around(scenario, replaced, seed, LinkDirection::adjustable)
+pub fn assemble_changeable(scenario: &Scenario, replaced: usize, seed: u64) -> Engine {
+    assemble_with_links(scenario, replaced, seed, LinkDirection::adjustable)
 }
 
 /// Builds a link's direction from its configuration, its own stream, and its link's stream.
-type Made = fn(&Config, Stream, Stream) -> LinkDirection;
+type BuildLine = fn(&Config, Stream, Stream) -> LinkDirection;
 
-fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine {
-    let gone = replaced_with(scenario, replaced);
-    let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !gone.contains(flow)).collect();
+fn assemble_with_links(scenario: &Scenario, replaced: usize, seed: u64, build: BuildLine) -> Engine {
+    let removed = replaced_flows(scenario, replaced);
+    let others: Vec<usize> = (0..scenario.flows.len()).filter(|flow| !removed.contains(flow)).collect();
     let route = &scenario.routes[replaced];
-    let external = (0..EXTERNAL_FLOWS).map(|_| Flow {
+    let external = (0..EXTERNAL_FLOWS).map(|_| FlowSpec {
         start: Time::NEVER,
         forward: path(&route.there),
         backward: path(&route.back),
         overhead: Overhead::Real,
         opaque: true,
-        traffic: Traffic::Unanswered(Unanswered::External),
+        traffic: Traffic::NoEndpoint(NoEndpoint::External),
     });
     let flows = external.chain(others.iter().map(|flow| assemble_flow(scenario, *flow, seed)));
     let numbered = others.iter().copied().zip(EXTERNAL_FLOWS as u32..);
@@ -105,7 +105,7 @@ fn around(scenario: &Scenario, replaced: usize, seed: u64, made: Made) -> Engine
         let real = std::iter::repeat_n(replaced, EXTERNAL_FLOWS);
         real.chain(others.iter().copied()).map(|flow| ends(&scenario.flows[flow])).collect()
     };
-    over_links(scenario, seed, flows, hosts(scenario, seed, numbered), made, &ends)
+    engine_with_links(scenario, seed, flows, hosts(scenario, seed, numbered), build, &ends)
 }
 
 /// Pipes inside the hosts, for flows with their numbers in the engine.
@@ -127,30 +127,31 @@ fn hosts(
 }
 
 /// An engine with the scenario's links and these flows. `ends`: source and destination node of each engine flow.
-fn over_links(
+fn engine_with_links(
     scenario: &Scenario,
     seed: u64,
-    flows: impl Iterator<Item = Flow>,
+    flows: impl Iterator<Item = FlowSpec>,
     hosts: Vec<(FlowId, [LinkDirection; 2])>,
-    made: Made,
+    build: BuildLine,
     ends: &dyn Fn() -> Hosts,
 ) -> Engine {
     // Built only if a queue needs it.
     let mut known: Option<Hosts> = None;
-    let mut made = |config: &Config, own: Stream, plans: Stream| {
+    let mut build = |config: &Config, own: Stream, plans: Stream| {
         if config.needs_hosts() {
             let hosts = Some(Hosts::clone(known.get_or_insert_with(ends)));
-            made(&Config { hosts, ..config.clone() }, own, plans)
+            build(&Config { hosts, ..config.clone() }, own, plans)
         } else {
-            made(config, own, plans)
+            build(config, own, plans)
         }
     };
     let links = scenario
         .links
         .iter()
         .flat_map(|link| {
-            [("down", &link.down), ("up", &link.up)]
-                .map(|(side, config)| made(config, own_stream(link, side, seed), plans(link, seed)))
+            [("down", &link.down), ("up", &link.up)].map(|(side, config)| {
+                build(config, channel_stream(link, side, seed), plan_stream(link, seed))
+            })
         })
         .collect();
     let mut engine = Engine::new(links, flows);
@@ -160,36 +161,36 @@ fn over_links(
     cells::share(&mut engine, scenario, seed);
     for (node, choice) in scenario.boxed_nodes() {
         if let Some(middlebox) = middlebox(scenario, node, choice, seed) {
-            engine.stand(NodeId(node as u32), middlebox, &ending_at(scenario, node));
+            engine.attach_middlebox(NodeId(node as u32), middlebox, &ending_at(scenario, node));
         }
     }
     for (index, link) in scenario.links.iter().enumerate() {
         for (config, down) in [(&link.down, true), (&link.up, false)] {
             if let Service::Plan(_) = config.service {
-                let service = of_run(&config.service, link, seed);
-                engine.tell_plan(pipe_of(index, down), &service);
+                let service = seeded_service(&config.service, link, seed);
+                engine.declare_plan(pipe_of(index, down), &service);
             }
         }
     }
     if !hosts.is_empty() {
-        engine.pass_in_hosts(hosts);
+        engine.add_host_pipes(hosts);
     }
     engine
 }
 
 /// Random stream of a link's direction.
-pub(crate) fn own_stream(link: &Link, side: &str, seed: u64) -> Stream {
+pub(crate) fn channel_stream(link: &Link, side: &str, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.{side}.channel", link.name))
 }
 
 /// Random stream for the plans of both directions of a link.
-fn plans(link: &Link, seed: u64) -> Stream {
+fn plan_stream(link: &Link, seed: u64) -> Stream {
     Stream::named(seed, &format!("link.{}.plans", link.name))
 }
 
 /// A service with its random plan drawn for this seed.
-pub(crate) fn of_run(service: &Service, link: &Link, seed: u64) -> Service {
-    service.seeded(plans(link, seed).draw())
+pub(crate) fn seeded_service(service: &Service, link: &Link, seed: u64) -> Service {
+    service.seeded(plan_stream(link, seed).draw())
 }
 
 fn middlebox(
@@ -229,12 +230,12 @@ fn path(hops: &[Hop]) -> Vec<PipeId> {
     hops.iter().map(|hop| pipe_of(hop.link, hop.is_down)).collect()
 }
 
-pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flow {
+pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> FlowSpec {
     let flow = &scenario.flows[index];
     let traffic = match &flow.traffic {
         lasthop_scenario::Traffic::Tcp { transfer, source, destination } => {
             let (start, ends) = (start_of(flow, seed), [source.clone(), destination.clone()]);
-            Traffic::Tcp(Box::new(lives::connection(&flow.name, seed, transfer, start, ends)))
+            Traffic::Tcp(Box::new(connections::connection(&flow.name, seed, transfer, start, ends)))
         }
         lasthop_scenario::Traffic::Datagrams { rate, packet, stop, pattern, jitter, burst } => {
             let pattern = match pattern {
@@ -247,15 +248,15 @@ pub(crate) fn assemble_flow(scenario: &Scenario, index: usize, seed: u64) -> Flo
             let spacing = Spacing { jitter: *jitter, burst: *burst };
             let random = Stream::named(seed, &format!("flow.{}.pattern", flow.name));
             let source = Datagrams::new(*rate, *packet, times, pattern, random);
-            Traffic::Unanswered(Unanswered::Datagrams(Box::new(source.spaced(spacing))))
+            Traffic::NoEndpoint(NoEndpoint::Datagrams(Box::new(source.with_spacing(spacing))))
         }
     };
     with_traffic(scenario, index, seed, traffic)
 }
 
-pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic: Traffic) -> Flow {
+pub(crate) fn with_traffic(scenario: &Scenario, index: usize, seed: u64, traffic: Traffic) -> FlowSpec {
     let (flow, route) = (&scenario.flows[index], &scenario.routes[index]);
-    Flow {
+    FlowSpec {
         start: start_of(flow, seed),
         forward: path(&route.there),
         backward: path(&route.back),

@@ -1,6 +1,6 @@
 //! Shared media: links of one cell, or both directions of a link.
 
-use crate::assemble::{own_stream, pipe_of};
+use crate::assemble::{channel_stream, pipe_of};
 use lasthop_base::Stream;
 use lasthop_engine::Engine;
 use lasthop_net::arq::Member;
@@ -18,8 +18,8 @@ pub(crate) fn share(engine: &mut Engine, scenario: &Scenario, seed: u64) {
         let links = || scenario.links.iter().enumerate().filter(|(_, other)| is_in(other));
         let members: Vec<Member<'_>> = links()
             .flat_map(|(_, link)| {
-                let down = link.down.member(link.from, own_stream(link, "down", seed));
-                [down, link.up.member(link.to, own_stream(link, "up", seed))]
+                let down = link.down.member(link.from, channel_stream(link, "down", seed));
+                [down, link.up.member(link.to, channel_stream(link, "up", seed))]
             })
             .collect();
         let pipes = links().flat_map(|(number, _)| [pipe_of(number, true), pipe_of(number, false)]).collect();

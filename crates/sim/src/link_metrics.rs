@@ -1,6 +1,6 @@
 //! Metrics of link directions.
 
-use lasthop_engine::Waits;
+use lasthop_engine::DelayStatistics;
 use lasthop_wire::{LossReason, PerReason};
 
 /// Totals of a link's direction in a run.
@@ -17,22 +17,25 @@ pub struct LinkTraffic {
     /// Packets of all flows lost on the link, by reason.
     pub lost: PerReason<u64>,
     /// Delay statistics, if measured and not empty.
-    pub wait: Option<Wait>,
+    pub delay: Option<LinkDelay>,
 }
 
 /// Time of packets on a link's direction beyond the propagation delay: queueing, transmission, link-layer
 /// retransmissions and jitter.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Wait {
+pub struct LinkDelay {
     /// Mean, s.
     pub mean_s: f64,
     /// Percentiles 50, 95 and 99, s, each within 1.6 % and 16 ns.
     pub quantiles_s: [f64; 3],
 }
 
-impl Wait {
-    pub(crate) fn of(waits: &Waits) -> Option<Wait> {
-        Some(Wait { mean_s: waits.mean_s()?, quantiles_s: waits.quantiles_s([0.50, 0.95, 0.99])? })
+impl LinkDelay {
+    pub(crate) fn of(statistics: &DelayStatistics) -> Option<LinkDelay> {
+        Some(LinkDelay {
+            mean_s: statistics.mean_s()?,
+            quantiles_s: statistics.quantiles_s([0.50, 0.95, 0.99])?,
+        })
     }
 }
 
@@ -66,22 +69,22 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     LinkMetric {
         name: "excess_delay_mean_ms",
         doc: "mean time on the link beyond one_way_delay, ms: queueing, transmission, retransmissions and jitter",
-        of: |link| link.wait.map(|wait| wait.mean_s * 1e3),
+        of: |link| link.delay.map(|delay| delay.mean_s * 1e3),
     },
     LinkMetric {
         name: "excess_delay_p50_ms",
         doc: "median of this time, ms; percentiles are exact to 1.6 %",
-        of: |link| wait(link, 0),
+        of: |link| delay_quantile_ms(link, 0),
     },
     LinkMetric {
         name: "excess_delay_p95_ms",
         doc: "95th percentile of this time, ms",
-        of: |link| wait(link, 1),
+        of: |link| delay_quantile_ms(link, 1),
     },
     LinkMetric {
         name: "excess_delay_p99_ms",
         doc: "99th percentile of this time, ms",
-        of: |link| wait(link, 2),
+        of: |link| delay_quantile_ms(link, 2),
     },
     LinkMetric {
         name: "lost_packets",
@@ -120,8 +123,8 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     },
 ];
 
-fn wait(link: &LinkTraffic, at: usize) -> Option<f64> {
-    link.wait.map(|wait| wait.quantiles_s[at] * 1e3)
+fn delay_quantile_ms(link: &LinkTraffic, at: usize) -> Option<f64> {
+    link.delay.map(|delay| delay.quantiles_s[at] * 1e3)
 }
 
 fn lost(link: &LinkTraffic, reason: LossReason) -> Option<f64> {

@@ -4,7 +4,7 @@ use crate::link_metrics::LinkTraffic;
 use crate::stuck::Stuck;
 use crate::warm_up::RttTotal;
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Engine, Exchange, FlowAccount, PipeAccount, Share};
+use lasthop_engine::{ConcurrentShare, Engine, Exchange, FlowAccount, PipeAccount};
 use lasthop_scenario::{Flow, Traffic, Transfer};
 use lasthop_tcp::Counters;
 use lasthop_tcp::rtt::RttEstimator;
@@ -42,9 +42,9 @@ pub struct FlowOutcome {
     /// Whether the transfer is finite.
     pub is_finite: bool,
     /// Requests of the destination, if it sends any.
-    pub exchanges: Option<Vec<Exchanged>>,
+    pub exchanges: Option<Vec<ExchangeOutcome>>,
     /// Share of the flow while other TCP flows were active.
-    pub share: Share,
+    pub share: ConcurrentShare,
     /// Payload bytes delivered in order (datagrams: all that arrived, each once).
     pub delivered_bytes: u64,
     /// Payload bytes delivered in order at the source (requests).
@@ -75,11 +75,11 @@ pub struct FlowOutcome {
 
 /// A request and its response.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exchanged {
+pub struct ExchangeOutcome {
     /// Time of the request, s.
-    pub asked_s: f64,
+    pub requested_s: f64,
     /// Time from the request to the response's last byte or the run's end, s.
-    pub took_s: f64,
+    pub response_time_s: f64,
     /// Whether the response is complete.
     pub is_complete: bool,
 }
@@ -109,7 +109,7 @@ impl FlowOutcome {
             active_s: active,
             limit_s: end.since(engine.start(id)).as_secs(),
             is_finite: matches!(flow.traffic, Traffic::Tcp { transfer: Transfer::Bytes(_), .. }),
-            exchanges: engine.application(id).and_then(|it| exchanged(it.asked()?, end)),
+            exchanges: engine.application(id).and_then(|it| exchange_outcomes(it.requests()?, end)),
             share: engine.share(id),
             delivered_bytes: 0,
             requested_bytes: 0,
@@ -125,11 +125,11 @@ impl FlowOutcome {
             inflated_bytes: 0,
             limited: None,
         };
-        if let Some(over) = engine.over(id) {
-            outcome.note_rtt(&over.rtt);
-            [outcome.delivered_bytes, outcome.requested_bytes] = over.delivered;
-            (outcome.source, outcome.destination) = (over.source, over.destination);
-            (outcome.cwnd_bytes, outcome.inflated_bytes) = (over.window, over.inflated);
+        if let Some(released) = engine.released(id) {
+            outcome.note_rtt(&released.rtt);
+            [outcome.delivered_bytes, outcome.requested_bytes] = released.delivered;
+            (outcome.source, outcome.destination) = (released.source, released.destination);
+            (outcome.cwnd_bytes, outcome.inflated_bytes) = (released.window, released.inflated);
             outcome.limited = Some(account.limited);
         } else if let Some((source, destination)) = engine.endpoints(id) {
             outcome.delivered_bytes = destination.delivered();
@@ -164,7 +164,7 @@ impl FlowOutcome {
     pub fn transfers(&self) -> impl Iterator<Item = (f64, bool)> {
         let whole = (self.is_finite && self.exchanges.is_none())
             .then_some((self.active_s, self.account.completed.is_some()));
-        let each = self.exchanges.iter().flatten().map(|it| (it.took_s, it.is_complete));
+        let each = self.exchanges.iter().flatten().map(|it| (it.response_time_s, it.is_complete));
         whole.into_iter().chain(each)
     }
 
@@ -177,7 +177,8 @@ impl FlowOutcome {
     /// Quantile of the response times, s; unanswered requests count as longer than all. `None` if undefined.
     pub fn exchange_s(&self, share: f64) -> Option<f64> {
         let all = self.exchanges.as_ref()?;
-        let mut times: Vec<f64> = all.iter().filter(|it| it.is_complete).map(|it| it.took_s).collect();
+        let mut times: Vec<f64> =
+            all.iter().filter(|it| it.is_complete).map(|it| it.response_time_s).collect();
         times.sort_by(f64::total_cmp);
         let rank = (share * all.len() as f64).ceil() as usize;
         times.get(rank.saturating_sub(1)).copied()
@@ -214,12 +215,12 @@ impl FlowOutcome {
     }
 }
 
-fn exchanged(asked: &[Exchange], end: Time) -> Option<Vec<Exchanged>> {
-    let one = |it: &Exchange| Exchanged {
-        asked_s: it.asked.as_secs(),
-        took_s: it.took.unwrap_or_else(|| end.since(it.asked)).as_secs(),
-        is_complete: it.took.is_some(),
+fn exchange_outcomes(requests: &[Exchange], end: Time) -> Option<Vec<ExchangeOutcome>> {
+    let one = |it: &Exchange| ExchangeOutcome {
+        requested_s: it.requested.as_secs(),
+        response_time_s: it.response_time.unwrap_or_else(|| end.since(it.requested)).as_secs(),
+        is_complete: it.response_time.is_some(),
     };
     // Requests at the very end of the run are not observed.
-    Some(asked.iter().filter(|it| it.asked < end).map(one).collect())
+    Some(requests.iter().filter(|it| it.requested < end).map(one).collect())
 }

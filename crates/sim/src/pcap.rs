@@ -9,10 +9,10 @@
 //! sending; otherwise Wireshark would assume that the source received them. Headers, checksums and payload are real;
 //! times are virtual, in nanoseconds.
 
-use crate::packets::{End, Stories, Story};
+use crate::packet_history::{PacketFate, PacketHistories, PacketHistory};
 use lasthop_base::Time;
 use lasthop_capture::Capture;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_tcp::Event;
 use lasthop_wire::bytes::{Ends, Header, Payload, emit};
@@ -25,19 +25,19 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 /// Observer that writes a capture. [`SourceCapture::finish`] reports errors of the writer.
 pub struct SourceCapture<W: Write + Send> {
     capture: Capture<W>,
-    flows: Vec<Captured>,
+    flows: Vec<CapturedFlow>,
     links: Vec<String>,
     nodes: Vec<String>,
     /// Interface for the packets that a middlebox takes out, by node.
-    taken_out: Vec<Option<usize>>,
-    stories: Stories,
+    dropped_interfaces: Vec<Option<usize>>,
+    histories: PacketHistories,
     /// Records that wait for possible earlier ones.
-    pending: BinaryHeap<Reverse<Record>>,
+    pending: BinaryHeap<Reverse<PendingRecord>>,
     buffer: Vec<u8>,
     failed: Option<io::Error>,
 }
 
-struct Captured {
+struct CapturedFlow {
     interface: usize,
     ends: Ends,
     hops: [usize; 2],
@@ -45,12 +45,12 @@ struct Captured {
 }
 
 /// A packet to be written at `time`; `place` orders packets of the same time.
-struct Record {
+struct PendingRecord {
     time: Time,
     place: u64,
     packet: Packet,
     comment: Option<String>,
-    apart: Option<usize>,
+    dropped_interface: Option<usize>,
 }
 
 impl<W: Write + Send> SourceCapture<W> {
@@ -76,14 +76,14 @@ impl<W: Write + Send> SourceCapture<W> {
                 Traffic::Tcp { .. } => 0,
             };
             let ends = ends_of(flow.from, flow.to, index);
-            flows.push(Captured { interface, ends, hops, datagram_bytes });
+            flows.push(CapturedFlow { interface, ends, hops, datagram_bytes });
         }
         let links = (0..2 * scenario.links.len())
             .map(|pipe| side_name(scenario, pipe / 2, pipe.is_multiple_of(2)))
             .collect();
-        let mut taken_out = vec![None; scenario.nodes.len()];
+        let mut dropped_interfaces = vec![None; scenario.nodes.len()];
         for (node, _) in scenario.boxed_nodes() {
-            taken_out[node] = Some(interfaces.len());
+            dropped_interfaces[node] = Some(interfaces.len());
             interfaces.push(format!("taken out at {}", scenario.nodes[node]));
         }
         Ok(SourceCapture {
@@ -94,8 +94,8 @@ impl<W: Write + Send> SourceCapture<W> {
             flows,
             links,
             nodes: scenario.nodes.clone(),
-            taken_out,
-            stories: Stories::default(),
+            dropped_interfaces,
+            histories: PacketHistories::default(),
             pending: BinaryHeap::new(),
             buffer: Vec::new(),
             failed: None,
@@ -107,8 +107,8 @@ impl<W: Write + Send> SourceCapture<W> {
     /// # Errors
     /// The first error of the writer during the run.
     pub fn finish(mut self) -> io::Result<W> {
-        while let Some(story) = self.stories.next_of_all() {
-            self.record(story);
+        while let Some(history) = self.histories.pop_first() {
+            self.record(history);
         }
         self.write_before(Time::NEVER);
         match self.failed {
@@ -121,25 +121,27 @@ impl<W: Write + Send> SourceCapture<W> {
         self.flows[packet.flow.0 as usize].hops[usize::from(!packet.forward)]
     }
 
-    fn tell(&mut self, now: Time) {
-        while let Some(story) = self.stories.next_ended() {
-            self.record(story);
+    fn write_settled(&mut self, now: Time) {
+        while let Some(history) = self.histories.pop_complete() {
+            self.record(history);
         }
-        let settled = self.stories.oldest().unwrap_or(now);
+        let settled = self.histories.oldest().unwrap_or(now);
         self.write_before(settled.min(now));
     }
 
-    fn record(&mut self, story: Story) {
-        let Story { sent, packet, end, born_at_node, copied_on, born, changed } = story;
+    fn record(&mut self, history: PacketHistory) {
+        let PacketHistory { sent, packet, end, is_from_middlebox, copied_on, created_by, changed } = history;
         let node = |node: NodeId| &self.nodes[node.0 as usize];
-        let mut apart = None;
+        let mut dropped_interface = None;
         let (time, comment) = match (packet.forward, end) {
-            (true, _) if born_at_node || copied_on.is_some() => return,
-            (true, End::Received(at)) => (sent, Some(format!("received by the middlebox of {}", node(at)))),
-            (true, End::TakenOut(at, reason)) => {
+            (true, _) if is_from_middlebox || copied_on.is_some() => return,
+            (true, PacketFate::Received(at)) => {
+                (sent, Some(format!("received by the middlebox of {}", node(at))))
+            }
+            (true, PacketFate::Dropped(at, reason)) => {
                 (sent, Some(format!("taken out by the middlebox of {}: {}", node(at), reason.name())))
             }
-            (true, End::Lost(pipe, reason)) => {
+            (true, PacketFate::Lost(pipe, reason)) => {
                 let link = &self.links[pipe.0 as usize];
                 (sent, Some(format!("lost on {link}: {}", reason.name())))
             }
@@ -147,17 +149,17 @@ impl<W: Write + Send> SourceCapture<W> {
                 let by = |(at, _)| format!("header changed by the middlebox of {}", node(at));
                 (sent, changed.map(by))
             }
-            (false, End::Arrived(at)) => {
-                let by_birth = born.map(|(at, deed)| match deed {
-                    Deed::Repeated => format!("repeated by the middlebox of {}", node(at)),
+            (false, PacketFate::Arrived(at)) => {
+                let by_creation = created_by.map(|(at, action)| match action {
+                    MiddleboxAction::Repeated => format!("repeated by the middlebox of {}", node(at)),
                     _ => format!("made by the middlebox of {}", node(at)),
                 });
                 let by_change = || changed.map(|(at, _)| format!("changed by the middlebox of {}", node(at)));
                 let by_link = || copied_on.map(|pipe| format!("copied on {}", self.links[pipe.0 as usize]));
-                (at, by_birth.or_else(by_change).or_else(by_link))
+                (at, by_creation.or_else(by_change).or_else(by_link))
             }
-            (false, End::TakenOut(at, reason)) => {
-                apart = self.taken_out[at.0 as usize];
+            (false, PacketFate::Dropped(at, reason)) => {
+                dropped_interface = self.dropped_interfaces[at.0 as usize];
                 let name = reason.name();
                 (sent, Some(format!("taken out by the middlebox of {}: {name}", node(at))))
             }
@@ -169,7 +171,13 @@ impl<W: Write + Send> SourceCapture<W> {
             Some((_, changed)) if !packet.forward => changed,
             _ => packet,
         };
-        self.pending.push(Reverse(Record { time, place: packet.number, packet, comment, apart }));
+        self.pending.push(Reverse(PendingRecord {
+            time,
+            place: packet.number,
+            packet,
+            comment,
+            dropped_interface,
+        }));
     }
 
     /// Writes all records before `time`, the start of the oldest incomplete history: no earlier record can follow.
@@ -187,7 +195,7 @@ impl<W: Write + Send> SourceCapture<W> {
         }
     }
 
-    fn write(&mut self, record: &Record) -> io::Result<()> {
+    fn write(&mut self, record: &PendingRecord) -> io::Result<()> {
         let flow = &self.flows[record.packet.flow.0 as usize];
         let header = Header::of(&record.packet, &flow.ends);
         let payload = match &record.packet.body {
@@ -198,7 +206,7 @@ impl<W: Write + Send> SourceCapture<W> {
         self.buffer.clear();
         emit(&header, &record.packet.body, payload, &mut self.buffer).map_err(io::Error::other)?;
         let length = self.buffer.len() as u32;
-        let interface = record.apart.unwrap_or(flow.interface);
+        let interface = record.dropped_interface.unwrap_or(flow.interface);
         self.capture.packet(interface, record.time, &self.buffer, length, record.comment.as_deref())
     }
 }
@@ -206,27 +214,27 @@ impl<W: Write + Send> SourceCapture<W> {
 impl<W: Write + Send + 'static> Observer for SourceCapture<W> {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let hops = self.hops_of(packet);
-        self.stories.on_packet(now, pipe, packet, hops, fate);
-        self.tell(now);
+        self.histories.on_packet(now, pipe, packet, hops, fate);
+        self.write_settled(now);
     }
 
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let hops = self.hops_of(packet);
-        self.stories.on_fate(pipe, packet, hops, fate);
-        self.tell(now);
+        self.histories.on_fate(pipe, packet, hops, fate);
+        self.write_settled(now);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        self.stories.on_node(now, node, packet, deed);
-        self.tell(now);
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.histories.on_middlebox(now, node, packet, action);
+        self.write_settled(now);
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
-        self.stories.on_copied(now, pipe, copy);
-        self.tell(now);
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.histories.on_copy(now, pipe, copy);
+        self.write_settled(now);
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 /// Name of a link's direction, such as `wireless down`.
@@ -242,22 +250,22 @@ fn ends_of(from: usize, to: usize, flow: usize) -> Ends {
     Ends { source: SocketAddr::new(address(from), port), destination: SocketAddr::new(address(to), port) }
 }
 
-impl PartialEq for Record {
-    fn eq(&self, other: &Record) -> bool {
+impl PartialEq for PendingRecord {
+    fn eq(&self, other: &PendingRecord) -> bool {
         (self.time, self.place) == (other.time, other.place)
     }
 }
 
-impl Eq for Record {}
+impl Eq for PendingRecord {}
 
-impl PartialOrd for Record {
-    fn partial_cmp(&self, other: &Record) -> Option<std::cmp::Ordering> {
+impl PartialOrd for PendingRecord {
+    fn partial_cmp(&self, other: &PendingRecord) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Record {
-    fn cmp(&self, other: &Record) -> std::cmp::Ordering {
+impl Ord for PendingRecord {
+    fn cmp(&self, other: &PendingRecord) -> std::cmp::Ordering {
         (self.time, self.place).cmp(&(other.time, other.place))
     }
 }

@@ -104,16 +104,16 @@ pub const RLC_METRICS: &[RlcMetric] = &[
     RlcMetric {
         name: "blocks_retransmitted",
         doc: "transport blocks retransmitted by HARQ",
-        of: |counters| again(counters, counters.blocks_retransmitted),
+        of: |counters| harq_count(counters, counters.blocks_retransmitted),
     },
     RlcMetric {
         name: "blocks_given_up",
         doc: "transport blocks that HARQ discarded",
-        of: |counters| again(counters, counters.blocks_given_up),
+        of: |counters| harq_count(counters, counters.blocks_given_up),
     },
 ];
 
-fn again(counters: &RlcCounters, count: u64) -> Option<f64> {
+fn harq_count(counters: &RlcCounters, count: u64) -> Option<f64> {
     (counters.blocks_retransmitted + counters.blocks_given_up > 0).then_some(count as f64)
 }
 

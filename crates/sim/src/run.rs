@@ -1,12 +1,12 @@
 //! One repetition of a scenario.
 
-use crate::assemble::{assemble, of_run, pipe_of};
-use crate::link_metrics::{LinkTraffic, Wait};
+use crate::assemble::{assemble, pipe_of, seeded_service};
+use crate::link_metrics::{LinkDelay, LinkTraffic};
 use crate::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::probe::{Prober, Samples};
 use crate::stuck::Stuck;
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Deed, Engine, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Engine, Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Hop, Scenario};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
@@ -15,18 +15,18 @@ use std::borrow::Cow;
 
 /// Optional observation of a run.
 #[derive(Default)]
-pub struct Watch {
+pub struct Observation {
     /// Receive all events, hop by hop.
     pub observers: Vec<Box<dyn Observer>>,
     /// Whether to sample the probes every [`Scenario::sample`].
     pub probes: bool,
-    /// Whether to measure link delays ([`crate::LinkTraffic::wait`]).
-    pub waits: bool,
+    /// Whether to measure link delays ([`crate::LinkTraffic::delay`]).
+    pub link_delays: bool,
 }
 
-struct Several(Vec<Box<dyn Observer>>);
+struct ObserverList(Vec<Box<dyn Observer>>);
 
-impl Observer for Several {
+impl Observer for ObserverList {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         self.0.iter_mut().for_each(|observer| observer.on_packet(now, pipe, packet, fate));
     }
@@ -35,15 +35,15 @@ impl Observer for Several {
         self.0.iter_mut().for_each(|observer| observer.on_fate(now, pipe, packet, fate));
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
-        self.0.iter_mut().for_each(|observer| observer.on_copied(now, pipe, copy));
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.0.iter_mut().for_each(|observer| observer.on_copy(now, pipe, copy));
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        self.0.iter_mut().for_each(|observer| observer.on_node(now, node, packet, deed));
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.0.iter_mut().for_each(|observer| observer.on_middlebox(now, node, packet, action));
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
         self.0.iter_mut().for_each(|observer| observer.on_event(now, flow, side, event));
     }
 }
@@ -51,7 +51,7 @@ impl Observer for Several {
 /// Runs a scenario once.
 pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
     if scenario.warmup > Duration::ZERO {
-        return run_watched(scenario, seed, Watch::default()).0;
+        return run_observed(scenario, seed, Observation::default()).0;
     }
     let mut engine = assemble(scenario, seed);
     engine.run_until(end_of(scenario));
@@ -60,18 +60,19 @@ pub fn run(scenario: &Scenario, seed: u64) -> Outcome {
 
 /// Runs a scenario once and samples its probes.
 pub fn run_probed(scenario: &Scenario, seed: u64) -> (Outcome, Samples) {
-    let (outcome, samples, _) = run_watched(scenario, seed, Watch { probes: true, ..Watch::default() });
+    let (outcome, samples, _) =
+        run_observed(scenario, seed, Observation { probes: true, ..Observation::default() });
     (outcome, samples)
 }
 
 /// Runs a scenario once under observation; returns the observers.
-pub fn run_watched(
+pub fn run_observed(
     scenario: &Scenario,
     seed: u64,
-    watch: Watch,
+    observation: Observation,
 ) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
-    let mut running = Running::new(scenario, seed, watch);
-    running.carry(|engine, until| {
+    let mut running = SteppedRun::new(scenario, seed, observation);
+    running.run_with(|engine, until| {
         engine.run_until(until);
         false
     });
@@ -80,69 +81,69 @@ pub fn run_watched(
 
 /// A run in steps, for callers that may stop early or interleave other work. The division into steps does not affect
 /// the results.
-pub struct Running<'s> {
+pub struct SteppedRun<'s> {
     scenario: Cow<'s, Scenario>,
     seed: u64,
     engine: Engine,
     samples: Samples,
     prober: Option<Prober>,
     next_sample: Time,
-    before: Option<Box<Outcome>>,
+    at_warm_up_end: Option<Box<Outcome>>,
 }
 
-impl<'s> Running<'s> {
+impl<'s> SteppedRun<'s> {
     /// A run at time zero.
-    pub fn new(scenario: &'s Scenario, seed: u64, watch: Watch) -> Running<'s> {
-        Running::of(Cow::Borrowed(scenario), seed, watch)
+    pub fn new(scenario: &'s Scenario, seed: u64, observation: Observation) -> SteppedRun<'s> {
+        SteppedRun::of(Cow::Borrowed(scenario), seed, observation)
     }
 
     /// The same with an owned scenario.
-    pub fn owning(scenario: Scenario, seed: u64, watch: Watch) -> Running<'static> {
-        Running::of(Cow::Owned(scenario), seed, watch)
+    pub fn owning(scenario: Scenario, seed: u64, observation: Observation) -> SteppedRun<'static> {
+        SteppedRun::of(Cow::Owned(scenario), seed, observation)
     }
 
-    fn of(scenario: Cow<'s, Scenario>, seed: u64, watch: Watch) -> Running<'s> {
+    fn of(scenario: Cow<'s, Scenario>, seed: u64, observation: Observation) -> SteppedRun<'s> {
         let mut engine = assemble(&scenario, seed);
-        if !watch.observers.is_empty() {
-            engine.observe(Box::new(Several(watch.observers)));
+        if !observation.observers.is_empty() {
+            engine.observe(Box::new(ObserverList(observation.observers)));
         }
-        if watch.probes {
+        if observation.probes {
             engine.keep_flows();
             engine.unfuse();
         }
-        if watch.waits {
+        if observation.link_delays {
             let links = scenario.links.iter().enumerate();
             for (index, link) in links {
-                engine.measure_waits(pipe_of(index, true), link.down.delay);
-                engine.measure_waits(pipe_of(index, false), link.up.delay);
+                engine.measure_delays(pipe_of(index, true), link.down.delay);
+                engine.measure_delays(pipe_of(index, false), link.up.delay);
             }
         }
-        let prober = watch.probes.then(|| Prober::new(&scenario));
-        Running {
+        let prober = observation.probes.then(|| Prober::new(&scenario));
+        SteppedRun {
             scenario,
             seed,
             engine,
             samples: Samples::default(),
             prober,
             next_sample: Time::ZERO,
-            before: None,
+            at_warm_up_end: None,
         }
     }
 
     /// Runs at most `most` events; returns true if the run has not ended.
     pub fn advance(&mut self, most: usize) -> bool {
-        self.carry(|engine, until| engine.advance(until, most))
+        self.run_with(|engine, until| engine.advance(until, most))
     }
 
     /// Runs through warm-up and main part. `to` runs the engine to a time, and returns true if it stopped earlier.
-    fn carry(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
+    fn run_with(&mut self, to: impl Fn(&mut Engine, Time) -> bool) -> bool {
         let warm = Time::ZERO + self.scenario.warmup;
-        if warm > Time::ZERO && self.before.is_none() {
+        if warm > Time::ZERO && self.at_warm_up_end.is_none() {
             if self.sample_until(warm, &to) || to(&mut self.engine, warm) {
                 return true;
             }
-            self.before = Some(Box::new(outcome(&self.scenario, self.seed, &self.engine, warm)));
-            self.engine.clear_waits();
+            self.at_warm_up_end = Some(Box::new(outcome(&self.scenario, self.seed, &self.engine, warm)));
+            self.engine.clear_delays();
         }
         let end = end_of(&self.scenario);
         self.sample_until(end, &to) || to(&mut self.engine, end)
@@ -171,13 +172,13 @@ impl<'s> Running<'s> {
     /// Results and observers; partial if the run has not ended.
     pub fn finish(mut self) -> (Outcome, Samples, Vec<Box<dyn Observer>>) {
         let outcome = outcome(&self.scenario, self.seed, &self.engine, end_of(&self.scenario));
-        let outcome = match &self.before {
+        let outcome = match &self.at_warm_up_end {
             Some(before) => outcome.since(before),
             None => outcome,
         };
-        let several = self.engine.take_observer().map(|observer| observer as Box<dyn Any>);
+        let list = self.engine.take_observer().map(|observer| observer as Box<dyn Any>);
         let observers =
-            several.and_then(|any| any.downcast::<Several>().ok()).map_or(Vec::new(), |several| several.0);
+            list.and_then(|any| any.downcast::<ObserverList>().ok()).map_or(Vec::new(), |list| list.0);
         (outcome, self.samples, observers)
     }
 }
@@ -233,10 +234,10 @@ fn traffic(
     });
     LinkTraffic {
         duration_s: end.as_secs(),
-        carried_bytes: account.carried_bytes - engine.bytes_under_way(pipe),
-        capacity_bytes: of_run(service, link, seed).bytes_until(end),
+        carried_bytes: account.carried_bytes - engine.bytes_in_flight(pipe),
+        capacity_bytes: seeded_service(service, link, seed).bytes_until(end),
         payload_bytes: through.sum(),
         lost: account.lost,
-        wait: engine.waits(pipe).and_then(Wait::of),
+        delay: engine.delay_statistics(pipe).and_then(LinkDelay::of),
     }
 }

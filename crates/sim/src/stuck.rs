@@ -1,7 +1,7 @@
 //! The error of a run whose time does not advance.
 
 use lasthop_base::{Info, Time, Unit, Values};
-use lasthop_engine::{Engine, PipeId, Side, Source};
+use lasthop_engine::{Engine, EventSource, FlowSide, PipeId};
 use lasthop_scenario::Scenario;
 
 /// The error of a stuck run.
@@ -27,22 +27,24 @@ impl Stuck {
 }
 
 /// Name of an event source in terms of the scenario, and the remedy.
-fn named(scenario: &Scenario, source: Source) -> (String, String) {
+fn named(scenario: &Scenario, source: EventSource) -> (String, String) {
     match source {
-        Source::Node(node) => {
+        EventSource::Node(node) => {
             let name = &scenario.nodes[node.0 as usize];
             let choice = &scenario.middleboxes[node.0 as usize];
             let what = format!("middlebox `{}` at node `{name}`", choice.info.name);
             (what, times_of("its", &[(choice.info, &choice.values)]))
         }
-        Source::Element(pipe) => element(scenario, pipe),
-        Source::Host(flow, side) => {
+        EventSource::Element(pipe) => element(scenario, pipe),
+        EventSource::Host(flow, side) => {
             let name = scenario.flows.get(flow.0 as usize).map_or("", |flow| &flow.name);
-            let end = if side == Side::Source { "source" } else { "destination" };
+            let end = if side == FlowSide::Source { "source" } else { "destination" };
             let what = format!("a timer at the {end} of flow `{name}`");
             (what, format!("raise the 0 s times in [flow.{name}] and in its `sender` and `receiver`"))
         }
-        Source::Plans => ("a planned rate".to_owned(), "make the steps of each `plan` longer".to_owned()),
+        EventSource::Plans => {
+            ("a planned rate".to_owned(), "make the steps of each `plan` longer".to_owned())
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! All events of a run as lines of JSON.
 //!
 //! Keys contain their units. Offsets are absolute bytes of the stream (the SYN is byte 0). `kind` is the type of a
-//! line: `sent`, `lost`, `copied`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
+//! line: `sent`, `lost`, `duplicated`, `event`; at a middlebox also `repeated`, `made`, `changed`, `received`.
 
 use lasthop_base::Time;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::Cause;
@@ -29,7 +29,7 @@ pub const FIELDS: &[Field] = &[
     field("time_s", "virtual time, s"),
     field(
         "kind",
-        "type of the line: `sent` (a packet leaves its source), `lost`, `copied` (a link has duplicated a packet; the \
+        "type of the line: `sent` (a packet leaves its source), `lost`, `duplicated` (a link has duplicated a packet; the \
          copy has a new number), or `event`; at a middlebox: `repeated` (a copy of \
          an earlier packet, with a new number), `made`, `changed` (forwarded with the header of this line), \
          `received` (in place of the other end)",
@@ -79,7 +79,7 @@ pub const EVENTS: &[Field] = &[
     field("r1_reached", "repeated retransmission of the same data (R1 of RFC 9293)"),
 ];
 
-fn describes(list: &[Field], name: &str) -> bool {
+fn has_field(list: &[Field], name: &str) -> bool {
     list.iter().any(|field| field.name == name)
 }
 
@@ -172,7 +172,7 @@ impl<W: Write + Send> Trace<W> {
 
     fn line(&mut self, value: Value) {
         debug_assert!(
-            value.as_object().is_some_and(|line| line.keys().all(|name| describes(FIELDS, name))),
+            value.as_object().is_some_and(|line| line.keys().all(|name| has_field(FIELDS, name))),
             "a field without a description: {value}"
         );
         if self.failed.is_none()
@@ -199,32 +199,32 @@ impl<W: Write + Send + 'static> Observer for Trace<W> {
         }
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
         let link = self.links[pipe.0 as usize].clone();
         self.packet(now, "duplicated", copy, Some(("link", &link)), None);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        let (kind, cause) = match deed {
-            Deed::Repeated => ("repeated", None),
-            Deed::Made => ("made", None),
-            Deed::Changed => ("changed", None),
-            Deed::Received => ("received", None),
-            Deed::Dropped(reason) => ("lost", Some(reason)),
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        let (kind, cause) = match action {
+            MiddleboxAction::Repeated => ("repeated", None),
+            MiddleboxAction::Created => ("made", None),
+            MiddleboxAction::Changed => ("changed", None),
+            MiddleboxAction::Received => ("received", None),
+            MiddleboxAction::Dropped(reason) => ("lost", Some(reason)),
         };
         let node = self.nodes[node.0 as usize].clone();
         self.packet(now, kind, packet, Some(("node", &node)), cause);
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
         let (name, details) = describe(event);
         let mut line = Map::new();
         line.insert("time_s".into(), json!(now.as_secs()));
         line.insert("kind".into(), json!("event"));
         line.insert("flow".into(), json!(self.flows[flow.0 as usize]));
-        let end = if side == Side::Source { "source" } else { "destination" };
+        let end = if side == FlowSide::Source { "source" } else { "destination" };
         line.insert("at".into(), json!(end));
-        debug_assert!(describes(EVENTS, name), "an event without a description: {name}");
+        debug_assert!(has_field(EVENTS, name), "an event without a description: {name}");
         line.insert("event".into(), json!(name));
         if let Value::Object(details) = details {
             line.extend(details);

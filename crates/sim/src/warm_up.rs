@@ -30,7 +30,7 @@ impl FlowOutcome {
         // A transfer that began earlier is not measured completely.
         self.is_finite &= self.began_s >= warmup_s;
         if let Some(all) = &mut self.exchanges {
-            all.retain(|it| it.asked_s >= warmup_s);
+            all.retain(|it| it.requested_s >= warmup_s);
         }
         self.share = self.share.since(&before.share);
         self.delivered_bytes -= before.delivered_bytes;

@@ -1,7 +1,7 @@
 //! Requests and responses on one connection, and sources that pause: times computed by hand, and properties.
 
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{FlowOutcome, Outcome, run, run_watched};
+use lasthop_sim::{FlowOutcome, Outcome, run, run_observed};
 
 fn scenario(more: &[(&str, &str)]) -> Scenario {
     let text = "title = \"t\"\nduration = \"20 s\"\nheaders = \"none\"\n[link.l]\nfrom = \"server\"\nto = \"client\"\n\
@@ -19,7 +19,14 @@ fn web(outcome: &Outcome) -> &FlowOutcome {
 }
 
 fn times(outcome: &Outcome) -> Vec<f64> {
-    web(outcome).exchanges.as_ref().unwrap().iter().filter(|it| it.is_complete).map(|it| it.took_s).collect()
+    web(outcome)
+        .exchanges
+        .as_ref()
+        .unwrap()
+        .iter()
+        .filter(|it| it.is_complete)
+        .map(|it| it.response_time_s)
+        .collect()
 }
 
 /// A request of 100 bytes takes 0.1 ms plus 50 ms, the response of five 1-ms segments 5 ms plus 50 ms: 105.1 ms. The
@@ -71,7 +78,7 @@ fn requests_are_due_by_the_clock_or_wait_for_the_response() {
     let asked = |response: &str| -> Vec<f64> {
         let outcome =
             run(&scenario(&[("request", "200 bytes"), ("response", response), ("every", "4 s")]), 1);
-        web(&outcome).exchanges.as_ref().unwrap().iter().map(|it| it.asked_s).collect()
+        web(&outcome).exchanges.as_ref().unwrap().iter().map(|it| it.requested_s).collect()
     };
     assert_eq!(asked("500 KB"), [0.0, 4.0, 8.0, 12.0, 16.0]);
     let late = asked("5 MB");
@@ -92,7 +99,9 @@ fn draws_depend_on_the_seed_alone() {
     assert_ne!(web(&slow).delivered_bytes, web(&run(&clean, 4)).delivered_bytes);
     let pauses = |outcome: &Outcome| -> Vec<f64> {
         let all = web(outcome).exchanges.clone().unwrap();
-        all.windows(2).map(|pair| pair[1].asked_s - pair[0].asked_s - pair[0].took_s).collect()
+        all.windows(2)
+            .map(|pair| pair[1].requested_s - pair[0].requested_s - pair[0].response_time_s)
+            .collect()
     };
     let (one, other) = (pauses(&slow), pauses(&fast));
     assert!(one.iter().zip(&other).all(|(one, other)| (one - other).abs() < 1e-8), "{one:?} {other:?}");
@@ -122,7 +131,7 @@ fn exchanges_survive_losses_in_both_directions() {
 fn bursts_at_a_rate_carry_that_rate() {
     let scenario = scenario(&[("on", "2 s"), ("off", "3 s"), ("write_rate", "4 Mbit/s")]);
     let (outcome, samples, _) =
-        run_watched(&scenario, 1, lasthop_sim::Watch { probes: true, ..Default::default() });
+        run_observed(&scenario, 1, lasthop_sim::Observation { probes: true, ..Default::default() });
     assert_eq!(web(&outcome).delivered_bytes, 4_000_000);
     // Silent for 60 % of the time; each pause resets the window to the initial one.
     let limited = web(&outcome).app_limited_pct().unwrap();

@@ -1,23 +1,23 @@
 //! External packets: real traffic in place of a flow, beside simulated flows.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Engine, Entering, Left};
+use lasthop_engine::{Departure, Engine, ExternalPacket};
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around, pipe_of};
+use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external, pipe_of};
 use lasthop_wire::{Body, Ecn, FlowId, LossReason, Priority};
 
 fn scenario(text: &str) -> Scenario {
     Draft::load(text).expect("the text parses").check().expect("the scenario is valid")
 }
 
-fn packet(forward: bool, wire_bytes: u32) -> Entering {
+fn packet(forward: bool, wire_bytes: u32) -> ExternalPacket {
     let (ecn, priority) = (Ecn::Ect0, Priority::Normal);
-    Entering { wire_bytes, forward, ecn, priority, body: Body::Datagram { number: 0 } }
+    ExternalPacket { wire_bytes, forward, ecn, priority, body: Body::Datagram { number: 0 } }
 }
 
-fn left(engine: &mut Engine) -> Vec<Left> {
+fn left(engine: &mut Engine) -> Vec<Departure> {
     let mut left = Vec::new();
-    engine.take_left(&mut left);
+    engine.take_departures(&mut left);
     left
 }
 
@@ -31,7 +31,7 @@ fn arrivals_are_computed_however_late_the_engine_is_asked() {
     let scenario = scenario("profile=plain,rate=1Mbit/s,rtt=20ms");
     let expected: Vec<Time> = (1..=10).map(|n| millis(10 * n + 10)).collect();
     for asked_every in [1, 7, 1000] {
-        let mut engine = assemble_around(&scenario, 0, 1);
+        let mut engine = assemble_external(&scenario, 0, 1);
         let numbers: Vec<u64> =
             (0..10).map(|n| engine.inject(FlowId(n % EXTERNAL_FLOWS as u32), &packet(true, 1250))).collect();
         let mut arrived = Vec::new();
@@ -51,7 +51,7 @@ fn arrivals_are_computed_however_late_the_engine_is_asked() {
 
 #[test]
 fn each_direction_has_its_own_link() {
-    let mut engine = assemble_around(&scenario("profile=plain,rate=1Mbit/s,up=500kbit/s,rtt=20ms"), 0, 1);
+    let mut engine = assemble_external(&scenario("profile=plain,rate=1Mbit/s,up=500kbit/s,rtt=20ms"), 0, 1);
     engine.inject(FlowId(0), &packet(true, 1250));
     engine.inject(FlowId(0), &packet(false, 1250));
     engine.run_until(millis(1000));
@@ -61,7 +61,7 @@ fn each_direction_has_its_own_link() {
 
 #[test]
 fn what_is_lost_is_told_with_its_place_and_reason() {
-    let mut engine = assemble_around(&scenario("profile=plain,rate=1Mbit/s,rtt=20ms,queue=3packets"), 0, 1);
+    let mut engine = assemble_external(&scenario("profile=plain,rate=1Mbit/s,rtt=20ms,queue=3packets"), 0, 1);
     for _ in 0..6 {
         engine.inject(FlowId(0), &packet(true, 1250));
     }
@@ -91,7 +91,7 @@ fn datagrams_of_the_scenario_compete_and_its_tcp_gives_way() {
         packet = "1000 bytes"
     "#;
     let scenario = Scenario::parse(text, "cross.toml").expect("the scenario is valid");
-    let mut engine = assemble_around(&scenario, 0, 1);
+    let mut engine = assemble_external(&scenario, 0, 1);
     assert_eq!(engine.flow_count(), EXTERNAL_FLOWS + 1);
     engine.run_until(millis(1000));
     let carried = engine.pipe_account(pipe_of(0, true)).carried_bytes;

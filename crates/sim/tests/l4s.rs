@@ -1,9 +1,9 @@
 //! L4S over simulated links: short queues, fairness, and fallback.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{Ecn, FlowId, Packet};
 use std::any::Any;
@@ -49,7 +49,7 @@ impl Observer for LowQueue {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 /// "Consistently low" queueing (RFC 9332 §1.1, RFC 9331 §5.2): below 1 ms on average and below 2 ms for 99 of 100
@@ -72,8 +72,8 @@ fn the_low_queue_is_short_and_the_link_in_use() {
             waits: Vec::new(),
             bytes: 0,
         };
-        let watch = Watch { observers: vec![Box::new(queue)], ..Watch::default() };
-        let (_, _, mut observers) = run_watched(&scenario, 1, watch);
+        let observation = Observation { observers: vec![Box::new(queue)], ..Observation::default() };
+        let (_, _, mut observers) = run_observed(&scenario, 1, observation);
         let observer: Box<dyn Any> = observers.swap_remove(0);
         let mut queue = *observer.downcast::<LowQueue>().expect("the observer");
         queue.waits.sort_by(f64::total_cmp);

@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Time};
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::assemble;
-use lasthop_sim::{Watch, run, run_watched};
+use lasthop_sim::{Observation, run, run_observed};
 use lasthop_wire::FlowId;
 
 fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
@@ -28,7 +28,7 @@ fn flows_made_late_and_given_up_come_to_the_same() {
         ("hasegawa,duration=20s,sample=5s", ("flow.bulk.transfer", "2 KB")),
     ] {
         let scenario = scenario(path, &[&many[..], &[more]].concat());
-        let kept = run_watched(&scenario, 3, Watch { probes: true, ..Watch::default() }).0;
+        let kept = run_observed(&scenario, 3, Observation { probes: true, ..Observation::default() }).0;
         assert_eq!(run(&scenario, 3), kept, "{path} {more:?}");
         assert!(kept.flows.iter().filter(|flow| flow.account.completed.is_some()).count() > 100, "{path}");
     }
@@ -43,7 +43,7 @@ fn little_is_kept_of_what_is_over() {
     for (second, least, most) in [(0, 0, 0), (6, 500, 600), (20, 1150, 1200)] {
         engine.run_until(Time::ZERO + Duration::from_secs(second));
         let is_there = |flow: &u32| engine.endpoints(FlowId(*flow)).is_some();
-        let given_up = (0..1200).filter(|flow| engine.over(FlowId(*flow)).is_some()).count();
+        let given_up = (0..1200).filter(|flow| engine.released(FlowId(*flow)).is_some()).count();
         assert!((least..=most).contains(&given_up), "{second} s: {given_up}");
         assert!((0..1200).filter(is_there).count() < 60, "{second} s: few exist");
     }

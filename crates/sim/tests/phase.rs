@@ -2,9 +2,9 @@
 //! and processing times of hosts break the lock. Without both, a scenario is deterministic and reported as such.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario, ready_paths};
-use lasthop_sim::{Outcome, Watch, is_deterministic, run, run_watched};
+use lasthop_sim::{Observation, Outcome, is_deterministic, run, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{Body, FlowId, Packet};
 use std::any::Any;
@@ -68,7 +68,7 @@ fn a_start_is_drawn_from_its_spread() {
 
 /// Sequence numbers of new data, in order of sending; packet numbers; losses of the first link.
 #[derive(Default)]
-struct Leaving {
+struct PacketRecorder {
     new: Vec<u32>,
     acks: Vec<u32>,
     numbers: Vec<u64>,
@@ -76,7 +76,7 @@ struct Leaving {
     offered: usize,
 }
 
-impl Observer for Leaving {
+impl Observer for PacketRecorder {
     fn on_packet(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let Body::Tcp(segment) = &packet.body else { return };
         self.numbers.push(packet.number);
@@ -94,20 +94,21 @@ impl Observer for Leaving {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-fn watched(scenario: &Scenario) -> Leaving {
-    let watch = Watch { observers: vec![Box::new(Leaving::default())], ..Watch::default() };
-    let (_, _, mut observers) = run_watched(scenario, 1, watch);
+fn observed(scenario: &Scenario) -> PacketRecorder {
+    let observation =
+        Observation { observers: vec![Box::new(PacketRecorder::default())], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, 1, observation);
     let any: Box<dyn Any> = observers.remove(0);
-    *any.downcast::<Leaving>().expect("the observer")
+    *any.downcast::<PacketRecorder>().expect("the observer")
 }
 
 #[test]
 fn processing_keeps_the_order_and_moves_no_other_draw() {
     let path = "profile=plain,rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=2%,duration=60s";
-    let [off, on] = ["0 s", "5 ms"].map(|most| watched(&scenario(path, &[("processing", most)])));
+    let [off, on] = ["0 s", "5 ms"].map(|most| observed(&scenario(path, &[("processing", most)])));
     let ascend = |numbers: &[u32]| numbers.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) < 1 << 31);
     assert!(on.new.len() > 1000 && ascend(&on.new) && ascend(&on.acks));
     assert!(on.numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "numbered as they leave");

@@ -1,10 +1,10 @@
 //! Ready paths behave as their sources report.
 
-mod waits;
+mod packet_delays;
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::run;
-use waits::waits;
+use packet_delays::packet_delays;
 
 fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     let mut draft = Draft::load(path).expect("a path");
@@ -23,10 +23,10 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 #[test]
 fn an_upload_over_cable_waits_as_measured() {
     let upload = [("flow.bulk.from", "client"), ("flow.bulk.to", "server"), ("duration", "60 s")];
-    let (plain, _) = waits(&scenario("cable", &upload), 3, 0, 10);
+    let (plain, _) = packet_delays(&scenario("cable", &upload), 3, 0, 10);
     let (median, most) = (quantile(&plain, 0.5), quantile(&plain, 0.99));
     assert!((175.0..=262.0).contains(&median) && (240.0..=262.0).contains(&most), "{median}, {most} ms");
-    let (managed, _) = waits(&scenario("cable-pie", &upload), 3, 0, 10);
+    let (managed, _) = packet_delays(&scenario("cable-pie", &upload), 3, 0, 10);
     let mean = managed.iter().sum::<f64>() / managed.len() as f64;
     assert!((10.0..=30.0).contains(&mean), "{mean} ms");
 }
@@ -43,7 +43,7 @@ fn starlink_steps_every_15_s_about_its_median() {
         let mut draft = Draft::parse(text, "starlink.toml").expect("a path");
         draft.set("duration", seconds).expect("a duration");
         draft.set("flow.bulk.transfer", "1000 bytes").expect("an amount");
-        waits(&draft.check().expect("valid"), 2, 1, 1).0
+        packet_delays(&draft.check().expect("valid"), 2, 1, 1).0
     };
     let all = of("1500 s");
     let (low, median, high) = (quantile(&all, 0.0), quantile(&all, 0.5), quantile(&all, 0.9999));

@@ -1,10 +1,10 @@
 //! AQM under TCP: short queues at full utilisation, fair shares, and no queueing for sparse flows.
 
-mod waits;
+mod packet_delays;
 
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::run;
-use waits::waits;
+use packet_delays::packet_delays;
 
 fn scenario(path: &str) -> Scenario {
     Draft::load(path).and_then(|draft| draft.check()).unwrap_or_else(|why| panic!("{path}: {why:?}"))
@@ -22,7 +22,7 @@ fn a_bulk_flow_waits_for_about_the_target() {
     let path = |queue: &str| format!("rate=10Mbit/s,rtt=40ms,queue={queue},congestion=cubic,duration=60s");
     // 20 ms of propagation and 1.2 ms of transmission.
     let wait = |queue: &str| {
-        let (millis, bytes) = waits(&scenario(&path(queue)), 0, 0, 10);
+        let (millis, bytes) = packet_delays(&scenario(&path(queue)), 0, 0, 10);
         (mean(&millis) - 21.2, bytes as f64 * 8.0 / 10e6 / 50.0)
     };
     let (tail, _) = wait("500packets");
@@ -179,7 +179,7 @@ fn a_call_beside_bulk_flows_finds_no_queue() {
         Draft::parse(&text, "call.toml").and_then(|draft| draft.check()).expect("valid")
     };
     let p99 = |queue: &str| {
-        let (millis, _) = waits(&path(queue), 0, 0, 5);
+        let (millis, _) = packet_delays(&path(queue), 0, 0, 5);
         assert!(millis.len() > 1200, "{queue}: {} of 1250 packets", millis.len());
         millis[millis.len() * 99 / 100] - 20.0
     };

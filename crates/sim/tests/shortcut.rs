@@ -7,15 +7,16 @@ mod set;
 
 use fingerprint::Fingerprint;
 use lasthop_scenario::{Draft, Scenario, Traffic};
-use lasthop_sim::{Outcome, Samples, Watch, run_watched};
+use lasthop_sim::{Observation, Outcome, Samples, run_observed};
 use std::sync::Arc;
 
 /// Hash of all packets and events, outcome, and samples of the senders' state ten times a second.
 fn known(scenario: &Scenario) -> ((u64, u64), Outcome, Samples) {
-    let watch = Watch { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Watch::default() };
-    let (outcome, samples, observers) = run_watched(scenario, 3, watch);
-    let Fingerprint { value, told } = fingerprint::of(observers);
-    ((value, told), outcome, samples)
+    let observation =
+        Observation { observers: vec![Box::new(Fingerprint::new())], probes: true, ..Observation::default() };
+    let (outcome, samples, observers) = run_observed(scenario, 3, observation);
+    let Fingerprint { value, count } = fingerprint::of(observers);
+    ((value, count), outcome, samples)
 }
 
 fn without_shortcut(mut scenario: Scenario) -> Scenario {
@@ -42,18 +43,18 @@ fn compare(named: &str, scenario: Scenario) -> u64 {
 
 #[test]
 fn the_long_way_comes_to_the_same() {
-    let (mut runs, mut told) = (0, 0);
+    let (mut runs, mut count) = (0, 0);
     set::each(2, 3, |named, scenario| {
         let Some(scenario) = scenario else { return };
-        (runs, told) = (runs + 1, told + compare(named, scenario));
+        (runs, count) = (runs + 1, count + compare(named, scenario));
     });
-    assert!(runs > 300 && told > 500_000, "{runs} runs, {told} packets and events");
+    assert!(runs > 300 && count > 500_000, "{runs} runs, {count} packets and events");
 }
 
 #[test]
 fn senders_that_others_limit_do_the_same_the_long_way() {
     let path = "profile=plain,rate=5Mbit/s,rtt=100ms,queue=50packets,loss=0.3%,duration=20s";
-    let told: u64 = [
+    let count: u64 = [
         &[("window.size", "30 kB"), ("validate_window", "true")][..],
         &[("window.size", "30 kB"), ("ack_policy", "delayed"), ("ack_counting", "bytes"), ("f_rto", "true")],
         &[("link.path.down.channel.loss", "6 %"), ("ack_policy", "delayed"), ("ack_counting", "bytes")],
@@ -67,5 +68,5 @@ fn senders_that_others_limit_do_the_same_the_long_way() {
         compare(&format!("{settings:?}"), draft.check().expect("the scenario is valid"))
     })
     .sum();
-    assert!(told > 5000, "{told} packets and events");
+    assert!(count > 5000, "{count} packets and events");
 }

@@ -1,9 +1,9 @@
 //! A snoop agent at the base station: its effects on a path, and cases without effect.
 
 use lasthop_base::Time;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
@@ -61,31 +61,31 @@ fn it_repairs_what_the_air_loses_before_the_sender_knows() {
 
 /// All observed packets and events as text, with the packets in order of sending.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct TextLog(Vec<String>);
 
-impl Observer for Told {
+impl Observer for TextLog {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         self.0.push(format!("{now:?} {pipe:?} {packet:?} {fate:?}"));
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        self.0.push(format!("{now:?} {node:?} {packet:?} {deed:?}"));
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.0.push(format!("{now:?} {node:?} {packet:?} {action:?}"));
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
         self.0.push(format!("{now:?} {flow:?} {side:?} {event:?}"));
     }
 }
 
-fn told(scenario: &Scenario) -> Vec<String> {
-    let watch = Watch { observers: vec![Box::new(Told::default())], ..Watch::default() };
-    let (_, _, mut observers) = run_watched(scenario, 1, watch);
-    let told: Box<dyn Any> = observers.pop().expect("the observer");
-    told.downcast::<Told>().expect("the same").0
+fn text_log(scenario: &Scenario) -> Vec<String> {
+    let observation = Observation { observers: vec![Box::new(TextLog::default())], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, 1, observation);
+    let log: Box<dyn Any> = observers.pop().expect("the observer");
+    log.downcast::<TextLog>().expect("the same").0
 }
 
 fn assert_same(one: &Scenario, other: &Scenario) {
-    let (one, other) = (told(one), told(other));
+    let (one, other) = (text_log(one), text_log(other));
     let differs = one.iter().zip(&other).position(|(one, other)| one != other);
     assert_eq!(differs.map(|place| (&one[place], &other[place])), None);
     assert_eq!(one.len(), other.len());
@@ -98,9 +98,9 @@ fn one_loss_on_the_air_is_repeated_once_and_the_sender_hears_nothing() {
     let flow = flow(&scenario, 1);
     assert_eq!(flow.source.duplicate_acks, 0);
     assert_eq!((flow.source.recoveries, flow.source.timeouts, flow.source.retransmitted), (0, 0, 0));
-    assert_eq!(flow.account.born, [1, 0]);
-    let told = told(&scenario);
-    assert_eq!(told.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
+    assert_eq!(flow.account.created, [1, 0]);
+    let log = text_log(&scenario);
+    assert_eq!(log.iter().filter(|line| line.ends_with("Repeated")).count(), 1);
 }
 
 /// No queue drops: the receive window, 32 packets, is smaller than the bottleneck's queue.
@@ -131,8 +131,8 @@ fn a_full_queue_behind_it_stays_the_senders() {
 #[test]
 fn an_observer_changes_nothing() {
     let scenario = scenario("hasegawa", &[RAW, SNOOP]);
-    let watch = Watch { observers: vec![Box::new(Told::default())], ..Watch::default() };
-    assert_eq!(run_watched(&scenario, 3, watch).0, run(&scenario, 3));
+    let observation = Observation { observers: vec![Box::new(TextLog::default())], ..Observation::default() };
+    assert_eq!(run_observed(&scenario, 3, observation).0, run(&scenario, 3));
 }
 
 /// The middlebox forwards encrypted packets unchanged (koga §2.1.7; hasegawa §1): the run is that without it.

@@ -6,7 +6,7 @@ use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::assemble;
 use lasthop_sim::pcap::SourceCapture;
 use lasthop_sim::trace::Trace;
-use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use lasthop_wire::FlowId;
 use std::any::Any;
 
@@ -117,9 +117,9 @@ fn all_that_comes_is_received_and_all_that_leaves_is_its_own() {
     let mut engine = assemble(&scenario, 1);
     engine.run_until(Time::ZERO + scenario.duration);
     let account = engine.node_account(NodeId(1)).expect("a box");
-    assert_eq!((account.passed, account.repeated, account.dropped), (0, 0, 0));
-    assert_eq!(account.received, account.came);
-    assert!(account.made > 2_000_000 / 1448);
+    assert_eq!((account.forwarded, account.repeated, account.dropped), (0, 0, 0));
+    assert_eq!(account.received, account.arrived);
+    assert!(account.created > 2_000_000 / 1448);
 }
 
 #[test]
@@ -129,7 +129,8 @@ fn captures_and_traces_know_the_node() {
         Box::new(SourceCapture::new(&scenario, Vec::new(), None).expect("memory")),
         Box::new(Trace::new(&scenario, Vec::new())),
     ];
-    let (outcome, _, observers) = run_watched(&scenario, 1, Watch { observers, ..Watch::default() });
+    let (outcome, _, observers) =
+        run_observed(&scenario, 1, Observation { observers, ..Observation::default() });
     let mut observers = observers.into_iter().map(|observer| observer as Box<dyn Any>);
     let capture =
         observers.next().and_then(|any| any.downcast::<SourceCapture<Vec<u8>>>().ok()).expect("first");
@@ -144,7 +145,7 @@ fn captures_and_traces_know_the_node() {
     let kind = |kind: &str| {
         trace.lines().filter(|line| line.contains(&format!("\"kind\":\"{kind}\""))).count() as u64
     };
-    assert_eq!(kind("made"), account.born.iter().sum::<u64>());
+    assert_eq!(kind("made"), account.created.iter().sum::<u64>());
     assert_eq!(kind("received"), account.received.iter().sum::<u64>());
     assert!(trace.contains("\"node\":\"bs\""));
 }

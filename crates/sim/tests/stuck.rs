@@ -3,14 +3,14 @@
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Time, Unit};
 use lasthop_middlebox::{Build, Decision, Middlebox};
 use lasthop_scenario::{Catalogue, Draft, Problem, Scenario};
-use lasthop_sim::{Running, Watch, run};
+use lasthop_sim::{Observation, SteppedRun, run};
 use lasthop_wire::Packet;
 
-struct Restless {
+struct NeverAdvancing {
     due: Time,
 }
 
-impl Middlebox for Restless {
+impl Middlebox for NeverAdvancing {
     fn handle_packet(&mut self, now: Time, packet: Packet, out: &mut Vec<Decision>) {
         self.due = now;
         out.push(Decision::Forward(packet));
@@ -29,7 +29,7 @@ impl Middlebox for Restless {
 
 const RESTLESS: Mechanism<Build> = Mechanism {
     info: Info { name: "restless", summary: "never rests", source: "a test", ..Info::PLAIN },
-    build: &|_, _| Some(Box::new(Restless { due: Time::NEVER })),
+    build: &|_, _| Some(Box::new(NeverAdvancing { due: Time::NEVER })),
 };
 
 const PATH: &str = "duration = \"2 s\"\n[link.a]\nfrom = \"s\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\
@@ -54,7 +54,8 @@ fn a_timer_that_is_always_due_ends_the_run_with_its_name() {
     assert!(stuck.message.contains("middlebox `restless` at node `b` is due again and again"), "{stuck:?}");
     assert!(stuck.help.contains("poll_timeout"), "{stuck:?}");
     for pieces in [1, 1000, 1 << 20] {
-        let mut running = Running::new(&scenario, 1, Watch { probes: true, ..Watch::default() });
+        let mut running =
+            SteppedRun::new(&scenario, 1, Observation { probes: true, ..Observation::default() });
         while running.advance(pieces) {}
         let outcome = running.finish().0;
         assert_eq!(outcome.stuck.map(|stuck| stuck.help), Some(stuck.help.clone()), "{pieces}");

@@ -1,7 +1,7 @@
 //! Exclusion of the warm-up: results before and after its end add up to those of the whole run.
 
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{Outcome, Running, Watch, run, run_watched};
+use lasthop_sim::{Observation, Outcome, SteppedRun, run, run_observed};
 
 fn scenario(path: &str, settings: &[(&str, &str)]) -> Scenario {
     let mut draft = Draft::load(path).unwrap();
@@ -57,7 +57,8 @@ fn before_and_after_make_the_whole() {
 fn rates_are_of_the_rest() {
     let path = "rate=10Mbit/s,rtt=200ms,duration=30s,sample=1s";
     let whole = scenario(path, &[]);
-    let (outcome, samples, _) = run_watched(&whole, 1, Watch { probes: true, ..Watch::default() });
+    let (outcome, samples, _) =
+        run_observed(&whole, 1, Observation { probes: true, ..Observation::default() });
     let at = |second: f64| {
         let of = samples.flows.iter().find(|sample| (sample.time.as_secs() - second).abs() < 1e-9);
         of.unwrap().delivered_bytes as f64
@@ -67,8 +68,9 @@ fn rates_are_of_the_rest() {
     assert!((warm.flows[0].goodput_kbps() / expected - 1.0).abs() < 0.001, "{expected}");
     assert!(warm.flows[0].goodput_kbps() > outcome.flows[0].goodput_kbps());
     let wait = |scenario: &Scenario| {
-        let outcome = run_watched(scenario, 1, Watch { waits: true, ..Watch::default() }).0;
-        outcome.links[0].traffic[0].wait.unwrap().quantiles_s[0]
+        let outcome =
+            run_observed(scenario, 1, Observation { link_delays: true, ..Observation::default() }).0;
+        outcome.links[0].traffic[0].delay.unwrap().quantiles_s[0]
     };
     assert!(
         wait(&scenario(path, &[("warmup", "10 s")])) >= wait(&whole),
@@ -95,7 +97,8 @@ fn transfers_that_begin_before_are_left_out() {
         .map(|(key, value)| (if key.ends_with("warmup") { "warmup" } else { key.as_str() }, *value))
         .collect();
     let outcome = run(&scenario("rate=4Mbit/s,rtt=60ms,duration=20s", &settings), 1);
-    let asked: Vec<f64> = outcome.flows[0].exchanges.as_ref().unwrap().iter().map(|it| it.asked_s).collect();
+    let asked: Vec<f64> =
+        outcome.flows[0].exchanges.as_ref().unwrap().iter().map(|it| it.requested_s).collect();
     assert_eq!(asked.len(), 15);
     assert_eq!((asked[0], asked[14]), (5.0, 19.0));
 }
@@ -104,8 +107,8 @@ fn transfers_that_begin_before_are_left_out() {
 fn how_it_is_run_changes_nothing() {
     let warm = scenario(LOSSY, &[("warmup", "7 s")]);
     let plain: Outcome = run(&warm, 5);
-    assert_eq!(run_watched(&warm, 5, Watch { probes: true, ..Watch::default() }).0, plain);
-    let mut pieces = Running::new(&warm, 5, Watch::default());
+    assert_eq!(run_observed(&warm, 5, Observation { probes: true, ..Observation::default() }).0, plain);
+    let mut pieces = SteppedRun::new(&warm, 5, Observation::default());
     while pieces.advance(97) {}
     assert_eq!(pieces.finish().0, plain);
 }

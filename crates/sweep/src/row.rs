@@ -2,7 +2,7 @@
 
 use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{LINK_METRICS, METRICS, Outcome, RLC_METRICS, Watch, run_watched};
+use lasthop_sim::{FLOW_METRICS, LINK_METRICS, Observation, Outcome, RLC_METRICS, run_observed};
 use std::any::Any;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,8 +51,8 @@ impl Part {
 /// Runs a scenario once. A panic or an unfinished run gives a row without numbers.
 pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> Row {
     let begun = Instant::now();
-    let watch = || Watch { waits: true, ..Watch::default() };
-    let outcome = catch_unwind(AssertUnwindSafe(|| numbers(&run_watched(scenario, seed, watch()).0)));
+    let observation = || Observation { link_delays: true, ..Observation::default() };
+    let outcome = catch_unwind(AssertUnwindSafe(|| numbers(&run_observed(scenario, seed, observation()).0)));
     let outcome = outcome.unwrap_or_else(|panic| Err(said(panic.as_ref())));
     Row { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
 }
@@ -67,7 +67,7 @@ fn numbers(outcome: &Outcome) -> Result<Vec<Part>, String> {
 /// Every number of an outcome: its flows, all of them together, and each link direction.
 pub fn parts(outcome: &Outcome) -> Vec<Part> {
     let flows = outcome.flows.iter().map(|flow| {
-        let numbers = METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
+        let numbers = FLOW_METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
         part(Subject::Flow(flow.name.clone()), numbers)
     });
     let all = part(Subject::All, TOGETHER.iter().map(|(name, of, _)| (*name, of(outcome))));

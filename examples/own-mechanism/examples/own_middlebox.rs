@@ -61,7 +61,7 @@ pub fn over(middlebox: &str) -> Result<(u64, u64, u64), Problem> {
     draft.set("duration", "20 s")?;
     draft.set("node.bs.middlebox", middlebox)?;
     let flow = &lasthop_sim::run(&draft.check()?, 1).flows[0];
-    Ok((flow.destination.data_received, flow.destination.acks_sent, flow.account.lost_back.total()))
+    Ok((flow.destination.data_received, flow.destination.acks_sent, flow.account.lost_backward.total()))
 }
 
 /// Prints one line without the middlebox and one with it.

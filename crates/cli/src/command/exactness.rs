@@ -8,7 +8,7 @@ use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{METRICS, Outcome};
+use lasthop_sim::{FLOW_METRICS, Outcome};
 use lasthop_sweep::rule::{MOST, Precision};
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl Looking {
     /// State before the first repetition; goodput if `chosen` is empty.
     pub(crate) fn new(precision: Option<Precision>, chosen: &[Quantity], cases: Vec<String>) -> Looking {
         let quantities =
-            if chosen.is_empty() { vec![Quantity::OfFlow(&METRICS[0])] } else { chosen.to_vec() };
+            if chosen.is_empty() { vec![Quantity::OfFlow(&FLOW_METRICS[0])] } else { chosen.to_vec() };
         let values = vec![vec![Vec::new(); cases.len()]; quantities.len()];
         Looking { precision, quantities, cases, values, next: Precision::next_look(0), expected: 0 }
     }

@@ -23,7 +23,7 @@ use lasthop_lab::runs::{
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
 use lasthop_sim::trace::Trace;
-use lasthop_sim::{Outcome, Samples, Watch};
+use lasthop_sim::{Observation, Outcome, Samples};
 use std::any::Any;
 use std::io;
 use std::path::PathBuf;
@@ -122,7 +122,7 @@ impl Run {
         self.refuse_unknown_flows(&scenario)?;
         let (count, seed) =
             (self.exactness.runs(&self.repetitions, &scenario, &repeats), self.repetitions.seed(&scenario));
-        let (mut open, watch) = self.files.open(&scenario)?;
+        let (mut open, observation) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
         }
@@ -136,7 +136,7 @@ impl Run {
             sampled: if samples_all {
                 threads(self.repetitions.jobs, count as usize)
             } else {
-                usize::from(watch.probes)
+                usize::from(observation.probes)
             },
         };
         // With --until, the number of runs is unknown.
@@ -146,8 +146,9 @@ impl Run {
         let mut looking = self.exactness.looking();
         let mut runs = Runs::default();
         let (mut number, mut readings) = (0, vec![Vec::new(); self.assertions.len()]);
-        let work = runs::begin_sampled(&scenario, count, seed, watch, samples_all, self.repetitions.jobs)
-            .map_err(Failure::no_threads)?;
+        let work =
+            runs::begin_sampled(&scenario, count, seed, observation, samples_all, self.repetitions.jobs)
+                .map_err(Failure::no_threads)?;
         let ended = finished::each_until("run", work, |Repetition { outcome, watched }| {
             Failure::of_stuck(&outcome)?;
             number += 1;
@@ -286,7 +287,7 @@ fn below(lines: &[String]) -> String {
 }
 
 impl Files {
-    fn open(&self, scenario: &Scenario) -> Result<(Open, Watch), Failure> {
+    fn open(&self, scenario: &Scenario) -> Result<(Open, Observation), Failure> {
         target::refuse_doubles(&[
             ("--pcap", &self.pcap),
             ("--trace", &self.trace),
@@ -295,7 +296,8 @@ impl Files {
             ("--report", &self.report),
         ])?;
         let begin = |path: &Option<PathBuf>| path.as_deref().map(Target::create).transpose();
-        let mut watch = Watch { probes: self.samples.is_some() || self.report.is_some(), ..Watch::default() };
+        let mut observation =
+            Observation { probes: self.samples.is_some() || self.report.is_some(), ..Observation::default() };
         let mut completions = self.completions.as_deref().map(Target::growing).transpose()?;
         if let Some(file) = &mut completions {
             file.append(&distribution::header(&[]))?;
@@ -310,17 +312,17 @@ impl Files {
             let target = Target::create(path)?;
             let capture = SourceCapture::new(scenario, target, self.snap)
                 .map_err(|error| target::unfinished(path, &error))?;
-            watch.observers.push(Box::new(capture));
+            observation.observers.push(Box::new(capture));
             open.paths.push(path.clone());
         }
         if let Some(path) = &self.trace {
-            watch.observers.push(Box::new(Trace::new(scenario, Target::create(path)?)));
+            observation.observers.push(Box::new(Trace::new(scenario, Target::create(path)?)));
             open.paths.push(path.clone());
         }
         if self.report.is_some() {
-            watch.observers.extend(sequence::takers(scenario, 1, sequence::flows(scenario)));
+            observation.observers.extend(sequence::takers(scenario, 1, sequence::flows(scenario)));
         }
-        Ok((open, watch))
+        Ok((open, observation))
     }
 }
 

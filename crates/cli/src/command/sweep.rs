@@ -17,7 +17,7 @@ use lasthop_lab::in_order::threads;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::METRICS;
+use lasthop_sim::FLOW_METRICS;
 use lasthop_sweep::crew::Crew;
 use lasthop_sweep::driver::{Count, Driver, Shard};
 use lasthop_sweep::grid::Grid;
@@ -88,7 +88,7 @@ impl Sweep {
             None => Count::Runs(self.repetitions.runs(first, repeats)),
             Some(precision) => {
                 let chosen = match self.metric.is_empty() {
-                    true => vec![Quantity::OfFlow(&METRICS[0])],
+                    true => vec![Quantity::OfFlow(&FLOW_METRICS[0])],
                     false => self.metric.clone(),
                 };
                 Count::Until(precision, chosen, self.repetitions.most().unwrap_or(MOST))

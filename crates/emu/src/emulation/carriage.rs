@@ -1,7 +1,7 @@
 //! Translation of real packets for the engine, and changes of packets on the way.
 
 use lasthop_base::random::derive;
-use lasthop_engine::Entering;
+use lasthop_engine::ExternalPacket;
 use lasthop_wire::bytes::{Checksums, Content, Ends, Header, parse};
 use lasthop_wire::{Body, Ecn, Priority};
 
@@ -15,7 +15,7 @@ pub enum Charge {
 }
 
 /// Returns the engine's view of a packet and, for TCP and UDP, the addresses and ports.
-pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (Entering, Option<Ends>) {
+pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (ExternalPacket, Option<Ends>) {
     let whole = bytes.len() as u32;
     let (ecn, dscp) = traffic_class(bytes);
     let (body, payload, ends) = match parse(bytes, Checksums::Ignore) {
@@ -34,7 +34,7 @@ pub fn entering(bytes: &[u8], forward: bool, charge: Charge) -> (Entering, Optio
         _ => whole,
     };
     let priority = if dscp == Header::LOWER_EFFORT { Priority::Low } else { Priority::Normal };
-    (Entering { wire_bytes, forward, ecn, priority, body }, ends)
+    (ExternalPacket { wire_bytes, forward, ecn, priority, body }, ends)
 }
 
 /// ECN field and DSCP of any IP packet.

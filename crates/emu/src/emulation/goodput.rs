@@ -9,7 +9,7 @@
 
 use super::End;
 use super::measured::Measured;
-use lasthop_engine::Entering;
+use lasthop_engine::ExternalPacket;
 use lasthop_wire::bytes::Ends;
 use lasthop_wire::{Body, Flags, Segment};
 use std::collections::HashMap;
@@ -76,7 +76,7 @@ impl Connections {
     /// An acknowledgement counts as goodput at its sender.
     pub fn enter(
         &mut self,
-        entering: &Entering,
+        entering: &ExternalPacket,
         ends: Option<&Ends>,
         measured: &mut Measured,
     ) -> (u32, Option<Part>) {
@@ -224,7 +224,7 @@ mod tests {
 
         /// Sends a segment between port 1 of the server and a client's port; returns its payload, not yet delivered.
         fn send(&mut self, forward: bool, client: u16, segment: Segment) -> Option<Part> {
-            let entering = Entering {
+            let entering = ExternalPacket {
                 wire_bytes: 40 + segment.len,
                 forward,
                 ecn: Ecn::NotEct,
@@ -357,7 +357,7 @@ mod tests {
         let mut connections = Connections::new(4);
         let mut lane = |forward: bool, [from, to]: [u16; 2]| {
             let mut measured = Measured::default();
-            let entering = Entering {
+            let entering = ExternalPacket {
                 wire_bytes: 40,
                 forward,
                 ecn: Ecn::NotEct,

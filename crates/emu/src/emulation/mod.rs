@@ -18,7 +18,7 @@ use entrance::Entrance;
 use goodput::{Connections, Part};
 use lasthop_base::{Duration, Time};
 use lasthop_capture::Capture;
-use lasthop_engine::{Copied, Engine, Left, PipeId, Stuck};
+use lasthop_engine::{Departure, Engine, ExternalCopy, PipeId, Stuck};
 use lasthop_os::clock::Clock;
 use lasthop_os::error::SystemError;
 use lasthop_os::port::Port;
@@ -80,8 +80,8 @@ pub struct Emulation<W: Write> {
     entrance: Entrance,
     under_way: HashMap<u64, UnderWay>,
     spare: Vec<Vec<u8>>,
-    left: Vec<Left>,
-    copies: Vec<Copied>,
+    left: Vec<Departure>,
+    copies: Vec<ExternalCopy>,
     connections: Connections,
     measured: Measured,
     capture: Option<Capture<W>>,
@@ -242,7 +242,7 @@ impl<W: Write> Emulation<W> {
     /// Copies the bytes of packets that links have duplicated, before either packet leaves.
     fn copy(&mut self) {
         self.plan.engine.take_copies(&mut self.copies);
-        for Copied { number, of, forward } in self.copies.drain(..) {
+        for ExternalCopy { number, original: of, forward } in self.copies.drain(..) {
             if let Some(original) = self.under_way.get(&of) {
                 let mut bytes = self.spare.pop().unwrap_or_default();
                 bytes.clear();
@@ -257,7 +257,7 @@ impl<W: Write> Emulation<W> {
     /// Delivers arrived packets and discards lost ones; returns their number.
     fn let_out(&mut self) -> Result<usize, SystemError> {
         self.copy();
-        self.plan.engine.take_left(&mut self.left);
+        self.plan.engine.take_departures(&mut self.left);
         let mut left = std::mem::take(&mut self.left);
         let count = left.len();
         for one in left.drain(..) {

@@ -67,7 +67,7 @@ impl<W: Write> Emulation<W> {
                 let backlog = self.plan.engine.backlog(*pipe);
                 way.packets += u64::from(backlog.waiting);
                 way.bytes += backlog.bytes;
-                wait = wait.zip(self.plan.engine.wait(*pipe)).map(|(so_far, here)| so_far + here);
+                wait = wait.zip(self.plan.engine.queueing_delay(*pipe)).map(|(so_far, here)| so_far + here);
             }
             Way { wait, ..way }
         };

@@ -1,9 +1,9 @@
 //! [`Engine`]: packets and link notices that reach an endpoint.
 
 use super::Engine;
-use super::carried::{Carried, end, endpoint_of};
-use super::sending::{Then, emit};
-use crate::flow::{Connection, Side, Traffic, Unanswered};
+use super::flow_state::{FlowState, endpoint_of, side_index};
+use super::sending::{NextStep, emit};
+use crate::flow::{FlowSide, NoEndpoint, TcpConnection, Traffic};
 use crate::observer::Fate;
 use crate::pipe::{Pipe, PipeId};
 use lasthop_base::Time;
@@ -12,107 +12,109 @@ use lasthop_wire::{Body, FlowId, LinkReport, LossReason, Packet};
 
 impl Engine {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn deliver(&mut self, pipe: u32, room: &mut Packet) {
-        let Some(first) = self.pipes[pipe as usize].travelling.first() else { return };
+    pub(super) fn deliver(&mut self, pipe: u32, scratch: &mut Packet) {
+        let Some(first) = self.pipes[pipe as usize].in_flight.first() else { return };
         if first.packet.damaged {
             return self.deliver_damaged(pipe);
         }
         let (id, side) =
-            (first.packet.flow, if first.packet.forward { Side::Destination } else { Side::Source });
-        let is_told = self.flows[id.0 as usize].ways[end(side)].is_told();
-        if is_told {
-            self.tell_before(id, side);
+            (first.packet.flow, if first.packet.forward { FlowSide::Destination } else { FlowSide::Source });
+        let needs_notices = self.flows[id.0 as usize].directions[side_index(side)].needs_notices();
+        if needs_notices {
+            self.send_notices_before(id, side);
         }
-        self.hand_over(pipe, id, side, room);
-        if is_told {
-            self.tell_after(id, side);
+        self.deliver_first(pipe, id, side, scratch);
+        if needs_notices {
+            self.send_notices_after(id, side);
         }
     }
 
     /// Gives an endpoint the notices that it wants before each segment.
     #[cold]
-    fn tell_before(&mut self, id: FlowId, side: Side) {
-        let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
+    fn send_notices_before(&mut self, id: FlowId, side: FlowSide) {
+        let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return };
-        let Connection { source, destination, .. } = &mut **connection;
+        let TcpConnection { source, destination, .. } = &mut **connection;
         let (endpoint, peer) = match side {
-            Side::Source => (source, destination),
-            Side::Destination => (destination, source),
+            FlowSide::Source => (source, destination),
+            FlowSide::Destination => (destination, source),
         };
-        let uplink = ways[end(side)].first;
-        tell(self.now, endpoint.wants(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
+        let uplink = directions[side_index(side)].first;
+        send_notices(self.now, endpoint.wants(), endpoint, peer, &mut self.pipes[uplink.0 as usize]);
     }
 
     /// After a segment and its answer: reports the ACK backlog and calls the application.
     #[cold]
-    fn tell_after(&mut self, id: FlowId, side: Side) {
-        let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
-        let uplink = ways[end(side)].first;
+    fn send_notices_after(&mut self, id: FlowId, side: FlowSide) {
+        let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
+        let uplink = directions[side_index(side)].first;
         let Traffic::Tcp(connection) = traffic else { return };
         let has_application = connection.application.is_some();
         let wants_backlog = endpoint_of(traffic, side).is_some_and(|endpoint| endpoint.wants().backlog);
         if wants_backlog {
-            self.tell_backlog(id, side, uplink);
+            self.report_backlog(id, side, uplink);
         }
         if has_application {
-            self.ask_application(id);
+            self.call_application(id);
         }
     }
 
     /// Lets the endpoint read a pipe's first packet in place, removes the packet, and sends the first answer.
     #[inline(always)]
-    fn hand_over(&mut self, pipe: u32, id: FlowId, side: Side, room: &mut Packet) {
+    fn deliver_first(&mut self, pipe: u32, id: FlowId, side: FlowSide, scratch: &mut Packet) {
         let now = self.now;
-        let Carried { traffic, ways, sharing, .. } = &mut self.flows[id.0 as usize];
-        let way = &ways[end(side)];
-        let Some(endpoint) = endpoint_of(traffic, side) else { return self.deliver_unanswered(pipe, id) };
+        let FlowState { traffic, directions, share, .. } = &mut self.flows[id.0 as usize];
+        let direction = &directions[side_index(side)];
+        let Some(endpoint) = endpoint_of(traffic, side) else {
+            return self.deliver_without_endpoint(pipe, id);
+        };
         let here = &mut self.pipes[pipe as usize];
         let before = endpoint.delivered();
-        if let Some(first) = here.travelling.first()
+        if let Some(first) = here.in_flight.first()
             && let Body::Tcp(segment) = &first.packet.body
         {
             endpoint.handle_segment(now, segment, &Arriving { ecn: first.packet.ecn });
         } else {
-            notify(now, endpoint, here);
+            handle_node_notice(now, endpoint, here);
         }
-        if side == Side::Destination {
-            self.together.deliver(sharing, endpoint.delivered() - before);
+        if side == FlowSide::Destination {
+            self.concurrent.deliver(share, endpoint.delivered() - before);
         }
-        here.travelling.drop_first();
-        self.heads.set(pipe, here.due());
-        let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, room) else {
-            return self.settle(id, side);
+        here.in_flight.drop_first();
+        self.event_queue.set(pipe, here.due());
+        let Some(then) = emit(now, endpoint, (id, side), direction, &mut self.timers, scratch) else {
+            return self.update_endpoint(id, side);
         };
-        let (first, host) = (way.first, way.host());
-        self.set_out_from(room, first, host);
+        let (first, host) = (direction.first, direction.host());
+        self.send_from_host(scratch, first, host);
         match then {
-            Then::Nothing => {}
-            Then::Settle => self.settle(id, side),
-            Then::Ask => self.pump_through(id, side, room),
+            NextStep::Done => {}
+            NextStep::UpdateEndpoint => self.update_endpoint(id, side),
+            NextStep::SendMore => self.pump_with(id, side, scratch),
         }
     }
 
     /// Delivers a packet for which no simulated endpoint exists.
     #[cold]
-    fn deliver_unanswered(&mut self, pipe: u32, id: FlowId) {
-        let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
+    fn deliver_without_endpoint(&mut self, pipe: u32, id: FlowId) {
+        let FlowState { traffic, account, .. } = &mut self.flows[id.0 as usize];
         let here = &mut self.pipes[pipe as usize];
-        if here.travelling.first().is_some_and(|first| self.twins.end(&first.packet, true)) {
+        if here.in_flight.first().is_some_and(|first| self.duplicates.count_end(&first.packet, true)) {
             account.rest().datagrams += 1;
         }
-        if let Traffic::Unanswered(Unanswered::External) = traffic
-            && let Some(first) = here.travelling.first()
+        if let Traffic::NoEndpoint(NoEndpoint::External) = traffic
+            && let Some(first) = here.in_flight.first()
         {
-            self.passing.note_left(&first.packet, self.now, None);
+            self.external_log.record_departure(&first.packet, self.now, None);
         }
-        here.travelling.drop_first();
-        self.heads.set(pipe, here.due());
+        here.in_flight.drop_first();
+        self.event_queue.set(pipe, here.due());
     }
 
     /// Reports a packet that the link layer discarded to the receiving endpoint, if the link ends at its host.
-    pub(super) fn report(&mut self, packet: &Packet, at_host: bool, readable: bool) {
+    pub(super) fn report_discard(&mut self, packet: &Packet, at_host: bool, readable: bool) {
         let (Body::Tcp(segment), true) = (&packet.body, at_host) else { return };
-        let side = if packet.forward { Side::Destination } else { Side::Source };
+        let side = if packet.forward { FlowSide::Destination } else { FlowSide::Source };
         let report = LinkReport::Discarded { seq: segment.seq, len: segment.len, readable };
         let now = self.now;
         if let Some(endpoint) = endpoint_of(&mut self.flows[packet.flow.0 as usize].traffic, side) {
@@ -124,7 +126,7 @@ impl Engine {
     }
 
     /// Reports the uplink backlog, queued ACKs included, to an endpoint.
-    pub(super) fn tell_backlog(&mut self, flow: FlowId, side: Side, uplink: PipeId) {
+    pub(super) fn report_backlog(&mut self, flow: FlowId, side: FlowSide, uplink: PipeId) {
         let now = self.now;
         let after = self.pipes[uplink.0 as usize].line.backlog(now);
         if let Some(endpoint) = endpoint_of(&mut self.flows[flow.0 as usize].traffic, side) {
@@ -137,28 +139,29 @@ impl Engine {
     #[cold]
     fn deliver_damaged(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
-        let Some(packet) = here.travelling.first().map(|first| first.packet) else { return };
+        let Some(packet) = here.in_flight.first().map(|first| first.packet) else { return };
         if self.flows[packet.flow.0 as usize].traffic.is_external() {
-            return self.deliver_unanswered(pipe, packet.flow);
+            return self.deliver_without_endpoint(pipe, packet.flow);
         }
-        here.travelling.drop_first();
-        self.heads.set(pipe, here.due());
+        here.in_flight.drop_first();
+        self.event_queue.set(pipe, here.due());
         if let Some(observer) = &mut self.observer {
             observer.on_fate(self.now, PipeId(pipe), &packet, Fate::Lost(LossReason::Corrupt));
         }
-        self.lose(&packet, PipeId(pipe), LossReason::Corrupt);
+        self.handle_loss(&packet, PipeId(pipe), LossReason::Corrupt);
     }
 
-    pub(super) fn tell_hosts(&mut self, at: PipeId, report: &LinkReport) {
+    pub(super) fn report_to_hosts(&mut self, at: PipeId, report: &LinkReport) {
         let now = self.now;
         // Includes flows that have not begun.
-        self.make_all();
-        for carried in &mut self.flows {
-            let is_last = carried.ways.map(|way| self.routes[way.route() as usize].last() == Some(&at));
-            let [there, back] = [(is_last[0], Side::Destination), (is_last[1], Side::Source)]
+        self.create_all();
+        for flow in &mut self.flows {
+            let is_last =
+                flow.directions.map(|direction| self.routes[direction.route() as usize].last() == Some(&at));
+            let [forward, backward] = [(is_last[0], FlowSide::Destination), (is_last[1], FlowSide::Source)]
                 .map(|(is_last, side)| is_last.then_some(side));
-            for side in [there, back].into_iter().flatten() {
-                if let Some(endpoint) = endpoint_of(&mut carried.traffic, side) {
+            for side in [forward, backward].into_iter().flatten() {
+                if let Some(endpoint) = endpoint_of(&mut flow.traffic, side) {
                     endpoint.handle_notice(now, Notice::Link(*report));
                 }
             }
@@ -167,8 +170,8 @@ impl Engine {
 }
 
 #[cold]
-fn notify(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
-    if let Some(first) = here.travelling.first()
+fn handle_node_notice(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
+    if let Some(first) = here.in_flight.first()
         && let Body::Notice(notice) = &first.packet.body
     {
         endpoint.handle_notice(now, Notice::Node(*notice));
@@ -176,7 +179,7 @@ fn notify(now: Time, endpoint: &mut Endpoint, here: &Pipe) {
 }
 
 /// Gives an endpoint the notices that it wants before a segment.
-fn tell(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
+fn send_notices(now: Time, wants: Wants, endpoint: &mut Endpoint, peer: &Endpoint, uplink: &mut Pipe) {
     if wants.true_window {
         endpoint.handle_notice(now, Notice::TrueWindow(peer.window_in_segments()));
     }

@@ -2,8 +2,8 @@
 
 use super::{Engine, IN_HOST};
 use crate::observer::{Fate, Observer};
-use crate::pipe::{Behind, PipeId};
-use crate::ring::Condition;
+use crate::pipe::{PipeEnd, PipeId};
+use crate::ring::EntryKind;
 use lasthop_base::Time;
 use lasthop_net::peer_message::PeerMessage;
 use lasthop_net::{LinkDirection, Output, Passage};
@@ -12,41 +12,43 @@ use lasthop_wire::{LossReason, Packet};
 impl Engine {
     /// Handles the next event of a pipe: an arrival or an element's deadline.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn arrive(&mut self, pipe: u32, room: &mut Packet) {
+    pub(super) fn handle_pipe_event(&mut self, pipe: u32, scratch: &mut Packet) {
         let here = &mut self.pipes[pipe as usize];
         if let LinkDirection::Element(element) = &mut here.line
-            && here.travelling.first().is_none_or(|first| first.due > self.now)
+            && here.in_flight.first().is_none_or(|first| first.due > self.now)
         {
-            element.handle_timeout(self.now, &mut self.decided);
-            if self.goes_on_at_element(pipe) {
-                self.take_decisions(PipeId(pipe))
+            element.handle_timeout(self.now, &mut self.decisions);
+            if self.may_continue_at_element(pipe) {
+                self.apply_decisions(PipeId(pipe))
             } else {
-                self.decided.clear()
+                self.decisions.clear()
             }
             return;
         }
-        let Some(first) = here.travelling.first() else { return };
-        if first.arrives { self.deliver(pipe, room) } else { self.pass_on(pipe) }
+        let Some(first) = here.in_flight.first() else { return };
+        if first.reaches_host { self.deliver(pipe, scratch) } else { self.forward_first(pipe) }
     }
 
     /// Forwards the first packet of a pipe, or reports that the link layer discarded it.
     #[inline(never)]
-    fn pass_on(&mut self, pipe: u32) {
+    fn forward_first(&mut self, pipe: u32) {
         let here = &mut self.pipes[pipe as usize];
-        let Some(first) = here.travelling.first() else { return };
-        let (mut packet, next, condition) = (first.packet, first.next(), first.condition);
-        let is_news = condition != Condition::Whole;
-        here.travelling.drop_first();
-        here.passing -= u32::from(next.is_some() && !is_news);
-        let behind = here.behind;
-        self.heads.set(pipe, here.due());
+        let Some(first) = here.in_flight.first() else { return };
+        let (mut packet, next, kind) = (first.packet, first.next(), first.kind);
+        let is_discard_notice = kind != EntryKind::Packet;
+        here.in_flight.drop_first();
+        here.continuing -= u32::from(next.is_some() && !is_discard_notice);
+        let end = here.end;
+        self.event_queue.set(pipe, here.due());
         match next {
-            _ if is_news => self.report(&packet, next.is_none(), condition == Condition::Damaged),
+            _ if is_discard_notice => {
+                self.report_discard(&packet, next.is_none(), kind == EntryKind::DiscardedReadable)
+            }
             Some(next) => {
-                match behind {
-                    Behind::Nothing | Behind::Medium(_) => {}
-                    Behind::Host => self.number(&mut packet),
-                    Behind::Middlebox(node) => return self.pass(node, packet),
+                match end {
+                    PipeEnd::Forwarder | PipeEnd::Medium(_) => {}
+                    PipeEnd::HostExit => self.assign_number(&mut packet),
+                    PipeEnd::Middlebox(node) => return self.handle_at_node(node, packet),
                 }
                 packet.hop = packet.hop.wrapping_add(1);
                 let there = &mut self.pipes[next.0 as usize];
@@ -64,8 +66,8 @@ impl Engine {
     #[inline(never)]
     pub(super) fn send(&mut self, packet: &mut Packet, mut at: PipeId) {
         let mut now = self.now;
-        let (pipes, nexts) = (&mut self.pipes[..], &self.nexts);
-        let mut place = nexts.place(packet);
+        let (pipes, next_hops) = (&mut self.pipes[..], &self.next_hops);
+        let mut hop_index = next_hops.index_of(packet);
         loop {
             let pipe = &mut pipes[at.0 as usize];
             pipe.account.offered += 1;
@@ -74,35 +76,35 @@ impl Engine {
                 LinkDirection::Link(link) => match link.carry(now, packet) {
                     Passage::Arrives { at } => at,
                     Passage::Lost { at: due, reason, readable } => {
-                        return self.lose_under_way(packet, at, now, (due, readable), reason);
+                        return self.lose_on_pipe(packet, at, now, (due, readable), reason);
                     }
                 },
                 LinkDirection::Element(_) => return self.enter_element(packet, at),
             };
             pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-            let next = nexts.at(place);
-            if pipe.is_watched {
+            let next = next_hops.at(hop_index);
+            if pipe.is_observed {
                 if let Some(observer) = &mut self.observer {
-                    tell_arrival(&mut **observer, (now, due), at, packet, next.pipe().is_none());
+                    observe_arrival(&mut **observer, (now, due), at, packet, next.pipe().is_none());
                 }
-                if let Some(waits) = &mut pipe.waits {
-                    waits.note(due.since(now));
+                if let Some(delays) = &mut pipe.delays {
+                    delays.record(due.since(now));
                 }
             }
-            if let Some(next) = next.eager()
+            if let Some(next) = next.fusible()
                 && due <= self.horizon
-                && pipe.passing == 0
+                && pipe.continuing == 0
             {
                 packet.hop += 1;
-                place += 1;
+                hop_index += 1;
                 now = due;
                 at = next;
                 continue;
             }
             let next = next.pipe();
-            pipe.passing += u32::from(next.is_some());
-            if pipe.travelling.push(due, packet, next, Condition::Whole) {
-                self.heads.begin(at.0, due);
+            pipe.continuing += u32::from(next.is_some());
+            if pipe.in_flight.push(due, packet, next, EntryKind::Packet) {
+                self.event_queue.insert(at.0, due);
             }
             return;
         }
@@ -110,7 +112,7 @@ impl Engine {
 
     /// Handles a loss on the pipe that the packet joined at `now`; a link-layer discard is reported at `due`.
     #[cold]
-    fn lose_under_way(
+    fn lose_on_pipe(
         &mut self,
         packet: &Packet,
         at: PipeId,
@@ -119,27 +121,27 @@ impl Engine {
         reason: LossReason,
     ) {
         if let Some(observer) = &mut self.observer {
-            tell_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
+            observe_fate(&mut **observer, now, at, packet, Fate::Lost(reason));
         }
-        self.lose(packet, at, reason);
+        self.handle_loss(packet, at, reason);
         if !reason.is_told() {
             return;
         }
-        let next = self.nexts.behind(packet);
-        let condition = if readable { Condition::Damaged } else { Condition::GivenUp };
-        if self.pipes[at.0 as usize].travelling.push(due, packet, next, condition) {
-            self.heads.begin(at.0, due);
+        let next = self.next_hops.after(packet);
+        let kind = if readable { EntryKind::DiscardedReadable } else { EntryKind::Discarded };
+        if self.pipes[at.0 as usize].in_flight.push(due, packet, next, kind) {
+            self.event_queue.insert(at.0, due);
         }
     }
 
     /// Sends a packet through its host's own pipe. The packet is numbered when it leaves the host.
     #[cold]
-    pub(super) fn pass_in_host(&mut self, packet: &mut Packet, at: PipeId) {
+    pub(super) fn send_in_host(&mut self, packet: &mut Packet, at: PipeId) {
         packet.hop = IN_HOST;
         self.join_element(packet, at);
     }
 
-    pub(super) fn number(&mut self, packet: &mut Packet) {
+    pub(super) fn assign_number(&mut self, packet: &mut Packet) {
         packet.number = self.packets;
         self.packets += 1;
     }
@@ -167,48 +169,48 @@ impl Engine {
         let pipe = &mut self.pipes[at.0 as usize];
         if let LinkDirection::Element(element) = &mut pipe.line {
             packet.joined = now;
-            element.handle_packet(now, *packet, &mut self.decided);
+            element.handle_packet(now, *packet, &mut self.decisions);
         }
-        if !self.decided.is_empty() {
-            return self.take_decisions(at);
+        if !self.decisions.is_empty() {
+            return self.apply_decisions(at);
         }
         let due = pipe.due();
-        if due != self.heads.time_of(at.0) {
-            self.heads.set(at.0, due);
+        if due != self.event_queue.time_of(at.0) {
+            self.event_queue.set(at.0, due);
         }
     }
 
     /// Applies an element's decisions and updates the pipe's due time.
     #[inline(never)]
-    pub(super) fn take_decisions(&mut self, at: PipeId) {
+    pub(super) fn apply_decisions(&mut self, at: PipeId) {
         let pipe = &mut self.pipes[at.0 as usize];
-        match &self.decided[..] {
+        match &self.decisions[..] {
             [] => {}
             [Output::Arrives { packet, at: due }] if self.observer.is_none() => {
                 pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-                if let Some(waits) = &mut pipe.waits {
-                    waits.note(due.since(packet.joined));
+                if let Some(delays) = &mut pipe.delays {
+                    delays.record(due.since(packet.joined));
                 }
-                let next = self.nexts.behind(packet);
-                pipe.passing += u32::from(next.is_some());
-                pipe.travelling.push(*due, packet, next, Condition::Whole);
-                self.decided.clear();
+                let next = self.next_hops.after(packet);
+                pipe.continuing += u32::from(next.is_some());
+                pipe.in_flight.push(*due, packet, next, EntryKind::Packet);
+                self.decisions.clear();
             }
-            _ => return self.take_all(at),
+            _ => return self.apply_each_decision(at),
         }
-        self.heads.set(at.0, pipe.due());
+        self.event_queue.set(at.0, pipe.due());
     }
 
     #[inline(never)]
-    fn take_all(&mut self, at: PipeId) {
+    fn apply_each_decision(&mut self, at: PipeId) {
         let now = self.now;
-        let mut decided = std::mem::take(&mut self.decided);
+        let mut decisions = std::mem::take(&mut self.decisions);
         let mut copied = None;
-        if let Some(Output::Duplicate { packet }) = decided.last() {
+        if let Some(Output::Duplicate { packet }) = decisions.last() {
             // Before the original's fate is applied.
-            self.twins.add(packet);
+            self.duplicates.add(packet);
         }
-        for output in &decided {
+        for output in &decisions {
             let (packet, due, lost) = match output {
                 Output::Arrives { packet, at } => (packet, *at, None),
                 Output::Lost { packet, at, reason, readable } => (packet, *at, Some((*reason, *readable))),
@@ -217,25 +219,25 @@ impl Engine {
                     continue;
                 }
                 Output::TransmissionFailed { packet, failures } => {
-                    self.tell_failing(packet, *failures);
+                    self.report_failures(packet, *failures);
                     continue;
                 }
                 Output::Report(report) => {
-                    self.tell_hosts(at, report);
+                    self.report_to_hosts(at, report);
                     continue;
                 }
                 Output::ToPeer(message) => {
-                    self.tell_opposite(at, *message);
+                    self.notify_opposite(at, *message);
                     continue;
                 }
                 Output::LossNoticed { packet, at: due } => {
-                    let next = self.nexts.behind(packet);
-                    self.pipes[at.0 as usize].travelling.push(*due, packet, next, Condition::GivenUp);
+                    let next = self.next_hops.after(packet);
+                    self.pipes[at.0 as usize].in_flight.push(*due, packet, next, EntryKind::Discarded);
                     continue;
                 }
             };
             // A damaged packet's fate is reported at its host.
-            let is_open = packet.damaged && lost.is_none() && self.nexts.behind(packet).is_none();
+            let is_open = packet.damaged && lost.is_none() && self.next_hops.after(packet).is_none();
             if let Some(observer) = self.observer.as_mut().filter(|_| packet.hop != IN_HOST && !is_open) {
                 observer.on_fate(
                     now,
@@ -248,84 +250,84 @@ impl Engine {
                 None => {
                     let pipe = &mut self.pipes[at.0 as usize];
                     pipe.account.carried_bytes += u64::from(packet.wire_bytes);
-                    if let Some(waits) = &mut pipe.waits {
-                        waits.note(due.since(packet.joined));
+                    if let Some(delays) = &mut pipe.delays {
+                        delays.record(due.since(packet.joined));
                     }
                 }
-                Some((reason, _)) => self.lose(packet, at, reason),
+                Some((reason, _)) => self.handle_loss(packet, at, reason),
             }
             if lost.is_none_or(|(reason, _)| reason.is_told()) && due < Time::NEVER {
-                let next = self.nexts.behind(packet);
-                let condition = match lost {
-                    None => Condition::Whole,
-                    Some((_, false)) => Condition::GivenUp,
-                    Some((_, true)) => Condition::Damaged,
+                let next = self.next_hops.after(packet);
+                let kind = match lost {
+                    None => EntryKind::Packet,
+                    Some((_, false)) => EntryKind::Discarded,
+                    Some((_, true)) => EntryKind::DiscardedReadable,
                 };
                 let pipe = &mut self.pipes[at.0 as usize];
-                pipe.passing += u32::from(next.is_some() && lost.is_none());
-                pipe.travelling.push(due, packet, next, condition);
+                pipe.continuing += u32::from(next.is_some() && lost.is_none());
+                pipe.in_flight.push(due, packet, next, kind);
             }
         }
-        decided.clear();
-        self.decided = decided;
+        decisions.clear();
+        self.decisions = decisions;
         let due = self.pipes[at.0 as usize].due();
-        if due != self.heads.time_of(at.0) {
-            self.heads.set(at.0, due);
+        if due != self.event_queue.time_of(at.0) {
+            self.event_queue.set(at.0, due);
         }
         if let Some(packet) = copied {
             self.join_copy(packet, at);
         }
     }
 
-    pub(super) fn lose(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
+    pub(super) fn handle_loss(&mut self, packet: &Packet, pipe: PipeId, reason: LossReason) {
         self.pipes[pipe.0 as usize].account.lost[reason] += 1;
-        self.twins.end(packet, false);
+        self.duplicates.count_end(packet, false);
         if reason.is_congestion() && !self.nodes.is_empty() {
-            self.tell_refused(packet);
+            self.report_queue_drop(packet);
         }
-        let carried = &mut self.flows[packet.flow.0 as usize];
-        if carried.traffic.is_external() {
-            self.passing.note_left(packet, self.now, Some((pipe, reason)));
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        if flow.traffic.is_external() {
+            self.external_log.record_departure(packet, self.now, Some((pipe, reason)));
         }
-        carried.lose(packet, reason);
+        flow.count_loss(packet, reason);
     }
 
     /// Adds the copy of a packet that a link has duplicated, with a new number, behind the original.
     #[cold]
     fn join_copy(&mut self, original: Packet, at: PipeId) {
         let mut packet = Packet { again: true, ..original };
-        self.number(&mut packet);
-        let carried = &mut self.flows[packet.flow.0 as usize];
-        carried.account.rest().duplicated[usize::from(!packet.forward)] += 1;
-        if carried.traffic.is_external() {
-            self.passing.note_copy(&packet, original.number);
+        self.assign_number(&mut packet);
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        flow.account.rest().duplicated[usize::from(!packet.forward)] += 1;
+        if flow.traffic.is_external() {
+            self.external_log.record_copy(&packet, original.number);
         }
         if let Some(observer) = &mut self.observer {
-            observer.on_copied(self.now, at, &packet);
+            observer.on_copy(self.now, at, &packet);
         }
         let pipe = &mut self.pipes[at.0 as usize];
         pipe.account.offered += 1;
         if let LinkDirection::Element(element) = &mut pipe.line {
-            element.handle_copy(self.now, packet, &mut self.decided);
+            element.handle_copy(self.now, packet, &mut self.decisions);
         }
-        self.take_decisions(at);
+        self.apply_decisions(at);
     }
 
     /// Passes a notice between the directions of a link, or between a medium's arbiter and its members.
-    fn tell_opposite(&mut self, at: PipeId, message: PeerMessage) {
+    fn notify_opposite(&mut self, at: PipeId, message: PeerMessage) {
         let pipe = &self.pipes[at.0 as usize];
-        let other = match (message, pipe.behind) {
-            (PeerMessage::Medium { member, .. }, Behind::Medium(medium)) => self.media.member(medium, member),
+        let other = match (message, pipe.end) {
+            (PeerMessage::Medium { member, .. }, PipeEnd::Medium(medium)) => self.media.member(medium, member),
             _ => pipe.opposite,
         };
         if let Some(other) = other {
-            self.tell_across(other, message);
+            self.notify_element(other, message);
             let due = self.pipes[other.0 as usize].due();
-            self.heads.set(other.0, due);
+            self.event_queue.set(other.0, due);
         }
     }
 
-    pub(super) fn tell_across(&mut self, pipe: PipeId, message: PeerMessage) {
+    pub(super) fn notify_element(&mut self, pipe: PipeId, message: PeerMessage) {
         if let LinkDirection::Element(element) = &mut self.pipes[pipe.0 as usize].line {
             element.handle_peer_message(self.now, message);
         }
@@ -333,7 +335,7 @@ impl Engine {
 }
 
 #[cold]
-fn tell_arrival(
+fn observe_arrival(
     observer: &mut dyn Observer,
     (now, due): (Time, Time),
     at: PipeId,
@@ -345,6 +347,6 @@ fn tell_arrival(
 }
 
 #[cold]
-fn tell_fate(observer: &mut dyn Observer, now: Time, at: PipeId, packet: &Packet, fate: Fate) {
+fn observe_fate(observer: &mut dyn Observer, now: Time, at: PipeId, packet: &Packet, fate: Fate) {
     observer.on_packet(now, at, packet, fate);
 }

@@ -6,52 +6,52 @@
 //! * `links`: packets on links.
 //! * `hosts`: packets at hosts; `timers`: host timers; `sending`: packets that hosts send.
 //! * `nodes`: packets at middleboxes, and reports of planned rates.
-//! * `lives`: connections created late and released early.
-//! * `seen`: inspection, settings and injection by a driver between events.
+//! * `lifetime`: connections created late and released early.
+//! * `inspection`: inspection, settings and injection by a driver between events.
 //!
 //! Types with their own state:
 //!
-//! * `carried`: the state of a flow.
+//! * `flow_state`: the state of a flow.
 //! * `media`: media shared by pipes.
-//! * `passing`: departures of external packets.
+//! * `external_log`: departures of external packets.
 //! * `plans`: planned rate changes.
-//! * `twins`: datagrams that links have duplicated.
+//! * `duplicates`: datagrams that links have duplicated.
 
-mod carried;
+mod duplicates;
+mod external_log;
+mod flow_state;
 mod hosts;
+mod inspection;
+mod lifetime;
 mod links;
-mod lives;
 mod media;
 mod nodes;
-mod passing;
 mod plans;
-mod seen;
 mod sending;
 mod timers;
-mod twins;
 
-pub use self::lives::Over;
+pub use self::lifetime::ReleasedConnection;
 
-use crate::account::Account;
-use crate::agenda::{Timers, Tournament};
-use crate::flow::{Flow, Side, Traffic};
+use crate::account::CompactAccount;
+use crate::event_queue::{EventQueue, Timers};
+use crate::fairness::{ConcurrentFlows, FlowShare};
+use crate::flow::{FlowSide, FlowSpec, Traffic};
 use crate::node::Node;
 use crate::observer::Observer;
-use crate::pipe::{Behind, Pipe, PipeId};
-use crate::routes::{Nexts, fuse, number_of};
-use crate::stuck::{Source, Still, Stuck};
-use crate::together::{Sharing, Together};
-use carried::{Carried, Way};
+use crate::pipe::{Pipe, PipeEnd, PipeId};
+use crate::routes::{NextHops, fuse, number_of};
+use crate::stuck::{EventSource, Stuck, StuckDetector};
+use duplicates::Duplicates;
+use external_log::ExternalLog;
+use flow_state::{FlowDirection, FlowState};
 use lasthop_base::Time;
 use lasthop_middlebox::Decision;
 use lasthop_net::peer_message::{MediumMessage, PeerMessage};
 use lasthop_net::{Element, LinkDirection, Output};
 use lasthop_wire::{FlowId, Packet};
 use media::Media;
-use passing::Passing;
 use plans::Plans;
-use sending::blank;
-use twins::Twins;
+use sending::empty_packet;
 
 /// Moves packets from event to event.
 ///
@@ -67,73 +67,75 @@ pub struct Engine {
     nodes: Vec<Node>,
     /// Distinct routes: shared by flows, so that they stay in the cache.
     routes: Vec<Vec<PipeId>>,
-    nexts: Nexts,
-    flows: Vec<Carried>,
-    heads: Tournament,
+    next_hops: NextHops,
+    flows: Vec<FlowState>,
+    event_queue: EventQueue,
     timers: Timers,
     observer: Option<Box<dyn Observer>>,
     /// Decisions of elements that are not applied yet; kept for its capacity.
-    decided: Vec<Output>,
+    decisions: Vec<Output>,
     onward: Vec<Decision>,
     plans: Plans,
-    passing: Passing,
+    external_log: ExternalLog,
     media: Media,
-    together: Together,
+    concurrent: ConcurrentFlows,
     keeps_flows: bool,
-    still: Still,
-    twins: Twins,
+    stuck_detector: StuckDetector,
+    duplicates: Duplicates,
 }
 
 impl Engine {
     /// An engine at time zero. [`PipeId`]s of flows index `lines`. A lazy iterator of flows saves memory.
-    pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = Flow>) -> Engine {
+    pub fn new(lines: Vec<LinkDirection>, flows: impl IntoIterator<Item = FlowSpec>) -> Engine {
         let mut pipes: Vec<Pipe> = lines.into_iter().map(Pipe::new).collect();
         let mut routes = Vec::new();
         let flows = flows.into_iter().map(|flow| {
-            let told = match &flow.traffic {
+            let needs_notices = match &flow.traffic {
                 Traffic::Tcp(connection) => [&connection.source, &connection.destination]
                     .map(|end| connection.application.is_some() || end.wants().any()),
-                Traffic::Unanswered(_) => [false; 2],
+                Traffic::NoEndpoint(_) => [false; 2],
             };
-            let mut way = |path: &[PipeId], is_told| {
-                Way::new(number_of(&mut routes, path), path[0], flow.overhead, is_told)
+            let mut direction = |path: &[PipeId], needs_notices| {
+                FlowDirection::new(number_of(&mut routes, path), path[0], flow.overhead, needs_notices)
             };
-            let ways = [way(&flow.forward, told[0]), way(&flow.backward, told[1])];
-            let Flow { traffic, start, opaque, .. } = flow;
-            let judged = matches!(&traffic, Traffic::Tcp(connection) if connection.judged);
-            Carried {
-                ways,
+            let directions =
+                [direction(&flow.forward, needs_notices[0]), direction(&flow.backward, needs_notices[1])];
+            let FlowSpec { traffic, start, opaque, .. } = flow;
+            let has_loss_discrimination =
+                matches!(&traffic, Traffic::Tcp(connection) if connection.has_loss_discrimination);
+            FlowState {
+                directions,
                 traffic,
                 opaque,
-                judged,
-                sharing: Sharing::default(),
+                has_loss_discrimination,
+                share: FlowShare::default(),
                 start,
-                account: Account::default(),
+                account: CompactAccount::default(),
             }
         });
-        let flows: Vec<Carried> = flows.collect();
+        let flows: Vec<FlowState> = flows.collect();
         fuse(&mut pipes, &routes);
         let mut engine = Engine {
             now: Time::ZERO,
             horizon: Time::ZERO,
             packets: 0,
-            heads: heads_of(&pipes),
+            event_queue: event_queue_of(&pipes),
             timers: Timers::new(2 * flows.len()),
-            nexts: Nexts::of(&routes, &pipes),
+            next_hops: NextHops::of(&routes, &pipes),
             pipes,
             flows,
             routes,
             observer: None,
-            decided: Vec::new(),
+            decisions: Vec::new(),
             nodes: Vec::new(),
             onward: Vec::new(),
             plans: Plans::default(),
-            passing: Passing::default(),
+            external_log: ExternalLog::default(),
             media: Media::default(),
-            together: Together::default(),
+            concurrent: ConcurrentFlows::default(),
             keeps_flows: false,
-            still: Still::default(),
-            twins: Twins::default(),
+            stuck_detector: StuckDetector::default(),
+            duplicates: Duplicates::default(),
         };
         for index in 0..engine.flows.len() {
             engine.prepare(index);
@@ -145,8 +147,8 @@ impl Engine {
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.keep_flows();
         self.observer = Some(observer);
-        for carried in &mut self.flows {
-            if let Traffic::Tcp(connection) = &mut carried.traffic {
+        for flow in &mut self.flows {
+            if let Traffic::Tcp(connection) = &mut flow.traffic {
                 connection.source.trace();
                 connection.destination.trace();
             }
@@ -157,23 +159,23 @@ impl Engine {
     /// Handles each hop as an event of its own, so that every queue is exact between events.
     pub fn unfuse(&mut self) {
         for pipe in &mut self.pipes {
-            pipe.eager = false;
-            pipe.is_watched |= self.observer.is_some();
+            pipe.is_fusible = false;
+            pipe.is_observed |= self.observer.is_some();
             pipe.line.track_backlog();
         }
-        self.nexts = Nexts::of(&self.routes, &self.pipes);
+        self.next_hops = NextHops::of(&self.routes, &self.pipes);
     }
 
     /// Adds pipes inside the hosts, before the first link of these flows: one for the source's packets, one for the
     /// destination's. Call before the first event. Observers see a packet when it leaves the host.
-    pub fn pass_in_hosts(&mut self, lines: Vec<(FlowId, [LinkDirection; 2])>) {
+    pub fn add_host_pipes(&mut self, lines: Vec<(FlowId, [LinkDirection; 2])>) {
         for (flow, lines) in lines {
             for (side, line) in lines.into_iter().enumerate() {
-                self.flows[flow.0 as usize].ways[side].host = PipeId(self.pipes.len() as u32);
-                self.pipes.push(Pipe { behind: Behind::Host, ..Pipe::new(line) });
+                self.flows[flow.0 as usize].directions[side].host = PipeId(self.pipes.len() as u32);
+                self.pipes.push(Pipe { end: PipeEnd::HostExit, ..Pipe::new(line) });
             }
         }
-        self.renumber();
+        self.rebuild_event_queue();
     }
 
     /// Ends the observation and returns the observer.
@@ -184,8 +186,8 @@ impl Engine {
     /// Runs all events up to and including `until`, or until the run is [stuck](Engine::stuck).
     pub fn run_until(&mut self, until: Time) {
         self.horizon = until;
-        let mut room = blank();
-        while self.step(until, &mut room) {}
+        let mut scratch = empty_packet();
+        while self.step(until, &mut scratch) {}
         self.now = self.now.max(until);
     }
 
@@ -193,9 +195,9 @@ impl Engine {
     /// results equal those of one [`Engine::run_until`].
     pub fn advance(&mut self, until: Time, most: usize) -> bool {
         self.horizon = until;
-        let mut room = blank();
+        let mut scratch = empty_packet();
         for _ in 0..most {
-            if !self.step(until, &mut room) {
+            if !self.step(until, &mut scratch) {
                 self.now = self.now.max(until);
                 return false;
             }
@@ -205,34 +207,34 @@ impl Engine {
 
     /// Time of the next event, if any.
     pub fn next_event(&self) -> Option<Time> {
-        let first = self.heads.first().0.min(self.timers.first().0);
+        let first = self.event_queue.first().0.min(self.timers.first().0);
         (first < Time::NEVER).then_some(first)
     }
 
     fn prepare(&mut self, index: usize) {
-        let Carried { traffic, ways, start, .. } = &mut self.flows[index];
-        let mut opener = Side::Source;
+        let FlowState { traffic, directions, start, .. } = &mut self.flows[index];
+        let mut opener = FlowSide::Source;
         if let Traffic::Tcp(connection) = traffic {
             opener = connection.opener();
             match opener {
-                Side::Source => connection.destination.open(Time::ZERO),
-                Side::Destination => connection.source.open(Time::ZERO),
+                FlowSide::Source => connection.destination.open(Time::ZERO),
+                FlowSide::Destination => connection.source.open(Time::ZERO),
             }
             if connection.application.is_some() {
-                self.timers.at_latest(timer_of(index, Side::Source), *start);
+                self.timers.at_latest(timer_of(index, FlowSide::Source), *start);
             }
             if connection.destination.wants().backlog {
-                let uplink = ways[1].first.0 as usize;
+                let uplink = directions[1].first.0 as usize;
                 self.pipes[uplink].line.track_backlog();
             }
         }
         self.timers.at_latest(timer_of(index, opener), *start);
     }
 
-    /// Runs the next event if it is due by `until`; else returns false. `room` is scratch space for packets.
+    /// Runs the next event if it is due by `until`; else returns false. `scratch` is scratch space for packets.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn step(&mut self, until: Time, room: &mut Packet) -> bool {
-        let (due, pipe) = self.heads.first();
+    fn step(&mut self, until: Time, scratch: &mut Packet) -> bool {
+        let (due, pipe) = self.event_queue.first();
         let (time, timer) = self.timers.first();
         let at = due.min(time);
         if at > until.min(LAST) {
@@ -240,9 +242,9 @@ impl Engine {
         }
         self.now = at;
         if time < due {
-            self.fire(timer, room)
+            self.handle_timer(timer, scratch)
         } else {
-            self.arrive(pipe, room)
+            self.handle_pipe_event(pipe, scratch)
         }
         true
     }
@@ -260,57 +262,57 @@ impl Engine {
         for (member, pipe) in members.iter().enumerate() {
             let message = MediumMessage::Joined;
             self.pipes[pipe.0 as usize].opposite = Some(medium);
-            self.tell_across(*pipe, PeerMessage::Medium { member: member as u32, message });
+            self.notify_element(*pipe, PeerMessage::Medium { member: member as u32, message });
         }
-        let behind = Behind::Medium(self.media.add(members));
-        self.pipes.push(Pipe { behind, ..Pipe::new(LinkDirection::Element(arbiter)) });
-        self.renumber();
+        let end = PipeEnd::Medium(self.media.add(members));
+        self.pipes.push(Pipe { end, ..Pipe::new(LinkDirection::Element(arbiter)) });
+        self.rebuild_event_queue();
     }
 
-    fn renumber(&mut self) {
-        self.heads = heads_of(&self.pipes);
+    fn rebuild_event_queue(&mut self) {
+        self.event_queue = event_queue_of(&self.pipes);
         for (number, pipe) in (0..).zip(&self.pipes) {
             let due = pipe.due();
             if due < Time::NEVER {
-                self.heads.set(number, due);
+                self.event_queue.set(number, due);
             }
         }
     }
 
     /// The source that keeps the run at one instant, if the run is stuck. No event is due then.
     pub fn stuck(&self) -> Option<Stuck> {
-        self.still.stuck()
+        self.stuck_detector.stuck()
     }
 
     /// Counts a timer event; returns false if the run is stuck.
-    pub(super) fn goes_on_at_timer(&mut self, timer: u32) -> bool {
-        !self.still.tick(self.now) || self.goes_on_counting(self.source_of(timer))
+    pub(super) fn may_continue_at_timer(&mut self, timer: u32) -> bool {
+        !self.stuck_detector.tick(self.now) || self.may_continue_counting(self.source_of(timer))
     }
 
-    pub(super) fn goes_on_at_element(&mut self, pipe: u32) -> bool {
-        !self.still.tick(self.now) || self.goes_on_counting(Source::Element(PipeId(pipe)))
+    pub(super) fn may_continue_at_element(&mut self, pipe: u32) -> bool {
+        !self.stuck_detector.tick(self.now) || self.may_continue_counting(EventSource::Element(PipeId(pipe)))
     }
 
     /// Counts events by source, at an instant with very many of them.
     #[cold]
     #[inline(never)]
-    fn goes_on_counting(&mut self, source: Source) -> bool {
-        if !self.still.is_too_many(source) {
+    fn may_continue_counting(&mut self, source: EventSource) -> bool {
+        if !self.stuck_detector.exceeds_limit(source) {
             return true;
         }
-        self.heads = heads_of(&self.pipes);
+        self.event_queue = event_queue_of(&self.pipes);
         self.timers = self.timers.unset();
         false
     }
 
-    fn source_of(&self, timer: u32) -> Source {
+    fn source_of(&self, timer: u32) -> EventSource {
         let flow = timer / 2;
         if (flow as usize) < self.flows.len() {
-            let side = if timer.is_multiple_of(2) { Side::Source } else { Side::Destination };
-            return Source::Host(FlowId(flow), side);
+            let side = if timer.is_multiple_of(2) { FlowSide::Source } else { FlowSide::Destination };
+            return EventSource::Host(FlowId(flow), side);
         }
-        let place = timer as usize - 2 * self.flows.len();
-        self.nodes.get(place).map_or(Source::Plans, |node| Source::Node(node.id))
+        let node_index = timer as usize - 2 * self.flows.len();
+        self.nodes.get(node_index).map_or(EventSource::Plans, |node| EventSource::Node(node.id))
     }
 }
 
@@ -319,13 +321,13 @@ const LAST: Time = Time::from_nanos(u64::MAX - 1);
 /// Hop of a packet inside its host; the next hop is 0.
 const IN_HOST: u8 = u8::MAX;
 
-fn timer_of(flow: usize, side: Side) -> u32 {
-    2 * flow as u32 + u32::from(side == Side::Destination)
+fn timer_of(flow: usize, side: FlowSide) -> u32 {
+    2 * flow as u32 + u32::from(side == FlowSide::Destination)
 }
 
-/// A tournament of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
-fn heads_of(pipes: &[Pipe]) -> Tournament {
+/// Event queue of all pipes. Elements are the busiest: each packet causes a decision and an arrival.
+fn event_queue_of(pipes: &[Pipe]) -> EventQueue {
     let elements = (0..).zip(pipes).filter(|(_, pipe)| matches!(pipe.line, LinkDirection::Element(_)));
     let often: Vec<u32> = elements.map(|(number, _)| number).collect();
-    Tournament::with(pipes.len(), &often)
+    EventQueue::with_busiest(pipes.len(), &often)
 }

@@ -1,14 +1,14 @@
 //! [`Engine`]: packets at middleboxes, and reports of planned rates.
 
 use super::Engine;
-use super::carried::endpoint_of;
-use super::plans::Turn;
+use super::flow_state::endpoint_of;
+use super::plans::RateChange;
 use super::sending::wire_bytes;
-use crate::flow::Side;
-use crate::node::{Failing, Node, NodeAccount, NodeId, exits};
-use crate::observer::Deed;
-use crate::pipe::{Behind, PipeId};
-use crate::routes::Nexts;
+use crate::flow::FlowSide;
+use crate::node::{FailingTransmission, Node, NodeAccount, NodeId, exits};
+use crate::observer::MiddleboxAction;
+use crate::pipe::{PipeEnd, PipeId};
+use crate::routes::NextHops;
 use lasthop_base::Time;
 use lasthop_middlebox::{Decision, Middlebox};
 use lasthop_net::TransmissionFailures;
@@ -20,23 +20,23 @@ use std::collections::BinaryHeap;
 impl Engine {
     /// Attaches a middlebox to the node where these pipes end. The middlebox sees each packet that arrives by one of
     /// them and continues. Call before the first event, and at most once for a pipe.
-    pub fn stand(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
-        let place = self.nodes.len() as u32;
+    pub fn attach_middlebox(&mut self, node: NodeId, middlebox: Box<dyn Middlebox>, ending: &[PipeId]) {
+        let node_index = self.nodes.len() as u32;
         for pipe in ending {
-            self.pipes[pipe.0 as usize].behind = Behind::Middlebox(place);
+            self.pipes[pipe.0 as usize].end = PipeEnd::Middlebox(node_index);
         }
         let exits = exits(&self.routes, ending);
         for (route, exit) in self.routes.iter().zip(&exits) {
             if let Some(hop) = exit {
                 let pipe = &mut self.pipes[route[usize::from(*hop)].0 as usize];
                 // A middlebox may drop, delay and create packets.
-                pipe.eager = false;
+                pipe.is_fusible = false;
                 if middlebox.needs_failures() {
                     pipe.line.report_failures();
                 }
             }
         }
-        self.nexts = Nexts::of(&self.routes, &self.pipes);
+        self.next_hops = NextHops::of(&self.routes, &self.pipes);
         self.nodes.push(Node {
             id: node,
             middlebox,
@@ -53,9 +53,9 @@ impl Engine {
     }
 
     #[cold]
-    pub(super) fn pass(&mut self, place: u32, packet: Packet) {
-        let node = &mut self.nodes[place as usize];
-        node.account.came += 1;
+    pub(super) fn handle_at_node(&mut self, node_index: u32, packet: Packet) {
+        let node = &mut self.nodes[node_index as usize];
+        node.account.arrived += 1;
         // A middlebox that reads headers passes damaged packets on unread (wrong checksum).
         let is_closed = packet.damaged || self.flows[packet.flow.0 as usize].opaque;
         if is_closed && node.middlebox.reads_headers() {
@@ -63,19 +63,19 @@ impl Engine {
         } else {
             node.middlebox.handle_packet(self.now, packet, &mut self.onward)
         }
-        self.take_onward(place);
-        let deadline = self.nodes[place as usize].deadline();
-        self.timers.at_latest(2 * self.flows.len() as u32 + place, deadline);
+        self.apply_middlebox_output(node_index);
+        let deadline = self.nodes[node_index as usize].deadline();
+        self.timers.at_latest(2 * self.flows.len() as u32 + node_index, deadline);
     }
 
     /// Handles a middlebox's timer, which may have moved to a later time.
     #[cold]
-    pub(super) fn wake_node(&mut self, timer: u32) {
-        let place = timer - 2 * self.flows.len() as u32;
-        if place as usize == self.nodes.len() {
-            return self.tell_plans(timer);
+    pub(super) fn handle_node_timer(&mut self, timer: u32) {
+        let node_index = timer - 2 * self.flows.len() as u32;
+        if node_index as usize == self.nodes.len() {
+            return self.report_plans(timer);
         }
-        let node = &mut self.nodes[place as usize];
+        let node = &mut self.nodes[node_index as usize];
         while node.failing.peek().is_some_and(|failing| failing.at <= self.now) {
             let Some(failing) = node.failing.pop() else { break };
             let (packet, attempt) = (failing.packet, failing.attempt);
@@ -85,101 +85,105 @@ impl Engine {
         if node.middlebox.poll_timeout() <= self.now {
             node.middlebox.handle_timeout(self.now, &mut self.onward);
         }
-        self.take_onward(place);
-        let deadline = self.nodes[place as usize].deadline();
-        self.timers.renew(timer, deadline);
+        self.apply_middlebox_output(node_index);
+        let deadline = self.nodes[node_index as usize].deadline();
+        self.timers.reschedule(timer, deadline);
     }
 
-    pub(super) fn take_onward(&mut self, place: u32) {
+    pub(super) fn apply_middlebox_output(&mut self, node_index: u32) {
         let mut onward = std::mem::take(&mut self.onward);
         for one in onward.drain(..) {
             match one {
                 Decision::Forward(packet) => {
-                    self.nodes[place as usize].account.passed += 1;
-                    self.leave(place, Packet { hop: packet.hop + 1, ..packet });
+                    self.nodes[node_index as usize].account.forwarded += 1;
+                    self.send_from_node(node_index, Packet { hop: packet.hop + 1, ..packet });
                 }
                 Decision::Rewrite(packet) => {
-                    let node = &mut self.nodes[place as usize];
-                    node.account.passed += 1;
+                    let node = &mut self.nodes[node_index as usize];
+                    node.account.forwarded += 1;
                     node.account.changed += 1;
                     if let Some(observer) = &mut self.observer {
-                        observer.on_node(self.now, node.id, &packet, Deed::Changed);
+                        observer.on_middlebox(self.now, node.id, &packet, MiddleboxAction::Changed);
                     }
-                    self.leave(place, Packet { hop: packet.hop + 1, ..packet });
+                    self.send_from_node(node_index, Packet { hop: packet.hop + 1, ..packet });
                 }
                 Decision::Retransmit(packet) => {
-                    self.nodes[place as usize].account.repeated += 1;
-                    self.set_out(place, Packet { again: true, ..packet }, Deed::Repeated);
+                    self.nodes[node_index as usize].account.repeated += 1;
+                    self.send_from_middlebox(
+                        node_index,
+                        Packet { again: true, ..packet },
+                        MiddleboxAction::Repeated,
+                    );
                 }
                 Decision::Emit(mut packet) => {
-                    self.nodes[place as usize].account.made += 1;
+                    self.nodes[node_index as usize].account.created += 1;
                     let overhead = self.flows[packet.flow.0 as usize].overhead();
                     packet.wire_bytes = match &packet.body {
                         Body::Tcp(segment) => wire_bytes(segment, overhead),
                         Body::Notice(_) => NodeNotice::WIRE_BYTES,
                         Body::Datagram { .. } => packet.wire_bytes,
                     };
-                    self.set_out(place, packet, Deed::Made);
+                    self.send_from_middlebox(node_index, packet, MiddleboxAction::Created);
                 }
-                Decision::Consume(packet) => self.end(place, &packet, None),
-                Decision::Drop(packet, reason) => self.end(place, &packet, Some(reason)),
+                Decision::Consume(packet) => self.end_at_middlebox(node_index, &packet, None),
+                Decision::Drop(packet, reason) => self.end_at_middlebox(node_index, &packet, Some(reason)),
             }
         }
         self.onward = onward;
     }
 
     /// Sends a packet that a middlebox created, if the packet's flow passes this node in its direction.
-    fn set_out(&mut self, place: u32, mut packet: Packet, deed: Deed) {
-        let carried = &mut self.flows[packet.flow.0 as usize];
-        let route = carried.ways[usize::from(!packet.forward)].route();
-        let Node { id, exits, .. } = &self.nodes[place as usize];
+    fn send_from_middlebox(&mut self, node_index: u32, mut packet: Packet, action: MiddleboxAction) {
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        let route = flow.directions[usize::from(!packet.forward)].route();
+        let Node { id, exits, .. } = &self.nodes[node_index as usize];
         let (id, Some(hop)) = (*id, exits[route as usize]) else { return };
-        carried.account.rest().born[usize::from(!packet.forward)] += 1;
-        self.number(&mut packet);
+        flow.account.rest().created[usize::from(!packet.forward)] += 1;
+        self.assign_number(&mut packet);
         let packet = Packet { route, hop, ..packet };
         if let Some(observer) = &mut self.observer {
-            observer.on_node(self.now, id, &packet, deed);
+            observer.on_middlebox(self.now, id, &packet, action);
         }
-        self.leave(place, packet);
+        self.send_from_node(node_index, packet);
     }
 
-    fn leave(&mut self, place: u32, mut packet: Packet) {
+    fn send_from_node(&mut self, node_index: u32, mut packet: Packet) {
         let next = self.routes[packet.route as usize][usize::from(packet.hop)];
         let sent = packet;
-        let asks = self.nodes[place as usize].middlebox.needs_failures();
-        if asks {
+        let wants = self.nodes[node_index as usize].middlebox.needs_failures();
+        if wants {
             self.pipes[next.0 as usize].line.take_failures();
         }
         self.send(&mut packet, next);
-        if asks && let Some(failures) = self.pipes[next.0 as usize].line.take_failures() {
-            self.note_failing(place, sent, failures);
+        if wants && let Some(failures) = self.pipes[next.0 as usize].line.take_failures() {
+            self.schedule_failure_reports(node_index, sent, failures);
         }
     }
 
     /// Schedules the reports of failing transmissions of a packet behind a middlebox.
-    fn note_failing(&mut self, place: u32, packet: Packet, failures: TransmissionFailures) {
-        let is_hidden =
-            self.flows[packet.flow.0 as usize].opaque && self.nodes[place as usize].middlebox.reads_headers();
+    fn schedule_failure_reports(&mut self, node_index: u32, packet: Packet, failures: TransmissionFailures) {
+        let is_hidden = self.flows[packet.flow.0 as usize].opaque
+            && self.nodes[node_index as usize].middlebox.reads_headers();
         if !is_hidden {
-            self.nodes[place as usize].failing.extend(Failing::new(packet, failures));
+            self.nodes[node_index as usize].failing.extend(FailingTransmission::new(packet, failures));
         }
     }
 
     /// Reports failing transmissions of a link to the middlebox before the link, if it wants them.
     #[cold]
-    pub(super) fn tell_failing(&mut self, packet: &Packet, failures: TransmissionFailures) {
-        let asks = |node: &Node| {
+    pub(super) fn report_failures(&mut self, packet: &Packet, failures: TransmissionFailures) {
+        let wants = |node: &Node| {
             node.exits[packet.route as usize] == Some(packet.hop) && node.middlebox.needs_failures()
         };
-        let Some(place) = self.nodes.iter().position(asks) else { return };
-        self.note_failing(place as u32, *packet, failures);
-        let deadline = self.nodes[place].deadline();
-        self.timers.at_latest((2 * self.flows.len() + place) as u32, deadline);
+        let Some(node_index) = self.nodes.iter().position(wants) else { return };
+        self.schedule_failure_reports(node_index as u32, *packet, failures);
+        let deadline = self.nodes[node_index].deadline();
+        self.timers.at_latest((2 * self.flows.len() + node_index) as u32, deadline);
     }
 
     /// Reports a packet that a queue dropped to the middlebox before the queue.
     #[cold]
-    pub(super) fn tell_refused(&mut self, packet: &Packet) {
+    pub(super) fn report_queue_drop(&mut self, packet: &Packet) {
         let is_before = |node: &&mut Node| node.exits[packet.route as usize] == Some(packet.hop);
         if let Some(node) = self.nodes.iter_mut().find(is_before) {
             node.middlebox.handle_queue_drop(self.now, packet);
@@ -187,44 +191,52 @@ impl Engine {
     }
 
     /// Ends a packet at a middlebox: received, or dropped for a reason.
-    fn end(&mut self, place: u32, packet: &Packet, reason: Option<LossReason>) {
-        self.twins.end(packet, reason.is_none());
-        let node = &mut self.nodes[place as usize];
-        let deed = match reason {
-            None => Deed::Received,
-            Some(reason) => Deed::Dropped(reason),
+    fn end_at_middlebox(&mut self, node_index: u32, packet: &Packet, reason: Option<LossReason>) {
+        self.duplicates.count_end(packet, reason.is_none());
+        let node = &mut self.nodes[node_index as usize];
+        let action = match reason {
+            None => MiddleboxAction::Received,
+            Some(reason) => MiddleboxAction::Dropped(reason),
         };
         if let Some(observer) = &mut self.observer {
-            observer.on_node(self.now, node.id, packet, deed);
+            observer.on_middlebox(self.now, node.id, packet, action);
         }
-        let carried = &mut self.flows[packet.flow.0 as usize];
-        let way = usize::from(!packet.forward);
+        let flow = &mut self.flows[packet.flow.0 as usize];
+        let direction = usize::from(!packet.forward);
         match reason {
             None => {
                 node.account.received += 1;
-                carried.account.rest().received[way] += 1;
+                flow.account.rest().received[direction] += 1;
             }
             Some(reason) => {
                 node.account.dropped += 1;
                 if packet.forward {
-                    carried.account.lose(reason, false)
+                    flow.account.count_loss(reason, false)
                 } else {
-                    carried.account.rest().lost_back[reason] += 1
+                    flow.account.rest().lost_backward[reason] += 1
                 }
             }
         }
     }
 
     /// Declares a planned rate of this pipe. Call before the first event, after all middleboxes are attached. Reported
-    /// only to a middlebox at its beginning that [needs rates](lasthop_middlebox::Middlebox::needs_rates) and to a
+    /// only to a middlebox at its beginning that [
+<<<<<<< A
+needs rates
+||||||| O
+asks
+=======
+wants
+>>>>>>> B
+](lasthop_middlebox::Middlebox::needs_rates) and to a
     /// receiver at its end that [does](Endpoint::asks_plan).
-    pub fn tell_plan(&mut self, pipe: PipeId, service: &Service) {
-        let asks = |place: &usize| {
-            self.nodes[*place].middlebox.needs_rates() && !self.flows_leaving(*place, pipe).is_empty()
+    pub fn declare_plan(&mut self, pipe: PipeId, service: &Service) {
+        let wants = |node_index: &usize| {
+            self.nodes[*node_index].middlebox.needs_rates() && !self.flows_leaving(*node_index, pipe).is_empty()
         };
-        let is_asked_for = (0..self.nodes.len()).any(|place| asks(&place))
-            || (0..self.flows.len()).any(|flow| self.asking_side(flow, pipe).is_some());
-        if is_asked_for {
+        let is_wanted = (0..self.nodes.len()).any(|node_index| wants(&node_index))
+            || (0..self.flows.len()).any(|flow| self.side_wanting_plan(flow, pipe).is_some());
+        if is_wanted {
             self.plans.add(pipe, service);
             let last = 2 * self.flows.len() + self.nodes.len();
             self.timers = self.timers.extended_to(last + 1);
@@ -234,59 +246,61 @@ impl Engine {
 
     /// Reports all rate changes that are due.
     #[cold]
-    fn tell_plans(&mut self, timer: u32) {
+    fn report_plans(&mut self, timer: u32) {
         let now = self.now;
         for at in 0..self.plans.len() {
-            let Some(Turn { pipe, rate, until, next }) = self.plans.turn(at, now) else { continue };
-            for place in 0..self.nodes.len() {
-                if !self.nodes[place].middlebox.needs_rates() {
+            let Some(RateChange { pipe, rate, until, next }) = self.plans.poll_change(at, now) else {
+                continue;
+            };
+            for node_index in 0..self.nodes.len() {
+                if !self.nodes[node_index].middlebox.needs_rates() {
                     continue;
                 }
-                for (flow, forward) in self.flows_leaving(place, pipe) {
-                    self.nodes[place].middlebox.handle_rate(now, flow, forward, rate, &mut self.onward);
+                for (flow, forward) in self.flows_leaving(node_index, pipe) {
+                    self.nodes[node_index].middlebox.handle_rate(now, flow, forward, rate, &mut self.onward);
                 }
-                self.take_onward(place as u32);
-                let deadline = self.nodes[place].deadline();
-                self.timers.at_latest(2 * self.flows.len() as u32 + place as u32, deadline);
+                self.apply_middlebox_output(node_index as u32);
+                let deadline = self.nodes[node_index].deadline();
+                self.timers.at_latest(2 * self.flows.len() as u32 + node_index as u32, deadline);
             }
             let report = LinkReport::Plan { bps: rate.bps(), until, next_bps: next.bps() };
             for flow in 0..self.flows.len() {
-                let Some(side) = self.asking_side(flow, pipe) else { continue };
+                let Some(side) = self.side_wanting_plan(flow, pipe) else { continue };
                 if let Some(endpoint) = endpoint_of(&mut self.flows[flow].traffic, side) {
                     endpoint.handle_notice(now, Notice::Link(report));
                     self.pump(FlowId(flow as u32), side);
                 }
             }
         }
-        self.timers.renew(timer, self.plans.due());
+        self.timers.reschedule(timer, self.plans.due());
     }
 
     /// Flows and directions that leave a node by this pipe, except those whose headers its middlebox cannot read.
-    fn flows_leaving(&self, place: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
-        let node = &self.nodes[place];
+    fn flows_leaving(&self, node_index: usize, pipe: PipeId) -> Vec<(FlowId, bool)> {
+        let node = &self.nodes[node_index];
         let leaves = |route: u32| {
             let hop = node.exits[route as usize];
             hop.is_some_and(|hop| self.routes[route as usize][usize::from(hop)] == pipe)
         };
         let mut leaving = Vec::new();
-        for (flow, carried) in (0..).map(FlowId).zip(&self.flows) {
-            let is_hidden = carried.opaque && node.middlebox.reads_headers();
-            let ways = [true, false].into_iter().zip(carried.ways);
-            let here = ways.filter(|(_, way)| !is_hidden && leaves(way.route()));
-            leaving.extend(here.map(|(forward, _)| (flow, forward)));
+        for (id, flow) in (0..).map(FlowId).zip(&self.flows) {
+            let is_hidden = flow.opaque && node.middlebox.reads_headers();
+            let directions = [true, false].into_iter().zip(flow.directions);
+            let here = directions.filter(|(_, direction)| !is_hidden && leaves(direction.route()));
+            leaving.extend(here.map(|(forward, _)| (id, forward)));
         }
         leaving
     }
 
     /// The side of a flow whose host is at this pipe's end, if its endpoint wants planned rates.
-    fn asking_side(&self, flow: usize, pipe: PipeId) -> Option<Side> {
-        let carried = &self.flows[flow];
-        let (source, destination) = self.endpoints(FlowId(flow as u32))?;
-        let [there, back] = carried.ways.map(|way| &self.routes[way.route() as usize]);
-        let ends = [(Side::Destination, there, destination), (Side::Source, back, source)];
-        let asks = |(side, path, endpoint): (Side, &Vec<PipeId>, &Endpoint)| {
+    fn side_wanting_plan(&self, index: usize, pipe: PipeId) -> Option<FlowSide> {
+        let flow = &self.flows[index];
+        let (source, destination) = self.endpoints(FlowId(index as u32))?;
+        let [forward, backward] = flow.directions.map(|direction| &self.routes[direction.route() as usize]);
+        let ends = [(FlowSide::Destination, forward, destination), (FlowSide::Source, backward, source)];
+        let wants = |(side, path, endpoint): (FlowSide, &Vec<PipeId>, &Endpoint)| {
             (path.last() == Some(&pipe) && endpoint.asks_plan()).then_some(side)
         };
-        ends.into_iter().find_map(asks)
+        ends.into_iter().find_map(wants)
     }
 }

@@ -6,9 +6,9 @@ use lasthop_net::service::Service;
 
 /// Pipes with planned rates that a middlebox or a receiver wants to receive.
 #[derive(Default)]
-pub(super) struct Plans(Vec<Planned>);
+pub(super) struct Plans(Vec<PlannedPipe>);
 
-struct Planned {
+struct PlannedPipe {
     pipe: PipeId,
     service: Service,
     /// Time of the next change; time zero before the first event.
@@ -16,7 +16,7 @@ struct Planned {
 }
 
 /// A pipe's rate until `until`, and the rate after it.
-pub(super) struct Turn {
+pub(super) struct RateChange {
     pub(super) pipe: PipeId,
     pub(super) rate: Rate,
     pub(super) until: Time,
@@ -26,20 +26,20 @@ pub(super) struct Turn {
 impl Plans {
     /// Adds a pipe; its first rate is reported at time zero.
     pub(super) fn add(&mut self, pipe: PipeId, service: &Service) {
-        self.0.push(Planned { pipe, service: service.clone(), due: Time::ZERO });
+        self.0.push(PlannedPipe { pipe, service: service.clone(), due: Time::ZERO });
     }
 
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The current rate of the pipe at index `place`, if it has changed by `now`.
-    pub(super) fn turn(&mut self, place: usize, now: Time) -> Option<Turn> {
-        let Planned { pipe, service, due } = self.0.get_mut(place).filter(|one| one.due <= now)?;
+    /// The current rate of the pipe at index `index`, if it has changed by `now`.
+    pub(super) fn poll_change(&mut self, index: usize, now: Time) -> Option<RateChange> {
+        let PlannedPipe { pipe, service, due } = self.0.get_mut(index).filter(|one| one.due <= now)?;
         let (rate, until) = (service.rate_at(now), service.change_after(now));
         let next = if until < Time::NEVER { service.rate_at(until) } else { rate };
         *due = until;
-        Some(Turn { pipe: *pipe, rate, until, next })
+        Some(RateChange { pipe: *pipe, rate, until, next })
     }
 
     pub(super) fn due(&self) -> Time {
@@ -57,9 +57,12 @@ mod tests {
         let rate = Rate::from_bps(9600);
         plans.add(PipeId(2), &Service::Rate(rate));
         assert_eq!(plans.due(), Time::ZERO);
-        let Turn { pipe, rate: now, until, next } = plans.turn(0, Time::ZERO).expect("the first rate");
+        let RateChange { pipe, rate: now, until, next } =
+            plans.poll_change(0, Time::ZERO).expect("the first rate");
         assert_eq!((pipe, now, until, next), (PipeId(2), rate, Time::NEVER, rate));
-        assert!(plans.turn(0, Time::from_nanos(7)).is_none() && plans.turn(1, Time::ZERO).is_none());
+        assert!(
+            plans.poll_change(0, Time::from_nanos(7)).is_none() && plans.poll_change(1, Time::ZERO).is_none()
+        );
         assert_eq!(plans.due(), Time::NEVER);
     }
 }

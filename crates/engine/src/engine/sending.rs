@@ -1,9 +1,9 @@
 //! [`Engine`]: packets that hosts send, and the bookkeeping after an endpoint has acted.
 
-use super::carried::{Carried, Way, end, endpoint_of};
+use super::flow_state::{FlowDirection, FlowState, endpoint_of, side_index};
 use super::{Engine, timer_of};
-use crate::agenda::Timers;
-use crate::flow::{Datagrams, Overhead, Side, Traffic};
+use crate::event_queue::Timers;
+use crate::flow::{Datagrams, FlowSide, Overhead, Traffic};
 use crate::pipe::PipeId;
 use lasthop_base::Time;
 use lasthop_tcp::endpoint::Sent;
@@ -17,53 +17,53 @@ const UDP_IPV4_HEADER: u32 = 28;
 
 impl Engine {
     /// Sends all that an endpoint has to send, and updates its timer.
-    pub(super) fn pump(&mut self, id: FlowId, side: Side) {
-        self.pump_through(id, side, &mut blank());
+    pub(super) fn pump(&mut self, id: FlowId, side: FlowSide) {
+        self.pump_with(id, side, &mut empty_packet());
     }
 
     /// The same with `packet` as scratch space.
     #[inline(never)]
-    pub(super) fn pump_through(&mut self, id: FlowId, side: Side, packet: &mut Packet) {
+    pub(super) fn pump_with(&mut self, id: FlowId, side: FlowSide, packet: &mut Packet) {
         let now = self.now;
         loop {
-            let Carried { traffic, ways, .. } = &mut self.flows[id.0 as usize];
-            let way = &ways[end(side)];
+            let FlowState { traffic, directions, .. } = &mut self.flows[id.0 as usize];
+            let direction = &directions[side_index(side)];
             let Some(endpoint) = endpoint_of(traffic, side) else { return };
-            let Some(then) = emit(now, endpoint, (id, side), way, &mut self.timers, packet) else {
+            let Some(then) = emit(now, endpoint, (id, side), direction, &mut self.timers, packet) else {
                 break;
             };
-            let (first, host) = (way.first, way.host());
-            self.set_out_from(packet, first, host);
+            let (first, host) = (direction.first, direction.host());
+            self.send_from_host(packet, first, host);
             match then {
-                Then::Nothing => return,
-                Then::Settle => break,
-                Then::Ask => {}
+                NextStep::Done => return,
+                NextStep::UpdateEndpoint => break,
+                NextStep::SendMore => {}
             }
         }
-        self.settle(id, side);
+        self.update_endpoint(id, side);
     }
 
     #[inline(always)]
-    pub(super) fn set_out_from(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
+    pub(super) fn send_from_host(&mut self, packet: &mut Packet, first: PipeId, host: Option<PipeId>) {
         match host {
             None => {
-                self.number(packet);
+                self.assign_number(packet);
                 self.send(packet, first);
             }
-            Some(host) => self.pass_in_host(packet, host),
+            Some(host) => self.send_in_host(packet, host),
         }
     }
 
     /// Updates an endpoint's timer, and handles its events and its end.
     #[inline(never)]
-    pub(super) fn settle(&mut self, id: FlowId, side: Side) {
+    pub(super) fn update_endpoint(&mut self, id: FlowId, side: FlowSide) {
         let now = self.now;
-        let carried = &mut self.flows[id.0 as usize];
-        let Some(endpoint) = endpoint_of(&mut carried.traffic, side) else { return };
+        let flow = &mut self.flows[id.0 as usize];
+        let Some(endpoint) = endpoint_of(&mut flow.traffic, side) else { return };
         if endpoint.state() == State::CloseWait {
             // The receiving application closes once it has read everything.
             endpoint.close();
-            carried.complete(&mut self.together, now);
+            flow.complete(&mut self.concurrent, now);
             self.pump(id, side);
             return;
         }
@@ -75,26 +75,26 @@ impl Engine {
             self.drain_events(id, side);
         }
         if is_closed {
-            self.give_up(id);
+            self.release(id);
         }
     }
 
-    pub(super) fn drain_events(&mut self, id: FlowId, side: Side) {
-        let Carried { traffic, account, .. } = &mut self.flows[id.0 as usize];
+    pub(super) fn drain_events(&mut self, id: FlowId, side: FlowSide) {
+        let FlowState { traffic, account, .. } = &mut self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return };
         loop {
             let endpoint = match side {
-                Side::Source => &mut connection.source,
-                Side::Destination => &mut connection.destination,
+                FlowSide::Source => &mut connection.source,
+                FlowSide::Destination => &mut connection.destination,
             };
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
                 let accuracy = &mut account.rest().accuracy;
-                let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
+                let by_mark = side == FlowSide::Source && connection.source.sender().judges_one_by_one();
                 if by_mark {
-                    accuracy.settle_one(&mut connection.unjudged, range, cause)
+                    accuracy.classify_segment(&mut connection.unclassified, range, cause)
                 } else {
-                    accuracy.settle(&mut connection.unjudged, range, cause)
+                    accuracy.classify_gap(&mut connection.unclassified, range, cause)
                 }
             }
             if let Some(observer) = &mut self.observer {
@@ -105,7 +105,7 @@ impl Engine {
 }
 
 /// An empty packet, the scratch space of [`emit`].
-pub(super) fn blank() -> Packet {
+pub(super) fn empty_packet() -> Packet {
     Packet {
         number: 0,
         flow: FlowId(0),
@@ -124,11 +124,11 @@ pub(super) fn blank() -> Packet {
 }
 
 /// Next step after a packet was sent.
-pub(super) enum Then {
+pub(super) enum NextStep {
     /// No packet follows, and all bookkeeping is done.
-    Nothing,
-    Settle,
-    Ask,
+    Done,
+    UpdateEndpoint,
+    SendMore,
 }
 
 /// Fills `packet` with an endpoint's next segment, if any; settles at once after the last one, if that is simple.
@@ -136,38 +136,38 @@ pub(super) enum Then {
 pub(super) fn emit(
     now: Time,
     endpoint: &mut Endpoint,
-    (id, side): (FlowId, Side),
-    way: &Way,
+    (id, side): (FlowId, FlowSide),
+    direction: &FlowDirection,
     timers: &mut Timers,
     packet: &mut Packet,
-) -> Option<Then> {
+) -> Option<NextStep> {
     let Body::Tcp(segment) = &mut packet.body else { return None };
     let mut sent = Sent::default();
     if !endpoint.poll_segment_into(now, segment, &mut sent) {
         return None;
     }
     packet.early = !endpoint.has_noticed_loss();
-    packet.wire_bytes = wire_bytes(segment, way.overhead());
+    packet.wire_bytes = wire_bytes(segment, direction.overhead());
     packet.flow = id;
-    packet.route = way.route();
-    packet.forward = side == Side::Source;
+    packet.route = direction.route();
+    packet.forward = side == FlowSide::Source;
     packet.again = sent.again;
     packet.damaged = false;
     packet.ecn = sent.ecn;
     packet.priority = sent.priority;
     packet.hop = 0;
     if sent.more {
-        return Some(Then::Ask);
+        return Some(NextStep::SendMore);
     }
     if endpoint.state() == State::CloseWait || endpoint.has_events() {
-        return Some(Then::Settle);
+        return Some(NextStep::UpdateEndpoint);
     }
     let timer = timer_of(id.0 as usize, side);
     if let Some(deadline) = endpoint.poll_earlier_timeout() {
         timers.at_latest(timer, deadline);
     }
     debug_assert!(timers.is_set_by(timer, endpoint.poll_timeout()));
-    Some(Then::Nothing)
+    Some(NextStep::Done)
 }
 
 pub(super) fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
@@ -178,7 +178,7 @@ pub(super) fn wire_bytes(segment: &Segment, overhead: Overhead) -> u32 {
         }
 }
 
-pub(super) fn datagram(
+pub(super) fn next_datagram(
     (number, flow, route): (u64, FlowId, u32),
     source: &mut Datagrams,
     overhead: Overhead,

@@ -1,10 +1,10 @@
 //! Goodputs of a run's flows, and delays of packets on the last link.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_sim::assemble::pipe_of;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Observation, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{Ecn, FlowId, Packet};
 use std::any::Any;
@@ -57,8 +57,8 @@ pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
     let last = scenario.links.len() - 1;
     let pipe = pipe_of(last, true);
     let link = Link { pipe, from, joined: BTreeMap::new(), left: Vec::new() };
-    let watch = Watch { observers: vec![Box::new(link)], ..Watch::default() };
-    let (_, _, mut observers) = run_watched(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(link)], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, seed, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
     let left = observer.downcast::<Link>().map(|link| link.left).unwrap_or_default();
 
@@ -130,5 +130,5 @@ impl Observer for Link {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }

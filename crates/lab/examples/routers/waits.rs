@@ -1,9 +1,9 @@
 //! Delays of a flow's packets on one direction of a link.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Outcome, Watch, run_watched};
+use lasthop_sim::{Observation, Outcome, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
@@ -34,7 +34,7 @@ impl Observer for Waits {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 /// Outcome of a run, and delays of a flow's packets on a pipe from `from` s on, sorted, less the shortest, ms.
@@ -46,8 +46,8 @@ pub fn waits(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) 
         joined: BTreeMap::new(),
         millis: Vec::new(),
     };
-    let watch = Watch { observers: vec![Box::new(waits)], ..Watch::default() };
-    let (outcome, _, mut observers) = run_watched(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(waits)], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(scenario, seed, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
     let mut millis = observer.downcast::<Waits>().map(|waits| waits.millis).unwrap_or_default();
     millis.sort_by(f64::total_cmp);

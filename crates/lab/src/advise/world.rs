@@ -7,7 +7,7 @@
 use super::Facts;
 use super::measured::Measured;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
-use lasthop_sim::{Stuck, Watch, run_watched};
+use lasthop_sim::{Observation, Stuck, run_observed};
 use toml::{Table, Value};
 
 /// Share of the bottleneck's rate used by short transfers.
@@ -64,8 +64,8 @@ impl World {
 
     /// Runs one repetition of both scenarios; fails if a run gets stuck.
     pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
-        let watch = Watch { probes: true, ..Watch::default() };
-        let (mut short, samples, _) = run_watched(&self.beside_short, seed, watch);
+        let observation = Observation { probes: true, ..Observation::default() };
+        let (mut short, samples, _) = run_observed(&self.beside_short, seed, observation);
         let mut neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
         if let Some(stuck) = short.stuck.take().or(neighbour.stuck.take()) {
             return Err(stuck);

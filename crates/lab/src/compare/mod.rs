@@ -21,7 +21,7 @@ use crate::runs::random::Repeats;
 use crate::runs::{Repetition, measure, sequence, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
-use lasthop_sim::{Outcome, Watch};
+use lasthop_sim::{Observation, Outcome};
 use serde_json::Value;
 use std::io;
 use std::sync::Arc;
@@ -100,11 +100,11 @@ impl Comparison {
         let drawn = if is_drawn { cases.len().min(document::MOST_CASES) } else { 0 };
         InOrder::begin(count, threads, move |at| {
             let (run, case) = (at / cases.len(), at % cases.len());
-            let mut watch = Watch { probes: at < drawn, ..Watch::default() };
+            let mut observation = Observation { probes: at < drawn, ..Observation::default() };
             if at < drawn {
-                watch.observers = sequence::takers(&cases[case].scenario, drawn, 1);
+                observation.observers = sequence::takers(&cases[case].scenario, drawn, 1);
             }
-            Repetition::run(&cases[case].scenario, seed_of(seed, run as u32), watch)
+            Repetition::run(&cases[case].scenario, seed_of(seed, run as u32), observation)
         })
     }
 
@@ -196,12 +196,12 @@ impl Compared {
 mod tests {
     use super::*;
     use crate::in_order::Next;
-    use lasthop_sim::{FlowOutcome, METRICS};
+    use lasthop_sim::{FLOW_METRICS, FlowOutcome};
     use lasthop_wire::LossReason;
     use serde_json::json;
     use std::time::Duration;
 
-    const GOODPUT: Quantity = Quantity::OfFlow(&METRICS[0]);
+    const GOODPUT: Quantity = Quantity::OfFlow(&FLOW_METRICS[0]);
 
     fn comparison(paths: &[&str], values: &[&[&str]]) -> Comparison {
         let draft =

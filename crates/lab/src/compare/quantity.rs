@@ -2,13 +2,13 @@
 
 use crate::runs::measure;
 use crate::runs::summary::{TOGETHER, Together};
-use lasthop_sim::{FlowOutcome, METRICS, Metric, Outcome};
+use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
 /// A number to compare.
 #[derive(Clone, Copy)]
 pub enum Quantity {
     /// A number of each flow.
-    OfFlow(&'static Metric),
+    OfFlow(&'static FlowMetric),
     /// A number of all flows together.
     Together(&'static Together),
 }
@@ -16,7 +16,7 @@ pub enum Quantity {
 impl Quantity {
     /// All quantities.
     pub fn all() -> impl Iterator<Item = Quantity> {
-        METRICS.iter().map(Quantity::OfFlow).chain(TOGETHER.iter().map(Quantity::Together))
+        FLOW_METRICS.iter().map(Quantity::OfFlow).chain(TOGETHER.iter().map(Quantity::Together))
     }
 
     /// The quantity of this name.

@@ -6,7 +6,7 @@ use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::measure;
 use crate::runs::number::{self, signed, with_interval};
 use crate::runs::summary::{self, TOGETHER};
-use lasthop_sim::{METRICS, Outcome};
+use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
 /// With more flows a table has only their means.
@@ -72,7 +72,7 @@ impl Comparison {
         if !self.chosen.is_empty() {
             return self.chosen.iter().flat_map(|it| each(*it).into_iter().chain([all(*it)])).collect();
         }
-        let goodput = Quantity::OfFlow(&METRICS[0]);
+        let goodput = Quantity::OfFlow(&FLOW_METRICS[0]);
         let mut subjects = each(goodput);
         if subjects.is_empty() {
             subjects.push(all(goodput));
@@ -80,7 +80,7 @@ impl Comparison {
         if several {
             subjects.extend(TOGETHER.iter().map(|together| all(Quantity::Together(together))));
         }
-        let others = METRICS.iter().skip(1).map(|metric| all(Quantity::OfFlow(metric)));
+        let others = FLOW_METRICS.iter().skip(1).map(|metric| all(Quantity::OfFlow(metric)));
         subjects.extend(others.filter(|subject| match subject.quantity.name() {
             COMPLETED => true,
             RESTRICTED if self.is_whole() => false,

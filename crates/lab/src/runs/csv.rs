@@ -2,7 +2,7 @@
 
 use csv::{Terminator, Writer, WriterBuilder};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{FlowOutcome, FlowSample, METRICS, Outcome, QueueSample, Samples};
+use lasthop_sim::{FLOW_METRICS, FlowOutcome, FlowSample, Outcome, QueueSample, Samples};
 use lasthop_wire::LossReason;
 
 /// Lines ended by a line feed; fields with a comma, quote or line break are quoted (RFC 4180).
@@ -39,7 +39,11 @@ pub fn number(value: Option<f64>) -> String {
 /// Header of [`rows`]; `before` are additional leading columns.
 pub fn header(before: &[&str]) -> String {
     line(
-        before.iter().copied().chain(["flow", "run", "seed"]).chain(METRICS.iter().map(|metric| metric.name)),
+        before
+            .iter()
+            .copied()
+            .chain(["flow", "run", "seed"])
+            .chain(FLOW_METRICS.iter().map(|metric| metric.name)),
     )
 }
 
@@ -48,7 +52,7 @@ pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let row = |flow: &FlowOutcome| {
         let head = before.iter().map(|field| (*field).to_owned());
         let place = [flow.name.clone(), run.to_string(), outcome.seed.to_string()];
-        line(head.chain(place).chain(METRICS.iter().map(|metric| number((metric.of)(flow)))))
+        line(head.chain(place).chain(FLOW_METRICS.iter().map(|metric| number((metric.of)(flow)))))
     };
     outcome.flows.iter().map(row).collect()
 }

@@ -136,7 +136,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
 pub fn rows(before: &[&str], run: usize, outcome: &Outcome) -> String {
     let mut text = String::new();
     for flow in &outcome.flows {
-        let began = flow.exchanges.iter().flatten().map(|it| it.asked_s).chain([flow.began_s]);
+        let began = flow.exchanges.iter().flatten().map(|it| it.requested_s).chain([flow.began_s]);
         for (number, ((took, complete), began)) in flow.transfers().zip(began).enumerate() {
             let own = [
                 flow.name.clone(),

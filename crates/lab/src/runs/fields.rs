@@ -5,7 +5,7 @@ use super::csv::COLUMNS;
 use super::{distribution, summary};
 use lasthop_scenario::{Described, Section};
 use lasthop_sim::trace::{EVENTS, FIELDS};
-use lasthop_sim::{LINK_METRICS, METRICS, RLC_METRICS};
+use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 
 /// Leading columns of `run --format csv`; in `compare` and `results` the varied keys precede them.
 const FIRST: &[(&str, &str)] = &[
@@ -56,7 +56,7 @@ pub fn sections() -> Vec<Section> {
         section(
             "Metrics of flows",
             "Rows of the table, columns of --format csv, fields of --format json.",
-            METRICS.iter().map(|metric| (metric.name, metric.doc)),
+            FLOW_METRICS.iter().map(|metric| (metric.name, metric.doc)),
         ),
         section(
             "Rows of completion times",
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::runs::{Repetition, csv};
     use lasthop_scenario::Scenario;
-    use lasthop_sim::Watch;
+    use lasthop_sim::Observation;
 
     #[test]
     fn every_column_and_field_is_described() {
@@ -120,7 +120,8 @@ mod tests {
         let known = |name: &str| described.iter().any(|known| known == name);
         let scenario = Scenario::load("profile=plain,rate=2Mbit/s,rtt=40ms,loss=1%,duration=2s,count=2")
             .expect("a valid scenario");
-        let run = |seed| Repetition::run(&scenario, seed, Watch { probes: true, ..Watch::default() });
+        let run =
+            |seed| Repetition::run(&scenario, seed, Observation { probes: true, ..Observation::default() });
         let (first, second) = (run(1), run(2));
         let samples = csv::samples(&scenario, &first.watched.expect("samples").samples);
         for header in [csv::header(&[]), samples.lines().next().unwrap_or_default().to_owned()] {

@@ -1,6 +1,6 @@
 //! Numbers of several flows together.
 
-use lasthop_sim::{METRICS, Metric, Outcome};
+use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 
 /// Payload delivered by all flows over the run's time, kbit/s. Goodputs of single flows cover different lifetimes:
 /// their sum may exceed the links' rates.
@@ -13,7 +13,7 @@ pub fn total_goodput_kbps(outcome: &Outcome) -> Option<f64> {
 /// parts, 1/n if one of n has everything.
 ///
 /// A flow's allocation is its bytes while others were active, relative to its fair share of that time
-/// ([`lasthop_sim::Share`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
+/// ([`lasthop_sim::ConcurrentShare`]), and is weighted by the fair share. For flows of equal lifetimes the result is the index
 /// of their goodputs. `None` if no two flows overlap or none delivers.
 pub fn fairness(outcome: &Outcome) -> Option<f64> {
     let (mut got, mut fair, mut squares) = (0.0, 0.0, 0.0);
@@ -27,14 +27,14 @@ pub fn fairness(outcome: &Outcome) -> Option<f64> {
 }
 
 /// A metric's mean over the flows that define it.
-pub fn mean_of_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
+pub fn mean_of_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
     let values: Vec<f64> = outcome.flows.iter().filter_map(metric.of).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// A metric over all flows: the total for goodput, the mean for all others.
-pub fn of_all_flows(outcome: &Outcome, metric: &Metric) -> Option<f64> {
-    match std::ptr::eq(metric, &METRICS[0]) && outcome.flows.len() > 1 {
+pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
+    match std::ptr::eq(metric, &FLOW_METRICS[0]) && outcome.flows.len() > 1 {
         true => total_goodput_kbps(outcome),
         false => mean_of_flows(outcome, metric),
     }

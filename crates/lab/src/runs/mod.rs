@@ -26,7 +26,7 @@ use crate::repeat::seed_of;
 use lasthop_charts::segments::{Segments, Taker};
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Outcome, Samples, Watch};
+use lasthop_sim::{Observation, Outcome, Samples};
 use std::any::Any;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,13 +69,13 @@ impl Watched {
 }
 
 impl Repetition {
-    /// Runs a scenario once, observed if `watch` requests anything.
-    pub fn run(scenario: &Scenario, seed: u64, watch: Watch) -> Repetition {
-        if !watch.probes && !watch.waits && watch.observers.is_empty() {
+    /// Runs a scenario once, observed if `observation` requests anything.
+    pub fn run(scenario: &Scenario, seed: u64, observation: Observation) -> Repetition {
+        if !observation.probes && !observation.link_delays && observation.observers.is_empty() {
             return Repetition { outcome: lasthop_sim::run(scenario, seed), watched: None };
         }
-        let probes = watch.probes;
-        let (outcome, samples, observers) = lasthop_sim::run_watched(scenario, seed, watch);
+        let probes = observation.probes;
+        let (outcome, samples, observers) = lasthop_sim::run_observed(scenario, seed, observation);
         let is_seen = probes || !observers.is_empty();
         Repetition { outcome, watched: is_seen.then_some(Watched { samples, observers }) }
     }
@@ -90,10 +90,10 @@ pub fn begin(
     scenario: &Arc<Scenario>,
     runs: u32,
     seed: u64,
-    watch: Watch,
+    observation: Observation,
     threads: Option<usize>,
 ) -> io::Result<InOrder<Repetition>> {
-    begin_sampled(scenario, runs, seed, watch, false, threads)
+    begin_sampled(scenario, runs, seed, observation, false, threads)
 }
 
 /// As [`begin`]; with `samples_all` every repetition is sampled.
@@ -101,16 +101,17 @@ pub fn begin_sampled(
     scenario: &Arc<Scenario>,
     runs: u32,
     seed: u64,
-    watch: Watch,
+    observation: Observation,
     samples_all: bool,
     threads: Option<usize>,
 ) -> io::Result<InOrder<Repetition>> {
-    let (scenario, watch) = (scenario.clone(), Mutex::new(Some(watch)));
+    let (scenario, observation) = (scenario.clone(), Mutex::new(Some(observation)));
     InOrder::begin(runs.max(1) as usize, threads, move |run| {
-        let watch = (run == 0).then(|| watch.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let mut watch = watch.flatten().unwrap_or_default();
-        watch.probes |= samples_all;
-        watch.waits = true;
-        Repetition::run(&scenario, seed_of(seed, run as u32), watch)
+        let observation =
+            (run == 0).then(|| observation.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let mut observation = observation.flatten().unwrap_or_default();
+        observation.probes |= samples_all;
+        observation.link_delays = true;
+        Repetition::run(&scenario, seed_of(seed, run as u32), observation)
     })
 }

@@ -71,14 +71,14 @@ mod tests {
     use super::*;
     use crate::document::{Chapter, Document};
     use lasthop_scenario::Draft;
-    use lasthop_sim::Watch;
+    use lasthop_sim::Observation;
 
     /// A long fast run fills a report only up to its limit; `to_s` is the recorded end.
     #[test]
     fn a_long_run_has_a_small_report() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=20ms,duration=8s").unwrap().check().unwrap();
-        let watch = Watch { observers: takers(&scenario, 1, 1), ..Watch::default() };
-        let (_, _, observers) = lasthop_sim::run_watched(&scenario, 1, watch);
+        let observation = Observation { observers: takers(&scenario, 1, 1), ..Observation::default() };
+        let (_, _, observers) = lasthop_sim::run_observed(&scenario, 1, observation);
         let seen = taken(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
         assert!(seen[0].to_s < 8.0, "{}", seen[0].to_s);
         let blocks = of_run(&scenario, &seen).into_iter().collect();
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn several_runs_share_the_room() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=40ms,duration=2s").unwrap().check().unwrap();
-        let watch = Watch { observers: takers(&scenario, 50, 1), ..Watch::default() };
-        let (_, _, observers) = lasthop_sim::run_watched(&scenario, 1, watch);
+        let observation = Observation { observers: takers(&scenario, 50, 1), ..Observation::default() };
+        let (_, _, observers) = lasthop_sim::run_observed(&scenario, 1, observation);
         let seen = taken(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
         assert_eq!(seen[0].data[0].len() + seen[0].acks[0].len(), MOST / 50);
     }

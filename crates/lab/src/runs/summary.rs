@@ -7,7 +7,7 @@ use crate::change::Change;
 use crate::document::{Cell, Table};
 use crate::repeat::{estimate, estimate_by};
 use crate::stats::Estimate;
-use lasthop_sim::{METRICS, Metric, Outcome};
+use lasthop_sim::{FLOW_METRICS, FlowMetric, Outcome};
 use serde_json::{Map, Value, json};
 
 /// With more flows a table shows their mean only.
@@ -25,7 +25,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         .map(|first| first.flows.iter().map(|flow| flow.name.as_str()).collect())
         .unwrap_or_default();
     let each = names.len() <= MOST_COLUMNS;
-    let of_flows = |metric: &Metric| -> Vec<Option<Estimate>> {
+    let of_flows = |metric: &FlowMetric| -> Vec<Option<Estimate>> {
         match each {
             true => (0..names.len()).map(|flow| estimate(outcomes, flow, metric)).collect(),
             false => vec![estimate_by(outcomes, |outcome| measure::mean_of_flows(outcome, metric))],
@@ -44,7 +44,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
     };
     let is_whole = completions.iter().flatten().all(Completion::is_whole);
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for metric in METRICS {
+    for metric in FLOW_METRICS {
         let mut estimates = of_flows(metric);
         match metric.name {
             COMPLETED => {
@@ -101,7 +101,7 @@ pub fn objects(outcomes: &[Outcome]) -> impl Iterator<Item = Value> {
 fn of_one(outcomes: &[Outcome], index: usize) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), json!(outcomes[0].flows[index].name));
-    for metric in METRICS {
+    for metric in FLOW_METRICS {
         let shown = estimate(outcomes, index, metric).map_or(Value::Null, |e| value(&e));
         let shown = match metric.name {
             COMPLETED => completed_value(shown, Completion::of_flow(outcomes, index)),
@@ -120,7 +120,7 @@ fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
         object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
     for name in [COMPLETED, RESTRICTED] {
-        let metric = METRICS.iter().find(|metric| metric.name == name);
+        let metric = FLOW_METRICS.iter().find(|metric| metric.name == name);
         let mean = |outcome: &Outcome| measure::mean_of_flows(outcome, metric?);
         let shown = estimate_by(outcomes, mean).map_or(Value::Null, |e| value(&e));
         let shown = match name {

@@ -4,57 +4,57 @@ use super::expression::{Expression, Named, Scope};
 use super::file::Ordered;
 use super::value::{Place, Texts};
 use lasthop_scenario::{Scenario, hint};
-use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Metric, Outcome, RLC_METRICS};
+use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, LINK_METRICS, Outcome, RLC_METRICS};
 
 /// Columns for studies, in addition to those of `lasthop run`.
-pub const COUNTS: &[Metric] = &[
-    Metric {
+pub const COUNTS: &[FlowMetric] = &[
+    FlowMetric {
         name: "segments_received",
         doc: "data segments that reached the receiver, copies included",
         of: |flow| Some(flow.destination.data_received as f64),
     },
-    Metric {
+    FlowMetric {
         name: "acks_sent",
         doc: "ACKs sent by the receiver",
         of: |flow| Some(flow.destination.acks_sent as f64),
     },
-    Metric {
+    FlowMetric {
         name: "cwnd_bytes",
         doc: "congestion window at the end, bytes",
         of: |flow| Some(flow.cwnd_bytes as f64),
     },
-    Metric {
+    FlowMetric {
         name: "cwnd_inflated_bytes",
         doc: "congestion window inflated during recovery by the bytes that have left the network, bytes",
         of: |flow| Some(flow.inflated_bytes as f64),
     },
-    Metric {
+    FlowMetric {
         name: "wireless_judged",
         doc: "wireless losses classified by loss discrimination",
         of: |flow| Some(flow.account.accuracy.wireless as f64),
     },
-    Metric {
+    FlowMetric {
         name: "wireless_right",
         doc: "wireless losses classified as wireless",
-        of: |flow| Some(flow.account.accuracy.wireless_right as f64),
+        of: |flow| Some(flow.account.accuracy.wireless_correct as f64),
     },
-    Metric {
+    FlowMetric {
         name: "congestion_judged",
         doc: "congestion losses classified by loss discrimination",
         of: |flow| Some(flow.account.accuracy.congestion as f64),
     },
-    Metric {
+    FlowMetric {
         name: "congestion_right",
         doc: "congestion losses classified as congestion",
-        of: |flow| Some(flow.account.accuracy.congestion_right as f64),
+        of: |flow| Some(flow.account.accuracy.congestion_correct as f64),
     },
 ];
 
 /// RLC column for studies, in addition to those of `lasthop run`.
 const SDUS_BEHIND_A_GAP: &str = "sdus_behind_gap";
 
-fn column(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().chain(COUNTS).find(|metric| metric.name == name)
+fn column(name: &str) -> Option<&'static FlowMetric> {
+    FLOW_METRICS.iter().chain(COUNTS).find(|metric| metric.name == name)
 }
 
 fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
@@ -193,7 +193,7 @@ fn unknown_column(
         let message = || format!("`{column}` is not a column of links");
         return (!known.contains(&column)).then(|| (message(), format!("its columns: {}", known.join(", "))));
     }
-    let known: Vec<&str> = METRICS.iter().chain(COUNTS).map(|metric| metric.name).collect();
+    let known: Vec<&str> = FLOW_METRICS.iter().chain(COUNTS).map(|metric| metric.name).collect();
     let help = match hint(name, known.iter().copied()) {
         Some(hint) => hint,
         None => format!("columns: {}; of links: {}.COLUMN", known.join(", "), links.join(".COLUMN, ")),

@@ -1,7 +1,7 @@
 //! A hash over every packet and event of a run.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
@@ -12,7 +12,7 @@ pub struct Fingerprint {
     /// The hash.
     pub value: u64,
     /// Number of hashed items.
-    pub told: u64,
+    pub count: u64,
 }
 
 impl Write for Fingerprint {
@@ -27,15 +27,15 @@ impl Write for Fingerprint {
 impl Fingerprint {
     /// The hash of no items.
     pub fn new() -> Fingerprint {
-        Fingerprint { value: 0xcbf2_9ce4_8422_2325, told: 0 }
+        Fingerprint { value: 0xcbf2_9ce4_8422_2325, count: 0 }
     }
 
-    fn tell(&mut self, told: fmt::Arguments<'_>) {
-        self.told += 1;
-        let _ = self.write_fmt(told);
+    fn add(&mut self, item: fmt::Arguments<'_>) {
+        self.count += 1;
+        let _ = self.write_fmt(item);
     }
 
-    fn tell_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
+    fn add_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let (fate, until) = match fate {
             Fate::Arrives(at) => ("arrives", at),
             Fate::Lost(reason) => (reason.name(), now),
@@ -43,27 +43,27 @@ impl Fingerprint {
         };
         let (flow, forward, bytes) = (packet.flow.0, packet.forward, packet.wire_bytes);
         let (ecn, priority) = (packet.ecn, packet.priority);
-        self.tell(format_args!(
+        self.add(format_args!(
             "{now:?} {} {fate} {until:?} {flow} {forward} {bytes} {ecn:?} {priority:?}",
             pipe.0
         ));
         if let Some(segment) = packet.segment() {
-            self.tell(format_args!("{segment:?}"));
+            self.add(format_args!("{segment:?}"));
         }
     }
 }
 
 impl Observer for Fingerprint {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
-        self.tell_packet(now, pipe, packet, fate);
+        self.add_packet(now, pipe, packet, fate);
     }
 
     fn on_fate(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
-        self.tell_packet(now, pipe, packet, fate);
+        self.add_packet(now, pipe, packet, fate);
     }
 
-    fn on_event(&mut self, now: Time, flow: FlowId, side: Side, event: &Event) {
-        self.tell(format_args!("{now:?} {} {side:?} {event:?}", flow.0));
+    fn on_event(&mut self, now: Time, flow: FlowId, side: FlowSide, event: &Event) {
+        self.add(format_args!("{now:?} {} {side:?} {event:?}", flow.0));
     }
 }
 

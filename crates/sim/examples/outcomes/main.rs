@@ -13,15 +13,16 @@ mod fingerprint;
 mod set;
 
 use fingerprint::Fingerprint;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Observation, run_observed};
 
 fn main() {
     set::each(6, 10, |named, scenario| {
         let Some(scenario) = scenario else { return println!("{named} is rejected") };
-        let watch = Watch { observers: vec![Box::new(Fingerprint::new())], ..Watch::default() };
-        let (outcome, _, observers) = run_watched(&scenario, 3, watch);
+        let observation =
+            Observation { observers: vec![Box::new(Fingerprint::new())], ..Observation::default() };
+        let (outcome, _, observers) = run_observed(&scenario, 3, observation);
         let delivered: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
-        let Fingerprint { value, told } = fingerprint::of(observers);
-        println!("{named}: {value:016x} of {told}, {delivered} bytes");
+        let Fingerprint { value, count } = fingerprint::of(observers);
+        println!("{named}: {value:016x} of {count}, {delivered} bytes");
     });
 }

@@ -3,23 +3,23 @@
 //! Snapshots list each run's events. `LASTHOP_DRAW=1 cargo test -p lasthop-sim --test drop_patterns` redraws the
 //! pictures of docs/drop-patterns.md.
 
-mod course;
+mod events;
 mod picture;
 mod text;
 
-use course::{Case, Course, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, TAHOE};
+use events::{Case, EventList, NEW_RENO, PATTERNS, RENO, SACK, SENDERS, Sender, TAHOE};
 use lasthop_wire::LossReason;
 use std::path::Path;
 
 /// Round trip without queueing: 1000 bytes at 8 Mbit/s and 800 kbit/s, an ACK of 40 bytes, twice 100.1 ms.
 const ROUND_TRIP: f64 = 0.001 + 0.010 + 0.000_04 + 0.000_4 + 2.0 * 0.100_1;
 
-fn run(sender: Sender, drops: usize) -> Course {
+fn run(sender: Sender, drops: usize) -> EventList {
     Case { sender, dropped: PATTERNS[drops - 1] }.run()
 }
 
-fn gaps(course: &Course) -> Vec<f64> {
-    course.resent().windows(2).map(|two| two[1].1 - two[0].1).collect()
+fn gaps(events: &EventList) -> Vec<f64> {
+    events.retransmissions().windows(2).map(|two| two[1].1 - two[0].1).collect()
 }
 
 #[test]
@@ -36,9 +36,9 @@ fn what_is_lost_is_the_script_and_nothing_else() {
 #[test]
 fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
     for sender in SENDERS {
-        let course = run(sender, 1);
+        let events = run(sender, 1);
         assert_eq!(
-            (course.timeouts(), course.recoveries(), course.resent().len()),
+            (events.timeouts(), events.recoveries(), events.retransmissions().len()),
             (0, 1, 1),
             "{}",
             sender.name
@@ -56,21 +56,21 @@ fn one_drop_is_repaired_by_one_fast_retransmit_whoever_sends() {
 #[test]
 fn tahoe_starts_slowly_and_sends_again_what_had_arrived() {
     for drops in 2..=6 {
-        let course = run(TAHOE, drops);
-        assert_eq!((course.timeouts(), course.recoveries()), (0, 1));
-        assert_eq!(course.window_at_repair(), 1.0);
-        assert!(course.resent().len() >= drops);
+        let events = run(TAHOE, drops);
+        assert_eq!((events.timeouts(), events.recoveries()), (0, 1));
+        assert_eq!(events.window_at_repair(), 1.0);
+        assert!(events.retransmissions().len() >= drops);
     }
     // With two drops the second is the window's last segment; with more, Tahoe also retransmits delivered segments.
     for drops in 3..=6 {
-        assert!(run(TAHOE, drops).resent().len() > drops, "no segment was retransmitted needlessly");
+        assert!(run(TAHOE, drops).retransmissions().len() > drops, "no segment was retransmitted needlessly");
     }
 }
 
 #[test]
 fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
-    let course = run(RENO, 2);
-    assert_eq!((course.timeouts(), course.recoveries()), (0, 2));
+    let events = run(RENO, 2);
+    assert_eq!((events.timeouts(), events.recoveries()), (0, 2));
     for drops in 3..=6 {
         assert_eq!(run(RENO, drops).timeouts(), 1, "{drops} drops");
     }
@@ -82,9 +82,9 @@ fn reno_halves_twice_for_two_drops_and_waits_for_the_timer_from_three_on() {
 #[test]
 fn new_reno_repairs_one_segment_per_round_trip_without_the_timer() {
     for drops in 2..=5 {
-        let course = run(NEW_RENO, drops);
-        assert_eq!((course.timeouts(), course.recoveries(), course.resent().len()), (0, 1, drops));
-        for gap in gaps(&course) {
+        let events = run(NEW_RENO, drops);
+        assert_eq!((events.timeouts(), events.recoveries(), events.retransmissions().len()), (0, 1, drops));
+        for gap in gaps(&events) {
             assert!((ROUND_TRIP - 1e-6..ROUND_TRIP + 0.01).contains(&gap), "{drops} drops: {gap} s");
         }
     }
@@ -95,19 +95,19 @@ fn new_reno_repairs_one_segment_per_round_trip_without_the_timer() {
 #[test]
 fn sack_repairs_several_segments_per_round_trip_without_the_timer() {
     for drops in 2..=6 {
-        let course = run(SACK, drops);
-        assert_eq!((course.timeouts(), course.recoveries(), course.resent().len()), (0, 1, drops));
-        let resent: Vec<u64> = course.resent().iter().map(|(number, _)| *number).collect();
-        assert_eq!(resent, PATTERNS[drops - 1], "only lost segments are retransmitted");
+        let events = run(SACK, drops);
+        assert_eq!((events.timeouts(), events.recoveries(), events.retransmissions().len()), (0, 1, drops));
+        let retransmitted: Vec<u64> = events.retransmissions().iter().map(|(number, _)| *number).collect();
+        assert_eq!(retransmitted, PATTERNS[drops - 1], "only lost segments are retransmitted");
     }
     for drops in 3..=6 {
-        let course = run(SACK, drops);
-        assert!(gaps(&course).iter().any(|gap| *gap < ROUND_TRIP / 2.0), "never two in one round trip");
+        let events = run(SACK, drops);
+        assert!(gaps(&events).iter().any(|gap| *gap < ROUND_TRIP / 2.0), "never two in one round trip");
         assert!(
-            gaps(&course).iter().sum::<f64>() < (drops - 1) as f64 * ROUND_TRIP,
+            gaps(&events).iter().sum::<f64>() < (drops - 1) as f64 * ROUND_TRIP,
             "no sooner than NewReno"
         );
-        assert!(course.acked_at(28) < run(NEW_RENO, drops).acked_at(28));
+        assert!(events.acked_at(28) < run(NEW_RENO, drops).acked_at(28));
     }
 }
 
@@ -134,9 +134,9 @@ fn no_burst_needs_the_limit_that_the_paper_s_senders_have() {
 fn each_run_line_by_line() {
     for sender in SENDERS {
         for (index, dropped) in PATTERNS.iter().enumerate() {
-            let course = Case { sender, dropped }.run();
+            let events = Case { sender, dropped }.run();
             let name = format!("{}_{}", sender.name.to_lowercase(), index + 1);
-            insta::assert_snapshot!(name, text::lines(&course, dropped[0], 40));
+            insta::assert_snapshot!(name, text::lines(&events, dropped[0], 40));
         }
     }
 }
@@ -149,8 +149,8 @@ fn the_pictures_show_these_runs() {
     for (index, (dropped, count)) in PATTERNS.iter().zip(counts).enumerate() {
         let numbers: Vec<String> = dropped.iter().map(u64::to_string).collect();
         let title = format!("{count} lost: {}", numbers.join(", "));
-        let courses = SENDERS.map(|sender| (sender.name, Case { sender, dropped }.run()));
-        let drawn = picture::draw(&title, &courses);
+        let runs = SENDERS.map(|sender| (sender.name, Case { sender, dropped }.run()));
+        let drawn = picture::draw(&title, &runs);
         let file = folder.join(format!("drop-patterns-{}.svg", index + 1));
         if std::env::var_os("LASTHOP_DRAW").is_some() {
             std::fs::write(&file, &drawn).expect("the folder exists");

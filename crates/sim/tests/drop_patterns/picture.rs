@@ -1,6 +1,6 @@
 //! Pictures of runs, one panel for each sender: segment number modulo 90 over time, as in the paper.
 
-use super::course::{Course, What};
+use super::events::{EventList, RunEvent};
 use lasthop_tcp::Event;
 use std::fmt::Write;
 
@@ -15,8 +15,8 @@ const FROM: f64 = 1.0;
 const TO: f64 = 6.0;
 
 /// Draws the runs below each other.
-pub fn draw(title: &str, courses: &[(&str, Course)]) -> String {
-    let height = TOP + courses.len() as f64 * (PANEL + GAP) + 12.0;
+pub fn draw(title: &str, runs: &[(&str, EventList)]) -> String {
+    let height = TOP + runs.len() as f64 * (PANEL + GAP) + 12.0;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
          viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -24,8 +24,8 @@ pub fn draw(title: &str, courses: &[(&str, Course)]) -> String {
          <text x=\"{LEFT}\" y=\"22\" font-size=\"16\" font-weight=\"bold\" fill=\"#222\">{title}</text>\n"
     );
     legend(&mut svg);
-    for (index, (name, course)) in courses.iter().enumerate() {
-        panel(&mut svg, TOP + index as f64 * (PANEL + GAP), name, course);
+    for (index, (name, run)) in runs.iter().enumerate() {
+        panel(&mut svg, TOP + index as f64 * (PANEL + GAP), name, run);
     }
     svg.push_str("</svg>\n");
     svg
@@ -42,8 +42,8 @@ fn y(top: f64, number: u64) -> f64 {
 fn legend(svg: &mut String) {
     let line = 43.0;
     let mut at = LEFT + 6.0;
-    let mut entry = |ack_splitting: &str, style: &str, text: &str, width: f64| {
-        put(svg, &format!("<path d=\"M{at:.1} {line}{ack_splitting}\" {style}/>"));
+    let mut entry = |path: &str, style: &str, text: &str, width: f64| {
+        put(svg, &format!("<path d=\"M{at:.1} {line}{path}\" {style}/>"));
         put(svg, &format!("<text x=\"{:.1}\" y=\"{}\" fill=\"#444\">{text}</text>", at + 9.0, line + 4.0));
         at += width;
     };
@@ -67,8 +67,8 @@ const LOST: &str = "stroke=\"#b00020\" stroke-width=\"2\" fill=\"none\"";
 struct Marks(String);
 
 impl Marks {
-    fn add(&mut self, x: f64, y: f64, ack_splitting: &str) {
-        write!(self.0, "M{x:.1} {y:.1}{ack_splitting}").expect("writing to a string succeeds");
+    fn add(&mut self, x: f64, y: f64, path: &str) {
+        write!(self.0, "M{x:.1} {y:.1}{path}").expect("writing to a string succeeds");
     }
 
     fn put(&self, svg: &mut String, style: &str) {
@@ -78,19 +78,19 @@ impl Marks {
     }
 }
 
-fn panel(svg: &mut String, top: f64, name: &str, course: &Course) {
-    axes(svg, top, name, course);
+fn panel(svg: &mut String, top: f64, name: &str, run: &EventList) {
+    axes(svg, top, name, run);
     let [mut waits, mut passed, mut repeated, mut lost, mut acks, mut timeouts] =
         [(); 6].map(|()| Marks::default());
     let mut again = Vec::new();
-    for (time, what, _) in &course.events {
+    for (time, what, _) in &run.events {
         let at = time.as_secs();
         if !(FROM..TO).contains(&at) {
             continue;
         }
         match *what {
-            What::Sent { number, again: true } => again.push(number),
-            What::Passed { number, left } if left < TO => {
+            RunEvent::Sent { number, retransmission: true } => again.push(number),
+            RunEvent::Forwarded { number, left } if left < TO => {
                 let place = again.iter().position(|sent| *sent == number);
                 let marks = if place.is_some() { &mut repeated } else { &mut passed };
                 marks.add(x(left) - 1.8, y(top, number) - 1.8, "h3.6v3.6h-3.6z");
@@ -101,9 +101,9 @@ fn panel(svg: &mut String, top: f64, name: &str, course: &Course) {
                     waits.add(x(at), y(top, number), &format!("H{:.1}", x(left)));
                 }
             }
-            What::Dropped { number, .. } => lost.add(x(at) - 4.0, y(top, number) - 4.0, "l8 8m0 -8l-8 8"),
-            What::Acked { number: Some(number) } => acks.add(x(at), y(top, number), "h0"),
-            What::Told(Event::TimedOut { .. }) => timeouts.add(x(at), top, &format!("v{PANEL}")),
+            RunEvent::Dropped { number, .. } => lost.add(x(at) - 4.0, y(top, number) - 4.0, "l8 8m0 -8l-8 8"),
+            RunEvent::Acked { number: Some(number) } => acks.add(x(at), y(top, number), "h0"),
+            RunEvent::Reported(Event::TimedOut { .. }) => timeouts.add(x(at), top, &format!("v{PANEL}")),
             _ => {}
         }
     }
@@ -115,7 +115,7 @@ fn panel(svg: &mut String, top: f64, name: &str, course: &Course) {
     timeouts.put(svg, &format!("stroke=\"{TIMEOUT}\" stroke-width=\"1.5\""));
 }
 
-fn axes(svg: &mut String, top: f64, name: &str, course: &Course) {
+fn axes(svg: &mut String, top: f64, name: &str, run: &EventList) {
     put(
         svg,
         &format!(
@@ -151,9 +151,9 @@ fn axes(svg: &mut String, top: f64, name: &str, course: &Course) {
     };
     let summary = format!(
         "{}, {}, {} acknowledged by {TO} s",
-        plural(course.resent().len(), "retransmission", "retransmissions"),
-        plural(course.timeouts(), "timeout", "timeouts"),
-        plural(course.highest_acked() as usize + 1, "segment", "segments"),
+        plural(run.retransmissions().len(), "retransmission", "retransmissions"),
+        plural(run.timeouts(), "timeout", "timeouts"),
+        plural(run.highest_acked() as usize + 1, "segment", "segments"),
     );
     put(
         svg,

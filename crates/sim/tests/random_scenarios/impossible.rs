@@ -2,7 +2,7 @@
 
 use lasthop_base::Duration;
 use lasthop_scenario::{Scenario, Traffic, Transfer};
-use lasthop_sim::{FlowOutcome, LINK_METRICS, METRICS, Outcome};
+use lasthop_sim::{FLOW_METRICS, FlowOutcome, LINK_METRICS, Outcome};
 
 /// Longest possible wait in a drawn scenario, s: a queue of a billion bytes at 1 kbit/s.
 const LONGEST_WAIT: f64 = 8e6;
@@ -12,7 +12,7 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
     let mut found = Vec::new();
     for (index, flow) in outcome.flows.iter().enumerate() {
         let mut complain = |what: String| found.push(format!("flow {}: {what}", flow.name));
-        for metric in METRICS {
+        for metric in FLOW_METRICS {
             let value = (metric.of)(flow);
             if let Some(value) = value.filter(|value| !value.is_finite() || *value < 0.0) {
                 complain(format!("{} = {value}", metric.name));
@@ -41,15 +41,15 @@ pub fn impossible(scenario: &Scenario, outcome: &Outcome) -> Vec<String> {
             if traffic.carried_bytes as f64 > most {
                 complain(format!("carried {} of {} bytes", traffic.carried_bytes, traffic.capacity_bytes));
             }
-            if let Some(wait) = traffic.wait {
+            if let Some(delay) = traffic.delay {
                 // Quantiles are exact to 1.6 %.
-                let [p50, p95, p99] = wait.quantiles_s;
+                let [p50, p95, p99] = delay.quantiles_s;
                 if p50 > p95 || p95 > p99 {
                     complain(format!("waits of {p50}, {p95}, {p99} s"));
                 }
                 // Waits are recorded when a packet joins, also if it arrives after the run's end.
-                if wait.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
-                    complain(format!("waits of {} s", wait.mean_s.max(p99)));
+                if delay.mean_s > LONGEST_WAIT || p99 > LONGEST_WAIT {
+                    complain(format!("waits of {} s", delay.mean_s.max(p99)));
                 }
             }
         }

@@ -9,7 +9,7 @@ mod impossible;
 use draw::Drawing;
 use impossible::impossible;
 use lasthop_scenario::{Catalogue, Scenario};
-use lasthop_sim::{Outcome, Running, Watch};
+use lasthop_sim::{Observation, Outcome, SteppedRun};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,17 +18,21 @@ const MOST_EVENTS: usize = 200_000;
 const AT_ONE_INSTANT: usize = 2_000_000;
 
 fn seeds() -> Range<u64> {
-    let Ok(asked) = std::env::var("LASTHOP_SCENARIOS") else { return 0..1100 };
+    let Ok(requested) = std::env::var("LASTHOP_SCENARIOS") else { return 0..1100 };
     let number = |text: &str| text.parse().expect("a seed, or FIRST..END");
-    match asked.split_once("..") {
+    match requested.split_once("..") {
         Some((first, end)) => number(first)..number(end),
-        None => number(&asked)..number(&asked) + 1,
+        None => number(&requested)..number(&requested) + 1,
     }
 }
 
 /// The outcome after at most [`MOST_EVENTS`], and whether the run has ended; an error if time does not advance.
-fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Outcome, bool), String> {
-    let mut running = Running::new(scenario, scenario.seed, watch);
+fn run_limited(
+    scenario: &Scenario,
+    observation: Observation,
+    in_pieces_of: usize,
+) -> Result<(Outcome, bool), String> {
+    let mut running = SteppedRun::new(scenario, scenario.seed, observation);
     let (mut done, mut still, mut ended) = (0, 0, false);
     while !ended && (done < MOST_EVENTS || still > 0) {
         let before = running.now();
@@ -47,7 +51,7 @@ fn carried(scenario: &Scenario, watch: Watch, in_pieces_of: usize) -> Result<(Ou
 }
 
 /// Runs one scenario: its faults, or `None` if it is invalid.
-fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
+fn faults_of(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
     let scenario = match catalogue.parse(text, "random").and_then(|draft| draft.check()) {
         Ok(scenario) => scenario,
         Err(problem) => {
@@ -55,16 +59,16 @@ fn tried(catalogue: &Catalogue, text: &str) -> Option<Vec<String>> {
             return None;
         }
     };
-    let waits = Watch { waits: true, ..Watch::default() };
-    let (mut outcome, ended) = match carried(&scenario, waits, 20_000) {
-        Ok(carried) => carried,
+    let waits = Observation { link_delays: true, ..Observation::default() };
+    let (mut outcome, ended) = match run_limited(&scenario, waits, 20_000) {
+        Ok(result) => result,
         Err(hang) => return Some(vec![hang]),
     };
     let mut found = impossible(&scenario, &outcome);
-    let probes = Watch { probes: true, ..Watch::default() };
-    if let (true, Ok((probed, true))) = (ended, carried(&scenario, probes, 977)) {
+    let probes = Observation { probes: true, ..Observation::default() };
+    if let (true, Ok((probed, true))) = (ended, run_limited(&scenario, probes, 977)) {
         for link in &mut outcome.links {
-            link.traffic.iter_mut().for_each(|way| way.wait = None);
+            link.traffic.iter_mut().for_each(|way| way.delay = None);
         }
         if probed != outcome {
             found.push("probes change the outcome".to_owned());
@@ -85,7 +89,7 @@ fn none_hangs_or_reports_an_impossible_number() {
             println!("{text}");
         }
         let panicked = |_| Some(vec!["panics".to_owned()]);
-        let found = catch_unwind(AssertUnwindSafe(|| tried(&catalogue, &text))).unwrap_or_else(panicked);
+        let found = catch_unwind(AssertUnwindSafe(|| faults_of(&catalogue, &text))).unwrap_or_else(panicked);
         if let Some(found) = found {
             valid += 1;
             wrong.extend(found.into_iter().map(|what| format!("LASTHOP_SCENARIOS={seed}: {what}")));

@@ -1,6 +1,6 @@
 //! Congestion coherence (Liu and Jain, HICSS 2003): accuracy for wireless and congestion losses.
 
-use super::{JUDGE, Setting, Told, flow, path, watched};
+use super::{EventLog, JUDGE, Setting, flow, observed, path};
 use lasthop_engine::Fate;
 use lasthop_wire::LossReason;
 
@@ -30,11 +30,11 @@ impl Matrix {
 
 /// Accuracy of the receiver's rule: a hole whose first duplicate ACK leaves at once is congestion. Losses less than ten
 /// packets apart form one hole, which is congestion if any of them is.
-fn at_the_receiver(told: &Told) -> Matrix {
+fn at_the_receiver(recorded: &EventLog) -> Matrix {
     let ahead = |one: u32, other: u32| one.wrapping_sub(other).cast_signed();
     let mut holes: Vec<(u32, u32, bool)> = Vec::new();
     let mut losses: Vec<(u32, bool)> = Vec::new();
-    for (_, _, packet, fate) in &told.packets {
+    for (_, _, packet, fate) in &recorded.packets {
         if let (Fate::Lost(reason), Some(segment)) = (fate, packet.segment())
             && packet.forward
             && !packet.again
@@ -56,8 +56,8 @@ fn at_the_receiver(told: &Told) -> Matrix {
         }
     }
     let arrivals: Vec<(u32, _)> =
-        told.on(1, true).filter_map(|(_, packet, at)| Some((packet.segment()?.seq.0, at?))).collect();
-    let acks: Vec<_> = told.on(1, false).map(|(at, ..)| at).collect();
+        recorded.on(1, true).filter_map(|(_, packet, at)| Some((packet.segment()?.seq.0, at?))).collect();
+    let acks: Vec<_> = recorded.on(1, false).map(|(at, ..)| at).collect();
     let mut matrix = Matrix::default();
     for (lost, _, is_air) in holes {
         // First packet after the hole, and whether the receiver answered at once.
@@ -77,9 +77,9 @@ fn at_the_sender(settings: &[&[Setting<'_>]], up: bool) -> Matrix {
     let mut matrix = Matrix::default();
     for seed in 1..=5 {
         let counts = flow(&scenario, seed).account.accuracy;
-        matrix.air = [matrix.air[0] + counts.wireless_right, matrix.air[1] + counts.wireless];
+        matrix.air = [matrix.air[0] + counts.wireless_correct, matrix.air[1] + counts.wireless];
         matrix.congestion =
-            [matrix.congestion[0] + counts.congestion_right, matrix.congestion[1] + counts.congestion];
+            [matrix.congestion[0] + counts.congestion_correct, matrix.congestion[1] + counts.congestion];
     }
     matrix
 }
@@ -94,7 +94,7 @@ fn at_the_receiver_with_a_queue_that_marks_and_one_that_does_not() {
         let scenario = path(false, &[bottleneck, LOSSY_DOWN, receiver]);
         let mut sum = Matrix::default();
         for seed in 1..=5 {
-            let one = at_the_receiver(&watched(&scenario, seed).2);
+            let one = at_the_receiver(&observed(&scenario, seed).2);
             for (sum, one) in [(&mut sum.air, one.air), (&mut sum.congestion, one.congestion)] {
                 *sum = [sum[0] + one[0], sum[1] + one[1]];
             }

@@ -1,7 +1,7 @@
 //! Rate estimates of Jersey, New Jersey, Westwood and Westwood+, fed with the ACKs of connections under another
 //! congestion control.
 
-use super::watching::{Log, seen};
+use super::passive_control::{Log, run_with_estimates};
 use super::{AIR, Setting};
 
 const FOUR: &[&str] = &["jersey", "new_jersey", "westwood", "westwood_plus"];
@@ -29,7 +29,7 @@ fn errors(log: &Log, which: usize, [from, to]: [f64; 2], rate: f64) -> (f64, f64
 #[test]
 fn jersey_knows_the_rate_after_five_round_trips_and_follows_a_step_in_three() {
     let step: &[Setting<'_>] = &[("link.air.down.plan", "2 Mbit/s for 10 s, 1 Mbit/s for 30 s")];
-    let (_, log, _) = seen("reno", FOUR, "", &[FILLED, step], 1);
+    let (_, log, _) = run_with_estimates("reno", FOUR, "", &[FILLED, step], 1);
     let first = log.rates[0].0.as_secs();
     for (which, name) in FOUR[..2].iter().enumerate() {
         let (mean, most) = errors(&log, which, [first + 5.0 * 0.2, 10.0], FULL);
@@ -72,7 +72,7 @@ fn the_receivers_clock_does_not_mind_a_slow_way_back() {
             ("flow.bulk.receiver.ack_policy", "delayed"),
             ("duration", "30 s"),
         ];
-        let (_, log, _) = seen("reno", FOUR, cross, &[slow], 1);
+        let (_, log, _) = run_with_estimates("reno", FOUR, cross, &[slow], 1);
         let read: Vec<_> = (0..4).map(|which| errors(&log, which, [10.0, 30.0], FULL)).collect();
         println!("{window}: {FOUR:?}, mean and largest error: {read:.3?}");
         assert!(read[1].1 < 0.05, "New Jersey: {:?}", read[1]);
@@ -94,8 +94,10 @@ fn westwood_plus_does_not_mind_lost_acks() {
         sum / time
     };
     let acks: &[Setting<'_>] = &[("link.air.up.channel", "{ kind = \"iid\", loss = 0.3 }")];
-    let (plain, lossy) =
-        (seen("reno", FOUR, "", &[FILLED], 1).1, seen("reno", FOUR, "", &[FILLED, acks], 1).1);
+    let (plain, lossy) = (
+        run_with_estimates("reno", FOUR, "", &[FILLED], 1).1,
+        run_with_estimates("reno", FOUR, "", &[FILLED, acks], 1).1,
+    );
     let [before, after] = [&plain, &lossy].map(|log| mean(log, 3, 10.0));
     let (_, most) = errors(&lossy, 3, [10.0, 30.0], FULL);
     println!(
@@ -115,7 +117,7 @@ fn westwood_plus_does_not_mind_lost_acks() {
     ];
     for (name, case) in [("no ACK lost", &[][..]), ("30 % lost", acks)] {
         let shares = (1..=5).map(|seed| {
-            let (outcome, log, _) = seen("westwood_plus", FOUR, "", &[air, case], seed);
+            let (outcome, log, _) = run_with_estimates("westwood_plus", FOUR, "", &[air, case], seed);
             [2, 3].map(|which| mean(&log, which, 0.0)).map(|read| read * 8e-3 / outcome.goodput_kbps())
         });
         let shares: Vec<_> = shares.collect();

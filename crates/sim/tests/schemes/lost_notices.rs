@@ -26,7 +26,7 @@ fn timeouts(loses: f64) -> [u64; 2] {
         let mut engine = with_box(&scenario, seed, "ebsn", Time::NEVER, loses);
         engine.run_until(Time::ZERO + scenario.duration);
         sum[0] += engine.endpoints(FlowId(0)).expect("TCP").0.counters().timeouts;
-        sum[1] += engine.node_account(NodeId(1)).expect("a box").made;
+        sum[1] += engine.node_account(NodeId(1)).expect("a box").created;
     }
     sum
 }
@@ -35,9 +35,11 @@ fn timeouts(loses: f64) -> [u64; 2] {
 #[test]
 fn half_of_the_notices_are_enough_for_ebsn() {
     let plain: u64 = (1..=5).map(|seed| flow(&path(false, &[BAD]), seed).source.timeouts).sum();
-    let [[all, told], [half, fewer], [few, least]] = [0.0, 0.5, 0.99].map(timeouts);
-    println!("timeouts: {plain} without, {all} with {told} notices, {half} with {fewer}, {few} with {least}");
-    assert!(fewer * 10 > told * 4 && fewer * 10 < told * 6, "{told} {fewer}");
+    let [[all, notices], [half, fewer], [few, least]] = [0.0, 0.5, 0.99].map(timeouts);
+    println!(
+        "timeouts: {plain} without, {all} with {notices} notices, {half} with {fewer}, {few} with {least}"
+    );
+    assert!(fewer * 10 > notices * 4 && fewer * 10 < notices * 6, "{notices} {fewer}");
     assert!(plain > 50 && all * 5 < plain, "{plain} {all}");
     assert!(half * 5 < plain, "{plain} {half}");
 }
@@ -47,9 +49,10 @@ fn half_of_the_notices_are_enough_for_ebsn() {
 fn notices_of_a_bad_state_cost_the_air_nothing() {
     let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
     for seed in 1..=5 {
-        let (plain, told) = (flow(&path(false, &[BAD]), seed), flow(&path(false, &[BAD, ebsn]), seed));
-        assert!(told.source.retransmitted < plain.source.retransmitted, "seed {seed}");
-        assert!(told.delivered_bytes >= plain.delivered_bytes, "seed {seed}");
+        let (plain, with_notices) =
+            (flow(&path(false, &[BAD]), seed), flow(&path(false, &[BAD, ebsn]), seed));
+        assert!(with_notices.source.retransmitted < plain.source.retransmitted, "seed {seed}");
+        assert!(with_notices.delivered_bytes >= plain.delivered_bytes, "seed {seed}");
     }
 }
 
@@ -61,7 +64,7 @@ const LOSSY: &[Setting<'_>] = &[
 ];
 
 /// Wireless losses classified as wireless, all classified wireless losses, and notices.
-fn judged(loses: f64) -> [u64; 3] {
+fn classified(loses: f64) -> [u64; 3] {
     // The queue never overflows: notices are not lost there.
     let scenario = path(false, &[LOSSY, &[("link.air.down.queue", "unlimited")]]);
     let mut sum = [0; 3];
@@ -69,9 +72,9 @@ fn judged(loses: f64) -> [u64; 3] {
         let mut engine = with_box(&scenario, seed, "lhack", Time::NEVER, loses);
         engine.run_until(Time::ZERO + scenario.duration);
         let accuracy = engine.account(FlowId(0)).accuracy;
-        sum[0] += accuracy.wireless_right;
+        sum[0] += accuracy.wireless_correct;
         sum[1] += accuracy.wireless;
-        sum[2] += engine.node_account(NodeId(1)).expect("a box").made;
+        sum[2] += engine.node_account(NodeId(1)).expect("a box").created;
     }
     sum
 }
@@ -82,7 +85,7 @@ fn judged(loses: f64) -> [u64; 3] {
 #[test]
 fn a_lost_notice_of_lhack_is_one_reduction() {
     let share = |loses| {
-        let [right, all, notices] = judged(loses);
+        let [right, all, notices] = classified(loses);
         println!("LHACK, {loses} of its notices lost: {right} of {all} losses known, {notices} notices");
         assert!(all > 300, "{all}");
         (1.0 - right as f64 / all as f64, all as f64)
@@ -106,5 +109,5 @@ fn lhack_doubles_what_comes_back_and_leaves_the_wired_networks_losses() {
     assert_eq!((with.source.judged_congestion, with.source.judged_wireless), (1, 0));
     assert_eq!((with.source.recoveries, with.source.data_sent), (1, plain.source.data_sent));
     // All but wired losses and packets in flight at the end.
-    assert!(with.account.born[1] + 50 > with.source.data_sent, "{:?}", with.account.born);
+    assert!(with.account.created[1] + 50 > with.source.data_sent, "{:?}", with.account.created);
 }

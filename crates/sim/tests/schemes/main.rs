@@ -3,25 +3,25 @@
 //! crates.
 
 mod coherence;
+mod current_senders;
 mod estimates;
 mod fairness;
-mod judges;
+mod jtcp;
+mod loss_discrimination;
 mod lost_notices;
 mod mobile_sender;
 mod notices;
 mod outages;
+mod passive_control;
 mod repairs;
 mod senders;
 mod station;
-mod todays;
-mod verdicts;
-mod watching;
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Catalogue, Scenario};
 use lasthop_sim::assemble::pipe_of;
-use lasthop_sim::{FlowOutcome, Samples, Watch, run, run_watched};
+use lasthop_sim::{FlowOutcome, Observation, Samples, run, run_observed};
 use lasthop_tcp::event::{Cause, Reason};
 use lasthop_tcp::{Event, Range};
 use lasthop_wire::{FlowId, Packet};
@@ -93,32 +93,32 @@ fn at(millis: u64) -> Time {
 }
 
 #[derive(Default)]
-struct Told {
+struct EventLog {
     packets: Vec<(Time, PipeId, Packet, Fate)>,
-    nodes: Vec<(Time, Packet, Deed)>,
+    nodes: Vec<(Time, Packet, MiddleboxAction)>,
     events: Vec<(Time, Event)>,
-    judged: Vec<(Range, Cause)>,
+    classified: Vec<(Range, Cause)>,
 }
 
-impl Observer for Told {
+impl Observer for EventLog {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         self.packets.push((now, pipe, *packet, fate));
     }
 
-    fn on_node(&mut self, now: Time, _: NodeId, packet: &Packet, deed: Deed) {
-        self.nodes.push((now, *packet, deed));
+    fn on_middlebox(&mut self, now: Time, _: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.nodes.push((now, *packet, action));
     }
 
-    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
+    fn on_event(&mut self, now: Time, _: FlowId, side: FlowSide, event: &Event) {
         match (side, event) {
-            (Side::Source, _) => self.events.push((now, *event)),
-            (Side::Destination, Event::Judged { range, cause }) => self.judged.push((*range, *cause)),
+            (FlowSide::Source, _) => self.events.push((now, *event)),
+            (FlowSide::Destination, Event::Judged { range, cause }) => self.classified.push((*range, *cause)),
             _ => {}
         }
     }
 }
 
-impl Told {
+impl EventLog {
     /// Packets entering a link: time, packet, and time of arrival, if any.
     fn on(&self, link: usize, down: bool) -> impl Iterator<Item = (Time, &Packet, Option<Time>)> {
         let there = self.packets.iter().filter(move |(_, pipe, ..)| *pipe == pipe_of(link, down));
@@ -136,11 +136,15 @@ impl Told {
     }
 }
 
-fn watched(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, Told) {
-    let watch = Watch { observers: vec![Box::new(Told::default())], probes: true, ..Watch::default() };
-    let (mut outcome, samples, mut observers) = run_watched(scenario, seed, watch);
-    let told: Box<dyn Any> = observers.pop().expect("the observer");
-    (outcome.flows.remove(0), samples, *told.downcast::<Told>().expect("the same"))
+fn observed(scenario: &Scenario, seed: u64) -> (FlowOutcome, Samples, EventLog) {
+    let observation = Observation {
+        observers: vec![Box::new(EventLog::default())],
+        probes: true,
+        ..Observation::default()
+    };
+    let (mut outcome, samples, mut observers) = run_observed(scenario, seed, observation);
+    let recorded: Box<dyn Any> = observers.pop().expect("the observer");
+    (outcome.flows.remove(0), samples, *recorded.downcast::<EventLog>().expect("the same"))
 }
 
 fn windows(samples: &Samples) -> Vec<(Time, f64)> {

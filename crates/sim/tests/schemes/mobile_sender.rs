@@ -1,6 +1,6 @@
 //! ELN for a mobile sender (Balakrishnan and Katz, GLOBECOM 1998), and lost ACKs with either polarity of the mark.
 
-use super::{BOX, JUDGE, Setting, Told, UNFILLED, flow, path, watched, window_at, windows};
+use super::{BOX, EventLog, JUDGE, Setting, UNFILLED, flow, observed, path, window_at, windows};
 use lasthop_base::Time;
 use lasthop_tcp::Counters;
 use lasthop_wire::{LossHint, Packet};
@@ -10,10 +10,10 @@ const AIR: &str = "link.air.up.channel";
 const WIRE: &str = "link.wired.up.channel";
 
 /// ACKs at the mobile: time, acknowledgement number, hint, and whether the ACK is a duplicate.
-fn acks(told: &Told) -> Vec<(Time, u32, LossHint, bool)> {
+fn acks(recorded: &EventLog) -> Vec<(Time, u32, LossHint, bool)> {
     let mut acks = Vec::new();
     let mut last = None;
-    for (_, packet, arrives) in told.on(1, true) {
+    for (_, packet, arrives) in recorded.on(1, true) {
         if let (Some(segment), Some(arrives)) = (packet.segment(), arrives) {
             let number = segment.ack.0;
             acks.push((arrives, number, segment.flags.hint(), last.replace(number) == Some(number)));
@@ -23,9 +23,10 @@ fn acks(told: &Told) -> Vec<(Time, u32, LossHint, bool)> {
 }
 
 /// First byte and sending time of the packet lost on a link.
-fn lost(told: &Told, link: usize) -> (Time, u32) {
+fn lost(recorded: &EventLog, link: usize) -> (Time, u32) {
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
-    let mut lost = told.on(link, false).filter(|(_, packet, arrives)| arrives.is_none() && is_data(packet));
+    let mut lost =
+        recorded.on(link, false).filter(|(_, packet, arrives)| arrives.is_none() && is_data(packet));
     let (at, packet, _) = lost.next().expect("a loss");
     assert!(lost.next().is_none(), "one loss on link {link}");
     (at, packet.segment().expect("TCP").seq.0)
@@ -36,17 +37,17 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
     for recovery in ["sack", "new_reno"] {
         let script: &[Setting<'_>] =
             &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), ("recovery", recovery)];
-        let (outcome, samples, told) = watched(&path(true, &[UNFILLED, script, ELN]), 1);
-        let (_, hole) = lost(&told, 1);
-        let first = acks(&told).into_iter().find(|(.., again)| *again).expect("a duplicate");
+        let (outcome, samples, recorded) = observed(&path(true, &[UNFILLED, script, ELN]), 1);
+        let (_, hole) = lost(&recorded, 1);
+        let first = acks(&recorded).into_iter().find(|(.., again)| *again).expect("a duplicate");
         assert_eq!((first.1, first.2), (hole, LossHint::Wireless));
-        assert_eq!(told.repeats(), [first.0], "{recovery}");
+        assert_eq!(recorded.repeats(), [first.0], "{recovery}");
         assert_eq!(outcome.source.timeouts, 0);
         assert!(windows(&samples).is_sorted_by_key(|(_, window)| *window), "{recovery}: it never falls");
         // Without the middlebox: the third duplicate, and half of the window.
-        let (plain, samples, told) = watched(&path(true, &[UNFILLED, script]), 1);
-        let third = acks(&told).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
-        assert_eq!(told.repeats()[0], third.0, "{recovery}");
+        let (plain, samples, recorded) = observed(&path(true, &[UNFILLED, script]), 1);
+        let third = acks(&recorded).into_iter().filter(|(.., again)| *again).nth(2).expect("a duplicate");
+        assert_eq!(recorded.repeats()[0], third.0, "{recovery}");
         assert_eq!(plain.source.recoveries, 1);
         assert!(!windows(&samples).is_sorted_by_key(|(_, window)| *window));
     }
@@ -55,16 +56,16 @@ fn a_loss_on_the_air_is_repeated_at_the_first_duplicate_and_the_window_stays() {
 #[test]
 fn a_loss_in_the_wired_network_is_congestion() {
     let script: &[Setting<'_>] = &[(WIRE, "{ kind = \"scripted\", packets = \"400\" }")];
-    let (with, samples, told) = watched(&path(true, &[UNFILLED, script, ELN]), 1);
+    let (with, samples, recorded) = observed(&path(true, &[UNFILLED, script, ELN]), 1);
     let without = flow(&path(true, &[UNFILLED, script]), 1);
     assert_eq!(with.source.judged_congestion, 1);
     assert_eq!(Counters { judged_congestion: 0, ..with.source }, without.source, "the run is the same");
     assert_eq!(with.source.recoveries, 1);
-    let at = told.repeats()[0];
+    let at = recorded.repeats()[0];
     let half = window_at(&samples, at - lasthop_base::Duration::from_millis(6)) / 2.0;
     let after = window_at(&samples, at + lasthop_base::Duration::from_millis(200));
     assert!((after - 12.0).abs() < 1.5, "{after}: half of the 24 in flight (cwnd was {})", 2.0 * half);
-    assert!(acks(&told).iter().all(|(_, _, hint, _)| *hint == LossHint::None));
+    assert!(acks(&recorded).iter().all(|(_, _, hint, _)| *hint == LossHint::None));
 }
 
 /// Both in one window: ACKs are marked only while they report the air's hole.
@@ -78,11 +79,11 @@ fn of_two_holes_the_airs_alone_is_marked() {
         ("initial_ssthresh", "16000 bytes"),
         ("duration", "10 s"),
     ];
-    let (_, _, told) = watched(&path(true, &[script, ELN]), 1);
-    let ((sent, air), (later, wired)) = (lost(&told, 1), lost(&told, 0));
+    let (_, _, recorded) = observed(&path(true, &[script, ELN]), 1);
+    let ((sent, air), (later, wired)) = (lost(&recorded, 1), lost(&recorded, 0));
     assert_eq!(wired.wrapping_sub(air), 5000, "five packets apart");
     assert!(later.since(sent).as_secs() < 0.1, "in one window");
-    let duplicates: Vec<_> = acks(&told).into_iter().filter(|(.., again)| *again).collect();
+    let duplicates: Vec<_> = acks(&recorded).into_iter().filter(|(.., again)| *again).collect();
     let hints = |hole: u32| {
         let of_it = duplicates.iter().filter(move |(_, number, ..)| *number == hole);
         of_it.map(|(_, _, hint, _)| *hint).collect::<Vec<LossHint>>()
@@ -114,7 +115,7 @@ fn the_polarity_that_marks_congestion_is_unsafe_where_nobody_marks_and_not_where
         let scenario = path(false, &[&[full], settings].concat());
         let counts = (1..=10).map(|seed| flow(&scenario, seed).account.accuracy);
         counts.fold((0, 0), |(all, wrong), it| {
-            (all + it.congestion, wrong + it.congestion - it.congestion_right)
+            (all + it.congestion, wrong + it.congestion - it.congestion_correct)
         })
     };
     let hidden: &[Setting<'_>] = &[("opaque", "true")];

@@ -59,7 +59,7 @@ const DATAGRAMS: &str = "
 fn notices(scenario: &Scenario) -> f64 {
     let outcome = lasthop_sim::run(scenario, 1);
     let datagrams = outcome.flows.iter().find(|flow| flow.name == "f").expect("the flow");
-    datagrams.account.born[1] as f64
+    datagrams.account.created[1] as f64
 }
 
 /// Mean number of failures of 2,000 datagrams with at most `transmissions` each, and four standard errors: a packet

@@ -1,7 +1,7 @@
 //! Planned outages: stations and receivers that learn of them from the link; and A-TCP's window compared with the
 //! receiver's (koga, chapter 5).
 
-use super::{AIR, BOX, FREEZE, Setting, at, flow, mean, path, watched, window_at};
+use super::{AIR, BOX, FREEZE, Setting, at, flow, mean, observed, path, window_at};
 use lasthop_scenario::Draft;
 use lasthop_sim::FlowOutcome;
 use lasthop_tcp::Event;
@@ -19,10 +19,10 @@ const ENDS: u64 = 15_000;
 /// Time of the first data after the outage, ms after its end; cwnd before and after; retransmissions without window
 /// probes; and the outcome.
 fn after(settings: &[&[Setting<'_>]]) -> (f64, [f64; 2], usize, FlowOutcome) {
-    let (outcome, samples, told) = watched(&path(false, &[&[OUTAGE], settings].concat()), 1);
-    let data = told.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;
+    let (outcome, samples, recorded) = observed(&path(false, &[&[OUTAGE], settings].concat()), 1);
+    let data = recorded.on(0, true).find(|(now, ..)| *now >= at(ENDS)).expect("data").0;
     let is_repeat = |event: &Event| matches!(event, Event::Retransmitted { reason, .. } if *reason != Reason::WindowProbe);
-    let again = told.events.iter().filter(|(_, event)| is_repeat(event)).count();
+    let again = recorded.events.iter().filter(|(_, event)| is_repeat(event)).count();
     let windows = [window_at(&samples, at(9700)), window_at(&samples, at(15_300))];
     (data.since(at(ENDS)).as_secs() * 1e3, windows, again, outcome)
 }
@@ -37,10 +37,10 @@ fn a_station_that_the_link_tells_opens_the_window_at_once() {
     for name in ["mtcp", "atcp"] {
         let buffer: &[Setting<'_>] =
             if name == "atcp" { &[("node.bs.middlebox.buffer", "128 KB")] } else { &[] };
-        let told: &[Setting<'_>] = &[(BOX, name), FREEZE];
+        let with_middlebox: &[Setting<'_>] = &[(BOX, name), FREEZE];
         // No link falls below this rate, so that only silence counts.
         let silent: &[Setting<'_>] = &[(BOX, name), FREEZE, ("node.bs.middlebox.away", "1 bit/s")];
-        let (by_link, [before, behind], _, outcome) = after(&[told, buffer]);
+        let (by_link, [before, behind], _, outcome) = after(&[with_middlebox, buffer]);
         let (by_silence, windows, _, other) = after(&[silent, buffer]);
         println!(
             "{name}: data {by_link:.0} ms after the outage, cwnd {before} and {behind}; by silence {by_silence:.0} ms, {windows:?}"
@@ -123,16 +123,16 @@ fn atcp_beside_the_receivers_window_of_koga() {
         }
         draft.check().unwrap_or_else(|problem| panic!("{problem:?}"))
     };
-    let seen = |settings: &[Setting<'_>]| {
+    let run_case = |settings: &[Setting<'_>]| {
         let scenario = scenario(settings);
         let of = |of: &dyn Fn(&FlowOutcome) -> f64| mean(&scenario, of);
         let lost = |flow: &FlowOutcome| flow.account.lost.total() as f64;
         [of(&FlowOutcome::goodput_kbps), of(&|flow| flow.source.retransmitted as f64), of(&lost)]
     };
-    let plain = seen(&[]);
-    let koga5 = seen(&[("window", "{ kind = \"link_rate\", formula = \"published\", adaptive = true }")]);
-    let atcp = seen(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\", freezes = false }")]);
-    let freezing = seen(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\" }"), FREEZE]);
+    let plain = run_case(&[]);
+    let koga5 = run_case(&[("window", "{ kind = \"link_rate\", formula = \"published\", adaptive = true }")]);
+    let atcp = run_case(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\", freezes = false }")]);
+    let freezing = run_case(&[(BOX, "{ kind = \"atcp\", buffer = \"15000 bytes\" }"), FREEZE]);
     println!(
         "kbit/s, retransmitted, lost: plain {plain:?}, koga5 {koga5:?}, atcp {atcp:?}, freezing {freezing:?}"
     );

@@ -1,8 +1,8 @@
 //! Repairs by middleboxes: their time, several in a window, the effect on RTT samples, and ACK splitting.
 
-use super::{AIR, BOX, Setting, UNFILLED, flow, path, watched, window_at};
+use super::{AIR, BOX, Setting, UNFILLED, flow, observed, path, window_at};
 use lasthop_base::{Duration, Time};
-use lasthop_engine::Deed;
+use lasthop_engine::MiddleboxAction;
 use lasthop_tcp::Event;
 
 /// Round trip of the air: 5 ms each way, and 4.16 ms for a packet.
@@ -13,14 +13,19 @@ const AIR_ROUND_TRIP: f64 = 0.0142;
 fn a_repair_takes_two_round_trips_of_the_air_at_most() {
     for name in ["snoop", "snoop_sack", "wtcp", "atcp"] {
         let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400\" }"), (BOX, name)];
-        let (outcome, _, told) = watched(&path(false, &[UNFILLED, script]), 1);
+        let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script]), 1);
         assert_eq!((outcome.source.duplicate_acks, outcome.source.retransmitted), (0, 0), "{name}");
-        let repeats: Vec<Time> =
-            told.nodes.iter().filter(|(.., deed)| *deed == Deed::Repeated).map(|(at, ..)| *at).collect();
+        let repeats: Vec<Time> = recorded
+            .nodes
+            .iter()
+            .filter(|(.., action)| *action == MiddleboxAction::Repeated)
+            .map(|(at, ..)| *at)
+            .collect();
         assert_eq!(repeats.len(), 1, "{name}");
-        let (lost_at, packet, _) = told.on(1, true).find(|(.., arrives)| arrives.is_none()).expect("a loss");
+        let (lost_at, packet, _) =
+            recorded.on(1, true).find(|(.., arrives)| arrives.is_none()).expect("a loss");
         let seq = packet.segment().expect("TCP").seq;
-        let whole = told.on(1, true).find(|(now, packet, arrives)| {
+        let whole = recorded.on(1, true).find(|(now, packet, arrives)| {
             *now >= repeats[0]
                 && arrives.is_some()
                 && packet.segment().is_some_and(|segment| segment.seq == seq)
@@ -35,9 +40,13 @@ fn a_repair_takes_two_round_trips_of_the_air_at_most() {
 fn three_losses_in_a_window() {
     let script: &[Setting<'_>] = &[(AIR, "{ kind = \"scripted\", packets = \"400, 402, 404\" }")];
     let span = |name| {
-        let (outcome, _, told) = watched(&path(false, &[UNFILLED, script, &[(BOX, name)]]), 1);
-        let repeats: Vec<Time> =
-            told.nodes.iter().filter(|(.., deed)| *deed == Deed::Repeated).map(|(at, ..)| *at).collect();
+        let (outcome, _, recorded) = observed(&path(false, &[UNFILLED, script, &[(BOX, name)]]), 1);
+        let repeats: Vec<Time> = recorded
+            .nodes
+            .iter()
+            .filter(|(.., action)| *action == MiddleboxAction::Repeated)
+            .map(|(at, ..)| *at)
+            .collect();
         let last = *repeats.last().expect("a repeat");
         (last.since(repeats[0]).as_secs(), repeats.len(), outcome.source.retransmitted)
     };
@@ -57,7 +66,7 @@ fn fade(name: &str, packets: u32) -> (Option<f64>, f64, u64) {
     let numbers = (400..400 + packets).map(|number| number.to_string()).collect::<Vec<String>>().join(", ");
     let script = format!("{{ kind = \"scripted\", packets = \"{numbers}\" }}");
     let stamps: &[Setting<'_>] = &[(AIR, &script), (BOX, name), ("timestamp_tick", "1 ms")];
-    let (outcome, samples, _) = watched(&path(false, &[UNFILLED, stamps]), 1);
+    let (outcome, samples, _) = observed(&path(false, &[UNFILLED, stamps]), 1);
     let rto = samples.flows.iter().filter(|sample| sample.time > Time::ZERO + Duration::from_secs(2));
     let longest = rto.map(|sample| sample.rto_ms).fold(0.0, f64::max);
     (outcome.largest_rtt_s, longest, outcome.source.timeouts)
@@ -96,20 +105,24 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
         // The path's queue of 100 packets cannot hold 1460 ACKs at once.
         ("link.wired.up.queue", "unlimited"),
     ];
-    let (outcome, samples, told) = watched(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
-    let entered = told.events.iter().find(|(_, event)| matches!(event, Event::RecoveryEntered { .. }));
-    let left =
-        told.events.iter().find(|(_, event)| matches!(event, Event::RecoveryLeft { .. })).expect("its end").0;
+    let (outcome, samples, recorded) = observed(&path(false, &[UNFILLED, reno, &[(BOX, "spack")]]), 1);
+    let entered = recorded.events.iter().find(|(_, event)| matches!(event, Event::RecoveryEntered { .. }));
+    let left = recorded
+        .events
+        .iter()
+        .find(|(_, event)| matches!(event, Event::RecoveryLeft { .. }))
+        .expect("its end")
+        .0;
     let entered = entered.expect("a recovery").0;
     let before = window_at(&samples, entered - Duration::from_millis(6));
     let halved = window_at(&samples, left - Duration::from_millis(1));
     let after = window_at(&samples, left + Duration::from_millis(125));
     println!(
         "spack: cwnd {before}, in recovery {halved}, a round trip after it {after}; {} pieces",
-        outcome.account.born[1]
+        outcome.account.created[1]
     );
     assert_eq!(outcome.source.recoveries, 1);
-    assert_eq!(outcome.account.born, [0, 1459]);
+    assert_eq!(outcome.account.created, [0, 1459]);
     let without = flow(&path(false, &[UNFILLED, reno]), 1);
     assert!(without.cwnd_bytes < outcome.cwnd_bytes);
     assert!(after >= before, "{after}, before {before}");
@@ -135,5 +148,5 @@ fn split_acks_bring_the_window_back_within_a_round_trip() {
     let wired: &[Setting<'_>] =
         &[(AIR, "none"), ("link.wired.down.channel", "{ kind = \"scripted\", packets = \"400\" }")];
     let wired = flow(&path(false, &[UNFILLED, reno, wired, &[(BOX, "spack")]]), 1);
-    assert_eq!((wired.source.recoveries, wired.account.born), (1, [0, 0]));
+    assert_eq!((wired.source.recoveries, wired.account.created), (1, [0, 0]));
 }

@@ -93,7 +93,7 @@ pub(super) fn with_box(
     let inner = built(name, true);
     let random = Stream::named(seed, "notices");
     let tampered = Tampered { inner, name, down: true, forgets_at, loses, random };
-    engine.stand(NodeId(1), Box::new(tampered), &[pipe_of(0, true), pipe_of(1, false)]);
+    engine.attach_middlebox(NodeId(1), Box::new(tampered), &[pipe_of(0, true), pipe_of(1, false)]);
     engine
 }
 

@@ -7,7 +7,7 @@ use lasthop_lab::compare::Quantity;
 use lasthop_lab::runs::completion::COMPLETED;
 use lasthop_lab::runs::summary::{completed_value, value};
 use lasthop_lab::stats::Estimate;
-use lasthop_sim::METRICS;
+use lasthop_sim::FLOW_METRICS;
 use serde_json::{Map, Value, json};
 
 /// The objects of a combination.
@@ -32,7 +32,7 @@ pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> V
                 (Some(_), Quantity::Together(_)) => continue,
                 (Some(flow), Quantity::OfFlow(metric)) => mean(runs, |run| run.of_flow(flow, metric.name)),
                 // The total of goodput, the mean over flows of other quantities, as in `compare`.
-                (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &METRICS[0]) => {
+                (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &FLOW_METRICS[0]) => {
                     mean(runs, |run| run.together("total_goodput_kbps"))
                 }
                 (None, _) => mean(runs, |run| run.of_all(quantity)),

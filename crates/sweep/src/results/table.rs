@@ -8,7 +8,7 @@ use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
 use lasthop_lab::runs::number::with_interval;
 use lasthop_lab::runs::summary::TOGETHER;
 use lasthop_lab::stats::Estimate;
-use lasthop_sim::METRICS;
+use lasthop_sim::FLOW_METRICS;
 
 /// With more flows a table shows only their means.
 const MOST_FLOWS: usize = 4;
@@ -34,7 +34,7 @@ impl Rows {
     /// An empty table.
     pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
         let quantities = match wanted.quantities.is_empty() {
-            true => std::iter::once(Quantity::OfFlow(&METRICS[0]))
+            true => std::iter::once(Quantity::OfFlow(&FLOW_METRICS[0]))
                 .chain(TOGETHER.iter().map(Quantity::Together))
                 .collect(),
             false => wanted.quantities.clone(),

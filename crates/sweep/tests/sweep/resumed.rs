@@ -1,7 +1,7 @@
 //! Runs in a store are not repeated, and an interrupted sweep gives the same store.
 
 use super::*;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Observation, run_observed};
 use lasthop_sweep::row::Subject;
 use lasthop_sweep::rule::Precision;
 
@@ -31,8 +31,8 @@ fn numbers_come_back_as_they_were() {
     let reader = Reader::open(&path).unwrap();
     for point in &grid.points {
         for run in reader.contents().runs(&point.digest, true).unwrap() {
-            let watch = Watch { waits: true, ..Watch::default() };
-            let expected = row::parts(&run_watched(&point.scenario, run.seed, watch).0);
+            let observation = Observation { link_delays: true, ..Observation::default() };
+            let expected = row::parts(&run_observed(&point.scenario, run.seed, observation).0);
             assert_eq!(run.parts.len(), expected.len());
             for (part, expected) in run.parts.iter().zip(&expected) {
                 assert_eq!(part.subject, expected.subject);

@@ -60,7 +60,7 @@ use lasthop_os::SystemError;
 use lasthop_os::ends;
 use lasthop_os::priority::RealTimePriority;
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::assemble::assemble_changing;
+use lasthop_sim::assemble::assemble_changeable;
 use live::Live;
 use serde_json::json;
 use stage::Stage;
@@ -228,7 +228,7 @@ impl Emulate {
     fn plan(&self, scenario: &Scenario, replaced: usize) -> Plan {
         let seed = self.seed.unwrap_or(scenario.seed);
         Plan {
-            engine: assemble_changing(scenario, replaced, seed),
+            engine: assemble_changeable(scenario, replaced, seed),
             spin: self.spin,
             sample: self.files.draws().then_some(scenario.sample.max(SHORTEST_SAMPLE)),
             ..path::plan(scenario, replaced, seed)

@@ -7,7 +7,7 @@ use lasthop_os::ends::{self, CLIENT, CLIENT6, SERVER, SERVER6};
 use lasthop_os::priority::RealTimePriority;
 use lasthop_os::{Namespace, SystemError, namespace};
 use lasthop_scenario::Scenario;
-use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_around};
+use lasthop_sim::assemble::{EXTERNAL_FLOWS, assemble_external};
 use std::io::Sink;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +56,7 @@ impl Path {
         let ends = Arc::clone(&over);
         let carrier = thread::spawn(move || {
             let plan = Plan {
-                engine: assemble_around(&scenario, 0, scenario.seed),
+                engine: assemble_external(&scenario, 0, scenario.seed),
                 lanes: EXTERNAL_FLOWS as u32,
                 charge: Charge::Real,
                 spin: Duration::ZERO,

@@ -3,7 +3,7 @@
 use super::watched;
 use crate::figure::{Curve, CurveKind, Point};
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
@@ -67,7 +67,7 @@ impl Shapes {
 impl Observer for Shapes {
     fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Fate) {}
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, event: &Event) {
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, event: &Event) {
         let Event::Shaped { acks, queue_before, queue_after } = event else { return };
         if *acks == 1 && self.current.is_empty() {
             return;
@@ -88,7 +88,7 @@ mod tests {
         let mut shapes = Shapes::default();
         for acks in acks {
             let event = Event::Shaped { acks: *acks, queue_before: 0, queue_after: 0 };
-            shapes.on_event(Time::ZERO, FlowId::default(), Side::Destination, &event);
+            shapes.on_event(Time::ZERO, FlowId::default(), FlowSide::Destination, &event);
         }
         shapes.longest().iter().map(|one| one.acks).collect()
     }

@@ -3,7 +3,7 @@
 use super::watched;
 use crate::figure::{Curve, CurveKind, Point};
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
@@ -60,8 +60,8 @@ impl Observer for Losses {
         }
     }
 
-    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
-        if side == Side::Source && matches!(event, Event::RecoveryEntered { .. }) {
+    fn on_event(&mut self, now: Time, _: FlowId, side: FlowSide, event: &Event) {
+        if side == FlowSide::Source && matches!(event, Event::RecoveryEntered { .. }) {
             self.at(now).1 += 1;
         }
     }

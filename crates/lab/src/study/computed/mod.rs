@@ -9,7 +9,7 @@ use super::value::Place;
 use crate::figure::Curve;
 use lasthop_engine::Observer;
 use lasthop_scenario::{Problem, Scenario};
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Observation, run_observed};
 use std::any::Any;
 
 /// Computes a number at a place.
@@ -42,8 +42,8 @@ pub fn curves(study: &Study, name: &str) -> Result<Curves, Problem> {
 }
 
 fn watched<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T {
-    let watch = Watch { observers: vec![Box::new(T::default())], ..Watch::default() };
-    let (_, _, observers) = run_watched(scenario, seed, watch);
+    let observation = Observation { observers: vec![Box::new(T::default())], ..Observation::default() };
+    let (_, _, observers) = run_observed(scenario, seed, observation);
     let seen = observers.into_iter().find_map(|one| (one as Box<dyn Any>).downcast::<T>().ok());
     seen.map(|one| *one).unwrap_or_default()
 }

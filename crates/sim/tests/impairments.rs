@@ -1,53 +1,54 @@
 //! Duplication and corruption on whole paths.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{METRICS, Outcome, Watch, run_watched};
+use lasthop_sim::{FLOW_METRICS, Observation, Outcome, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{Flags, FlowId, LossReason, Packet};
 use std::any::Any;
 
 #[derive(Default)]
-struct Seen {
+struct ImpairmentCounts {
     copies: u64,
     damaged: u64,
     /// ACKs with a D-SACK block (RFC 2883 §4).
-    duplicates_told: u64,
+    duplicates_reported: u64,
 }
 
-impl Observer for Seen {
+impl Observer for ImpairmentCounts {
     fn on_packet(&mut self, _: Time, _: PipeId, packet: &Packet, _: Fate) {
         let Some(segment) = packet.segment().filter(|_| !packet.forward) else { return };
         let first = segment.sack.as_slice().first();
         let is_below = first.is_some_and(|(_, right)| segment.ack.0.wrapping_sub(right.0) < 1 << 31);
-        self.duplicates_told += u64::from(is_below && segment.flags.has(Flags::ACK));
+        self.duplicates_reported += u64::from(is_below && segment.flags.has(Flags::ACK));
     }
 
     fn on_fate(&mut self, _: Time, _: PipeId, _: &Packet, fate: Fate) {
         self.damaged += u64::from(fate == Fate::Lost(LossReason::Corrupt));
     }
 
-    fn on_copied(&mut self, _: Time, _: PipeId, copy: &Packet) {
+    fn on_copy(&mut self, _: Time, _: PipeId, copy: &Packet) {
         self.copies += u64::from(copy.forward && copy.segment().is_some_and(|segment| segment.len > 0));
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 fn scenario(line: &str) -> Scenario {
     Draft::load(line).expect("the text parses").check().expect("the scenario is valid")
 }
 
-fn run(line: &str) -> (Outcome, Seen) {
-    let watch = Watch { observers: vec![Box::new(Seen::default())], ..Watch::default() };
-    let (outcome, _, mut observers) = run_watched(&scenario(line), 1, watch);
-    let seen: Box<dyn Any> = observers.pop().expect("the observer");
-    (outcome, *seen.downcast::<Seen>().expect("the same"))
+fn run(line: &str) -> (Outcome, ImpairmentCounts) {
+    let observation =
+        Observation { observers: vec![Box::new(ImpairmentCounts::default())], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(&scenario(line), 1, observation);
+    let counts: Box<dyn Any> = observers.pop().expect("the observer");
+    (outcome, *counts.downcast::<ImpairmentCounts>().expect("the same"))
 }
 
 fn number(outcome: &Outcome, name: &str) -> f64 {
-    let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+    let metric = FLOW_METRICS.iter().find(|metric| metric.name == name).expect(name);
     (metric.of)(&outcome.flows[0]).expect("a defined metric")
 }
 
@@ -56,10 +57,10 @@ fn number(outcome: &Outcome, name: &str) -> f64 {
 fn a_receiver_tells_of_copies() {
     let line = "rate=10Mbit/s,rtt=40ms,queue=1000packets,transfer=5MB,duration=30s";
     let (plain, _) = run(line);
-    let (outcome, seen) = run(&format!("{line},duplicate=2%"));
+    let (outcome, counts) = run(&format!("{line},duplicate=2%"));
     // 5 MB are 3453 segments of 1448 bytes.
-    assert!((40..100).contains(&seen.copies), "{}", seen.copies);
-    assert_eq!(seen.duplicates_told, seen.copies);
+    assert!((40..100).contains(&counts.copies), "{}", counts.copies);
+    assert_eq!(counts.duplicates_reported, counts.copies);
     assert_eq!(number(&outcome, "retransmissions"), 0.0);
     let slower = number(&outcome, "completed_s") / number(&plain, "completed_s");
     assert!((1.0..1.04).contains(&slower), "{slower}");
@@ -67,14 +68,14 @@ fn a_receiver_tells_of_copies() {
 
 #[test]
 fn damage_is_lost_at_the_host() {
-    let (outcome, seen) = run("rate=10Mbit/s,rtt=40ms,queue=1000packets,corrupt=1%,duration=30s");
-    assert!(seen.damaged > 20);
-    assert_eq!(number(&outcome, "lost_corrupt"), seen.damaged as f64);
+    let (outcome, counts) = run("rate=10Mbit/s,rtt=40ms,queue=1000packets,corrupt=1%,duration=30s");
+    assert!(counts.damaged > 20);
+    assert_eq!(number(&outcome, "lost_corrupt"), counts.damaged as f64);
     assert_eq!(number(&outcome, "lost_channel"), 0.0);
-    assert_eq!(number(&outcome, "retransmissions"), seen.damaged as f64);
+    assert_eq!(number(&outcome, "retransmissions"), counts.damaged as f64);
     let (damaged, lost) =
         (&outcome.links[0].down, run("rate=10Mbit/s,rtt=40ms,queue=1000packets,loss=1%,duration=30s"));
-    assert_eq!(damaged.lost[LossReason::Corrupt], seen.damaged);
+    assert_eq!(damaged.lost[LossReason::Corrupt], counts.damaged);
     assert!(number(&lost.0, "lost_channel") > 0.0);
     // Half of the datagrams are damaged on the first of two links; the second link carries all of them.
     let text = r#"

@@ -1,11 +1,11 @@
-//! [`Engine`]: connections that are created when they begin and released when they are over.
+//! [`Engine`]: connections that are created when they begin and released when they have ended.
 //!
 //! With very many flows, few are active at any time. Results do not change: a connection is released only when both
 //! ends are idle and none of its packets is in flight.
 
 use super::Engine;
-use super::carried::Carried;
-use crate::flow::{Side, Traffic, Unanswered};
+use super::flow_state::FlowState;
+use crate::flow::{FlowSide, NoEndpoint, Traffic};
 use lasthop_base::Time;
 use lasthop_net::LinkDirection;
 use lasthop_tcp::rtt::RttEstimator;
@@ -13,11 +13,11 @@ use lasthop_tcp::{Counters, State};
 use lasthop_wire::FlowId;
 
 /// Search depth, packets: with more on a flow's route, release is retried when TIME-WAIT ends.
-const MOST: usize = 4096;
+const MAX_SEARCHED: usize = 4096;
 
 /// Results of a released connection.
 #[derive(Clone, Debug)]
-pub struct Over {
+pub struct ReleasedConnection {
     /// Counters of the source.
     pub source: Counters,
     /// Counters of the destination.
@@ -36,66 +36,67 @@ impl Engine {
     /// Creates all flows now and keeps them to the end, for inspection during the run. Call before the first event.
     pub fn keep_flows(&mut self) {
         self.keeps_flows = true;
-        self.make_all();
+        self.create_all();
     }
 
     /// Results of a released connection; `None` if the connection is not released.
-    pub fn over(&self, flow: FlowId) -> Option<&Over> {
+    pub fn released(&self, flow: FlowId) -> Option<&ReleasedConnection> {
         match &self.flows[flow.0 as usize].traffic {
-            Traffic::Unanswered(Unanswered::Over(over)) => Some(over),
+            Traffic::NoEndpoint(NoEndpoint::Released(results)) => Some(results),
             _ => None,
         }
     }
 
-    pub(super) fn make_all(&mut self) {
-        (0..self.flows.len()).for_each(|index| self.make(index));
+    pub(super) fn create_all(&mut self) {
+        (0..self.flows.len()).for_each(|index| self.create(index));
     }
 
     /// Creates a deferred connection, with the state of a connection that existed from time zero.
     #[inline(never)]
-    pub(super) fn make(&mut self, index: usize) {
-        let Carried { traffic, judged, .. } = &mut self.flows[index];
-        if !matches!(traffic, Traffic::Unanswered(Unanswered::Later(_))) {
+    pub(super) fn create(&mut self, index: usize) {
+        let FlowState { traffic, has_loss_discrimination, .. } = &mut self.flows[index];
+        if !matches!(traffic, Traffic::NoEndpoint(NoEndpoint::Deferred(_))) {
             return;
         }
-        let nothing = Traffic::Unanswered(Unanswered::External);
-        if let Traffic::Unanswered(Unanswered::Later(make)) = std::mem::replace(traffic, nothing) {
-            let mut connection = make();
+        let nothing = Traffic::NoEndpoint(NoEndpoint::External);
+        if let Traffic::NoEndpoint(NoEndpoint::Deferred(build)) = std::mem::replace(traffic, nothing) {
+            let mut connection = build();
             match connection.opener() {
-                Side::Source => connection.destination.open(Time::ZERO),
-                Side::Destination => connection.source.open(Time::ZERO),
+                FlowSide::Source => connection.destination.open(Time::ZERO),
+                FlowSide::Destination => connection.source.open(Time::ZERO),
             }
-            *judged = connection.judged;
+            *has_loss_discrimination = connection.has_loss_discrimination;
             *traffic = Traffic::Tcp(Box::new(connection));
         }
     }
 
     /// Releases a connection if both ends are finished and none of its packets is in flight.
     #[cold]
-    pub(super) fn give_up(&mut self, id: FlowId) {
-        let Carried { traffic, account, ways, .. } = &self.flows[id.0 as usize];
+    pub(super) fn release(&mut self, id: FlowId) {
+        let FlowState { traffic, account, directions, .. } = &self.flows[id.0 as usize];
         let Traffic::Tcp(connection) = traffic else { return };
         let (source, destination) = (&connection.source, &connection.destination);
-        let is_over = destination.ended().is_some()
+        let has_ended = destination.ended().is_some()
             && (source.ended().is_some() || source.state() == State::TimeWait)
             && account.is_complete()
             && connection.application.is_none();
-        let is_watched = self.keeps_flows || self.observer.is_some() || !self.nodes.is_empty();
-        let is_told = ways.iter().any(|way| way.is_told() || way.host().is_some());
-        if !is_over || is_watched || is_told || source.has_events() || destination.has_events() {
+        let is_kept = self.keeps_flows || self.observer.is_some() || !self.nodes.is_empty();
+        let is_special =
+            directions.iter().any(|direction| direction.needs_notices() || direction.host().is_some());
+        if !has_ended || is_kept || is_special || source.has_events() || destination.has_events() {
             return;
         }
-        let [there, back] = ways.map(|way| &self.routes[way.route() as usize]);
-        let pipes = || there.iter().chain(back).map(|pipe| &self.pipes[pipe.0 as usize]);
-        let is_known = pipes().all(|pipe| matches!(pipe.line, LinkDirection::Link(_)));
-        if !is_known || pipes().map(|pipe| pipe.travelling.len()).sum::<usize>() > MOST {
+        let [forward, backward] = directions.map(|direction| &self.routes[direction.route() as usize]);
+        let pipes = || forward.iter().chain(backward).map(|pipe| &self.pipes[pipe.0 as usize]);
+        let are_plain_links = pipes().all(|pipe| matches!(pipe.line, LinkDirection::Link(_)));
+        if !are_plain_links || pipes().map(|pipe| pipe.in_flight.len()).sum::<usize>() > MAX_SEARCHED {
             return;
         }
-        if pipes().any(|pipe| pipe.travelling.iter().any(|one| one.packet.flow == id)) {
+        if pipes().any(|pipe| pipe.in_flight.iter().any(|one| one.packet.flow == id)) {
             return;
         }
         let sender = source.sender();
-        let over = Over {
+        let results = ReleasedConnection {
             source: source.counters(),
             destination: destination.counters(),
             delivered: [destination.delivered(), source.delivered()],
@@ -103,6 +104,6 @@ impl Engine {
             window: sender.window(),
             inflated: sender.inflated_window(),
         };
-        self.flows[id.0 as usize].traffic = Traffic::Unanswered(Unanswered::Over(Box::new(over)));
+        self.flows[id.0 as usize].traffic = Traffic::NoEndpoint(NoEndpoint::Released(Box::new(results)));
     }
 }

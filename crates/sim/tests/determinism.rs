@@ -1,17 +1,17 @@
 //! Same scenario and seed give the same outcome, repeatedly, and with fused or unfused hops.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::{Draft, Scenario, ready_paths};
-use lasthop_sim::{Running, Watch, run, run_watched};
+use lasthop_sim::{Observation, SteppedRun, run, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 
-struct Nobody;
+struct NullObserver;
 
-impl Observer for Nobody {
+impl Observer for NullObserver {
     fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Fate) {}
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
 /// Two stations and an access point, beside stations that are modelled only as load.
@@ -244,17 +244,17 @@ fn twice_is_the_same() {
 #[test]
 fn in_pieces_is_the_same() {
     for scenario in scenarios().into_iter().step_by(3) {
-        let mut running = Running::new(&scenario, 3, Watch::default());
+        let mut running = SteppedRun::new(&scenario, 3, Observation::default());
         let mut pieces = 1;
         while running.advance(100 + pieces % 7) {
             pieces += 1;
         }
         assert!(pieces > 1, "{}", scenario.title);
         assert_eq!(running.finish().0, run(&scenario, 3), "{}", scenario.title);
-        let watch = || Watch { probes: true, ..Watch::default() };
-        let mut running = Running::new(&scenario, 3, watch());
+        let observation = || Observation { probes: true, ..Observation::default() };
+        let mut running = SteppedRun::new(&scenario, 3, observation());
         while running.advance(7) {}
-        let (whole, pieces) = (run_watched(&scenario, 3, watch()), running.finish());
+        let (whole, pieces) = (run_observed(&scenario, 3, observation()), running.finish());
         assert_eq!((whole.0, whole.1.flows.len()), (pieces.0, pieces.1.flows.len()), "{}", scenario.title);
         assert_eq!((whole.1.flows, whole.1.queues), (pieces.1.flows, pieces.1.queues), "{}", scenario.title);
     }
@@ -269,8 +269,9 @@ fn other_seeds_are_not() {
 #[test]
 fn fused_hops_change_nothing() {
     for scenario in scenarios() {
-        let watch = Watch { observers: vec![Box::new(Nobody)], probes: true, ..Watch::default() };
-        let (by_hop, _, _) = run_watched(&scenario, 3, watch);
+        let observation =
+            Observation { observers: vec![Box::new(NullObserver)], probes: true, ..Observation::default() };
+        let (by_hop, _, _) = run_observed(&scenario, 3, observation);
         assert_eq!(run(&scenario, 3), by_hop, "{}", scenario.title);
     }
 }
@@ -282,14 +283,14 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
         let mut draft = Draft::load("profile=plain,rate=5Mbit/s,rtt=30ms,queue=1000packets,loss=2%")
             .expect("an inline path");
         draft.set("duration", "100 s").expect("a duration");
-        draft.set("ack_splitting", ack_splitting).expect("a shape");
-        let (_, _, observers) = run_watched(
+        draft.set("ack_splitting", ack_splitting).expect("an ACK splitting");
+        let (_, _, observers) = run_observed(
             &draft.check().expect("a valid scenario"),
             5,
-            Watch { observers: vec![Box::new(Lost::default())], ..Watch::default() },
+            Observation { observers: vec![Box::new(LossRecorder::default())], ..Observation::default() },
         );
         let any: Box<dyn std::any::Any> = observers.into_iter().next().expect("the observer");
-        any.downcast::<Lost>().expect("ours").numbers
+        any.downcast::<LossRecorder>().expect("ours").numbers
     };
     let (once, copies) = (lost("once"), lost("copies"));
     let common = once.len().min(copies.len());
@@ -299,12 +300,12 @@ fn a_receiver_does_not_change_which_packets_the_channel_destroys() {
 
 /// Indices, among the packets that entered the first link, of those destroyed there.
 #[derive(Default)]
-struct Lost {
+struct LossRecorder {
     entered: u64,
     numbers: Vec<u64>,
 }
 
-impl Observer for Lost {
+impl Observer for LossRecorder {
     fn on_packet(&mut self, _: Time, _: PipeId, packet: &Packet, fate: Fate) {
         if packet.forward {
             if fate == Fate::Lost(LossReason::Channel) {
@@ -314,5 +315,5 @@ impl Observer for Lost {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }

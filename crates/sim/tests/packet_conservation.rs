@@ -1,56 +1,56 @@
 //! Conservation of packets: each packet sent arrives, is lost for a stated reason, or is in flight at the end.
 
 use lasthop_base::Time;
-use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::{Catalogue, Draft, Scenario};
-use lasthop_sim::packets::{End, Stories, Story};
-use lasthop_sim::{METRICS, Outcome, Watch, run_watched};
+use lasthop_sim::packet_history::{PacketFate, PacketHistories, PacketHistory};
+use lasthop_sim::{FLOW_METRICS, Observation, Outcome, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, LossReason, Packet};
 use std::any::Any;
 
 #[derive(Clone, Copy, Default)]
-struct Counted {
+struct DirectionCounts {
     sent: u64,
     arrived: u64,
-    under_way: u64,
+    in_flight: u64,
     /// Packets sent by middleboxes, and copies made by links.
-    born: u64,
+    created: u64,
     duplicated: u64,
-    received_at_nodes: u64,
-    taken_out: u64,
+    received_at_middleboxes: u64,
+    dropped: u64,
 }
 
 struct Counts {
     /// Hops of each flow: forward, backward.
     hops: Vec<[usize; 2]>,
     end: Time,
-    stories: Stories,
-    flows: Vec<[Counted; 2]>,
+    histories: PacketHistories,
+    flows: Vec<[DirectionCounts; 2]>,
 }
 
 impl Counts {
     fn new(scenario: &Scenario) -> Counts {
         let hops = scenario.routes.iter().map(|route| [route.there.len(), route.back.len()]).collect();
-        let flows = vec![[Counted::default(); 2]; scenario.flows.len()];
-        Counts { hops, end: Time::ZERO + scenario.duration, stories: Stories::default(), flows }
+        let flows = vec![[DirectionCounts::default(); 2]; scenario.flows.len()];
+        Counts { hops, end: Time::ZERO + scenario.duration, histories: PacketHistories::default(), flows }
     }
 
     fn hops_of(&self, packet: &Packet) -> usize {
         self.hops[packet.flow.0 as usize][usize::from(!packet.forward)]
     }
 
-    fn count(&mut self, story: &Story) {
-        let counted = &mut self.flows[story.packet.flow.0 as usize][usize::from(!story.packet.forward)];
+    fn count(&mut self, history: &PacketHistory) {
+        let counted = &mut self.flows[history.packet.flow.0 as usize][usize::from(!history.packet.forward)];
         counted.sent += 1;
-        counted.born += u64::from(story.born_at_node);
-        counted.duplicated += u64::from(story.copied_on.is_some());
-        match story.end {
-            End::Received(_) => counted.received_at_nodes += 1,
-            End::TakenOut(..) => counted.taken_out += 1,
-            End::Arrived(at) if at <= self.end => counted.arrived += 1,
-            End::Arrived(_) | End::Unfinished => counted.under_way += 1,
-            End::Lost(..) => {}
+        counted.created += u64::from(history.is_from_middlebox);
+        counted.duplicated += u64::from(history.copied_on.is_some());
+        match history.end {
+            PacketFate::Received(_) => counted.received_at_middleboxes += 1,
+            PacketFate::Dropped(..) => counted.dropped += 1,
+            PacketFate::Arrived(at) if at <= self.end => counted.arrived += 1,
+            PacketFate::Arrived(_) | PacketFate::Unfinished => counted.in_flight += 1,
+            PacketFate::Lost(..) => {}
         }
     }
 }
@@ -58,37 +58,38 @@ impl Counts {
 impl Observer for Counts {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let hops = self.hops_of(packet);
-        self.stories.on_packet(now, pipe, packet, hops, fate);
+        self.histories.on_packet(now, pipe, packet, hops, fate);
     }
 
     fn on_fate(&mut self, _: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let hops = self.hops_of(packet);
-        self.stories.on_fate(pipe, packet, hops, fate);
+        self.histories.on_fate(pipe, packet, hops, fate);
     }
 
-    fn on_node(&mut self, now: Time, node: NodeId, packet: &Packet, deed: Deed) {
-        self.stories.on_node(now, node, packet, deed);
+    fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
+        self.histories.on_middlebox(now, node, packet, action);
     }
 
-    fn on_copied(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
-        self.stories.on_copied(now, pipe, copy);
+    fn on_copy(&mut self, now: Time, pipe: PipeId, copy: &Packet) {
+        self.histories.on_copy(now, pipe, copy);
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[Counted; 2]>) {
+fn counted(path: &str, settings: &[(&str, &str)]) -> (Outcome, Vec<[DirectionCounts; 2]>) {
     let mut draft = Draft::load(path).expect("a path");
     for (key, value) in settings {
         draft.set(key, value).unwrap_or_else(|problem| panic!("{key}: {problem:?}"));
     }
     let scenario = draft.check().expect("a valid scenario");
-    let watch = Watch { observers: vec![Box::new(Counts::new(&scenario))], ..Watch::default() };
-    let (outcome, _, mut observers) = run_watched(&scenario, 1, watch);
+    let observation =
+        Observation { observers: vec![Box::new(Counts::new(&scenario))], ..Observation::default() };
+    let (outcome, _, mut observers) = run_observed(&scenario, 1, observation);
     let counts: Box<dyn Any> = observers.pop().expect("the observer");
     let mut counts = *counts.downcast::<Counts>().expect("the same");
-    while let Some(story) = counts.stories.next_of_all() {
-        counts.count(&story);
+    while let Some(history) = counts.histories.pop_first() {
+        counts.count(&history);
     }
     (outcome, counts.flows)
 }
@@ -100,26 +101,23 @@ const CAUSES: [&str; LossReason::ALL.len() - 1] =
 fn check(path: &str, settings: &[(&str, &str)], expected: &[&str]) {
     let (outcome, counted) = counted(path, settings);
     let number = |flow: usize, name: &str| {
-        let metric = METRICS.iter().find(|metric| metric.name == name).expect(name);
+        let metric = FLOW_METRICS.iter().find(|metric| metric.name == name).expect(name);
         (metric.of)(&outcome.flows[flow]).expect("always defined") as u64
     };
     for (flow, [there, back]) in counted.iter().enumerate() {
         let lost: u64 = CAUSES.iter().map(|name| number(flow, name)).sum();
         assert!(there.sent > 0, "{path}, flow {flow}");
-        let ended = |way: &Counted| way.arrived + way.under_way + way.received_at_nodes + way.taken_out;
+        let ended =
+            |way: &DirectionCounts| way.arrived + way.in_flight + way.received_at_middleboxes + way.dropped;
         assert_eq!(lost, there.sent - ended(there), "{path}, flow {flow}");
         assert_eq!(number(flow, "acks_lost"), back.sent - ended(back), "{path}, flow {flow}: ACKs");
-        assert_eq!(
-            number(flow, "middlebox_removed"),
-            there.taken_out + back.taken_out,
-            "{path}, flow {flow}"
-        );
+        assert_eq!(number(flow, "middlebox_removed"), there.dropped + back.dropped, "{path}, flow {flow}");
         assert_eq!(number(flow, "duplicated"), there.duplicated + back.duplicated, "{path}, flow {flow}");
-        assert_eq!(number(flow, "middlebox_sent"), there.born + back.born, "{path}, flow {flow}");
+        assert_eq!(number(flow, "middlebox_sent"), there.created + back.created, "{path}, flow {flow}");
         let account = &outcome.flows[flow].account;
         assert_eq!(
             account.received,
-            [there.received_at_nodes, back.received_at_nodes],
+            [there.received_at_middleboxes, back.received_at_middleboxes],
             "{path}, flow {flow}"
         );
     }

@@ -1,7 +1,7 @@
 //! JTCP at the sender: losses that it classifies as wireless.
 
-use super::watching::{Log, seen};
-use super::{AIR, Setting, Told, UNFILLED};
+use super::passive_control::{Log, run_with_estimates};
+use super::{AIR, EventLog, Setting, UNFILLED};
 use lasthop_base::Time;
 use lasthop_tcp::Event;
 use lasthop_tcp::event::{Cause, Reason};
@@ -30,8 +30,8 @@ fn jtcp_takes_random_losses_on_an_idle_path_for_the_airs() {
     let of = |loss: &str, apart: f64| {
         let channel = format!("{{ kind = \"iid\", loss = {loss} }}");
         let lossy: &[Setting<'_>] = &[(AIR, &channel), ("duration", "60 s")];
-        let seen = |seed| seen("jtcp", &[], "", &[UNFILLED, lossy], seed).1;
-        let (all, air) = sum(|seed| harmless_after(&seen(seed), apart));
+        let run_case = |seed| run_with_estimates("jtcp", &[], "", &[UNFILLED, lossy], seed).1;
+        let (all, air) = sum(|seed| harmless_after(&run_case(seed), apart));
         println!("random losses, {loss}, {apart} s apart: {air} of {all} recoveries classified as wireless");
         (all, air)
     };
@@ -64,7 +64,8 @@ fn jtcp_and_a_queue_that_overflows() {
         off = "4 s"
         start_spread = "6 s"
     "#;
-    let wrong = |tables: &str| sum(|seed| harmless(&seen("jtcp", &[], tables, &[short], seed).1));
+    let wrong =
+        |tables: &str| sum(|seed| harmless(&run_with_estimates("jtcp", &[], tables, &[short], seed).1));
     let (alone, beside, ramp) = (wrong(""), wrong(neighbour), wrong(ramps));
     println!(
         "congestion classified as wireless (recoveries, misclassified): alone {alone:?}, beside Reno {beside:?}, under ramps {ramp:?}"
@@ -85,22 +86,22 @@ fn the_senders_verdict_is_mostly_the_receivers() {
         ("duration", "60 s"),
     ];
     let (all, same) = sum(|seed| {
-        let (_, log, told) = seen("jtcp", &[], "", &[both], seed);
-        let pairs = verdicts(&log, &told);
+        let (_, log, recorded) = run_with_estimates("jtcp", &[], "", &[both], seed);
+        let pairs = verdicts(&log, &recorded);
         (pairs.len(), pairs.iter().filter(|[sender, receiver]| sender == receiver).count())
     });
     println!("{same} of {all} verdicts are the same");
     assert!(all > 200 && same as f64 > 0.6 * all as f64, "{same} of {all}");
 }
 
-fn verdicts(log: &Log, told: &Told) -> Vec<[Cause; 2]> {
+fn verdicts(log: &Log, recorded: &EventLog) -> Vec<[Cause; 2]> {
     let pair = |(at, [before, after]): &(_, [u64; 2])| {
-        let hole = told.events.iter().find_map(|(time, event)| match event {
+        let hole = recorded.events.iter().find_map(|(time, event)| match event {
             Event::Retransmitted { range, reason: Reason::FastRetransmit } if time == at => Some(range.start),
             _ => None,
         })?;
         let (_, receivers) =
-            told.judged.iter().find(|(range, _)| (range.start..range.end).contains(&hole))?;
+            recorded.classified.iter().find(|(range, _)| (range.start..range.end).contains(&hole))?;
         let senders = if after < before { Cause::Congestion } else { Cause::Wireless };
         Some([senders, *receivers])
     };

@@ -13,8 +13,8 @@ fn right(judge: &str, path: &str, settings: &[(&str, &str)]) -> (Option<f64>, Op
     let (mut wireless, mut congestion) = ([0, 0], [0, 0]);
     for seed in 1..=3 {
         let counts = run(&scenario, seed).flows.swap_remove(0).account.accuracy;
-        wireless = [wireless[0] + counts.wireless_right, wireless[1] + counts.wireless];
-        congestion = [congestion[0] + counts.congestion_right, congestion[1] + counts.congestion];
+        wireless = [wireless[0] + counts.wireless_correct, wireless[1] + counts.wireless];
+        congestion = [congestion[0] + counts.congestion_correct, congestion[1] + counts.congestion];
     }
     let share = |[right, all]: [u64; 2]| (all > 0).then(|| right as f64 / all as f64);
     (share(wireless), share(congestion))

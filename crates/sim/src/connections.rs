@@ -3,54 +3,59 @@
 use crate::applications;
 use crate::assemble::{assemble_flow, start_of, with_traffic};
 use lasthop_base::{Stream, Time};
-use lasthop_engine::flow::Connection;
-use lasthop_engine::{Flow, Traffic, Unanswered};
+use lasthop_engine::flow::TcpConnection;
+use lasthop_engine::{FlowSpec, NoEndpoint, Traffic};
 use lasthop_scenario::{Scenario, Transfer};
 use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_wire::Seq;
 use std::sync::Arc;
 
 /// Number of flows from which connections are created late.
-const MANY: usize = 1000;
+const DEFER_FROM_FLOWS: usize = 1000;
 
 /// Selects the flows that may be created late: those that want no notices before they begin.
-pub(crate) struct Lives {
-    are_many: bool,
+pub(crate) struct ConnectionFactory {
+    defers: bool,
     /// Ends of the last flow examined, and the result. Similar flows share them.
     last: Option<([Arc<Config>; 2], bool)>,
 }
 
-impl Lives {
-    pub(crate) fn of(scenario: &Scenario) -> Lives {
-        Lives { are_many: scenario.flows.len() >= MANY, last: None }
+impl ConnectionFactory {
+    pub(crate) fn of(scenario: &Scenario) -> ConnectionFactory {
+        ConnectionFactory { defers: scenario.flows.len() >= DEFER_FROM_FLOWS, last: None }
     }
 
-    pub(crate) fn flow(&mut self, scenario: &Scenario, index: usize, seed: u64) -> Flow {
+    pub(crate) fn flow(&mut self, scenario: &Scenario, index: usize, seed: u64) -> FlowSpec {
         let flow = &scenario.flows[index];
         let lasthop_scenario::Traffic::Tcp { transfer, source, destination } = &flow.traffic else {
             return assemble_flow(scenario, index, seed);
         };
         let ends = [source.clone(), destination.clone()];
         let is_plain = matches!(transfer, Transfer::Bulk | Transfer::Bytes(_));
-        if !self.are_many || !is_plain || !self.may_wait(&ends) {
+        if !self.defers || !is_plain || !self.may_defer(&ends) {
             return assemble_flow(scenario, index, seed);
         }
         let (name, transfer, start) = (flow.name.clone(), *transfer, start_of(flow, seed));
-        let make = move || connection(&name, seed, &transfer, start, ends);
-        with_traffic(scenario, index, seed, Traffic::Unanswered(Unanswered::Later(Box::new(Box::new(make)))))
+        let build = move || connection(&name, seed, &transfer, start, ends);
+        with_traffic(
+            scenario,
+            index,
+            seed,
+            Traffic::NoEndpoint(NoEndpoint::Deferred(Box::new(Box::new(build)))),
+        )
     }
 
-    fn may_wait(&mut self, ends: &[Arc<Config>; 2]) -> bool {
-        if let Some((known, may_wait)) = &self.last
+    fn may_defer(&mut self, ends: &[Arc<Config>; 2]) -> bool {
+        if let Some((known, may_defer)) = &self.last
             && known.iter().zip(ends).all(|(one, other)| Arc::ptr_eq(one, other))
         {
-            return *may_wait;
+            return *may_defer;
         }
         let one = connection("any", 0, &Transfer::Bulk, Time::ZERO, ends.clone());
-        let may_wait =
+        let may_defer =
             [&one.source, &one.destination].iter().all(|end| !end.wants().any() && !end.asks_plan());
-        self.last = Some((ends.clone(), may_wait));
-        may_wait
+        self.last = Some((ends.clone(), may_defer));
+        may_defer
     }
 }
 
@@ -60,7 +65,7 @@ pub(crate) fn connection(
     transfer: &Transfer,
     start: Time,
     [source, destination]: [Arc<Config>; 2],
-) -> Connection {
+) -> TcpConnection {
     let stream = |purpose: &str| Stream::named(seed, &format!("flow.{name}.{purpose}"));
     let mut numbers = stream("sequence_numbers");
     let mut number = || Seq(numbers.draw() as u32);
@@ -79,10 +84,10 @@ pub(crate) fn connection(
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
     }
-    let judged = receiver.receiver().judges() || sender.sender().judges();
-    let connection = Connection::new(sender, receiver, judged);
+    let has_loss_discrimination = receiver.receiver().judges() || sender.sender().judges();
+    let connection = TcpConnection::new(sender, receiver, has_loss_discrimination);
     match applications::of(transfer, segment, start, stream) {
-        Some(application) => connection.with(application),
+        Some(application) => connection.with_application(application),
         None => connection,
     }
 }

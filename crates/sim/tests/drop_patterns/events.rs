@@ -1,7 +1,7 @@
 //! A run as a list of events.
 
 use lasthop_base::Time;
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::Draft;
 use lasthop_sim::assemble::{assemble, pipe_of};
 use lasthop_tcp::Event;
@@ -40,26 +40,26 @@ pub const PATTERNS: [&[u64]; 6] =
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
-pub enum What {
+pub enum RunEvent {
     /// The source sends a segment.
-    Sent { number: u64, again: bool },
+    Sent { number: u64, retransmission: bool },
     /// A segment reaches the bottleneck's queue at this time, and leaves the bottleneck at `left`, s.
-    Passed { number: u64, left: f64 },
+    Forwarded { number: u64, left: f64 },
     /// A segment is lost at the bottleneck.
     Dropped { number: u64, reason: LossReason },
     /// An ACK of all segments up to this one reaches the source.
     Acked { number: Option<u64> },
     /// The source reports an event.
-    Told(Event),
+    Reported(Event),
 }
 
 /// All events in order of time, with cwnd (bytes) after each instant.
-pub struct Course {
-    pub events: Vec<(Time, What, u64)>,
+pub struct EventList {
+    pub events: Vec<(Time, RunEvent, u64)>,
 }
 
 impl Case {
-    pub fn run(&self) -> Course {
+    pub fn run(&self) -> EventList {
         let text = include_str!("../../../../scenarios/drop-patterns.toml");
         let mut draft = Draft::parse(text, "drop-patterns.toml").expect("it reads");
         // The SYN is packet 0; the ACK of the handshake is part of the first segment.
@@ -72,15 +72,15 @@ impl Case {
         let end = Time::ZERO + scenario.duration;
 
         let mut engine = assemble(&scenario, 1);
-        engine.observe(Box::new(Notes::default()));
+        engine.observe(Box::new(EventRecorder::default()));
         engine.run_until(end);
-        let notes = engine.take_observer().map(|observer| observer as Box<dyn Any>);
-        let notes = notes.and_then(|any| any.downcast::<Notes>().ok()).expect("the observer");
+        let recorder = engine.take_observer().map(|observer| observer as Box<dyn Any>);
+        let recorder = recorder.and_then(|any| any.downcast::<EventRecorder>().ok()).expect("the observer");
 
         // A second run reads cwnd at each of these instants, which observers do not receive.
-        let mut events = notes.events;
+        let mut events = recorder.events;
         // Events at an instant explain the packets sent then.
-        events.sort_by_key(|(time, what)| (*time, !matches!(what, What::Told(_))));
+        events.sort_by_key(|(time, what)| (*time, !matches!(what, RunEvent::Reported(_))));
         let mut engine = assemble(&scenario, 1);
         let mut windows = BTreeMap::new();
         for (time, _) in &events {
@@ -88,37 +88,37 @@ impl Case {
             let (source, _) = engine.endpoints(FlowId(0)).expect("a TCP flow");
             windows.insert(*time, source.sender().window());
         }
-        Course { events: events.into_iter().map(|(time, what)| (time, what, windows[&time])).collect() }
+        EventList { events: events.into_iter().map(|(time, what)| (time, what, windows[&time])).collect() }
     }
 }
 
-impl Course {
-    fn count(&self, is_one: impl Fn(&What) -> bool) -> usize {
+impl EventList {
+    fn count(&self, is_one: impl Fn(&RunEvent) -> bool) -> usize {
         self.events.iter().filter(|(_, what, _)| is_one(what)).count()
     }
 
     pub fn timeouts(&self) -> usize {
-        self.count(|what| matches!(what, What::Told(Event::TimedOut { .. })))
+        self.count(|what| matches!(what, RunEvent::Reported(Event::TimedOut { .. })))
     }
 
     /// Fast recoveries, or Tahoe's restarts.
     pub fn recoveries(&self) -> usize {
-        self.count(|what| matches!(what, What::Told(Event::RecoveryEntered { .. })))
+        self.count(|what| matches!(what, RunEvent::Reported(Event::RecoveryEntered { .. })))
     }
 
     /// Retransmitted segments, with their times, s.
-    pub fn resent(&self) -> Vec<(u64, f64)> {
-        let resent = |(time, what, _): &(Time, What, u64)| match what {
-            What::Sent { number, again: true } => Some((*number, time.as_secs())),
+    pub fn retransmissions(&self) -> Vec<(u64, f64)> {
+        let retransmitted = |(time, what, _): &(Time, RunEvent, u64)| match what {
+            RunEvent::Sent { number, retransmission: true } => Some((*number, time.as_secs())),
             _ => None,
         };
-        self.events.iter().filter_map(resent).collect()
+        self.events.iter().filter_map(retransmitted).collect()
     }
 
     /// Segments lost at the bottleneck, with the reason.
     pub fn dropped(&self) -> Vec<(u64, LossReason)> {
-        let dropped = |(_, what, _): &(Time, What, u64)| match what {
-            What::Dropped { number, reason } => Some((*number, *reason)),
+        let dropped = |(_, what, _): &(Time, RunEvent, u64)| match what {
+            RunEvent::Dropped { number, reason } => Some((*number, *reason)),
             _ => None,
         };
         self.events.iter().filter_map(dropped).collect()
@@ -126,16 +126,18 @@ impl Course {
 
     /// Time at which the source has an ACK of everything up to this segment, s.
     pub fn acked_at(&self, segment: u64) -> f64 {
-        let found = self
-            .events
-            .iter()
-            .find(|(_, what, _)| matches!(what, What::Acked { number: Some(number) } if *number >= segment));
+        let found = self.events.iter().find(
+            |(_, what, _)| matches!(what, RunEvent::Acked { number: Some(number) } if *number >= segment),
+        );
         found.expect("it arrives").0.as_secs()
     }
 
     /// cwnd after the first retransmission, segments.
     pub fn window_at_repair(&self) -> f64 {
-        let found = self.events.iter().find(|(_, what, _)| matches!(what, What::Sent { again: true, .. }));
+        let found = self
+            .events
+            .iter()
+            .find(|(_, what, _)| matches!(what, RunEvent::Sent { retransmission: true, .. }));
         found.expect("something was lost").2 as f64 / SEGMENT as f64
     }
 
@@ -143,7 +145,7 @@ impl Course {
     pub fn largest_burst(&self) -> usize {
         let mut bursts = BTreeMap::<Time, usize>::new();
         for (time, what, _) in &self.events {
-            if let What::Sent { .. } = what {
+            if let RunEvent::Sent { .. } = what {
                 *bursts.entry(*time).or_default() += 1;
             }
         }
@@ -151,8 +153,8 @@ impl Course {
     }
 
     pub fn highest_acked(&self) -> u64 {
-        let acked = |(_, what, _): &(Time, What, u64)| match what {
-            What::Acked { number } => *number,
+        let acked = |(_, what, _): &(Time, RunEvent, u64)| match what {
+            RunEvent::Acked { number } => *number,
             _ => None,
         };
         self.events.iter().filter_map(acked).max().expect("something is")
@@ -160,18 +162,18 @@ impl Course {
 }
 
 #[derive(Default)]
-struct Notes {
-    events: Vec<(Time, What)>,
+struct EventRecorder {
+    events: Vec<(Time, RunEvent)>,
     first: Option<u32>,
 }
 
-impl Notes {
+impl EventRecorder {
     fn number(&self, seq: u32) -> Option<u64> {
         Some(u64::from(seq.wrapping_sub(self.first?)) / SEGMENT)
     }
 }
 
-impl Observer for Notes {
+impl Observer for EventRecorder {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         let Body::Tcp(segment) = &packet.body else { return };
         if packet.forward && segment.flags.has(Flags::SYN) {
@@ -180,12 +182,12 @@ impl Observer for Notes {
         if packet.forward && segment.len > 0 {
             let Some(number) = self.number(segment.seq.0) else { return };
             if pipe == pipe_of(0, true) {
-                self.events.push((now, What::Sent { number, again: packet.again }));
+                self.events.push((now, RunEvent::Sent { number, retransmission: packet.again }));
             }
             if pipe == pipe_of(1, true) {
                 self.events.push(match fate {
-                    Fate::Arrives(at) => (now, What::Passed { number, left: at.as_secs() - DELAY }),
-                    Fate::Lost(reason) => (now, What::Dropped { number, reason }),
+                    Fate::Arrives(at) => (now, RunEvent::Forwarded { number, left: at.as_secs() - DELAY }),
+                    Fate::Lost(reason) => (now, RunEvent::Dropped { number, reason }),
                     Fate::Open => return,
                 });
             }
@@ -196,13 +198,13 @@ impl Observer for Notes {
             && let Fate::Arrives(at) = fate
         {
             let number = self.number(segment.ack.0).and_then(|next| next.checked_sub(1));
-            self.events.push((at, What::Acked { number }));
+            self.events.push((at, RunEvent::Acked { number }));
         }
     }
 
-    fn on_event(&mut self, now: Time, _: FlowId, side: Side, event: &Event) {
-        if side == Side::Source {
-            self.events.push((now, What::Told(*event)));
+    fn on_event(&mut self, now: Time, _: FlowId, side: FlowSide, event: &Event) {
+        if side == FlowSide::Source {
+            self.events.push((now, RunEvent::Reported(*event)));
         }
     }
 }

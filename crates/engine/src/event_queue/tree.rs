@@ -5,52 +5,52 @@
 
 use lasthop_base::Time;
 
-/// A complete binary tree for `PLACES / 2` sources.
+/// A complete binary tree for `SLOTS / 2` sources.
 #[derive(Debug)]
-pub(super) struct Pairs<const PLACES: usize> {
+pub(super) struct Tree<const SLOTS: usize> {
     /// The winner of all at 1, that of the pair at 2 i and 2 i + 1 at i, and the sources in the upper half.
-    keys: [u64; PLACES],
+    keys: [u64; SLOTS],
 }
 
 /// Up to 4096 sources; with more, keys would end after less than 26 days.
-pub(super) type Thousands = Pairs<{ 2 << 12 }>;
+pub(super) type LargeTree = Tree<{ 2 << 12 }>;
 
-impl<const PLACES: usize> Pairs<PLACES> {
-    pub(super) const MOST: usize = PLACES / 2;
-    const ROUNDS: u32 = Self::MOST.ilog2();
+impl<const SLOTS: usize> Tree<SLOTS> {
+    pub(super) const CAPACITY: usize = SLOTS / 2;
+    const ROUNDS: u32 = Self::CAPACITY.ilog2();
     /// First time that does not fit in a key. The highest bit of a key is reserved for [`Time::NEVER`].
     const END: u64 = 1 << (63 - Self::ROUNDS);
 
-    pub(super) fn new() -> Pairs<PLACES> {
-        Pairs { keys: [u64::MAX; PLACES] }
+    pub(super) fn new() -> Tree<SLOTS> {
+        Tree { keys: [u64::MAX; SLOTS] }
     }
 
-    pub(super) fn can_tell(time: Time) -> bool {
+    pub(super) fn fits(time: Time) -> bool {
         time.as_nanos() < Self::END || time == Time::NEVER
     }
 
-    fn key_of(source: u32, time: Time) -> u64 {
+    fn encode(source: u32, time: Time) -> u64 {
         time.as_nanos() << Self::ROUNDS | u64::from(source)
     }
 
-    fn told_by(key: u64) -> (Time, u32) {
+    fn decode(key: u64) -> (Time, u32) {
         // The arithmetic shift restores the upper bits of `NEVER`.
         let time = Time::from_nanos((key.cast_signed() >> Self::ROUNDS).cast_unsigned());
-        (time, key as u32 % Self::MOST as u32)
+        (time, key as u32 % Self::CAPACITY as u32)
     }
 
     fn place_of(source: u32) -> usize {
-        Self::MOST + source as usize % Self::MOST
+        Self::CAPACITY + source as usize % Self::CAPACITY
     }
 
     pub(super) fn time_of(&self, source: u32) -> Time {
-        Self::told_by(self.keys[Self::place_of(source)]).0
+        Self::decode(self.keys[Self::place_of(source)]).0
     }
 
     /// Sets a source's due time; returns the winner.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
-        self.compete(source, Self::key_of(source, time));
-        Self::told_by(self.keys[1])
+        self.compete(source, Self::encode(source, time));
+        Self::decode(self.keys[1])
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline)]
@@ -67,7 +67,7 @@ impl<const PLACES: usize> Pairs<PLACES> {
 
     /// Sets a source's due time to `time` unless the source is due earlier.
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
-        let key = Self::key_of(source, time);
+        let key = Self::encode(source, time);
         let mut place = Self::place_of(source);
         while place > 0 && key < self.keys[place] {
             self.keys[place] = key;
@@ -78,95 +78,95 @@ impl<const PLACES: usize> Pairs<PLACES> {
 
 /// Up to 64 sources, two of which may stay outside the tree.
 #[derive(Debug)]
-pub(super) struct Tens {
-    pairs: Few,
-    apart: [u64; APART],
-    /// Index in `apart` by source; [`APART`] for sources in the tree.
-    places: [u8; Few::MOST],
+pub(super) struct SmallTree {
+    tree: Tree64,
+    busy: [u64; BUSY],
+    /// Index in `busy` by source; [`BUSY`] for sources in the tree.
+    places: [u8; Tree64::CAPACITY],
 }
 
-type Few = Pairs<{ 2 << 6 }>;
-const APART: usize = 2;
+type Tree64 = Tree<{ 2 << 6 }>;
+const BUSY: usize = 2;
 
-impl Tens {
-    pub(super) const MOST: usize = Few::MOST;
+impl SmallTree {
+    pub(super) const CAPACITY: usize = Tree64::CAPACITY;
 
-    /// No source is due. The first two sources of `often` stay outside the tree.
-    pub(super) fn new(often: &[u32]) -> Tens {
-        let mut places = [APART as u8; Few::MOST];
-        for (place, source) in often.iter().take(APART).enumerate() {
-            places[*source as usize % Few::MOST] = place as u8;
+    /// No source is due. The first two sources of `busiest` stay outside the tree.
+    pub(super) fn new(busiest: &[u32]) -> SmallTree {
+        let mut places = [BUSY as u8; Tree64::CAPACITY];
+        for (place, source) in busiest.iter().take(BUSY).enumerate() {
+            places[*source as usize % Tree64::CAPACITY] = place as u8;
         }
-        Tens { pairs: Pairs::new(), apart: [u64::MAX; APART], places }
+        SmallTree { tree: Tree::new(), busy: [u64::MAX; BUSY], places }
     }
 
-    pub(super) fn can_tell(time: Time) -> bool {
-        Few::can_tell(time)
+    pub(super) fn fits(time: Time) -> bool {
+        Tree64::fits(time)
     }
 
-    fn apart(&mut self, source: u32) -> Option<&mut u64> {
-        self.apart.get_mut(usize::from(self.places[source as usize % Few::MOST]))
+    fn busy(&mut self, source: u32) -> Option<&mut u64> {
+        self.busy.get_mut(usize::from(self.places[source as usize % Tree64::CAPACITY]))
     }
 
     pub(super) fn time_of(&self, source: u32) -> Time {
-        match self.apart.get(usize::from(self.places[source as usize % Few::MOST])) {
-            Some(key) => Few::told_by(*key).0,
-            None => self.pairs.time_of(source),
+        match self.busy.get(usize::from(self.places[source as usize % Tree64::CAPACITY])) {
+            Some(key) => Tree64::decode(*key).0,
+            None => self.tree.time_of(source),
         }
     }
 
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
-        let key = Few::key_of(source, time);
-        match self.apart(source) {
-            Some(apart) => *apart = key,
-            None => self.pairs.compete(source, key),
+        let key = Tree64::encode(source, time);
+        match self.busy(source) {
+            Some(busy) => *busy = key,
+            None => self.tree.compete(source, key),
         }
-        let [one, other] = self.apart;
-        Few::told_by(self.pairs.keys[1].min(one).min(other))
+        let [one, other] = self.busy;
+        Tree64::decode(self.tree.keys[1].min(one).min(other))
     }
 
     pub(super) fn bring_forward(&mut self, source: u32, time: Time) {
-        match self.apart(source) {
-            Some(apart) => *apart = (*apart).min(Few::key_of(source, time)),
-            None => self.pairs.bring_forward(source, time),
+        match self.busy(source) {
+            Some(busy) => *busy = (*busy).min(Tree64::encode(source, time)),
+            None => self.tree.bring_forward(source, time),
         }
     }
 }
 
 /// Any number of sources and any times: keys of 128 bits.
 #[derive(Debug)]
-pub(super) struct Wide {
+pub(super) struct WideTree {
     keys: Vec<u128>,
 }
 
-impl Wide {
-    const SOURCE: u32 = u32::BITS;
+impl WideTree {
+    const SOURCE_BITS: u32 = u32::BITS;
 
-    pub(super) fn new(count: usize) -> Wide {
-        Wide { keys: vec![u128::MAX; 2 * count.next_power_of_two()] }
+    pub(super) fn new(count: usize) -> WideTree {
+        WideTree { keys: vec![u128::MAX; 2 * count.next_power_of_two()] }
     }
 
     fn place_of(&self, source: u32) -> usize {
         self.keys.len() / 2 + source as usize
     }
 
-    fn told_by(key: u128) -> (Time, u32) {
-        (Time::from_nanos((key >> Self::SOURCE) as u64), key as u32)
+    fn decode(key: u128) -> (Time, u32) {
+        (Time::from_nanos((key >> Self::SOURCE_BITS) as u64), key as u32)
     }
 
     pub(super) fn time_of(&self, source: u32) -> Time {
-        Self::told_by(self.keys[self.place_of(source)]).0
+        Self::decode(self.keys[self.place_of(source)]).0
     }
 
     /// Sets a source's due time; returns the winner. Ends at the first round that does not change.
     pub(super) fn set(&mut self, source: u32, time: Time) -> (Time, u32) {
-        let mut key = u128::from(time.as_nanos()) << Self::SOURCE | u128::from(source);
+        let mut key = u128::from(time.as_nanos()) << Self::SOURCE_BITS | u128::from(source);
         let mut place = self.place_of(source);
         while place > 0 && self.keys[place] != key {
             self.keys[place] = key;
             key = key.min(self.keys[place ^ 1]);
             place /= 2;
         }
-        Self::told_by(self.keys[1])
+        Self::decode(self.keys[1])
     }
 }

@@ -4,11 +4,11 @@
 
 use super::Engine;
 use crate::application::Application;
-use crate::external::{Copied, Entering, Left};
-use crate::flow::{FlowAccount, Traffic, Unanswered};
+use crate::delay_statistics::DelayStatistics;
+use crate::external::{Departure, ExternalCopy, ExternalPacket};
+use crate::fairness::ConcurrentShare;
+use crate::flow::{FlowAccount, NoEndpoint, Traffic};
 use crate::pipe::{PipeAccount, PipeId};
-use crate::together::Share;
-use crate::waits::Waits;
 use lasthop_base::{Duration, Time};
 use lasthop_net::counters::RlcCounters;
 use lasthop_net::{ChangeRefused, LinkChange, LinkSettings};
@@ -41,7 +41,7 @@ impl Engine {
     pub fn endpoints(&self, flow: FlowId) -> Option<(&Endpoint, &Endpoint)> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => Some((&connection.source, &connection.destination)),
-            Traffic::Unanswered(_) => None,
+            Traffic::NoEndpoint(_) => None,
         }
     }
 
@@ -49,18 +49,18 @@ impl Engine {
     pub fn application(&self, flow: FlowId) -> Option<&Application> {
         match &self.flows[flow.0 as usize].traffic {
             Traffic::Tcp(connection) => connection.application.as_deref(),
-            Traffic::Unanswered(_) => None,
+            Traffic::NoEndpoint(_) => None,
         }
     }
 
     /// Totals of a flow.
     pub fn account(&self, flow: FlowId) -> FlowAccount {
-        self.flows[flow.0 as usize].account.whole()
+        self.flows[flow.0 as usize].account.total()
     }
 
     /// Bytes of a TCP flow while other flows were active, and its fair share of them.
-    pub fn share(&self, flow: FlowId) -> Share {
-        self.together.share(&self.flows[flow.0 as usize].sharing)
+    pub fn share(&self, flow: FlowId) -> ConcurrentShare {
+        self.concurrent.share(&self.flows[flow.0 as usize].share)
     }
 
     /// Totals of a pipe.
@@ -69,27 +69,27 @@ impl Engine {
     }
 
     /// Bytes counted as carried by a pipe that have not reached its end yet.
-    pub fn bytes_under_way(&self, pipe: PipeId) -> u64 {
+    pub fn bytes_in_flight(&self, pipe: PipeId) -> u64 {
         let pipe = &self.pipes[pipe.0 as usize];
-        let ahead = pipe.travelling.iter().filter(|one| one.due > self.now && !one.is_news());
+        let ahead = pipe.in_flight.iter().filter(|one| one.due > self.now && !one.is_discard_notice());
         ahead.map(|one| u64::from(one.packet.wire_bytes)).sum()
     }
 
     /// Measures from now on the time of packets on a pipe beyond its propagation delay.
-    pub fn measure_waits(&mut self, pipe: PipeId, propagation: Duration) {
+    pub fn measure_delays(&mut self, pipe: PipeId, propagation: Duration) {
         let pipe = &mut self.pipes[pipe.0 as usize];
-        pipe.waits = Some(Box::new(Waits::new(propagation)));
-        pipe.is_watched = true;
+        pipe.delays = Some(Box::new(DelayStatistics::new(propagation)));
+        pipe.is_observed = true;
     }
 
     /// Clears these measurements on all pipes.
-    pub fn clear_waits(&mut self) {
-        self.pipes.iter_mut().filter_map(|pipe| pipe.waits.as_mut()).for_each(|waits| waits.clear());
+    pub fn clear_delays(&mut self) {
+        self.pipes.iter_mut().filter_map(|pipe| pipe.delays.as_mut()).for_each(|delays| delays.clear());
     }
 
     /// Delay statistics of a pipe, if measured.
-    pub fn waits(&self, pipe: PipeId) -> Option<&Waits> {
-        self.pipes[pipe.0 as usize].waits.as_deref()
+    pub fn delay_statistics(&self, pipe: PipeId) -> Option<&DelayStatistics> {
+        self.pipes[pipe.0 as usize].delays.as_deref()
     }
 
     /// Counters of a pipe's RLC entity, if it has one.
@@ -110,13 +110,13 @@ impl Engine {
 
     /// Whether all finite transfers are complete and all datagram sources have stopped.
     pub fn is_done(&self) -> bool {
-        self.flows.iter().all(|carried| match &carried.traffic {
+        self.flows.iter().all(|flow| match &flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.source.ended().is_some() || connection.source.state() == State::TimeWait
             }
-            Traffic::Unanswered(Unanswered::Datagrams(source)) => source.next >= source.stop,
-            Traffic::Unanswered(Unanswered::External | Unanswered::Over(_)) => true,
-            Traffic::Unanswered(Unanswered::Later(_)) => false,
+            Traffic::NoEndpoint(NoEndpoint::Datagrams(source)) => source.next >= source.stop,
+            Traffic::NoEndpoint(NoEndpoint::External | NoEndpoint::Released(_)) => true,
+            Traffic::NoEndpoint(NoEndpoint::Deferred(_)) => false,
         })
     }
 
@@ -133,20 +133,20 @@ impl Engine {
     /// Changes a pipe at the current time, as far as it does not refuse. Middleboxes and endpoints get no report.
     pub fn change(&mut self, pipe: PipeId, change: &LinkChange) {
         let now = self.now;
-        self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decided);
-        self.take_decisions(pipe);
+        self.pipes[pipe.0 as usize].line.change(now, change, &mut self.decisions);
+        self.apply_decisions(pipe);
     }
 
     /// Time from now until a packet joining the pipe would begin transmission, without further changes; `None` if
     /// unknown.
-    pub fn wait(&mut self, pipe: PipeId) -> Option<Duration> {
+    pub fn queueing_delay(&mut self, pipe: PipeId) -> Option<Duration> {
         let now = self.now;
         self.pipes[pipe.0 as usize].line.queueing_delay(now)
     }
 
-    /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_left`].
-    pub fn inject(&mut self, flow: FlowId, entering: &Entering) -> u64 {
-        let route = self.flows[flow.0 as usize].ways[usize::from(!entering.forward)].route();
+    /// Sends a packet of an external flow at the current time. Returns its number in [`Engine::take_departures`].
+    pub fn inject(&mut self, flow: FlowId, entering: &ExternalPacket) -> u64 {
+        let route = self.flows[flow.0 as usize].directions[usize::from(!entering.forward)].route();
         let number = self.packets;
         self.packets += 1;
         let mut packet = Packet {
@@ -169,13 +169,13 @@ impl Engine {
     }
 
     /// Adds to `into` the external packets that arrived or were lost since the last call, in order of time.
-    pub fn take_left(&mut self, into: &mut Vec<Left>) {
-        self.passing.take_left(into);
+    pub fn take_departures(&mut self, into: &mut Vec<Departure>) {
+        self.external_log.take_departures(into);
     }
 
     /// Adds to `into` the copies of external packets made since the last call, in order of time. A copy appears here
-    /// before it appears in [`Engine::take_left`].
-    pub fn take_copies(&mut self, into: &mut Vec<Copied>) {
-        self.passing.take_copies(into);
+    /// before it appears in [`Engine::take_departures`].
+    pub fn take_copies(&mut self, into: &mut Vec<ExternalCopy>) {
+        self.external_log.take_copies(into);
     }
 }

@@ -5,23 +5,23 @@
 
 use lasthop_base::Duration;
 
-/// Longest distinguished wait, ns: 146 years.
-const LONGEST: u64 = 1 << 62;
+/// Longest distinguished delay, ns: 146 years.
+const MAX_NANOS: u64 = 1 << 62;
 /// Offset added to each time so that the smallest exponent is fixed: 2^10 ns.
-const LEAST: u64 = 1 << 10;
-/// Bits of a float below those of the class; number of the class of [`LEAST`].
-const BEHIND: u32 = 23 - 5;
-const FIRST: u32 = (127 + 10) << 5;
+const MIN_NANOS: u64 = 1 << 10;
+/// Bits of a float below those of the class; number of the class of [`MIN_NANOS`].
+const CLASS_SHIFT: u32 = 23 - 5;
+const FIRST_CLASS: u32 = (127 + 10) << 5;
 /// Enough classes for all 64-bit numbers; a power of two.
 const CLASSES: usize = 2048;
 /// Classes added at once when the histogram grows: 8 octaves, a power of two.
-const WIDENED: usize = 256;
+const CLASSES_PER_GROWTH: usize = 256;
 
 /// Times on a pipe beyond its propagation delay: queueing, transmission and link-layer retransmissions.
 #[derive(Clone, Debug)]
-pub struct Waits {
-    /// [`LEAST`] minus the propagation delay, ns.
-    shift: i64,
+pub struct DelayStatistics {
+    /// [`MIN_NANOS`] minus the propagation delay, ns.
+    offset: i64,
     /// Sum of the offset times: the lower 64 bits, and the carry.
     sum: u64,
     sum_above: u64,
@@ -29,11 +29,11 @@ pub struct Waits {
     counts: Vec<u64>,
 }
 
-impl Waits {
+impl DelayStatistics {
     /// Empty statistics of a pipe with this propagation delay.
-    pub fn new(propagation: Duration) -> Waits {
-        Waits {
-            shift: LEAST as i64 - propagation.as_nanos() as i64,
+    pub fn new(propagation: Duration) -> DelayStatistics {
+        DelayStatistics {
+            offset: MIN_NANOS as i64 - propagation.as_nanos() as i64,
             sum: 0,
             sum_above: 0,
             counts: Vec::new(),
@@ -41,10 +41,10 @@ impl Waits {
     }
 
     /// Records a packet's time on the pipe, at least the propagation delay.
-    pub(crate) fn note(&mut self, took: Duration) {
-        let mut nanos = (took.as_nanos() as i64).wrapping_add(self.shift);
-        if nanos < LEAST as i64 {
-            nanos = self.out_of_range(took);
+    pub(crate) fn record(&mut self, time: Duration) {
+        let mut nanos = (time.as_nanos() as i64).wrapping_add(self.offset);
+        if nanos < MIN_NANOS as i64 {
+            nanos = self.out_of_range(time);
         }
         let (sum, carries) = self.sum.overflowing_add(nanos as u64);
         self.sum = sum;
@@ -54,21 +54,21 @@ impl Waits {
         let class = class(nanos);
         match self.counts.get_mut(class) {
             Some(count) => *count += 1,
-            None => self.widen(class),
+            None => self.grow(class),
         }
     }
 
-    /// Clamps a negative or very long wait to the nearest valid one.
+    /// Clamps a negative or very long delay to the nearest valid one.
     #[cold]
-    fn out_of_range(&self, took: Duration) -> i64 {
-        let nanos = i128::from(took.as_nanos()) + i128::from(self.shift);
-        nanos.clamp(i128::from(LEAST), i128::from(LONGEST)) as i64
+    fn out_of_range(&self, time: Duration) -> i64 {
+        let nanos = i128::from(time.as_nanos()) + i128::from(self.offset);
+        nanos.clamp(i128::from(MIN_NANOS), i128::from(MAX_NANOS)) as i64
     }
 
-    /// Adds classes for a wait longer than all before.
+    /// Adds classes for a delay longer than all before.
     #[cold]
-    fn widen(&mut self, class: usize) {
-        self.counts.resize((class | (WIDENED - 1)) + 1, 0);
+    fn grow(&mut self, class: usize) {
+        self.counts.resize((class | (CLASSES_PER_GROWTH - 1)) + 1, 0);
         self.counts[class] = 1;
     }
 
@@ -86,8 +86,8 @@ impl Waits {
     /// Exact mean, s; `None` without packets.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count();
-        let sum =
-            (u128::from(self.sum_above) << 64) + u128::from(self.sum) - u128::from(LEAST) * u128::from(count);
+        let sum = (u128::from(self.sum_above) << 64) + u128::from(self.sum)
+            - u128::from(MIN_NANOS) * u128::from(count);
         (count > 0).then(|| sum as f64 / 1e9 / count as f64)
     }
 
@@ -102,21 +102,21 @@ impl Waits {
                 below >= rank
             };
             let at = self.counts.iter().position(reaches).unwrap_or_default();
-            let middle = f64::midpoint(lowest(at), lowest(at + 1)) - LEAST as f64;
+            let middle = f64::midpoint(lowest(at), lowest(at + 1)) - MIN_NANOS as f64;
             middle / 1e9
         };
         (count > 0).then(|| shares.map(of))
     }
 }
 
-/// Class of a number from [`LEAST`] on.
+/// Class of a number from [`MIN_NANOS`] on.
 fn class(nanos: i64) -> usize {
-    let beginning = (nanos as f32).to_bits() >> BEHIND;
-    beginning.wrapping_sub(FIRST) as usize & (CLASSES - 1)
+    let beginning = (nanos as f32).to_bits() >> CLASS_SHIFT;
+    beginning.wrapping_sub(FIRST_CLASS) as usize & (CLASSES - 1)
 }
 
 fn lowest(class: usize) -> f64 {
-    f64::from(f32::from_bits((class as u32 + FIRST) << BEHIND))
+    f64::from(f32::from_bits((class as u32 + FIRST_CLASS) << CLASS_SHIFT))
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn classes_follow_each_other_and_hold_what_they_say() {
-        assert_eq!((lowest(0), class(LEAST as i64)), (1024.0, 0));
+        assert_eq!((lowest(0), class(MIN_NANOS as i64)), (1024.0, 0));
         for number in 0..(40 << 5) {
             let (low, next) = (lowest(number), lowest(number + 1));
             assert!(next > low && next / low < 1.0 + 1.0 / 31.9, "class {number}: {low} to {next}");
@@ -140,38 +140,39 @@ mod tests {
     fn percentiles_are_those_of_all_times() {
         let mut random = lasthop_base::Stream::named(5, "waits");
         let propagation = Duration::from_millis(40);
-        let mut waits = Waits::new(propagation);
+        let mut delays = DelayStatistics::new(propagation);
         let mut all: Vec<f64> = Vec::new();
         for _ in 0..20_000 {
-            let wait = Duration::from_secs_f64(random.exponential(0.02));
-            waits.note(propagation + wait);
-            all.push(wait.as_secs());
+            let delay = Duration::from_secs_f64(random.exponential(0.02));
+            delays.record(propagation + delay);
+            all.push(delay.as_secs());
         }
         all.sort_by(f64::total_cmp);
         let mean = all.iter().sum::<f64>() / 20_000.0;
-        assert!((waits.mean_s().unwrap() - mean).abs() < 1e-9);
-        assert_eq!(waits.count(), 20_000);
-        for (is, at) in waits.quantiles_s([0.5, 0.95, 0.99]).unwrap().into_iter().zip([9_999, 18_999, 19_799])
+        assert!((delays.mean_s().unwrap() - mean).abs() < 1e-9);
+        assert_eq!(delays.count(), 20_000);
+        for (is, at) in
+            delays.quantiles_s([0.5, 0.95, 0.99]).unwrap().into_iter().zip([9_999, 18_999, 19_799])
         {
             let true_one: f64 = all[at];
             assert!((is / true_one - 1.0).abs() < 1.0 / 63.0, "{at}: {is}, not {true_one}");
         }
-        waits.clear();
-        assert_eq!((waits.count(), waits.mean_s(), waits.quantiles_s([0.5])), (0, None, None));
+        delays.clear();
+        assert_eq!((delays.count(), delays.mean_s(), delays.quantiles_s([0.5])), (0, None, None));
     }
 
     /// 2,000,000 packets of 10,000 s each sum to 2e19 ns, which exceeds 64 bits.
     #[test]
     fn neither_a_wait_nor_their_sum_overflows() {
-        let mut waits = Waits::new(Duration::from_millis(40));
+        let mut delays = DelayStatistics::new(Duration::from_millis(40));
         for _ in 0..2_000_000 {
-            waits.note(Duration::from_secs(10_000) + Duration::from_millis(40));
+            delays.record(Duration::from_secs(10_000) + Duration::from_millis(40));
         }
-        assert_eq!(waits.mean_s(), Some(10_000.0));
-        let [median] = waits.quantiles_s([0.5]).unwrap();
+        assert_eq!(delays.mean_s(), Some(10_000.0));
+        let [median] = delays.quantiles_s([0.5]).unwrap();
         assert!((median / 10_000.0 - 1.0).abs() < 1.0 / 63.0, "{median}");
-        let mut waits = Waits::new(Duration::ZERO);
-        waits.note(Duration::MAX);
-        assert!(waits.mean_s().unwrap() > 1e9);
+        let mut delays = DelayStatistics::new(Duration::ZERO);
+        delays.record(Duration::MAX);
+        assert!(delays.mean_s().unwrap() > 1e9);
     }
 }

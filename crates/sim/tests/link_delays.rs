@@ -1,7 +1,7 @@
 //! Link delay statistics for all kinds of queues: by hand, and independent of observation.
 
 use lasthop_scenario::{Draft, Scenario};
-use lasthop_sim::{Outcome, Wait, Watch, run, run_watched};
+use lasthop_sim::{LinkDelay, Observation, Outcome, run, run_observed};
 
 fn scenario(queue: &str, flow: &str) -> Scenario {
     let text = format!(
@@ -13,11 +13,11 @@ fn scenario(queue: &str, flow: &str) -> Scenario {
 }
 
 fn measured(scenario: &Scenario, probes: bool) -> Outcome {
-    run_watched(scenario, 1, Watch { probes, waits: true, ..Watch::default() }).0
+    run_observed(scenario, 1, Observation { probes, link_delays: true, ..Observation::default() }).0
 }
 
-fn wait(outcome: &Outcome, link: usize) -> Wait {
-    outcome.links[link].traffic[0].wait.expect("packets came")
+fn link_delay(outcome: &Outcome, link: usize) -> LinkDelay {
+    outcome.links[link].traffic[0].delay.expect("packets came")
 }
 
 /// 1000 bytes take 1 ms at 8 Mbit/s, 0.1 ms at 80 Mbit/s; with a packet every 8 ms, no queue forms.
@@ -27,7 +27,7 @@ fn without_a_queue_it_is_the_transmission() {
     for queue in ["\"100 packets\"", "\"fq_codel\"", "\"sfq\""] {
         let outcome = measured(&scenario(queue, cbr), false);
         for (link, expected) in [(0, 1e-4), (1, 1e-3)] {
-            let it = wait(&outcome, link);
+            let it = link_delay(&outcome, link);
             assert!((it.mean_s - expected).abs() < 1.1e-6, "{queue}: {it:?}");
             assert!(it.quantiles_s.iter().all(|is| (is / expected - 1.0).abs() < 0.017), "{queue}: {it:?}");
         }
@@ -38,7 +38,7 @@ fn without_a_queue_it_is_the_transmission() {
 #[test]
 fn a_burst_waits_for_itself() {
     let bursts = "kind = \"cbr\"\nrate = \"800 kbit/s\"\npacket = \"1000 bytes\"\nburst = 4\n";
-    let it = wait(&measured(&scenario("\"100 packets\"", bursts), false), 1);
+    let it = link_delay(&measured(&scenario("\"100 packets\"", bursts), false), 1);
     assert!((it.mean_s - (1.0 + 1.9 + 2.8 + 3.7) / 4.0 * 1e-3).abs() < 1e-6, "{it:?}");
     let [p50, p95, p99] = it.quantiles_s;
     assert!((p50 / 1.9e-3 - 1.0).abs() < 0.017 && (p95 / 3.7e-3 - 1.0).abs() < 0.017, "{it:?}");
@@ -50,7 +50,7 @@ fn a_burst_waits_for_itself() {
 fn a_full_queue_waits_for_all_of_it() {
     let bulk = "segment = \"1000 bytes\"\n[flow.f.sender]\ncongestion = \"cubic\"\n";
     let outcome = measured(&scenario("\"60 packets\"", bulk), false);
-    let it = wait(&outcome, 1);
+    let it = link_delay(&outcome, 1);
     assert!(it.quantiles_s[2] > 0.055 && it.quantiles_s[2] < 0.0625, "{it:?}");
     assert!(it.mean_s > 0.02 && it.mean_s < it.quantiles_s[1], "{it:?}");
     let lost = outcome.links[1].traffic[0].lost;
@@ -66,9 +66,9 @@ fn watching_changes_nothing() {
         let (fused, hop_by_hop) = (measured(&scenario, false), measured(&scenario, true));
         assert_eq!(fused, hop_by_hop, "{queue}");
         let mut plain = run(&scenario, 1);
-        assert_eq!(plain.links[1].traffic[0].wait, None);
+        assert_eq!(plain.links[1].traffic[0].delay, None);
         for (link, other) in plain.links.iter_mut().zip(&fused.links) {
-            link.traffic.iter_mut().zip(&other.traffic).for_each(|(one, other)| one.wait = other.wait);
+            link.traffic.iter_mut().zip(&other.traffic).for_each(|(one, other)| one.delay = other.delay);
         }
         assert_eq!(plain, fused, "{queue}");
     }
@@ -77,7 +77,7 @@ fn watching_changes_nothing() {
 /// 10 bytes every 0.5 s into a link that takes 1 s for each: packet k joins at 0.5 k s and leaves at k + 1 s, after
 /// 1 + 0.5 k s. In 20,000 s the first 20,000 leave: mean 5,000.75 s, maximum 10,000.5 s.
 #[test]
-fn waits_of_hours_are_as_long_as_they_are() {
+fn delays_of_hours_are_measured() {
     for queue in [
         "{ kind = \"sfq\", packets = 100000 }",
         "{ kind = \"tbf\", rate = \"1 Mbit/s\", bytes = \"0 bytes\" }",
@@ -89,7 +89,7 @@ fn waits_of_hours_are_as_long_as_they_are() {
         );
         let draft = Draft::parse(&text, "test").unwrap();
         let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
-        let it = wait(&measured(&scenario, false), 0);
+        let it = link_delay(&measured(&scenario, false), 0);
         assert!((it.mean_s - 5_000.75).abs() < 1.0, "{queue}: {it:?}");
         assert!((it.quantiles_s[0] / 5_000.0 - 1.0).abs() < 0.017, "{queue}: {it:?}");
         assert!((it.quantiles_s[2] / 9_900.0 - 1.0).abs() < 0.017, "{queue}: {it:?}");
@@ -107,7 +107,7 @@ fn no_wait_is_shorter_than_the_transmission() {
         );
         let draft = Draft::parse(&text, "test").unwrap();
         let scenario = draft.check().unwrap_or_else(|problem| panic!("{problem}"));
-        let it = wait(&measured(&scenario, false), 0);
+        let it = link_delay(&measured(&scenario, false), 0);
         assert!((it.mean_s - 1e-9).abs() < 1e-12, "{beside}: {it:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use lasthop_scenario::{Catalogue, Draft, Scenario};
 use lasthop_sim::pcap::SourceCapture;
-use lasthop_sim::{FlowOutcome, Watch, run, run_watched};
+use lasthop_sim::{FlowOutcome, Observation, run, run_observed};
 use std::any::Any;
 
 type Setting<'a> = (&'a str, &'a str);
@@ -54,11 +54,11 @@ fn a_sender_that_is_told_of_the_airs_losses_keeps_its_window() {
     let hack: &[Setting<'_>] = &[("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
     for (name, settings) in [("eln", eln), ("lhack", lhack), ("hack", hack)] {
         for recovery in ["sack", "new_reno", "rack"] {
-            let told = means(&[RAW, settings, &[("recovery", recovery)]], &FlowOutcome::goodput_kbps);
-            assert!(told > 1.5 * plain, "{name}, {recovery}: {told} against {plain} kbit/s");
+            let with_notices = means(&[RAW, settings, &[("recovery", recovery)]], &FlowOutcome::goodput_kbps);
+            assert!(with_notices > 1.5 * plain, "{name}, {recovery}: {with_notices} against {plain} kbit/s");
         }
-        let judged = means(&[RAW, settings], &|flow| flow.account.accuracy.wireless_right as f64);
-        assert!(judged > 20.0, "{name}: {judged} losses classified as wireless");
+        let classified = means(&[RAW, settings], &|flow| flow.account.accuracy.wireless_correct as f64);
+        assert!(classified > 20.0, "{name}: {classified} losses classified as wireless");
     }
 }
 
@@ -68,8 +68,12 @@ fn congestion_stays_congestion() {
     let eln: &[Setting<'_>] = &[(BOX, "eln"), ("node.bs.middlebox.data", "down"), (JUDGE, "eln")];
     let hack: &[Setting<'_>] = &[("flow.bulk.receiver.loss_discrimination", "hack"), (JUDGE, "hack")];
     for settings in [eln, hack] {
-        let told = flow(&scenario("hasegawa", &[clean, settings]), 1);
-        assert!(told.source.judged_congestion > 0 && told.source.judged_wireless == 0, "{:?}", told.source);
+        let with_notices = flow(&scenario("hasegawa", &[clean, settings]), 1);
+        assert!(
+            with_notices.source.judged_congestion > 0 && with_notices.source.judged_wireless == 0,
+            "{:?}",
+            with_notices.source
+        );
     }
 }
 
@@ -100,10 +104,10 @@ fn notices_of_a_bad_state_keep_the_timer_from_expiring() {
     ];
     let ebsn: &[Setting<'_>] = &[(BOX, "ebsn"), (JUDGE, "ebsn")];
     let timeouts = |settings: &[&[Setting<'_>]]| means(settings, &|flow| flow.source.timeouts as f64);
-    let (plain, told) = (timeouts(&[air]), timeouts(&[air, ebsn]));
-    assert!(plain > 5.0 && told * 5.0 < plain, "{plain} without, {told} with notices");
+    let (plain, with_notices) = (timeouts(&[air]), timeouts(&[air, ebsn]));
+    assert!(plain > 5.0 && with_notices * 5.0 < plain, "{plain} without, {with_notices} with notices");
     let opaque = timeouts(&[air, ebsn, &[("opaque", "true")]]);
-    assert_eq!(opaque, told);
+    assert_eq!(opaque, with_notices);
 }
 
 #[test]
@@ -173,8 +177,8 @@ fn captures_say_what_a_box_did() {
     let captured = |settings: &[Setting<'_>]| {
         let scenario = scenario("hasegawa", &[RAW, &[("duration", "5 s")], settings]);
         let capture = SourceCapture::new(&scenario, Vec::new(), Some(120)).expect("a capture");
-        let watch = Watch { observers: vec![Box::new(capture)], ..Watch::default() };
-        let (_, _, mut observers) = run_watched(&scenario, 1, watch);
+        let observation = Observation { observers: vec![Box::new(capture)], ..Observation::default() };
+        let (_, _, mut observers) = run_observed(&scenario, 1, observation);
         let capture: Box<dyn Any> = observers.pop().expect("the capture");
         let capture: Box<SourceCapture<Vec<u8>>> = capture.downcast().expect("the same");
         String::from_utf8_lossy(&capture.finish().expect("a file")).into_owned()

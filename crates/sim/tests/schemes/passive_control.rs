@@ -1,6 +1,6 @@
 //! A congestion control for measurements: one control drives, others only estimate from the same ACKs.
 
-use super::{Setting, Told, path_with, watched};
+use super::{EventLog, Setting, observed, path_with};
 use lasthop_base::{Duration, Info, Time};
 use lasthop_scenario::Catalogue;
 use lasthop_sim::FlowOutcome;
@@ -36,7 +36,7 @@ impl Log {
     }
 }
 
-struct Watching {
+struct PassiveControls {
     drives: Box<dyn CongestionControl>,
     others: Vec<Box<dyn CongestionControl>>,
     smallest: Option<Duration>,
@@ -48,7 +48,7 @@ fn built(name: &str, start: Start) -> Box<dyn CongestionControl> {
     (mechanism.build)(&mechanism.info.defaults(), start)
 }
 
-impl CongestionControl for Watching {
+impl CongestionControl for PassiveControls {
     fn window(&self) -> u64 {
         self.drives.window()
     }
@@ -120,31 +120,31 @@ impl CongestionControl for Watching {
     }
 }
 
-impl RateHooks for Watching {}
+impl RateHooks for PassiveControls {}
 
 /// Outcome of the first flow, its sender's log, and all observations of a run down the path.
-pub(super) fn seen(
+pub(super) fn run_with_estimates(
     drives: &'static str,
     others: &'static [&'static str],
     tables: &str,
     settings: &[&[Setting<'_>]],
     seed: u64,
-) -> (FlowOutcome, Log, Told) {
+) -> (FlowOutcome, Log, EventLog) {
     let logs: Arc<Mutex<Vec<Arc<Mutex<Log>>>>> = Arc::default();
     let all = logs.clone();
     let build = move |_: &_, start: Start| -> Box<dyn CongestionControl> {
         let log = Arc::default();
         all.lock().expect("one thread").push(Arc::clone(&log));
         let others = others.iter().map(|other| built(other, start.clone())).collect();
-        Box::new(Watching { drives: built(drives, start), others, smallest: None, log })
+        Box::new(PassiveControls { drives: built(drives, start), others, smallest: None, log })
     };
     let mut catalogue = Catalogue::default();
     catalogue.tcp.congestion.add_own(&INFO, Arc::new(build));
     let driven: &[Setting<'_>] = &[("flow.bulk.sender.congestion", NAME)];
     let scenario = path_with(&catalogue, false, tables, &[&[driven], settings].concat());
-    let (outcome, _, told) = watched(&scenario, seed);
+    let (outcome, _, recorded) = observed(&scenario, seed);
     // Both ends have a sender; the destination's log is nearly empty.
     let logs = logs.lock().expect("one thread");
     let logs = logs.iter().map(|log| log.lock().expect("one thread").clone());
-    (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), told)
+    (outcome, logs.max_by_key(|log| log.rates.len()).expect("a sender"), recorded)
 }

@@ -32,7 +32,7 @@ fn terminal(ack_splitting: &str, loss: f64, uplink: &str) -> Outcome {
         receiver.ack_splitting = {{ kind = "by_loss", k = 0, {ack_splitting} }}
         "#
     );
-    run(&Draft::parse(&text, "told").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
+    run(&Draft::parse(&text, "counts").and_then(|draft| draft.check()).expect("a valid scenario"), 1)
 }
 
 /// ACKs per arrived segment: 1 if none is repeated, 2 if all are.
@@ -49,10 +49,10 @@ fn the_senders_own_counts_reach_the_terminal() {
     let counters = &all.flows[0].source;
     assert!(counters.retransmitted * 4 > counters.data_sent, "{counters:?}");
     assert!(acks_per_segment(&all) > 1.5, "{}", acks_per_segment(&all));
-    let told = terminal("threshold = 0.2, source = 'duplicates'", 0.3, "1 Mbit/s");
-    let counters = &told.flows[0].source;
+    let by_duplicates = terminal("threshold = 0.2, source = 'duplicates'", 0.3, "1 Mbit/s");
+    let counters = &by_duplicates.flows[0].source;
     assert!(counters.recoveries * 6 < counters.data_sent, "{counters:?}");
-    assert!(acks_per_segment(&told) < 1.3, "{}", acks_per_segment(&told));
+    assert!(acks_per_segment(&by_duplicates) < 1.3, "{}", acks_per_segment(&by_duplicates));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn the_terminals_own_buffer_is_counted() {
     let acks = |buffer: &str| {
         let ack_splitting = format!("threshold = 0.05, source = 'retransmissions', buffer = '{buffer}'");
         let outcome = terminal(&ack_splitting, 0.1, "32 kbit/s");
-        let dropped = outcome.flows[0].account.lost_back.total();
+        let dropped = outcome.flows[0].account.lost_backward.total();
         assert!(5 * dropped > outcome.flows[0].destination.acks_sent, "{buffer}: {dropped} dropped");
         acks_per_segment(&outcome)
     };

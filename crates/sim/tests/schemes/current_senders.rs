@@ -1,6 +1,6 @@
 //! CUBIC as in Linux, HyStart, HyStart++ and RACK-TLP on whole paths.
 
-use super::{AIR, Setting, Told, UNFILLED, path, watched};
+use super::{AIR, EventLog, Setting, UNFILLED, observed, path};
 use lasthop_base::Time;
 use lasthop_scenario::Draft;
 use lasthop_sim::{FlowOutcome, Samples, run_probed};
@@ -112,12 +112,12 @@ fn rack_bears_reordering_within_its_window() {
     assert_eq!(soon, rack, "none after the first D-SACK");
 }
 
-fn repeats(told: &Told) -> Vec<(Time, Reason)> {
+fn repeats(recorded: &EventLog) -> Vec<(Time, Reason)> {
     let repeat = |(at, event): &(Time, Event)| match event {
         Event::Retransmitted { reason, .. } => Some((*at, *reason)),
         _ => None,
     };
-    told.events.iter().filter_map(repeat).collect()
+    recorded.events.iter().filter_map(repeat).collect()
 }
 
 /// The last of 100 segments is lost: a probe after two round trips repairs it, where RFC 6675 waits for the timer.
@@ -131,16 +131,16 @@ fn a_lost_tail_is_probed() {
             ("min_rto", "1 s"),
             (AIR, &channel),
         ];
-        watched(&path(false, &[UNFILLED, settings]), 1)
+        observed(&path(false, &[UNFILLED, settings]), 1)
     };
     // Its index on the air, after the handshake's packets.
-    let (.., told) = run("rack", 100_000);
+    let (.., recorded) = run("rack", 100_000);
     let is_data = |packet: &Packet| packet.segment().is_some_and(|segment| segment.len > 0);
-    let places = told.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));
+    let places = recorded.on(1, true).enumerate().filter(|(_, (_, packet, _))| is_data(packet));
     let place = places.last().expect("data").0;
-    let ((sack, ..), (rack, _, told)) = (run("sack", place), run("rack", place));
-    let again = repeats(&told);
-    let last = told.on(0, true).filter(|(_, packet, _)| is_data(packet)).nth(99).expect("100 segments").0;
+    let ((sack, ..), (rack, _, recorded)) = (run("sack", place), run("rack", place));
+    let again = repeats(&recorded);
+    let last = recorded.on(0, true).filter(|(_, packet, _)| is_data(packet)).nth(99).expect("100 segments").0;
     let waited = again[0].0.since(last).as_secs();
     println!(
         "tail: probed after {waited:.3} s, SRTT {:?}; complete after {:.2} s, by the timer {:.2} s",
@@ -165,13 +165,13 @@ fn a_lost_copy_goes_again_after_a_round_trip() {
             ("initial_ssthresh", "16000 bytes"),
             ("duration", "10 s"),
         ];
-        watched(&path(false, &[settings]), 1)
+        observed(&path(false, &[settings]), 1)
     };
     for recovery in ["rack", "sack"] {
-        let (_, _, told) = run("400", recovery);
-        let place = told.on(1, true).position(|(_, packet, _)| packet.again).expect("a retransmission");
-        let (outcome, _, told) = run(&format!("400, {place}"), recovery);
-        let again = repeats(&told);
+        let (_, _, recorded) = run("400", recovery);
+        let place = recorded.on(1, true).position(|(_, packet, _)| packet.again).expect("a retransmission");
+        let (outcome, _, recorded) = run(&format!("400, {place}"), recovery);
+        let again = repeats(&recorded);
         let apart = again[1].0.since(again[0].0).as_secs();
         println!(
             "{recovery}: retransmission at {place}, the next after {apart:.3} s, {} timeouts",

@@ -6,9 +6,9 @@ use std::collections::btree_map::Entry;
 
 /// Duplicated datagrams by flow and number: packets in flight, and whether one has arrived.
 #[derive(Default)]
-pub(super) struct Twins(BTreeMap<(FlowId, u64), (u32, bool)>);
+pub(super) struct Duplicates(BTreeMap<(FlowId, u64), (u32, bool)>);
 
-impl Twins {
+impl Duplicates {
     /// Counts a copy that is about to be sent.
     pub(super) fn add(&mut self, packet: &Packet) {
         if let Body::Datagram { number } = packet.body {
@@ -17,12 +17,12 @@ impl Twins {
     }
 
     /// Counts a packet that has arrived or was lost. Returns whether it is its datagram's first arrival.
-    pub(super) fn end(&mut self, packet: &Packet, arrives: bool) -> bool {
-        if self.0.is_empty() { arrives } else { self.end_of_copied(packet, arrives) }
+    pub(super) fn count_end(&mut self, packet: &Packet, arrives: bool) -> bool {
+        if self.0.is_empty() { arrives } else { self.count_end_of_copy(packet, arrives) }
     }
 
     #[cold]
-    fn end_of_copied(&mut self, packet: &Packet, arrives: bool) -> bool {
+    fn count_end_of_copy(&mut self, packet: &Packet, arrives: bool) -> bool {
         let Body::Datagram { number } = packet.body else { return arrives };
         let Entry::Occupied(mut entry) = self.0.entry((packet.flow, number)) else { return arrives };
         let (left, has_arrived) = entry.get_mut();
@@ -38,23 +38,23 @@ impl Twins {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sending::blank;
+    use super::super::sending::empty_packet;
     use super::*;
 
     fn datagram(number: u64) -> Packet {
-        Packet { body: Body::Datagram { number }, ..blank() }
+        Packet { body: Body::Datagram { number }, ..empty_packet() }
     }
 
     #[test]
     fn the_first_of_a_datagram_to_arrive_counts_and_nothing_is_kept_then() {
-        let mut twins = Twins::default();
-        assert!(twins.end(&datagram(1), true), "not copied");
-        twins.add(&datagram(1));
-        twins.add(&datagram(1));
-        assert!(!twins.end(&datagram(1), false), "lost");
-        assert!(twins.end(&datagram(2), true), "another datagram");
-        assert!(twins.end(&datagram(1), true));
-        assert!(!twins.end(&datagram(1), true), "the copy");
-        assert!(twins.0.is_empty());
+        let mut duplicates = Duplicates::default();
+        assert!(duplicates.count_end(&datagram(1), true), "not copied");
+        duplicates.add(&datagram(1));
+        duplicates.add(&datagram(1));
+        assert!(!duplicates.count_end(&datagram(1), false), "lost");
+        assert!(duplicates.count_end(&datagram(2), true), "another datagram");
+        assert!(duplicates.count_end(&datagram(1), true));
+        assert!(!duplicates.count_end(&datagram(1), true), "the copy");
+        assert!(duplicates.0.is_empty());
     }
 }

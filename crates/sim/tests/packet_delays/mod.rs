@@ -1,16 +1,16 @@
-//! Measurement of waiting times on a link.
+//! Delays of packets on a link.
 
 use lasthop_base::{Duration, Time};
-use lasthop_engine::{Fate, Observer, PipeId, Side};
+use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
 use lasthop_scenario::Scenario;
-use lasthop_sim::{Watch, run_watched};
+use lasthop_sim::{Observation, run_observed};
 use lasthop_tcp::Event;
 use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// Waiting times of a flow's packets on a pipe since `from`, ms, and bytes carried since then.
-struct Waits {
+/// Delays of a flow's packets on a pipe since `from`, ms, and bytes carried since then.
+struct DelayObserver {
     pipe: PipeId,
     flow: FlowId,
     from: Time,
@@ -19,7 +19,7 @@ struct Waits {
     bytes: u64,
 }
 
-impl Observer for Waits {
+impl Observer for DelayObserver {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if pipe == self.pipe && now >= self.from {
             self.joined.insert(packet.number, now);
@@ -40,12 +40,12 @@ impl Observer for Waits {
         }
     }
 
-    fn on_event(&mut self, _: Time, _: FlowId, _: Side, _: &Event) {}
+    fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, _: &Event) {}
 }
 
-/// Waits of flow number `flow` on pipe number `pipe`, in order, and bytes carried, from `from` s on.
-pub fn waits(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
-    let waits = Waits {
+/// Delays of flow number `flow` on pipe number `pipe`, in order, and bytes carried, from `from` s on.
+pub fn packet_delays(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>, u64) {
+    let observer = DelayObserver {
         pipe: PipeId(pipe),
         flow: FlowId(flow),
         from: Time::ZERO + Duration::from_secs(from),
@@ -53,10 +53,10 @@ pub fn waits(scenario: &Scenario, pipe: u32, flow: u32, from: u64) -> (Vec<f64>,
         millis: Vec::new(),
         bytes: 0,
     };
-    let watch = Watch { observers: vec![Box::new(waits)], ..Watch::default() };
-    let (_, _, mut observers) = run_watched(scenario, 1, watch);
+    let observation = Observation { observers: vec![Box::new(observer)], ..Observation::default() };
+    let (_, _, mut observers) = run_observed(scenario, 1, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
-    let mut waits = *observer.downcast::<Waits>().expect("the observer");
-    waits.millis.sort_by(f64::total_cmp);
-    (waits.millis, waits.bytes)
+    let mut observer = *observer.downcast::<DelayObserver>().expect("the observer");
+    observer.millis.sort_by(f64::total_cmp);
+    (observer.millis, observer.bytes)
 }

@@ -1,0 +1,136 @@
+//! The state that the engine keeps for each flow.
+
+use crate::account::CompactAccount;
+use crate::fairness::{ConcurrentFlows, FlowShare};
+use crate::flow::{FlowSide, Overhead, Traffic};
+use crate::pipe::PipeId;
+use lasthop_base::Time;
+use lasthop_tcp::{Endpoint, Range};
+use lasthop_wire::{Body, LossReason, Packet, Priority};
+
+/// State of a flow: two cache lines, the first with all that each packet needs.
+#[repr(C, align(64))]
+pub(super) struct FlowState {
+    /// Directions from the source and from the destination.
+    pub(super) directions: [FlowDirection; 2],
+    pub(super) traffic: Traffic,
+    /// [`FlowSpec::opaque`](crate::FlowSpec::opaque).
+    pub(super) opaque: bool,
+    /// [`TcpConnection::has_loss_discrimination`](crate::flow::TcpConnection::has_loss_discrimination).
+    pub(super) has_loss_discrimination: bool,
+    pub(super) share: FlowShare,
+    pub(super) start: Time,
+    pub(super) account: CompactAccount,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(offset_of!(FlowState, share) <= 56 && size_of::<FlowState>() == 128);
+    // One cache line holds all that a loss changes.
+    assert!(
+        offset_of!(FlowState, account) / 64
+            == (offset_of!(FlowState, account) + size_of::<CompactAccount>() - 1) / 64
+    );
+};
+
+impl FlowState {
+    pub(super) fn overhead(&self) -> Overhead {
+        self.directions[0].overhead()
+    }
+
+    /// Records the completion of the transfer; later calls have no effect.
+    pub(super) fn complete(&mut self, concurrent: &mut ConcurrentFlows, now: Time) {
+        let FlowState { traffic, account, share, .. } = self;
+        if !account.is_complete()
+            && let Traffic::Tcp(connection) = traffic
+        {
+            let account = account.rest();
+            account.completed = Some(now);
+            account.limited = connection.source.sender().limited(now);
+            concurrent.end(share);
+        }
+    }
+
+    /// Counts a lost packet. Stores the range of a lost first transmission if the flow has loss discrimination.
+    pub(super) fn count_loss(&mut self, packet: &Packet, reason: LossReason) {
+        let FlowState { traffic, account, has_loss_discrimination, .. } = self;
+        if !packet.forward {
+            account.rest().lost_backward[reason] += 1;
+            return;
+        }
+        let is_tcp = || matches!((&*traffic, &packet.body), (Traffic::Tcp(_), Body::Tcp(_)));
+        account.count_loss(reason, packet.early && reason.is_congestion() && is_tcp());
+        if packet.priority == Priority::Low {
+            account.rest().tagged_lost[reason] += 1;
+        }
+        if *has_loss_discrimination
+            && let (Traffic::Tcp(connection), Body::Tcp(segment)) = (traffic, &packet.body)
+            && !packet.again
+            && segment.len > 0
+            && let Some(start) = connection.destination.offset_from_peer(segment.seq)
+        {
+            let range = Range { start, end: start + u64::from(segment.len) };
+            connection.unclassified.push((range, reason));
+        }
+    }
+}
+
+/// One direction of a flow, 16 bytes.
+#[derive(Clone, Copy)]
+pub(super) struct FlowDirection {
+    /// Route number below 2^31; the highest bit: the sending end or its application needs notices with each segment
+    /// that the end receives.
+    route_and_flag: u32,
+    pub(super) first: PipeId,
+    /// Pipe inside the host before the first link, or [`NO_PIPE`].
+    pub(super) host: PipeId,
+    overhead: u32,
+}
+
+const NEEDS_NOTICES: u32 = 1 << 31;
+const NO_PIPE: PipeId = PipeId(u32::MAX);
+const REAL: u32 = u32::MAX;
+
+impl FlowDirection {
+    pub(super) fn new(route: u32, first: PipeId, overhead: Overhead, needs_notices: bool) -> FlowDirection {
+        let overhead = match overhead {
+            Overhead::Real => REAL,
+            Overhead::Fixed(bytes) => bytes,
+        };
+        FlowDirection {
+            route_and_flag: route | if needs_notices { NEEDS_NOTICES } else { 0 },
+            first,
+            host: NO_PIPE,
+            overhead,
+        }
+    }
+
+    pub(super) fn route(self) -> u32 {
+        self.route_and_flag & !NEEDS_NOTICES
+    }
+
+    pub(super) fn needs_notices(self) -> bool {
+        self.route_and_flag & NEEDS_NOTICES != 0
+    }
+
+    pub(super) fn host(self) -> Option<PipeId> {
+        if self.host == NO_PIPE { None } else { Some(self.host) }
+    }
+
+    pub(super) fn overhead(self) -> Overhead {
+        if self.overhead == REAL { Overhead::Real } else { Overhead::Fixed(self.overhead) }
+    }
+}
+
+pub(super) fn side_index(side: FlowSide) -> usize {
+    usize::from(side == FlowSide::Destination)
+}
+
+pub(super) fn endpoint_of(traffic: &mut Traffic, side: FlowSide) -> Option<&mut Endpoint> {
+    match (traffic, side) {
+        (Traffic::Tcp(connection), FlowSide::Source) => Some(&mut connection.source),
+        (Traffic::Tcp(connection), FlowSide::Destination) => Some(&mut connection.destination),
+        (Traffic::NoEndpoint(_), _) => None,
+    }
+}

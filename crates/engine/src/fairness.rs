@@ -1,0 +1,103 @@
+//! Fair shares of concurrent flows.
+//!
+//! A TCP flow is active from its start until its last byte is delivered. While at least two flows are active, each
+//! delivery counts for its flow. An equal part of the delivery counts for each active flow's fair share: the virtual
+//! time of fair queueing (Demers, Keshav, Shenker, SIGCOMM 1989). Memory and time per
+//! delivery do not grow with the run or its flows.
+
+/// Share of a flow while other flows were active.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ConcurrentShare {
+    /// Payload delivered to the flow while at least one other flow was active, bytes.
+    pub bytes: u64,
+    /// Payload that equal shares of all active flows at each instant would have given, bytes.
+    pub fair_bytes: f64,
+}
+
+impl ConcurrentShare {
+    /// Share since `before`.
+    pub fn since(&self, before: &ConcurrentShare) -> ConcurrentShare {
+        ConcurrentShare { bytes: self.bytes - before.bytes, fair_bytes: self.fair_bytes - before.fair_bytes }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ConcurrentFlows {
+    active: u32,
+    /// Fair share of a flow active since the start of the run, bytes.
+    fair_bytes: f64,
+}
+
+/// A flow's share so far. The field that each delivery changes comes first.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct FlowShare {
+    bytes: u64,
+    /// [`ConcurrentFlows`]'s `fair_bytes` when this flow began and when it ended, or [`NOT_YET`].
+    began: f64,
+    ended: f64,
+}
+
+const NOT_YET: f64 = -1.0;
+
+impl Default for FlowShare {
+    fn default() -> FlowShare {
+        FlowShare { bytes: 0, began: NOT_YET, ended: NOT_YET }
+    }
+}
+
+impl ConcurrentFlows {
+    pub(crate) fn begin(&mut self, flow: &mut FlowShare) {
+        flow.began = self.fair_bytes;
+        self.active += 1;
+    }
+
+    pub(crate) fn end(&mut self, flow: &mut FlowShare) {
+        flow.ended = self.fair_bytes;
+        self.active -= 1;
+    }
+
+    pub(crate) fn deliver(&mut self, flow: &mut FlowShare, bytes: u64) {
+        if self.active >= 2 {
+            flow.bytes += bytes;
+            self.fair_bytes += bytes as f64 / f64::from(self.active);
+        }
+    }
+
+    pub(crate) fn share(&self, flow: &FlowShare) -> ConcurrentShare {
+        let until = if flow.ended == NOT_YET { self.fair_bytes } else { flow.ended };
+        let fair_bytes = if flow.began == NOT_YET { 0.0 } else { until - flow.began };
+        ConcurrentShare { bytes: flow.bytes, fair_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_worked_by_hand() {
+        let mut concurrent = ConcurrentFlows::default();
+        let [mut a, mut b, mut c] = [FlowShare::default(); 3];
+        concurrent.begin(&mut a);
+        // Alone: not counted.
+        concurrent.deliver(&mut a, 5_000);
+        concurrent.begin(&mut b);
+        concurrent.deliver(&mut a, 300);
+        concurrent.deliver(&mut b, 100);
+        concurrent.begin(&mut c);
+        for flow in [&mut a, &mut b, &mut c] {
+            concurrent.deliver(flow, 100);
+        }
+        concurrent.end(&mut a);
+        concurrent.deliver(&mut c, 60);
+        concurrent.end(&mut c);
+        concurrent.deliver(&mut b, 9_000);
+        // 400 shared by two, 300 by three, 60 by two; the rest alone.
+        let share = |flow| concurrent.share(flow);
+        assert_eq!(share(&a), ConcurrentShare { bytes: 400, fair_bytes: 300.0 });
+        assert_eq!(share(&b), ConcurrentShare { bytes: 200, fair_bytes: 330.0 });
+        assert_eq!(share(&c), ConcurrentShare { bytes: 160, fair_bytes: 130.0 });
+        assert_eq!(share(&FlowShare::default()), ConcurrentShare::default(), "never began");
+    }
+}
