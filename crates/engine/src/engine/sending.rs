@@ -151,7 +151,7 @@ pub(super) fn emit(
     packet.flow = id;
     packet.route = way.route();
     packet.forward = side == Side::Source;
-    packet.again = sent.again;
+    packet.again = sent.is_retransmission;
     packet.damaged = false;
     packet.ecn = sent.ecn;
     packet.priority = sent.priority;

@@ -261,7 +261,7 @@ impl CongestionControl for Cubic {
             self.memory.plateau = 0.0;
         }
         self.memory.stage = None;
-        self.window.restart_beside(loss.spared);
+        self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
     /// Lower bound one segment (§4.6).

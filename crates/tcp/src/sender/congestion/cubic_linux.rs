@@ -211,7 +211,7 @@ impl CongestionControl for CubicLinux {
         self.stage = None;
         self.shortest = None;
         self.collected = 0.0;
-        self.window.restart_beside(loss.spared);
+        self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
     fn on_mark(&mut self, _: &LossEvent) {

@@ -15,7 +15,7 @@
 //! cwnd (`raises`); the response to a timeout.
 
 use super::estimate::{Delivered, Sliding};
-use super::harmless::Harmless;
+use super::non_congestion::NonCongestion;
 use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
@@ -62,7 +62,7 @@ pub(super) struct Jersey {
     filter: Sliding,
     latest: Option<Duration>,
     smallest: Option<Duration>,
-    harmless: Harmless,
+    non_congestion: NonCongestion,
 }
 
 impl Jersey {
@@ -79,7 +79,7 @@ impl Jersey {
             filter: Sliding::default(),
             latest: None,
             smallest: None,
-            harmless: Harmless::default(),
+            non_congestion: NonCongestion::default(),
         }
     }
 
@@ -123,10 +123,10 @@ impl Variant for Jersey {
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
         match loss.marked {
             true => {
-                self.harmless.forget();
+                self.non_congestion.forget();
                 self.control_rate(reno, loss);
             }
-            false => self.harmless.note(reno),
+            false => self.non_congestion.note(reno),
         }
     }
 
@@ -135,11 +135,11 @@ impl Variant for Jersey {
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
-        self.harmless.forget();
+        self.non_congestion.forget();
         match (first, self.optimum()) {
             (true, Some(optimum)) => {
                 reno.set_ssthresh(optimum);
-                reno.restart_beside(loss.spared);
+                reno.restart_with_in_flight(loss.still_in_flight);
             }
             _ => reno.on_timeout(loss, first),
         }
@@ -154,7 +154,7 @@ impl Variant for Jersey {
     }
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
-        self.harmless.on_recovered(reno, flight, recovered);
+        self.non_congestion.on_recovered(reno, flight, recovered);
     }
 }
 

@@ -11,7 +11,7 @@
 //! Eq. 1 is hasegawa's; the reactions to three duplicates are from memory; JTCP's reaction to a timeout is unknown
 //! (`after_timeout`). The receiver's `loss_discrimination = "jtcp"` uses the same ratio.
 
-use super::harmless::Harmless;
+use super::non_congestion::NonCongestion;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
@@ -50,7 +50,7 @@ struct Jtcp {
     arrivals: VecDeque<Arrival>,
     srtt: Option<Duration>,
     reduced_at: Option<Time>,
-    harmless: Harmless,
+    non_congestion: NonCongestion,
 }
 
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ impl Jtcp {
             arrivals: VecDeque::new(),
             srtt: None,
             reduced_at: None,
-            harmless: Harmless::default(),
+            non_congestion: NonCongestion::default(),
         }
     }
 
@@ -117,10 +117,10 @@ impl Variant for Jtcp {
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
         if self.is_too_soon(loss.now) || !self.is_congested(reno.window()) {
-            return self.harmless.note(reno);
+            return self.non_congestion.note(reno);
         }
         self.reduced_at = Some(loss.now);
-        self.harmless.forget();
+        self.non_congestion.forget();
         reno.on_loss(loss);
     }
 
@@ -134,7 +134,7 @@ impl Variant for Jtcp {
             // Slow start up to the current window.
             reno.set_ssthresh(reno.window());
         }
-        self.harmless.forget();
+        self.non_congestion.forget();
         self.reduced_at = Some(loss.now);
         reno.on_timeout(loss, first && !spares);
     }
@@ -144,7 +144,7 @@ impl Variant for Jtcp {
     }
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
-        self.harmless.on_recovered(reno, flight, recovered);
+        self.non_congestion.on_recovered(reno, flight, recovered);
     }
 }
 

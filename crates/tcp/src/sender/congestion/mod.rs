@@ -5,11 +5,11 @@ pub mod bbr3;
 mod cubic;
 mod cubic_linux;
 mod estimate;
-mod harmless;
 mod hybla;
 mod jersey;
 mod jtcp;
 mod new_jersey;
+mod non_congestion;
 mod peach;
 mod prague;
 mod reno;
@@ -123,7 +123,7 @@ pub struct LossEvent {
     /// Whether the reporting duplicate ACK echoes a congestion mark.
     pub marked: bool,
     /// At a timeout: bytes in flight that cwnd covers besides one segment (OnEnterRTO; Linux). 0 by RFC 5681 §3.1.
-    pub spared: u64,
+    pub still_in_flight: u64,
 }
 
 /// Pace of reactions to echoed marks.
@@ -237,7 +237,7 @@ pub trait RateHooks {
         let _ = now;
     }
     /// D-SACK received (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
-    fn on_told_twice(&mut self) {}
+    fn on_dsack(&mut self) {}
 }
 
 /// Congestion control: rules of cwnd and ssthresh.

@@ -102,13 +102,13 @@ impl Reno {
 
     /// Sets cwnd to one segment.
     pub fn restart(&mut self) {
-        self.restart_beside(0);
+        self.restart_with_in_flight(0);
     }
 
-    /// Sets cwnd to one segment plus `spared` bytes still in flight ([`LossEvent::spared`]).
-    pub fn restart_beside(&mut self, spared: u64) {
+    /// Sets cwnd to one segment plus `still_in_flight` bytes still in flight ([`LossEvent::still_in_flight`]).
+    pub fn restart_with_in_flight(&mut self, still_in_flight: u64) {
         self.collected = 0;
-        self.cwnd = (self.mss + spared) as f64;
+        self.cwnd = (self.mss + still_in_flight) as f64;
     }
 
     fn new(values: &Values, start: &Start) -> Reno {
@@ -220,7 +220,7 @@ impl CongestionControl for Reno {
         if first {
             self.halve_the_less(self.whole(loss));
         }
-        self.restart_beside(loss.spared);
+        self.restart_with_in_flight(loss.still_in_flight);
     }
 
     /// A mark halves cwnd (RFC 3168 §6.1.2), even if more than cwnd is outstanding.

@@ -75,8 +75,8 @@ pub trait Variant: Send {
         let _ = now;
     }
 
-    /// See [`RateHooks::on_told_twice`].
-    fn on_told_twice(&mut self) {}
+    /// See [`RateHooks::on_dsack`].
+    fn on_dsack(&mut self) {}
 
     /// See [`CongestionControl::on_ack`].
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
@@ -231,8 +231,8 @@ impl<V: Variant> RateHooks for OnReno<V> {
         self.variant.on_extra(now);
     }
 
-    fn on_told_twice(&mut self) {
-        self.variant.on_told_twice();
+    fn on_dsack(&mut self) {
+        self.variant.on_dsack();
     }
 }
 

@@ -105,7 +105,7 @@ impl Variant for Westwood {
         if first {
             self.adapt(reno, loss.now);
         }
-        reno.restart_beside(loss.spared);
+        reno.restart_with_in_flight(loss.still_in_flight);
     }
 
     fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {

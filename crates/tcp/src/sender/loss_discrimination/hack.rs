@@ -32,8 +32,8 @@ impl LossDiscriminator for Hack {
         true
     }
 
-    fn on_sent(&mut self, _: Range, _: u64, board: &Scoreboard) -> Priority {
-        self.damaged.remove_below(board.una());
+    fn on_sent(&mut self, _: Range, _: u64, scoreboard: &Scoreboard) -> Priority {
+        self.damaged.remove_below(scoreboard.una());
         Priority::Normal
     }
 

@@ -56,13 +56,13 @@ impl Lhack {
 }
 
 impl LossDiscriminator for Lhack {
-    fn on_sent(&mut self, _: Range, _: u64, board: &Scoreboard) -> Priority {
-        self.reached.remove_below(board.una());
-        self.resent.remove_below(board.una());
+    fn on_sent(&mut self, _: Range, _: u64, scoreboard: &Scoreboard) -> Priority {
+        self.reached.remove_below(scoreboard.una());
+        self.resent.remove_below(scoreboard.una());
         Priority::Normal
     }
 
-    fn on_sent_again(&mut self, range: Range) -> Priority {
+    fn on_retransmitted(&mut self, range: Range) -> Priority {
         self.resent.insert(range);
         Priority::Normal
     }
@@ -75,7 +75,7 @@ impl LossDiscriminator for Lhack {
         Some(if self.has_reached(lost) { Cause::Wireless } else { Cause::Congestion })
     }
 
-    fn spares_timeout(&mut self, first: Range) -> bool {
+    fn keeps_window_at_timeout(&mut self, first: Range) -> bool {
         if self.spared_at != first.start {
             (self.spared, self.spared_at) = (0, first.start);
         }

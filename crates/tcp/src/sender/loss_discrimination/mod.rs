@@ -28,13 +28,13 @@ use measured::Round;
 /// Loss discrimination of a sender.
 pub trait LossDiscriminator: Send {
     /// New data is sent under congestion window `window`, bytes. Returns the packet's priority.
-    fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
-        let _ = (range, window, board);
+    fn on_sent(&mut self, range: Range, window: u64, scoreboard: &Scoreboard) -> Priority {
+        let _ = (range, window, scoreboard);
         Priority::Normal
     }
 
     /// A segment is retransmitted. Returns the packet's priority.
-    fn on_sent_again(&mut self, range: Range) -> Priority {
+    fn on_retransmitted(&mut self, range: Range) -> Priority {
         let _ = range;
         Priority::Normal
     }
@@ -67,7 +67,7 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Whether a timeout that retransmits this segment keeps cwnd, ssthresh and RTO.
-    fn spares_timeout(&mut self, first: Range) -> bool {
+    fn keeps_window_at_timeout(&mut self, first: Range) -> bool {
         let _ = first;
         false
     }

@@ -43,26 +43,26 @@ struct Dcr {
 }
 
 impl Dcr {
-    fn enter(&mut self, board: &mut Scoreboard) -> Step {
+    fn enter(&mut self, scoreboard: &mut Scoreboard) -> Step {
         self.deadline = Time::NEVER;
-        self.doubt.sack.enter(board)
+        self.doubt.sack.enter(scoreboard)
     }
 }
 
 impl LossRecovery for Dcr {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
         self.srtt = news.rtts.map_or(self.srtt, |(srtt, _)| srtt);
         if self.doubt.sack.repairs() {
             self.doubt.forget();
-            return self.doubt.sack.on_ack(news, board);
+            return self.doubt.sack.on_ack(news, scoreboard);
         }
-        if self.doubt.weigh(news.acked > 0, news.mss, board).is_some() {
+        if self.doubt.weigh(news.acked > 0, news.mss, scoreboard).is_some() {
             self.deadline = Time::NEVER;
         }
         if news.certain {
-            return self.enter(board);
+            return self.enter(scoreboard);
         }
-        if self.deadline == Time::NEVER && self.doubt.is_told(0, board) {
+        if self.deadline == Time::NEVER && self.doubt.is_told(0, scoreboard) {
             self.deadline = news.now + Duration::from_secs_f64(self.wait * self.srtt.as_secs());
         }
         Step::Same
@@ -72,11 +72,11 @@ impl LossRecovery for Dcr {
         self.deadline
     }
 
-    fn on_deadline(&mut self, _: Time, board: &mut Scoreboard) -> Step {
+    fn on_deadline(&mut self, _: Time, scoreboard: &mut Scoreboard) -> Step {
         self.deadline = Time::NEVER;
-        match self.doubt.sack.repairs() || board.sacked() == 0 {
+        match self.doubt.sack.repairs() || scoreboard.sacked() == 0 {
             true => Step::Same,
-            false => self.enter(board),
+            false => self.enter(scoreboard),
         }
     }
 
@@ -84,47 +84,47 @@ impl LossRecovery for Dcr {
         true
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
         self.deadline = Time::NEVER;
         self.doubt.forget();
-        self.doubt.sack.on_timeout(board);
+        self.doubt.sack.on_timeout(scoreboard);
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
         self.deadline = Time::NEVER;
         self.doubt.forget();
-        self.doubt.sack.on_spurious(board);
+        self.doubt.sack.on_spurious(scoreboard);
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.must_send(board)
+    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.must_send(scoreboard)
     }
 
     fn may_have_to_send(&self) -> bool {
         self.doubt.sack.may_have_to_send()
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.next_retransmission(board)
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.next_retransmission(scoreboard)
     }
 
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        self.doubt.sack.last_resort(board)
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        self.doubt.sack.last_resort(scoreboard)
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.doubt.on_sent(range, again);
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.doubt.on_sent(range, is_retransmission);
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         match self.doubt.sack.repairs() {
-            true => self.doubt.sack.in_flight(board),
-            false => self.doubt.in_flight(board),
+            true => self.doubt.sack.in_flight(scoreboard),
+            false => self.doubt.in_flight(scoreboard),
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.doubt.flight_at_loss(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.doubt.flight_at_loss(scoreboard)
     }
 
     fn is_recovering(&self) -> bool {

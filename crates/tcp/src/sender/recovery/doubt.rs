@@ -21,18 +21,18 @@ impl Doubt {
     }
 
     /// Handles an ACK outside of a repair. If the ACK ends the disorder, returns the bytes outstanding when it began.
-    pub(super) fn weigh(&mut self, advanced: bool, mss: u64, board: &Scoreboard) -> Option<u64> {
+    pub(super) fn weigh(&mut self, advanced: bool, mss: u64, scoreboard: &Scoreboard) -> Option<u64> {
         self.mss = mss;
         let ended = if advanced { self.flight.take() } else { None };
-        if board.sacked() > 0 && self.flight.is_none() {
-            self.flight = Some(board.outstanding());
+        if scoreboard.sacked() > 0 && self.flight.is_none() {
+            self.flight = Some(scoreboard.outstanding());
         }
         ended
     }
 
     /// Whether `segments` segments, at least three, are reported.
-    pub(super) fn is_told(&self, segments: u64, board: &Scoreboard) -> bool {
-        board.sacked() >= segments.max(u64::from(DUP_THRESH)) * self.mss
+    pub(super) fn is_told(&self, segments: u64, scoreboard: &Scoreboard) -> bool {
+        scoreboard.sacked() >= segments.max(u64::from(DUP_THRESH)) * self.mss
     }
 
     pub(super) fn forget(&mut self) {
@@ -40,19 +40,19 @@ impl Doubt {
     }
 
     /// Outstanding bytes, less one segment per `for_each` reported ones.
-    pub(super) fn in_flight(&self, board: &Scoreboard) -> u64 {
-        let left = board.sacked() / (self.for_each * self.mss) * self.mss;
-        board.outstanding().saturating_sub(left)
+    pub(super) fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        let left = scoreboard.sacked() / (self.for_each * self.mss) * self.mss;
+        scoreboard.outstanding().saturating_sub(left)
     }
 
     /// Excludes new data sent during the disorder, as RFC 5681 §3.2 does.
-    pub(super) fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.flight.unwrap_or_else(|| board.outstanding()).min(board.outstanding())
+    pub(super) fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.flight.unwrap_or_else(|| scoreboard.outstanding()).min(scoreboard.outstanding())
     }
 
     /// Tells [`Sack`] of each transmission, so that the last segment is not sent twice.
-    pub(super) fn on_sent(&mut self, range: Range, again: bool) {
+    pub(super) fn on_sent(&mut self, range: Range, is_retransmission: bool) {
         use super::LossRecovery;
-        self.sack.on_sent(range, again);
+        self.sack.on_sent(range, is_retransmission);
     }
 }

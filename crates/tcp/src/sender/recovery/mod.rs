@@ -27,7 +27,7 @@ pub struct AckNews {
     /// Whether the ACK is a duplicate (RFC 5681 §2) or, with SACK, newly reports data (RFC 6675 §2).
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
-    pub twice: bool,
+    pub is_dsack: bool,
     /// Whether the loss of the first outstanding segment is certain, by an explicit notification
     /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further duplicate is needed.
     pub certain: bool,
@@ -91,22 +91,22 @@ pub enum LastResort {
 /// A recovery never inflates the window: it estimates the data in flight, which the sender compares with cwnd.
 pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has recorded.
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step;
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step;
 
     /// The retransmission timer expired: marks lost segments, at least the first. `news` has times and round trips.
-    fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
+    fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         let _ = news;
-        board.mark_all_lost();
+        scoreboard.mark_all_lost();
     }
 
     /// After [`LossRecovery::mark_at_timeout`]: begins to retransmit.
-    fn on_timeout(&mut self, board: &Scoreboard);
+    fn on_timeout(&mut self, scoreboard: &Scoreboard);
 
     /// The last timeout, or the current recovery, was spurious: no outstanding data is lost.
-    fn on_spurious(&mut self, board: &Scoreboard);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
     /// Next segment to send regardless of the window, marked lost: a recovery's first, or NewReno's on a partial ACK.
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range>;
+    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Whether [`LossRecovery::must_send`] may return a segment; false saves the call.
     fn may_have_to_send(&self) -> bool {
@@ -114,22 +114,22 @@ pub trait LossRecovery: Send {
     }
 
     /// Next segment to retransmit as soon as the window permits, before new data.
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range>;
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Next segment to retransmit if no new data may be sent (RFC 6675, NextSeg rules 3 and 4).
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        let _ = board;
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        let _ = scoreboard;
         None
     }
 
-    /// A segment was sent; `again`: as a retransmission.
-    fn on_sent(&mut self, range: Range, again: bool);
+    /// A segment was sent; `is_retransmission`: as a retransmission.
+    fn on_sent(&mut self, range: Range, is_retransmission: bool);
 
     /// Estimate of the bytes in flight.
-    fn in_flight(&self, board: &Scoreboard) -> u64;
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64;
 
     /// FlightSize for the window reduction at a loss just found.
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64;
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64;
 
     /// Whether fast recovery is in progress.
     fn is_recovering(&self) -> bool;
@@ -144,8 +144,8 @@ pub trait LossRecovery: Send {
     }
 
     /// The deadline passed: detects losses by time.
-    fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
-        let _ = (now, board);
+    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> Step {
+        let _ = (now, scoreboard);
         Step::Same
     }
 
@@ -251,23 +251,23 @@ impl Duplicates {
     }
 
     /// Outstanding bytes; with limited transmit less one segment per duplicate, at most two.
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         match self.limited_transmit && self.count > 0 {
-            false => board.outstanding(),
-            true => board.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss),
+            false => scoreboard.outstanding(),
+            true => scoreboard.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss),
         }
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        if self.limited_transmit && self.count > 0 && !again {
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        if self.limited_transmit && self.count > 0 && !is_retransmission {
             self.extra += range.len();
         }
     }
 
-    fn flight(&self, board: &Scoreboard) -> u64 {
+    fn flight(&self, scoreboard: &Scoreboard) -> u64 {
         match self.counts {
-            true => board.outstanding(),
-            false => board.outstanding().saturating_sub(self.extra.min(2 * self.mss)),
+            true => scoreboard.outstanding(),
+            false => scoreboard.outstanding().saturating_sub(self.extra.min(2 * self.mss)),
         }
     }
 }

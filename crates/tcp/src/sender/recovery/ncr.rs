@@ -41,58 +41,58 @@ struct Ncr {
 }
 
 impl LossRecovery for Ncr {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
         if self.doubt.sack.repairs() {
             self.doubt.forget();
-            return self.doubt.sack.on_ack(news, board);
+            return self.doubt.sack.on_ack(news, scoreboard);
         }
-        let ended = self.doubt.weigh(news.acked > 0, news.mss, board);
-        let threshold = (self.share.0 * board.outstanding()).div_ceil(self.share.1 * news.mss.max(1));
-        if news.certain || self.doubt.is_told(threshold, board) {
-            return self.doubt.sack.enter(board);
+        let ended = self.doubt.weigh(news.acked > 0, news.mss, scoreboard);
+        let threshold = (self.share.0 * scoreboard.outstanding()).div_ceil(self.share.1 * news.mss.max(1));
+        if news.certain || self.doubt.is_told(threshold, scoreboard) {
+            return self.doubt.sack.enter(scoreboard);
         }
         ended.map_or(Step::Same, |flight| Step::Reordered { flight })
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
         self.doubt.forget();
-        self.doubt.sack.on_timeout(board);
+        self.doubt.sack.on_timeout(scoreboard);
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
         self.doubt.forget();
-        self.doubt.sack.on_spurious(board);
+        self.doubt.sack.on_spurious(scoreboard);
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.must_send(board)
+    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.must_send(scoreboard)
     }
 
     fn may_have_to_send(&self) -> bool {
         self.doubt.sack.may_have_to_send()
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.next_retransmission(board)
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.doubt.sack.next_retransmission(scoreboard)
     }
 
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        self.doubt.sack.last_resort(board)
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        self.doubt.sack.last_resort(scoreboard)
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.doubt.on_sent(range, again);
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.doubt.on_sent(range, is_retransmission);
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         match self.doubt.sack.repairs() {
-            true => self.doubt.sack.in_flight(board),
-            false => self.doubt.in_flight(board),
+            true => self.doubt.sack.in_flight(scoreboard),
+            false => self.doubt.in_flight(scoreboard),
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.doubt.flight_at_loss(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.doubt.flight_at_loss(scoreboard)
     }
 
     fn is_recovering(&self) -> bool {

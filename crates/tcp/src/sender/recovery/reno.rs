@@ -50,7 +50,7 @@ struct Reno {
 }
 
 impl LossRecovery for Reno {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
         if self.recovering {
             if news.acked > 0 {
                 self.recovering = false;
@@ -64,61 +64,61 @@ impl LossRecovery for Reno {
             return Step::Same;
         }
         // An explicit notification never reports duplicates of go-back-N.
-        let guarded = !(self.reenters || news.certain) && board.una() <= self.recover;
+        let guarded = !(self.reenters || news.certain) && scoreboard.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
             return Step::Same;
         }
-        let again = board.una() < self.recover;
+        let is_retransmission = scoreboard.una() < self.recover;
         self.recovering = true;
         self.must_send = true;
-        self.recover = board.nxt();
+        self.recover = scoreboard.nxt();
         self.left = u64::from(self.duplicates.count) * news.mss;
-        if again { Step::Reenter } else { Step::Enter }
+        if is_retransmission { Step::Reenter } else { Step::Enter }
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.recovering = false;
         self.must_send = true;
         self.duplicates.reset();
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.recover = board.una().saturating_sub(1);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.lose_first() } else { None }
+    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
     fn may_have_to_send(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.recovering { None } else { board.next_lost() }
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.recovering { None } else { scoreboard.next_lost() }
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.must_send &= !again;
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.must_send &= !is_retransmission;
         if !self.recovering {
-            self.duplicates.on_sent(range, again);
+            self.duplicates.on_sent(range, is_retransmission);
         }
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
         match self.recovering {
-            true => board.outstanding().saturating_sub(self.left),
+            true => scoreboard.outstanding().saturating_sub(self.left),
             // After a timeout, data marked lost has left the network.
-            false => self.duplicates.in_flight(board).saturating_sub(board.gone()),
+            false => self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network()),
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.duplicates.flight(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.duplicates.flight(scoreboard)
     }
 
     fn is_idle(&self) -> bool {

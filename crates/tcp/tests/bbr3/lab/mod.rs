@@ -170,7 +170,7 @@ impl Lab {
         match self.application {
             Application::Bulk => {
                 self.next_write = self.now;
-                let sent = self.ends[0].sender().board().nxt().saturating_sub(1);
+                let sent = self.ends[0].sender().scoreboard().nxt().saturating_sub(1);
                 if self.written < sent + 2 * SEGMENT {
                     self.ends[0].write(4 * SEGMENT);
                     self.written += 4 * SEGMENT;

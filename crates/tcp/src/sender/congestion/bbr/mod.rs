@@ -351,7 +351,7 @@ impl CongestionControl for Bbr {
         self.save_window();
         self.phase = Phase::Restart;
         self.enters = false;
-        self.cwnd = loss.spared + self.mss;
+        self.cwnd = loss.still_in_flight + self.mss;
         self.pipe.look_again();
     }
 

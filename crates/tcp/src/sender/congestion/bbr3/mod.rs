@@ -333,7 +333,7 @@ impl CongestionControl for Bbr3 {
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_state();
         self.phase = Phase::Restart;
-        self.cwnd = loss.spared + self.mss;
+        self.cwnd = loss.still_in_flight + self.mss;
     }
 
     fn on_mark(&mut self, _: &LossEvent) {}

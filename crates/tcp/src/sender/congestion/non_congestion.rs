@@ -6,11 +6,11 @@ use super::{CongestionControl, Level, Recovered, Reno};
 
 /// Level at the start of such a recovery; `None`: none active.
 #[derive(Debug, Default)]
-pub(super) struct Harmless {
+pub(super) struct NonCongestion {
     level: Option<Level>,
 }
 
-impl Harmless {
+impl NonCongestion {
     pub(super) fn note(&mut self, reno: &Reno) {
         self.level.get_or_insert(Level { window: reno.window(), ssthresh: reno.ssthresh() });
     }
