@@ -3,7 +3,7 @@
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::ack_counting::{self, AckCounting};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered, Start,
+    self, AckEvent, CongestionControl, Level, LossEvent, LossPhase, Recovered, Start,
 };
 use lasthop_tcp::sender::recovery::AckNews;
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                 }
                 let ack = AckEvent {
                     now,
-                    phase: [Phase::Open, Phase::Recovery, Phase::Restart][usize::from(phase)],
+                    phase: [LossPhase::Open, LossPhase::Recovery, LossPhase::Restart][usize::from(phase)],
                     acked,
                     segments: acked.div_ceil(mss) as u32,
                     delivered: acked,

@@ -90,7 +90,7 @@ impl Engine {
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
                 let accuracy = &mut account.rest().accuracy;
-                let by_mark = side == Side::Source && connection.source.sender().judges_one_by_one();
+                let by_mark = side == Side::Source && connection.source.sender().discriminates_each_loss();
                 if by_mark {
                     accuracy.settle_one(&mut connection.unjudged, range, cause)
                 } else {

@@ -5,7 +5,7 @@ use super::call::{Hooks, Object, overrides};
 use lasthop_base::{Duration, Rate, Time, Values};
 use lasthop_tcp::sender::ack_counting::{AckCounting, Regime};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, Build, CongestionControl, LossEvent, MarkPace, Nature, Phase, RateHooks, SentEvent,
+    self, AckEvent, Build, CongestionControl, LossEvent, LossPhase, MarkPace, Nature, RateHooks, SentEvent,
 };
 use lasthop_tcp::sender::recovery::AckNews;
 use pyo3::intern;
@@ -225,12 +225,12 @@ impl Control {
 
     /// Credit of an ACK, under the same conditions as in Reno.
     fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.cwnd >= FULL {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.cwnd >= FULL {
             return 0;
         }
         let regime = match (self.cwnd < self.ssthresh as f64, ack.phase) {
             (false, _) => Regime::Avoidance,
-            (true, Phase::Restart) => Regime::AfterTimeout,
+            (true, LossPhase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
         ack_counting.credit(ack, self.mss, regime)
@@ -266,9 +266,9 @@ impl CongestionControl for Control {
         let event = Ack {
             now_s: ack.now.as_secs(),
             phase: match ack.phase {
-                Phase::Open => "open",
-                Phase::Recovery => "recovery",
-                Phase::Restart => "restart",
+                LossPhase::Open => "open",
+                LossPhase::Recovery => "recovery",
+                LossPhase::Restart => "restart",
             },
             una: ack.una,
             nxt: ack.nxt,

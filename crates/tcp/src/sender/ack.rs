@@ -3,10 +3,10 @@
 //! [`Sender::apply_ack`] is generic and becomes three functions. `FAST_PATH` omits repairs: nothing is lost, reported or
 //! retransmitted. `UNOBSERVED` also omits observers and rate samples: the ACK covers exactly the first segment.
 
-use super::congestion::{AckEvent, Phase, Recovered};
-use super::loss_discrimination::{Heard, Measured};
+use super::congestion::{AckEvent, LossPhase, Recovered};
+use super::loss_discrimination::{AckHint, RttSample};
 use super::rate::RateSample;
-use super::recovery::{AckNews, Step};
+use super::recovery::{AckNews, RecoveryStep};
 use super::repair::{Echo, FrtoResult, end_of_echo};
 use super::scoreboard::Acked;
 use super::{Ack, Sender};
@@ -33,9 +33,9 @@ struct AckSummary {
 }
 
 struct RecoveryOutcome {
-    step: Step,
+    step: RecoveryStep,
     /// The last step: a second one may have begun a recovery.
-    entered: Step,
+    entered: RecoveryStep,
     lost: u64,
 }
 
@@ -151,9 +151,10 @@ impl Sender {
                 reported += self.scoreboard.sack(*block);
             }
         }
-        let duplicate = match self.repair.recovery().uses_sack() && ack.selective {
-            true => reported > 0,
-            false => !advanced && was_outstanding && !ack.carries_data && same_window,
+        let duplicate = if self.repair.recovery().uses_sack() && ack.selective {
+            reported > 0
+        } else {
+            !advanced && was_outstanding && !ack.carries_data && same_window
         };
         if duplicate {
             log.often.duplicate_acks += 1;
@@ -198,7 +199,7 @@ impl Sender {
         };
         let news = (!FAST_PATH).then(|| self.news::<FAST_PATH>(now, ack, summary, certain, rtt, sent_before));
         let outcome = match &news {
-            None => RecoveryOutcome { step: Step::Same, entered: Step::Same, lost: 0 },
+            None => RecoveryOutcome { step: RecoveryStep::Same, entered: RecoveryStep::Same, lost: 0 },
             Some(news) => self.run_recovery(now, ack, news, &mut rate, log),
         };
         let RecoveryOutcome { step, entered, .. } = outcome;
@@ -228,11 +229,11 @@ impl Sender {
             }
             self.update_fast_path();
             if self.reductions.is_gradual() {
-                let (target, told) = (self.window.bytes(), (delivered, summary.reported));
+                let (target, newly_delivered) = (self.window.bytes(), (delivered, summary.reported));
                 self.reductions.update_allowance(
                     entered,
                     news,
-                    told,
+                    newly_delivered,
                     target,
                     self.repair.recovery(),
                     &self.scoreboard,
@@ -275,14 +276,16 @@ impl Sender {
         summary: &AckSummary,
         outcome: &RecoveryOutcome,
     ) -> AckEvent<'static> {
-        let leaves = outcome.step == Step::Leave;
+        let leaves = outcome.step == RecoveryStep::Leave;
         let counts_end = leaves && self.window.counts_end();
         AckEvent {
             now,
-            phase: match leaves && !counts_end {
-                true => Phase::Recovery,
-                false if FAST_PATH => Phase::Open,
-                false => self.phase(),
+            phase: if leaves && !counts_end {
+                LossPhase::Recovery
+            } else if FAST_PATH {
+                LossPhase::Open
+            } else {
+                self.phase()
             },
             una: self.scoreboard.una(),
             nxt: self.scoreboard.nxt(),
@@ -306,7 +309,7 @@ impl Sender {
     fn observe(&mut self, news: &AckNews) {
         self.window.observe(news);
         if let (Some(discriminator), Some(rtt)) = (&mut self.discriminator, news.rtt) {
-            discriminator.on_measured(&Measured {
+            discriminator.on_rtt_sample(&RttSample {
                 now: news.now,
                 rtt,
                 clock: news.clock,
@@ -361,9 +364,10 @@ impl Sender {
             (false, _) => None,
         };
         if let Some(rtt) = rtt {
-            match FAST_PATH {
-                true => self.rtt.sample(&self.config.rto, rtt),
-                false => self.sample_rtt(rtt),
+            if FAST_PATH {
+                self.rtt.sample(&self.config.rto, rtt);
+            } else {
+                self.sample_rtt(rtt);
             }
         }
         rtt
@@ -374,7 +378,7 @@ impl Sender {
         let AckSummary { advanced, duplicate, .. } = *summary;
         let una = self.scoreboard.una();
         match &mut self.discriminator {
-            Some(discriminator) if advanced || duplicate => discriminator.on_ack(&Heard {
+            Some(discriminator) if advanced || duplicate => discriminator.on_ack(&AckHint {
                 now,
                 una,
                 advanced,
@@ -402,7 +406,7 @@ impl Sender {
         let step = self.repair.on_ack(news, &mut self.scoreboard);
         self.apply_step(now, step, ack.ece, log);
         let mut entered = step;
-        if step == Step::Leave && news.duplicate {
+        if step == RecoveryStep::Leave && news.duplicate {
             // The ACK ends one recovery, and its reports can begin the next (RFC 6675 §5).
             entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.scoreboard);
             self.apply_step(now, entered, ack.ece, log);
@@ -441,11 +445,13 @@ impl Sender {
 
     /// RFC 6298 §5; NewReno restarts the timer only at the first partial ACK (RFC 6582 §4).
     #[inline(always)]
-    fn restart_timer<const FAST_PATH: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
+    fn restart_timer<const FAST_PATH: bool>(&mut self, now: Time, step: RecoveryStep, sent_at: Option<Time>) {
         if self.scoreboard.outstanding() == 0 {
             self.timer.stop();
             self.idle.begin(sent_at.unwrap_or(now));
-        } else if FAST_PATH || step != (Step::Partial { first: false }) || self.repair.recovery().uses_sack()
+        } else if FAST_PATH
+            || step != (RecoveryStep::Partial { first: false })
+            || self.repair.recovery().uses_sack()
         {
             self.arm(now);
         }

@@ -15,9 +15,9 @@
 //! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
 //!
 //! Files of `impl Sender`:
-//! * this file: construction, fast-path condition; `half`: lazy creation; `seen`: views;
+//! * this file: construction, fast-path condition; `half`: lazy creation; `views`: views;
 //! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
-//! * `poll`: the next segment; `sent`: effects of sending; `calls`: other inputs.
+//! * `poll`: the next segment; `sent`: effects of sending; `inputs`: other inputs.
 
 pub mod ack_counting;
 pub mod congestion;
@@ -30,16 +30,15 @@ pub mod slow_start;
 
 mod ack;
 mod application;
-mod calls;
 mod half;
 mod idle;
+mod inputs;
 mod limit;
 mod peer;
 mod persist;
 mod poll;
 mod reductions;
 mod repair;
-mod seen;
 mod sent;
 mod steps;
 mod tail;
@@ -47,6 +46,7 @@ mod timeout;
 mod timer;
 mod usage;
 mod user_timeout;
+mod views;
 mod window;
 
 pub(crate) use half::{PendingSender, SendingHalf};
@@ -212,8 +212,8 @@ impl Sender {
             if nature.conserves { None } else { (config.reduction.build)(&config.reduction.values) };
         let ack_counting = (config.ack_counting.build)(&config.ack_counting.values);
         let discriminator = (config.sender_discrimination.build)(&config.sender_discrimination.values);
-        let observes =
-            nature.observes || discriminator.as_ref().is_some_and(|discriminator| discriminator.measures());
+        let observes = nature.observes
+            || discriminator.as_ref().is_some_and(|discriminator| discriminator.needs_rtt_samples());
         Sender {
             scoreboard,
             discriminator,
@@ -248,7 +248,7 @@ impl Sender {
     pub(crate) fn is_on_fast_path(&self) -> bool {
         debug_assert!(
             !self.is_on_fast_path || self.permits_fast_path(),
-            "a component has work, and `take_stock` was not called"
+            "a component has work, and `update_fast_path` was not called"
         );
         self.is_on_fast_path
     }

@@ -216,9 +216,10 @@ impl Sender {
 
     #[inline(always)]
     fn room<const FAST_PATH: bool>(&self) -> u64 {
-        match FAST_PATH {
-            true => self.window.bytes().saturating_sub(self.scoreboard.outstanding()),
-            false => self.window().saturating_sub(self.in_flight()),
+        if FAST_PATH {
+            self.window.bytes().saturating_sub(self.scoreboard.outstanding())
+        } else {
+            self.window().saturating_sub(self.in_flight())
         }
     }
 
@@ -262,9 +263,10 @@ impl Sender {
             return Err(Limit::Application);
         }
         if data > usable {
-            return match self.peer.is_silly(usable) {
-                true => Err(Limit::Receiver),
-                false => Ok(Range { start, end: start + usable }),
+            return if self.peer.is_silly(usable) {
+                Err(Limit::Receiver)
+            } else {
+                Ok(Range { start, end: start + usable })
             };
         }
         let is_short = data < self.full_payload && fin == 0;

@@ -1,8 +1,8 @@
 //! Window reductions: at most one per window of data, by the first signal.
 
 use super::congestion::{Level, MarkPace};
-use super::recovery::{AckNews, LossRecovery, Step};
-use super::reduction::{Progress, Reduction};
+use super::recovery::{AckNews, LossRecovery, RecoveryStep};
+use super::reduction::{Reduction, ReductionInput};
 use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -185,7 +185,7 @@ impl Reductions {
     #[inline(never)]
     pub(super) fn update_allowance(
         &mut self,
-        step: Step,
+        step: RecoveryStep,
         news: &AckNews,
         (delivered, reported): (u64, u64),
         target: u64,
@@ -194,7 +194,7 @@ impl Reductions {
     ) {
         let Some(mut rule) = self.rule.take() else { return };
         let begins_ecn_reduction = self.ecn_reduction == Some(EcnReduction::Starting);
-        if matches!(step, Step::Enter | Step::Reenter) || begins_ecn_reduction {
+        if matches!(step, RecoveryStep::Enter | RecoveryStep::Reenter) || begins_ecn_reduction {
             self.ecn_reduction = self.ecn_reduction.map(|_| EcnReduction::InProgress);
             self.inferred_delivered = 0;
             // RecoverFS excludes bytes reported earlier (RFC 9937 §6). This ACK's reports may be discarded.
@@ -203,7 +203,7 @@ impl Reductions {
         }
         let lasts = recovery.is_recovering() || self.is_reducing_by_ecn();
         self.allowance = if lasts {
-            rule.on_ack(&Progress {
+            rule.on_ack(&ReductionInput {
                 delivered: self.delivered(news, delivered, recovery.uses_sack()),
                 lost: self.lost_by_ack,
                 advanced: news.acked > 0,

@@ -1,8 +1,8 @@
 //! Effects of recovery steps and of marks on the window.
 
 use super::Sender;
-use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
-use super::recovery::Step;
+use super::congestion::{Level, LossEvent, LossPhase, MarkPace, Recovered};
+use super::recovery::RecoveryStep;
 use super::repair::StateBefore;
 use super::timer::TimerKind;
 use crate::event::{Cause, Event, Log, Reason};
@@ -11,25 +11,25 @@ use lasthop_base::{Duration, Time};
 
 impl Sender {
     #[inline]
-    pub(super) fn phase(&self) -> Phase {
+    pub(super) fn phase(&self) -> LossPhase {
         if self.repair.recovery().is_recovering() || self.reductions.is_reducing_by_ecn() {
-            Phase::Recovery
+            LossPhase::Recovery
         } else if self.repair.restarts(self.scoreboard.una()) {
-            Phase::Restart
+            LossPhase::Restart
         } else {
-            Phase::Open
+            LossPhase::Open
         }
     }
 
-    pub(super) fn apply_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
+    pub(super) fn apply_step(&mut self, now: Time, step: RecoveryStep, marked: bool, log: &mut Log) {
         match step {
-            Step::Same | Step::Partial { .. } => {}
-            Step::Reordered { flight } => {
+            RecoveryStep::Same | RecoveryStep::Partial { .. } => {}
+            RecoveryStep::Reordered { flight } => {
                 // RFC 4653 §3: no burst, and slow start back to the former window.
                 let window = flight.min(self.scoreboard.outstanding() + self.mss);
                 self.window.on_reordered(Level { window, ssthresh: flight });
             }
-            Step::Enter | Step::Reenter => {
+            RecoveryStep::Enter | RecoveryStep::Reenter => {
                 let flight = self.repair.recovery().flight_at_loss(&self.scoreboard);
                 let verdict = self.discriminate_loss(now, log);
                 let is_non_congestive = verdict == Some(Cause::Wireless);
@@ -37,7 +37,7 @@ impl Sender {
                 if is_non_congestive {
                     return self.enter_without_reduction(now, flight, log);
                 }
-                if step == Step::Reenter {
+                if step == RecoveryStep::Reenter {
                     self.reductions.allow_from(0);
                 }
                 self.reductions.end_ecn_reduction();
@@ -53,7 +53,7 @@ impl Sender {
                 log.count_recovery();
                 log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.control().window() });
             }
-            Step::Restart => {
+            RecoveryStep::Restart => {
                 let flight = self.repair.recovery().flight_at_loss(&self.scoreboard);
                 self.classify_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, true);
@@ -62,10 +62,10 @@ impl Sender {
                 self.scoreboard.mark_all_lost();
                 self.begin_go_back_n(Reason::FastRetransmit);
             }
-            Step::Leave if self.reductions.take_non_congestive() => {
+            RecoveryStep::Leave if self.reductions.take_non_congestive() => {
                 log.trace(now, Event::RecoveryLeft { cwnd: self.window.control().window() });
             }
-            Step::Leave => {
+            RecoveryStep::Leave => {
                 let recovered = self.review(now, log);
                 self.window.on_recovered(self.scoreboard.outstanding(), recovered);
                 log.trace(now, Event::RecoveryLeft { cwnd: self.window.control().window() });
@@ -104,11 +104,11 @@ impl Sender {
         }
     }
 
-    fn note_entry(&mut self, step: Step) {
+    fn note_entry(&mut self, step: RecoveryStep) {
         let level = self.level();
         let Some(discriminator) = &mut self.discriminator else { return };
         let outstanding = Range { start: self.scoreboard.una(), end: self.scoreboard.nxt() };
-        self.reductions.note_entry(level, outstanding, step == Step::Reenter);
+        self.reductions.note_entry(level, outstanding, step == RecoveryStep::Reenter);
         discriminator.on_entered(outstanding.end);
     }
 
@@ -172,7 +172,7 @@ impl Sender {
     pub(super) fn react_to_mark(&mut self, now: Time, log: &mut Log) {
         let pace = self.window.control().nature().mark_pace;
         let too_soon = self.reductions.is_too_soon(pace, self.scoreboard.una(), now, self.rtt.srtt());
-        if too_soon || self.phase() != Phase::Open {
+        if too_soon || self.phase() != LossPhase::Open {
             return;
         }
         let loss = self.loss_event(now, self.scoreboard.outstanding());
@@ -202,12 +202,11 @@ impl Sender {
             let to = taken.level(from, outstanding, self.mss);
             self.window.on_recovered(outstanding, Recovered::Revised { from, to });
         }
-        match taken.is_of_timeout() {
-            true => {
-                log.seldom().timeouts_undone += 1;
-                log.trace(now, Event::TimeoutUndone { cwnd: self.window.control().window() });
-            }
-            false => log.seldom().recoveries_undone += 1,
+        if taken.is_of_timeout() {
+            log.seldom().timeouts_undone += 1;
+            log.trace(now, Event::TimeoutUndone { cwnd: self.window.control().window() });
+        } else {
+            log.seldom().recoveries_undone += 1;
         }
     }
 

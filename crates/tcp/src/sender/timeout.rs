@@ -173,9 +173,10 @@ impl Sender {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm(&mut self, now: Time) {
         let expires = now + self.rtt.rto();
-        match self.tail.expires().is_some() && self.is_undisturbed() {
-            true => self.arm_probe(now, expires),
-            false => self.timer.start(expires, TimerKind::Retransmit),
+        if self.tail.expires().is_some() && self.is_undisturbed() {
+            self.arm_probe(now, expires);
+        } else {
+            self.timer.start(expires, TimerKind::Retransmit);
         }
     }
 

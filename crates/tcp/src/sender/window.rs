@@ -3,10 +3,10 @@
 
 use super::ack_counting::AckCounting;
 use super::congestion::{
-    AckEvent, CongestionControl, Level, LossEvent, LostSegment, Phase, Recovered, SentEvent,
+    AckEvent, CongestionControl, Level, LossEvent, LossPhase, LostSegment, Recovered, SentEvent,
 };
 use super::recovery::AckNews;
-use super::slow_start::{Divided, Growth, Sample, SlowStart};
+use super::slow_start::{DividedCounting, Growth, SlowStart, SlowStartAck};
 use lasthop_base::{Duration, Time};
 
 #[repr(C)]
@@ -70,10 +70,11 @@ impl CongestionWindow {
     /// Applies an ACK; [`CongestionWindow::update_cwnd`] must follow.
     #[inline(always)]
     pub(super) fn grow_monitored(&mut self, event: &AckEvent, mss: u64) {
-        let is_watched = event.phase != Phase::Recovery && self.slow_start.is_some();
-        match is_watched && self.cwnd < self.control.ssthresh() {
-            true => self.leave_or_grow(event, mss),
-            false => self.control.on_ack(event, &mut *self.ack_counting),
+        let is_watched = event.phase != LossPhase::Recovery && self.slow_start.is_some();
+        if is_watched && self.cwnd < self.control.ssthresh() {
+            self.leave_or_grow(event, mss);
+        } else {
+            self.control.on_ack(event, &mut *self.ack_counting);
         }
     }
 
@@ -84,12 +85,12 @@ impl CongestionWindow {
         };
         let AckEvent { now, una, nxt, rtt, .. } = *event;
         let mut by = 1;
-        match watch.on_ack(&Sample { now, una, nxt, rtt, window: self.cwnd, mss }) {
+        match watch.on_ack(&SlowStartAck { now, una, nxt, rtt, window: self.cwnd, mss }) {
             Growth::Full => {}
-            Growth::Divided(divisor) => by = divisor,
+            Growth::DividedCounting(divisor) => by = divisor,
             Growth::Over => self.control.leave_slow_start(),
         }
-        self.control.on_ack(event, &mut Divided { ack_counting: &mut *self.ack_counting, by });
+        self.control.on_ack(event, &mut DividedCounting { ack_counting: &mut *self.ack_counting, by });
     }
 
     /// Shows an ACK to congestion control that observes, before its effect.

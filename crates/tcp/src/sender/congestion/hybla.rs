@@ -11,7 +11,7 @@
 //! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, a satellite path's window
 //! reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
 
-use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Start, Variant};
+use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
@@ -69,7 +69,7 @@ impl Hybla {
         }
     }
 
-    fn learn(&mut self, reno: &mut Reno, srtt: Duration) {
+    fn update_rho(&mut self, reno: &mut Reno, srtt: Duration) {
         if self.smallest.is_some_and(|known| known <= srtt) {
             return;
         }
@@ -87,12 +87,12 @@ impl Hybla {
 impl Variant for Hybla {
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(srtt) = ack.srtt {
-            self.learn(reno, srtt);
+            self.update_rho(reno, srtt);
         }
-        if ack.phase == Phase::Restart {
+        if ack.phase == LossPhase::Restart {
             return reno.on_ack(ack, ack_counting);
         }
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || reno.is_full() {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || reno.is_full() {
             return;
         }
         let (window, mss) = (reno.exact(), self.mss as f64);

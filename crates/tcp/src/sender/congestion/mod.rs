@@ -49,7 +49,7 @@ pub struct AckEvent<'a> {
     /// Arrival of the ACK.
     pub now: Time,
     /// Phase of the sender.
-    pub phase: Phase,
+    pub phase: LossPhase,
     /// First unacknowledged byte after the ACK (SND.UNA).
     pub una: u64,
     /// Next byte to send (SND.NXT).
@@ -97,7 +97,7 @@ pub struct SentEvent {
 
 /// Phase of the sender with regard to losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
+pub enum LossPhase {
     /// No known loss.
     #[default]
     Open,

@@ -13,7 +13,7 @@
 //! Parts of the draft quoted by others; the rest follows descriptions of Linux's tcp_prague and of udp_prague.
 
 use super::{
-    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Reno, Start,
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Reno, Start,
 };
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit, Values};
@@ -59,7 +59,7 @@ struct Prague {
     alpha: f64,
     /// Whether any mark was reported: a marking router exists.
     is_marked: bool,
-    round: Round,
+    round: AlphaRound,
     rounds: u64,
     /// Time of the last reduction by a mark, and the end of its round trip in bytes delivered.
     reduced_at: Option<Time>,
@@ -70,7 +70,7 @@ struct Prague {
 
 /// Round trip in bytes delivered: ends once the bytes in flight at its start are delivered.
 #[derive(Clone, Copy, Debug, Default)]
-struct Round {
+struct AlphaRound {
     begun_at: Time,
     until: u64,
     delivered: u64,
@@ -90,7 +90,7 @@ impl Prague {
             floor_after: values.count("floor_after"),
             alpha: 1.0,
             is_marked: false,
-            round: Round::default(),
+            round: AlphaRound::default(),
             rounds: 0,
             reduced_at: None,
             reduced_until: 0,
@@ -123,7 +123,7 @@ impl Prague {
             self.rounds += 1;
         }
         let until = self.delivered + ack.in_flight;
-        self.round = Round { begun_at: ack.now, until, delivered: 0, marked: 0 };
+        self.round = AlphaRound { begun_at: ack.now, until, delivered: 0, marked: 0 };
     }
 
     /// Adds a segment per round trip for unmarked bytes, less on a short path (draft §2.4, §2.4.4).
@@ -174,10 +174,10 @@ impl CongestionControl for Prague {
         self.srtt = ack.srtt;
         let Some(srtt) = ack.srtt else { return self.reno.on_ack(ack, ack_counting) };
         self.measure(ack, srtt);
-        if ack.phase == Phase::Recovery {
+        if ack.phase == LossPhase::Recovery {
             return;
         }
-        if ack.phase == Phase::Restart {
+        if ack.phase == LossPhase::Restart {
             return self.reno.on_ack(ack, ack_counting);
         }
         if !ack.held {

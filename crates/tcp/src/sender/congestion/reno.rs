@@ -1,7 +1,7 @@
 //! Slow start and congestion avoidance (RFC 5681 §3.1), the window of Tahoe, Reno, NewReno and SACK.
 
 use super::{
-    AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
+    AckEvent, Build, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
 };
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
@@ -175,13 +175,13 @@ impl CongestionControl for Reno {
 
     #[inline(always)]
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.is_full() {
             return;
         }
         let is_slow_start = self.in_slow_start();
         let regime = match (is_slow_start, ack.phase) {
             (false, _) => Regime::Avoidance,
-            (true, Phase::Restart) => Regime::AfterTimeout,
+            (true, LossPhase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
         let credit = ack_counting.credit(ack, self.mss, regime);

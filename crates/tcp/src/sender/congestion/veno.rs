@@ -80,13 +80,12 @@ impl Variant for Veno {
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
-        match self.is_congested(reno.exact()) {
-            true => reno.on_loss(loss),
-            false => {
-                let whole = loss.flight.min(reno.window()) as f64;
-                reno.set_ssthresh((self.keeps * whole) as u64);
-                reno.set(reno.ssthresh() as f64);
-            }
+        if self.is_congested(reno.exact()) {
+            reno.on_loss(loss);
+        } else {
+            let whole = loss.flight.min(reno.window()) as f64;
+            reno.set_ssthresh((self.keeps * whole) as u64);
+            reno.set(reno.ssthresh() as f64);
         }
         self.base = None;
     }

@@ -49,7 +49,7 @@ impl LossDiscriminator for Hack {
         self.damaged.clear();
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }

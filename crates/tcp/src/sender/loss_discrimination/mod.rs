@@ -2,7 +2,7 @@
 //!
 //! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the loss, and
 //! cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction; "wireless"
-//! restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender holds no judge.
+//! restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender has no discriminator.
 
 mod always;
 mod coherence;
@@ -11,8 +11,8 @@ mod ecn;
 mod eln;
 mod hack;
 mod lhack;
-mod measured;
 mod ncpld;
+mod rtt_sample;
 mod santa_cruz;
 mod tagged;
 mod trend;
@@ -22,8 +22,8 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Mechanism, Time, Values};
 use lasthop_wire::{LossHint, Priority};
-pub use measured::Measured;
-use measured::Round;
+pub use rtt_sample::RttSample;
+use rtt_sample::SampledRound;
 
 /// Loss discrimination of a sender.
 pub trait LossDiscriminator: Send {
@@ -40,13 +40,13 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is certainly lost.
-    fn on_ack(&mut self, heard: &Heard) -> bool {
-        let _ = heard;
+    fn on_ack(&mut self, ack: &AckHint) -> bool {
+        let _ = ack;
         false
     }
 
-    /// Handles a round-trip sample, before any other effect of the ACK. Only if [`LossDiscriminator::measures`].
-    fn on_measured(&mut self, sample: &Measured) {
+    /// Handles a round-trip sample, before any other effect of the ACK. Only if [`LossDiscriminator::needs_rtt_samples`].
+    fn on_rtt_sample(&mut self, sample: &RttSample) {
         let _ = sample;
     }
 
@@ -94,17 +94,17 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Whether losses are attributed at all, and counted.
-    fn judges(&self) -> bool {
+    fn discriminates_losses(&self) -> bool {
         true
     }
 
     /// Whether [`LossDiscriminator::on_loss`] attributes each loss.
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         false
     }
 
-    /// Whether [`LossDiscriminator::on_measured`] is called; read once.
-    fn measures(&self) -> bool {
+    /// Whether [`LossDiscriminator::on_rtt_sample`] is called; read once.
+    fn needs_rtt_samples(&self) -> bool {
         false
     }
 
@@ -116,7 +116,7 @@ pub trait LossDiscriminator: Send {
 
 /// Duplicate ACK, or new ACK during a repair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Heard {
+pub struct AckHint {
     /// Arrival of the ACK.
     pub now: Time,
     /// First byte not acknowledged.

@@ -52,9 +52,10 @@ impl Rates {
     }
 
     pub(super) fn extra_at(&self, scoreboard: &Scoreboard, window: &CongestionWindow) -> Time {
-        match self.sends_extra && scoreboard.outstanding() > 0 {
-            true => window.control().extra_at(),
-            false => Time::NEVER,
+        if self.sends_extra && scoreboard.outstanding() > 0 {
+            window.control().extra_at()
+        } else {
+            Time::NEVER
         }
     }
 

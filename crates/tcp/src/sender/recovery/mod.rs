@@ -1,7 +1,7 @@
 //! Loss recovery: detection and retransmission of lost segments.
 
 mod dcr;
-mod doubt;
+mod disorder;
 mod ncr;
 mod new_reno;
 mod rack;
@@ -37,7 +37,7 @@ pub struct AckNews {
     pub sent_before: Option<Time>,
     /// The receiver's clock at the ACK (TSval, unwrapped); only differences are meaningful. Set with timestamps if
     /// congestion control [observes](crate::sender::congestion::Nature::observes) or loss discrimination
-    /// [measures](crate::sender::loss_discrimination::LossDiscriminator::measures).
+    /// [measures](crate::sender::loss_discrimination::LossDiscriminator::needs_rtt_samples).
     pub clock: Option<Time>,
     /// Smoothed (RFC 6298) and smallest round-trip time, if the recovery [needs times](LossRecovery::needs_times).
     pub rtts: Option<(Duration, Duration)>,
@@ -54,7 +54,7 @@ impl AckNews {
 
 /// Conclusion of a recovery from an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RecoveryStep {
     /// Nothing changes.
     Same,
     /// A loss is found; fast recovery begins.
@@ -91,7 +91,7 @@ pub enum LastResort {
 /// A recovery never inflates the window: it estimates the data in flight, which the sender compares with cwnd.
 pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has recorded.
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step;
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
     /// The retransmission timer expired: marks lost segments, at least the first. `news` has times and round trips.
     fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
@@ -135,7 +135,7 @@ pub trait LossRecovery: Send {
     fn is_recovering(&self) -> bool;
 
     /// Whether nothing is to be repaired and no duplicate is counted. An idle recovery is not called: it would answer
-    /// [`Step::Same`] and count all outstanding data as in flight.
+    /// [`RecoveryStep::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
     /// Time for [`LossRecovery::on_deadline`]; [`Time::NEVER`] while idle, or without [`LossRecovery::needs_times`].
@@ -144,9 +144,9 @@ pub trait LossRecovery: Send {
     }
 
     /// The deadline passed: detects losses by time.
-    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> Step {
+    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         let _ = (now, scoreboard);
-        Step::Same
+        RecoveryStep::Same
     }
 
     /// Whether tail loss probes are sent (RFC 8985 §7).
@@ -252,9 +252,10 @@ impl Duplicates {
 
     /// Outstanding bytes; with limited transmit less one segment per duplicate, at most two.
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
-        match self.limited_transmit && self.count > 0 {
-            false => scoreboard.outstanding(),
-            true => scoreboard.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss),
+        if self.limited_transmit && self.count > 0 {
+            scoreboard.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss)
+        } else {
+            scoreboard.outstanding()
         }
     }
 
@@ -265,9 +266,10 @@ impl Duplicates {
     }
 
     fn flight(&self, scoreboard: &Scoreboard) -> u64 {
-        match self.counts {
-            true => scoreboard.outstanding(),
-            false => scoreboard.outstanding().saturating_sub(self.extra.min(2 * self.mss)),
+        if self.counts {
+            scoreboard.outstanding()
+        } else {
+            scoreboard.outstanding().saturating_sub(self.extra.min(2 * self.mss))
         }
     }
 }

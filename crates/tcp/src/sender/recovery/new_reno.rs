@@ -1,6 +1,6 @@
 //! NewReno: recovery lasts until all data outstanding at its start is acknowledged (RFC 6582, koga Fig. 2.7).
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
@@ -38,20 +38,20 @@ struct NewReno {
 }
 
 impl LossRecovery for NewReno {
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         if self.recovering {
             return self.on_ack_in_recovery(news, scoreboard);
         }
         // Only an ACK above `recover` indicates a new loss (RFC 6582 §3.2 step 2, the careful variant).
         if !self.duplicates.reach_threshold(news) || (scoreboard.una() <= self.recover && !news.certain) {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         self.recovering = true;
         self.must_send = true;
         self.partial_seen = false;
         self.recover = scoreboard.nxt();
         self.left = i64::from(self.duplicates.count) * news.mss as i64;
-        Step::Enter
+        RecoveryStep::Enter
     }
 
     fn on_timeout(&mut self, scoreboard: &Scoreboard) {
@@ -88,9 +88,10 @@ impl LossRecovery for NewReno {
     }
 
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
-        match self.recovering {
-            true => (scoreboard.outstanding() as i64 - self.left).max(0) as u64,
-            false => self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network()),
+        if self.recovering {
+            (scoreboard.outstanding() as i64 - self.left).max(0) as u64
+        } else {
+            self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network())
         }
     }
 
@@ -108,18 +109,18 @@ impl LossRecovery for NewReno {
 }
 
 impl NewReno {
-    fn on_ack_in_recovery(&mut self, news: &AckNews, scoreboard: &Scoreboard) -> Step {
+    fn on_ack_in_recovery(&mut self, news: &AckNews, scoreboard: &Scoreboard) -> RecoveryStep {
         if news.acked == 0 {
             if news.duplicate {
                 self.left += news.mss as i64;
             }
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         if scoreboard.una() >= self.recover {
             self.recovering = false;
             self.must_send = false;
             self.duplicates.reset();
-            return Step::Leave;
+            return RecoveryStep::Leave;
         }
         // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), in delivered bytes.
         self.left -= news.acked as i64;
@@ -128,6 +129,6 @@ impl NewReno {
         }
         self.must_send = true;
         let first = !std::mem::replace(&mut self.partial_seen, true);
-        Step::Partial { first }
+        RecoveryStep::Partial { first }
     }
 }

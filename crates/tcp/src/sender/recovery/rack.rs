@@ -9,7 +9,7 @@
 //! RFC 5681 §4.3 sees a second sign of congestion. Here the same recovery retransmits the segment again, at the same
 //! window. After an overshoot of slow start, losses may continue for some round trips, without RFC 6675's timeout.
 
-use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
+use super::{AckNews, Build, DUP_THRESH, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
@@ -33,9 +33,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 /// Number of recoveries for which a wider reordering window persists (RACK.reo_wnd_persist).
-const PERSISTS: u32 = 16;
+const WINDOW_PERSISTS: u32 = 16;
 /// Upper bound of the reordering window, in quarters of the smallest RTT; SRTT is another bound.
-const WIDEST: u64 = 255;
+const MAX_QUARTERS: u64 = 255;
 
 struct Rack {
     probes_tail: bool,
@@ -83,8 +83,8 @@ impl Rack {
     /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, but three segments are reported or repairs began.
     fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
-        let is_told = scoreboard.sacked() >= u64::from(DUP_THRESH) * self.mss;
-        if !scoreboard.has_reordered() && (is_repairing || is_told) {
+        let enough_reported = scoreboard.sacked() >= u64::from(DUP_THRESH) * self.mss;
+        if !scoreboard.has_reordered() && (is_repairing || enough_reported) {
             return Duration::ZERO;
         }
         (self.shortest.divided_by(4) * self.quarters).min(self.srtt)
@@ -101,7 +101,7 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 2.
-    fn learn(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
+    fn update_newest(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
         let Some(seen) = scoreboard.newest() else { return };
         let rtt = news.now.since(seen.sent_at);
         let is_echoed = news.sent_before.is_none_or(|end| seen.sent_at < end);
@@ -113,48 +113,48 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 4: a D-SACK reports a spurious retransmission; at most once in a round trip.
-    fn widen(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
+    fn widen_reordering_window(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
         if news.is_dsack && scoreboard.una() >= self.widened_until {
             self.widened_until = scoreboard.nxt();
-            self.quarters = (self.quarters + 1).min(WIDEST);
-            self.persists = PERSISTS;
+            self.quarters = (self.quarters + 1).min(MAX_QUARTERS);
+            self.persists = WINDOW_PERSISTS;
         }
     }
 
-    fn enter(&mut self, scoreboard: &Scoreboard) -> Step {
+    fn enter(&mut self, scoreboard: &Scoreboard) -> RecoveryStep {
         if self.recovering || self.restarting || scoreboard.lost() == 0 {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         self.recovering = true;
         self.must_send = true;
         self.recover = scoreboard.nxt();
-        Step::Enter
+        RecoveryStep::Enter
     }
 
-    fn leave(&mut self) -> Step {
+    fn leave(&mut self) -> RecoveryStep {
         self.recovering = false;
         self.must_send = false;
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {
             self.quarters = 1;
         }
-        Step::Leave
+        RecoveryStep::Leave
     }
 }
 
 impl LossRecovery for Rack {
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.mss = news.mss;
         (self.srtt, self.shortest) = news.rtts.unwrap_or((self.srtt, self.shortest));
-        self.widen(news, scoreboard);
-        self.learn(news, scoreboard);
+        self.widen_reordering_window(news, scoreboard);
+        self.update_newest(news, scoreboard);
         self.restarting &= scoreboard.una() < self.recover;
         self.detect(news.now, scoreboard);
         if self.recovering && scoreboard.una() >= self.recover {
             return self.leave();
         }
         if self.recovering && news.acked > 0 {
-            return Step::Partial { first: false };
+            return RecoveryStep::Partial { first: false };
         }
         if news.certain && !self.recovering {
             scoreboard.mark_first_lost();
@@ -166,7 +166,7 @@ impl LossRecovery for Rack {
         self.deadline
     }
 
-    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> Step {
+    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.detect(now, scoreboard);
         self.enter(scoreboard)
     }

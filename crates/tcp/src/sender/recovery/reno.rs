@@ -3,7 +3,7 @@
 //! RFC 5681 enters recovery at any third duplicate, even of go-back-N. By default NewReno's guard applies (RFC 6582
 //! §3.2 step 2); `reenter` follows the RFC literally.
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -50,30 +50,30 @@ struct Reno {
 }
 
 impl LossRecovery for Reno {
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         if self.recovering {
             if news.acked > 0 {
                 self.recovering = false;
                 self.must_send = false;
                 self.duplicates.reset();
-                return Step::Leave;
+                return RecoveryStep::Leave;
             }
             if news.duplicate {
                 self.left += news.mss;
             }
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         // An explicit notification never reports duplicates of go-back-N.
         let guarded = !(self.reenters || news.certain) && scoreboard.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         let is_retransmission = scoreboard.una() < self.recover;
         self.recovering = true;
         self.must_send = true;
         self.recover = scoreboard.nxt();
         self.left = u64::from(self.duplicates.count) * news.mss;
-        if is_retransmission { Step::Reenter } else { Step::Enter }
+        if is_retransmission { RecoveryStep::Reenter } else { RecoveryStep::Enter }
     }
 
     fn on_timeout(&mut self, scoreboard: &Scoreboard) {
@@ -110,10 +110,11 @@ impl LossRecovery for Reno {
     }
 
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
-        match self.recovering {
-            true => scoreboard.outstanding().saturating_sub(self.left),
+        if self.recovering {
+            scoreboard.outstanding().saturating_sub(self.left)
+        } else {
             // After a timeout, data marked lost has left the network.
-            false => self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network()),
+            self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network())
         }
     }
 

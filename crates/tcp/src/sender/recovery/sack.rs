@@ -2,7 +2,7 @@
 //! retransmission is not detected and waits for the timer.
 
 use super::{
-    AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step,
+    AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, RecoveryStep,
 };
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
@@ -44,28 +44,28 @@ pub(super) struct Sack {
 }
 
 impl LossRecovery for Sack {
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         if scoreboard.sacked() > 0 {
             scoreboard.mark_lost_by_sack(news.mss);
         }
         if self.recovering {
             if news.acked == 0 {
-                return Step::Same;
+                return RecoveryStep::Same;
             }
             if scoreboard.una() >= self.recover {
                 self.recovering = false;
                 self.must_send = false;
                 self.duplicates.reset();
-                return Step::Leave;
+                return RecoveryStep::Leave;
             }
-            return Step::Partial { first: false };
+            return RecoveryStep::Partial { first: false };
         }
         self.restarting &= scoreboard.una() < self.recover;
         let reached = self.duplicates.reach_threshold(news);
         let found =
             reached || (self.duplicates.count > 0 && scoreboard.sacked() > 0 && scoreboard.first_is_lost());
         if !found || scoreboard.una() < self.recover {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         self.enter(scoreboard)
     }
@@ -119,10 +119,7 @@ impl LossRecovery for Sack {
     }
 
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
-        match self.repairs() {
-            true => scoreboard.pipe(),
-            false => self.duplicates.in_flight(scoreboard),
-        }
+        if self.repairs() { scoreboard.pipe() } else { self.duplicates.in_flight(scoreboard) }
     }
 
     fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
@@ -160,7 +157,7 @@ impl Sack {
         self.recovering || self.restarting
     }
 
-    pub(super) fn enter(&mut self, scoreboard: &mut Scoreboard) -> Step {
+    pub(super) fn enter(&mut self, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.recovering = true;
         // The last recovery may already have retransmitted this segment: RecoveryPoint does not bound NextSeg rule 1.
         self.must_send = !scoreboard.first_is_retransmitted();
@@ -168,6 +165,6 @@ impl Sack {
         self.recover = scoreboard.nxt();
         self.duplicates.count = self.duplicates.count.max(DUP_THRESH);
         scoreboard.mark_first_lost();
-        Step::Enter
+        RecoveryStep::Enter
     }
 }

@@ -12,7 +12,7 @@
 //! ns-2 halves min(cwnd, window) in whole segments: `congestion.halve = "window"` halves the same in bytes.
 //! `partial_ack_` (2003) is missing; ns-2's default is off.
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need};
@@ -51,7 +51,7 @@ struct Sack1 {
 }
 
 impl LossRecovery for Sack1 {
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.deaf &= news.acked == 0;
         if self.recovering {
             return self.on_ack_in_recovery(news, scoreboard);
@@ -63,13 +63,13 @@ impl LossRecovery for Sack1 {
         }
         let reached = self.duplicates.reach_threshold(&AckNews { duplicate, ..*news });
         if !reached || scoreboard.una() <= self.recover {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         self.recovering = true;
         self.must_send = true;
         self.recover = scoreboard.nxt();
         self.pipe = scoreboard.outstanding() as i64 - i64::from(self.duplicates.count) * news.mss as i64;
-        Step::Enter
+        RecoveryStep::Enter
     }
 
     fn mark_at_timeout(&mut self, _: &AckNews, scoreboard: &mut Scoreboard) {
@@ -102,9 +102,10 @@ impl LossRecovery for Sack1 {
     }
 
     fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
-        match self.recovering {
-            true => scoreboard.next_doubtful().and_then(|hole| scoreboard.mark_lost_at(hole.start)),
-            false => scoreboard.next_lost(),
+        if self.recovering {
+            scoreboard.next_doubtful().and_then(|hole| scoreboard.mark_lost_at(hole.start))
+        } else {
+            scoreboard.next_lost()
         }
     }
 
@@ -119,13 +120,13 @@ impl LossRecovery for Sack1 {
     }
 
     fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
-        match self.recovering {
-            true => self.pipe.max(0) as u64,
+        if self.recovering {
+            self.pipe.max(0) as u64
+        } else {
             // After a timeout, data not yet retransmitted has left the network; SACK reports do not count.
-            false => self
-                .duplicates
+            self.duplicates
                 .in_flight(scoreboard)
-                .saturating_sub(scoreboard.left_network().saturating_sub(scoreboard.sacked())),
+                .saturating_sub(scoreboard.left_network().saturating_sub(scoreboard.sacked()))
         }
     }
 
@@ -147,7 +148,7 @@ impl LossRecovery for Sack1 {
 }
 
 impl Sack1 {
-    fn on_ack_in_recovery(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack_in_recovery(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         let is_over = news.acked > 0 && scoreboard.una() >= self.recover;
         if is_over {
             self.recover = 0;
@@ -156,10 +157,10 @@ impl Sack1 {
             self.duplicates.reset();
             scoreboard.forget_reports();
             scoreboard.forget_losses();
-            return Step::Leave;
+            return RecoveryStep::Leave;
         }
         let left = if news.acked > 0 { 2 } else { 1 };
         self.pipe -= left * news.mss as i64;
-        if news.acked > 0 { Step::Partial { first: false } } else { Step::Same }
+        if news.acked > 0 { RecoveryStep::Partial { first: false } } else { RecoveryStep::Same }
     }
 }

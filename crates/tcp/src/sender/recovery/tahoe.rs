@@ -2,7 +2,7 @@
 //!
 //! Go-back-N, without SACK: a loss retransmits all outstanding data in order, except data acknowledged meanwhile.
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
@@ -26,11 +26,11 @@ struct Tahoe {
 }
 
 impl LossRecovery for Tahoe {
-    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         if !self.duplicates.reach_threshold(news) || scoreboard.una() <= self.recover {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
-        Step::Restart
+        RecoveryStep::Restart
     }
 
     fn on_timeout(&mut self, scoreboard: &Scoreboard) {

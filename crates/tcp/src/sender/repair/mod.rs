@@ -15,7 +15,7 @@ pub(super) use f_rto::{FrtoResult, FrtoTest, ProbePermission};
 pub(super) use undo::{PreviousRtt, StateBefore, Undone};
 
 use super::Ack;
-use super::recovery::{AckNews, LastResort, LossRecovery, Step};
+use super::recovery::{AckNews, LastResort, LossRecovery, RecoveryStep};
 use super::scoreboard::Scoreboard;
 use crate::config::Config;
 use crate::event::{Log, Reason};
@@ -117,11 +117,11 @@ impl Repair {
 
 impl Repair {
     #[inline(always)]
-    pub(super) fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> Step {
+    pub(super) fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.recovery.on_ack(news, scoreboard)
     }
 
-    pub(super) fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> Step {
+    pub(super) fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.recovery.on_deadline(now, scoreboard)
     }
 
@@ -329,13 +329,13 @@ impl Repair {
         self.undo.as_ref().is_some_and(|undo| undo.is_spurious()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK; `judged`: see `undo.rs`.
+    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK; `is_discriminated`: see `undo.rs`.
     #[inline(never)]
     pub(super) fn is_spurious_by_echo(
         &self,
         echo: &Echo,
         scoreboard: &Scoreboard,
-        judged: bool,
+        is_discriminated: bool,
         log: &Log,
     ) -> bool {
         let covers_all = scoreboard.outstanding() == 0;
@@ -345,7 +345,7 @@ impl Repair {
             Some(eifel::SpuriousRepair::Timeout) => self.restarts(scoreboard.una() - echo.acked),
             // While a copy is in flight, more segments may be lost than that one.
             Some(eifel::SpuriousRepair::Recovery) => {
-                self.recovery.is_recovering() && scoreboard.copies_in_flight() == 0 && !judged
+                self.recovery.is_recovering() && scoreboard.copies_in_flight() == 0 && !is_discriminated
             }
         }
     }

@@ -85,14 +85,13 @@ impl Undone {
     /// Restored window and threshold, given the current ones (`from`) and the outstanding bytes.
     pub(in crate::sender) fn level(&self, from: Level, outstanding: u64, mss: u64) -> Level {
         let StateBefore { level, flight, .. } = self.before;
-        match self.restores_whole {
-            true => {
-                Level { window: level.window.max(from.window), ssthresh: level.ssthresh.max(from.ssthresh) }
-            }
-            false => Level {
+        if self.restores_whole {
+            Level { window: level.window.max(from.window), ssthresh: level.ssthresh.max(from.ssthresh) }
+        } else {
+            Level {
                 window: level.window.min((outstanding + self.burst).max(mss)),
                 ssthresh: level.ssthresh.max(flight),
-            },
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ const SHARE_LOST: f64 = 50.0 / 256.0;
 const RATIO: f64 = 0.125;
 const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the rate holds.
-const HOLDS: u32 = 48;
+const RATE_LIFETIME: u32 = 48;
 const SHORTEST: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl LongTerm {
     ) -> bool {
         if self.holds {
             self.rounds += u32::from(begins && probes);
-            if self.rounds < HOLDS {
+            if self.rounds < RATE_LIFETIME {
                 return false;
             }
             self.start_anew();

@@ -1,6 +1,6 @@
 //! Control output of the model: pacing rate, quantum and window (draft §5.6).
 
-use super::{Bbr3, State};
+use super::{Bbr3, Bbr3State};
 use lasthop_base::Duration;
 
 /// Largest bundle, bytes.
@@ -20,18 +20,18 @@ impl Bbr3 {
 
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
-            State::Startup => self.set.startup_gain,
-            State::Drain => self.set.drain_gain,
-            State::Down => self.set.down_gain,
-            State::Up => self.set.up_gain,
-            State::Cruise | State::Refill | State::ProbeRtt => 1.0,
+            Bbr3State::Startup => self.set.startup_gain,
+            Bbr3State::Drain => self.set.drain_gain,
+            Bbr3State::Down => self.set.down_gain,
+            Bbr3State::Up => self.set.up_gain,
+            Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::ProbeRtt => 1.0,
         }
     }
 
     fn window_gain(&self) -> f64 {
         match self.state {
-            State::Up => self.set.up_window_gain,
-            State::ProbeRtt => self.set.probe_rtt_gain,
+            Bbr3State::Up => self.set.up_window_gain,
+            Bbr3State::ProbeRtt => self.set.probe_rtt_gain,
             _ => self.set.window_gain,
         }
     }
@@ -51,7 +51,7 @@ impl Bbr3 {
     /// QuantizationBudget: at least three bundles of segments (TCP's offload budget).
     fn with_budget(&self, window: u64) -> u64 {
         let window = window.max(3 * self.quantum).max(self.fewest());
-        if self.state == State::Up { window + 2 * self.mss } else { window }
+        if self.state == Bbr3State::Up { window + 2 * self.mss } else { window }
     }
 
     /// TargetInflight: the bandwidth-delay product, at most cwnd.
@@ -90,7 +90,7 @@ impl Bbr3 {
             self.cwnd += newly_acked;
         }
         self.cwnd = self.cwnd.clamp(self.fewest(), LARGEST);
-        if self.state == State::ProbeRtt {
+        if self.state == Bbr3State::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_window());
         }
         self.bound_window();
@@ -98,9 +98,9 @@ impl Bbr3 {
 
     fn bound_window(&mut self) {
         let long_term = match self.state {
-            State::Down | State::Refill | State::Up => self.long_term,
-            State::Cruise | State::ProbeRtt => self.long_term_with_headroom(),
-            State::Startup | State::Drain => u64::MAX,
+            Bbr3State::Down | Bbr3State::Refill | Bbr3State::Up => self.long_term,
+            Bbr3State::Cruise | Bbr3State::ProbeRtt => self.long_term_with_headroom(),
+            Bbr3State::Startup | Bbr3State::Drain => u64::MAX,
         };
         self.cwnd = self.cwnd.min(long_term.min(self.short.inflight).max(self.fewest()));
     }

@@ -1,6 +1,6 @@
 //! Smallest RTT, and ProbeRTT (draft §5.3.4, §5.5.7).
 
-use super::{Bbr3, Sample, State};
+use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
 /// BBR.min_rtt, and the smallest recent RTT that schedules ProbeRTT.
@@ -32,7 +32,7 @@ impl MinRtt {
 }
 
 impl Bbr3 {
-    pub(super) fn update_min_rtt(&mut self, now: Time, sample: &Sample) {
+    pub(super) fn update_min_rtt(&mut self, now: Time, sample: &AckSample) {
         let known = &mut self.rtt;
         known.begin(now);
         known.expired = known.of_late.is_some_and(|(_, at)| now > at + self.set.probe_rtt_interval);
@@ -50,15 +50,15 @@ impl Bbr3 {
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &Sample) {
-        if self.state != State::ProbeRtt && self.rtt.expired && !self.restarts {
-            self.enter(State::ProbeRtt);
+    pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
+        if self.state != Bbr3State::ProbeRtt && self.rtt.expired && !self.restarts {
+            self.enter(Bbr3State::ProbeRtt);
             self.save_window();
             self.rtt.done_at = None;
             self.cycle.stop_feedback();
             self.rounds.start();
         }
-        if self.state == State::ProbeRtt {
+        if self.state == Bbr3State::ProbeRtt {
             self.handle_probe_rtt(now, in_flight);
         }
         if sample.delivered > 0 {
@@ -90,12 +90,11 @@ impl Bbr3 {
         self.rtt.of_late = self.rtt.of_late.map(|(delay, _)| (delay, now));
         self.restore_window();
         self.short.reset();
-        match self.pipe.was_full {
-            true => {
-                self.start_down(now);
-                self.enter(State::Cruise);
-            }
-            false => self.enter(State::Startup),
+        if self.pipe.was_full {
+            self.start_down(now);
+            self.enter(Bbr3State::Cruise);
+        } else {
+            self.enter(Bbr3State::Startup);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Packet-timed round trips (draft §5.5.1), and signals of the last round.
 
-use super::Sample;
+use super::AckSample;
 
 /// BBR.round_count and its state.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn advance(&mut self, sample: &Sample) {
+    pub(super) fn advance(&mut self, sample: &AckSample) {
         self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
         if self.begins {
             self.start();
@@ -59,7 +59,7 @@ pub(super) struct LastRound {
 
 impl LastRound {
     /// UpdateLatestDeliverySignals.
-    pub(super) fn begin_ack(&mut self, sample: &Sample, delivered: u64) {
+    pub(super) fn begin_ack(&mut self, sample: &AckSample, delivered: u64) {
         self.bandwidth = self.bandwidth.max(sample.rate);
         self.delivered = self.delivered.max(sample.delivered);
         self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
@@ -69,7 +69,7 @@ impl LastRound {
     }
 
     /// AdvanceLatestDeliverySignals.
-    pub(super) fn end_ack(&mut self, sample: &Sample) {
+    pub(super) fn end_ack(&mut self, sample: &AckSample) {
         if self.begins {
             (self.bandwidth, self.delivered) = (sample.rate, sample.delivered);
             self.holes = 0;

@@ -109,9 +109,9 @@ impl Sender {
     }
 
     /// Whether losses are discriminated, after their repair or by marks, so that decisions are counted.
-    pub fn judges(&self) -> bool {
-        self.discriminator.as_ref().is_some_and(|discriminator| discriminator.judges())
-            || self.judges_one_by_one()
+    pub fn discriminates_losses(&self) -> bool {
+        self.discriminator.as_ref().is_some_and(|discriminator| discriminator.discriminates_losses())
+            || self.discriminates_each_loss()
     }
 
     /// Whether marks on duplicate ACKs separate random errors from congestion.
@@ -120,9 +120,12 @@ impl Sender {
     }
 
     /// Whether each lost segment is classified when it is found.
-    pub fn judges_one_by_one(&self) -> bool {
+    pub fn discriminates_each_loss(&self) -> bool {
         self.judges_by_mark()
-            || self.discriminator.as_ref().is_some_and(|discriminator| discriminator.judges_losses())
+            || self
+                .discriminator
+                .as_ref()
+                .is_some_and(|discriminator| discriminator.discriminates_each_loss())
     }
 
     /// Whether congestion control draws random numbers, so that repetitions may differ.
