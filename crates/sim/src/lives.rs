@@ -79,7 +79,7 @@ pub(crate) fn connection(
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
     }
-    let judged = receiver.receiver().judges() || sender.sender().judges();
+    let judged = receiver.receiver().judges() || sender.sender().discriminates_losses();
     let connection = Connection::new(sender, receiver, judged);
     match applications::of(transfer, segment, start, stream) {
         Some(application) => connection.with(application),

@@ -242,7 +242,7 @@ impl Both {
                 self.model.timeout();
             }
             Op::Cut(longest) => {
-                self.scoreboard.cut(longest);
+                self.scoreboard.split_segments(longest);
                 let whole = std::mem::take(&mut self.model.segments);
                 for segment in whole {
                     let starts = (segment.start..segment.end).step_by(longest as usize);

@@ -150,7 +150,8 @@ impl Control {
     fn new(strategy: &Strategy, mut start: congestion::Start) -> Control {
         let mut object = Object::new(strategy);
         let flags = ["draws", "rate_samples", "conserves", "is_scalable", "judges_by_mark"];
-        let [draws, samples, conserves, is_scalable, judges_by_mark] = flags.map(|name| object.flag(name));
+        let [draws, uses_rate_samples, conserves, is_scalable, judges_by_mark] =
+            flags.map(|name| object.flag(name));
         let read = object.attempt(|hooks| {
             let object = hooks.object;
             object.setattr("cwnd", start.window)?;
@@ -162,7 +163,7 @@ impl Control {
         let (mark_pace, observes, is_told_of_sent, is_told_of_lost) = read.unwrap_or_default();
         let nature = Nature {
             observes,
-            samples,
+            uses_rate_samples,
             conserves,
             draws,
             is_scalable,
@@ -195,7 +196,7 @@ impl Control {
 
     #[inline]
     fn after(&mut self, hook: impl for<'py> FnOnce(&Hooks<'_, 'py>) -> PyResult<Bound<'py, PyAny>>) {
-        let samples = self.nature.samples;
+        let samples = self.nature.uses_rate_samples;
         let read = self.object.attempt(|hooks| {
             hook(hooks)?;
             let py = hooks.py();

@@ -51,7 +51,7 @@ impl Endpoint {
 
     fn heed(&mut self, now: Time, claim: Claim) {
         if claim.payload < self.sending.segment(&self.pending_sender) {
-            self.sender_mut().shorten(now, claim.payload);
+            self.sender_mut().reduce_segment_size(now, claim.payload);
             self.leave_room_for_options();
         }
     }

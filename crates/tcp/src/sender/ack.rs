@@ -69,7 +69,7 @@ impl Sender {
             self.update_window(ack.at, ack.ack, ack.window);
         }
         if ack.ack > self.scoreboard.nxt() {
-            self.probe_was_taken(now);
+            self.on_window_probe_acknowledged(now);
         }
         let thaws = self.persist.is_frozen() && self.peer.window() > 0;
         if self.is_on_fast_path() && ack.sack.is_empty() && !ack.ece {
@@ -125,7 +125,7 @@ impl Sender {
     }
 
     /// The receiver accepted the byte of a window probe. The byte counts as sent now, perhaps more than once.
-    fn probe_was_taken(&mut self, now: Time) {
+    fn on_window_probe_acknowledged(&mut self, now: Time) {
         let start = self.scoreboard.nxt();
         self.scoreboard.record_new(1, now);
         self.scoreboard.record_rescue(start, now);
@@ -411,7 +411,7 @@ impl Sender {
             entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.scoreboard);
             self.apply_step(now, entered, ack.ece, log);
         }
-        if self.repair.undoes() && self.repair.is_spurious_by_dsack() {
+        if self.repair.may_undo() && self.repair.is_spurious_by_dsack() {
             self.undo_repair(now, None, false, log);
         }
         if ack.ece {

@@ -59,7 +59,7 @@ impl SendingHalf {
     ) -> &Sender {
         self.sender.get_or_init(|| {
             let mut sender = make(pending_sender.mss);
-            sender.application.take_over(&pending_sender.application);
+            sender.application.copy_data(&pending_sender.application);
             sender.peer = self.initial_window.peer();
             if let Some(timeout) = pending_sender.first_timeout {
                 sender.set_first_timeout(timeout);

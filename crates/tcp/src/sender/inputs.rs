@@ -52,12 +52,12 @@ impl Sender {
 
     /// Retransmits outstanding data in segments of `mss` bytes, a new path MTU. cwnd stays: no congestion (RFC 1191
     /// §6.4).
-    pub(crate) fn shorten(&mut self, now: Time, mss: u64) {
+    pub(crate) fn reduce_segment_size(&mut self, now: Time, mss: u64) {
         self.mss = mss;
         self.full_payload = mss;
         self.window.on_segment(mss);
         if self.scoreboard.outstanding() > 0 {
-            self.scoreboard.cut(mss);
+            self.scoreboard.split_segments(mss);
             self.retransmit_all(now, Reason::TooLong);
             self.update_fast_path();
         }

@@ -202,7 +202,7 @@ impl Sender {
         let tail = TailLossProbe::new(recovery.probes_tail());
         let mut scoreboard = Scoreboard::starting_at(1);
         let nature = congestion.nature();
-        if nature.samples {
+        if nature.uses_rate_samples {
             scoreboard.keep_losses();
         } else if recovery.needs_times() {
             scoreboard.keep_times();
@@ -226,8 +226,11 @@ impl Sender {
             is_on_fast_path: config.has_shortcut,
             has_shortcut: config.has_shortcut,
             observes,
-            has_observers: observes || config.validates_window || nature.samples || slow_start.is_some(),
-            rates: nature.samples.then(|| Rates::boxed(nature.sends_extra)),
+            has_observers: observes
+                || config.validates_window
+                || nature.uses_rate_samples
+                || slow_start.is_some(),
+            rates: nature.uses_rate_samples.then(|| Rates::boxed(nature.sends_extra)),
             window: CongestionWindow::new(congestion, ack_counting, slow_start),
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),

@@ -8,7 +8,7 @@ use lasthop_base::Time;
 pub(super) struct Persist {
     /// Number of probes, or of override timeouts, so far; each doubles the next timeout.
     probes: u32,
-    due: bool,
+    is_due: bool,
     /// Whether a window of zero stops the retransmission timer, and whether the timer is stopped.
     freezes: bool,
     frozen: bool,
@@ -20,13 +20,13 @@ pub(super) struct Persist {
 impl Persist {
     pub(super) fn new(freezes: bool) -> Persist {
         let (probed_at, unanswered_since) = (Time::ZERO, Time::NEVER);
-        Persist { probes: 0, due: false, freezes, frozen: false, probed_at, unanswered_since }
+        Persist { probes: 0, is_due: false, freezes, frozen: false, probed_at, unanswered_since }
     }
 
     #[inline]
     pub(super) fn end(&mut self) {
         self.probes = 0;
-        self.due = false;
+        self.is_due = false;
     }
 
     #[inline]
@@ -50,7 +50,7 @@ impl Persist {
 
     #[inline(always)]
     pub(super) fn permits_fast_path(&self) -> bool {
-        let Persist { frozen, probes: _, due: _, freezes: _, probed_at: _, unanswered_since: _ } = self;
+        let Persist { frozen, probes: _, is_due: _, freezes: _, probed_at: _, unanswered_since: _ } = self;
         !frozen
     }
 
@@ -60,7 +60,7 @@ impl Persist {
 
     /// Whether a probe, or data that fits the window, is due; true once for each expiry.
     pub(super) fn take_due(&mut self) -> bool {
-        std::mem::take(&mut self.due)
+        std::mem::take(&mut self.is_due)
     }
 
     /// Sends a probe. Returns the sending time of the first unanswered probe, and whether the byte was sent before.
@@ -84,7 +84,7 @@ impl Persist {
         if self.probes > 0 && since < Time::NEVER && now >= limit.ends(since) {
             return Expiry::Abort;
         }
-        self.due = waits;
+        self.is_due = waits;
         Expiry::Continue
     }
 

@@ -14,7 +14,7 @@ impl Sender {
     pub(super) fn phase(&self) -> LossPhase {
         if self.repair.recovery().is_recovering() || self.reductions.is_reducing_by_ecn() {
             LossPhase::Recovery
-        } else if self.repair.restarts(self.scoreboard.una()) {
+        } else if self.repair.is_going_back_n(self.scoreboard.una()) {
             LossPhase::Restart
         } else {
             LossPhase::Open
@@ -187,9 +187,9 @@ impl Sender {
         log.trace(now, Event::MarkEchoed { cwnd: self.window.control().window() });
     }
 
-    pub(super) fn state_before(&self, by_timeout: bool) -> Option<StateBefore> {
+    pub(super) fn state_before(&self, has_timed_out: bool) -> Option<StateBefore> {
         let (flight, tick) = (self.scoreboard.outstanding(), self.config.rto.tick);
-        self.repair.undoes().then(|| StateBefore::new(self.level(), flight, &self.rtt, tick, by_timeout))
+        self.repair.may_undo().then(|| StateBefore::new(self.level(), flight, &self.rtt, tick, has_timed_out))
     }
 
     /// Undoes a spurious repair, revealed by an ACK of `acked` bytes or (`None`) by a D-SACK after its end. After an
@@ -202,7 +202,7 @@ impl Sender {
             let to = taken.level(from, outstanding, self.mss);
             self.window.on_recovered(outstanding, Recovered::Revised { from, to });
         }
-        if taken.is_of_timeout() {
+        if taken.was_timeout() {
             log.seldom().timeouts_undone += 1;
             log.trace(now, Event::TimeoutUndone { cwnd: self.window.control().window() });
         } else {

@@ -83,11 +83,12 @@ impl Sender {
         let rtts = self.rtt.srtt().zip(self.rtt.smallest());
         let known = AckNews { now, rtt: self.rtt.latest(), rtts, mss: self.mss, ..AckNews::default() };
         self.repair.mark_at_timeout(&known, &mut self.scoreboard);
-        let still_in_flight = if self.repair.keeps_in_flight() || self.window.control().nature().samples {
-            self.scoreboard.pipe()
-        } else {
-            0
-        };
+        let still_in_flight =
+            if self.repair.keeps_in_flight() || self.window.control().nature().uses_rate_samples {
+                self.scoreboard.pipe()
+            } else {
+                0
+            };
         self.window.on_timeout(&LossEvent { still_in_flight, ..loss }, expired.first);
         self.needs_cwr = true;
         self.rtt.back_off();
@@ -202,7 +203,7 @@ impl Sender {
         self.scoreboard.sacked() == 0
             && self.scoreboard.lost() == 0
             && !self.repair.recovery().is_recovering()
-            && !self.repair.restarts(self.scoreboard.una())
+            && !self.repair.is_going_back_n(self.scoreboard.una())
     }
 
     fn expire_probe(&mut self, now: Time) -> Expiry {

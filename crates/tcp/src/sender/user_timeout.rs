@@ -25,7 +25,7 @@ struct Stall {
 #[repr(C)]
 pub(super) struct UserTimeout {
     stall: Stall,
-    troubled_after: u32,
+    r1_expiries: u32,
     /// [`Duration::MAX`]: never.
     abort_after: Duration,
 }
@@ -43,7 +43,7 @@ impl UserTimeout {
     pub(super) fn new(patience: &Patience) -> UserTimeout {
         UserTimeout {
             stall: Stall { una: 0, since: Time::ZERO, expiries: 0 },
-            troubled_after: patience.troubled_after,
+            r1_expiries: patience.troubled_after,
             abort_after: patience.data.unwrap_or(Duration::MAX),
         }
     }
@@ -55,7 +55,7 @@ impl UserTimeout {
 
     /// Whether the data at `una` has reached R1.
     pub(super) fn has_reached_r1(&self, una: u64) -> bool {
-        una == self.stall.una && self.stall.expiries >= self.troubled_after
+        una == self.stall.una && self.stall.expiries >= self.r1_expiries
     }
 
     /// Time at which a peer silent since `silent_since` is aborted.
@@ -80,7 +80,7 @@ impl UserTimeout {
         }
         let expiries = stall.expiries.saturating_add(1);
         self.stall = Stall { expiries, ..stall };
-        Some(Expired { first: before.is_none(), reached_r1: expiries == self.troubled_after, end })
+        Some(Expired { first: before.is_none(), reached_r1: expiries == self.r1_expiries, end })
     }
 }
 

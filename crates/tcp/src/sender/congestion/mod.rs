@@ -72,7 +72,7 @@ pub struct AckEvent<'a> {
     pub in_flight: u64,
     /// Bytes found lost since the last ACK.
     pub lost: u64,
-    /// Delivery rate sample, if the control [samples](Nature::samples).
+    /// Delivery rate sample, if the control [samples](Nature::uses_rate_samples).
     pub rate: Option<&'a RateSample>,
     /// Growth forbidden: the ACK echoes a mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
     pub held: bool,
@@ -172,8 +172,8 @@ pub struct Nature {
     /// Whether [`CongestionControl::observe`] is called.
     pub observes: bool,
     /// Whether the control is rate-based: uses [`AckEvent::rate`], [`RateHooks`] and a pacer.
-    pub samples: bool,
-    /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `samples`.
+    pub uses_rate_samples: bool,
+    /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `uses_rate_samples`.
     pub sends_extra: bool,
     /// Whether the control sets the window in recovery, without a [reduction](crate::sender::reduction).
     pub conserves: bool,
@@ -192,7 +192,7 @@ impl Nature {
     /// Deterministic control without special inputs.
     pub const FIXED: Nature = Nature {
         observes: false,
-        samples: false,
+        uses_rate_samples: false,
         sends_extra: false,
         conserves: false,
         draws: false,
@@ -205,7 +205,7 @@ impl Nature {
     pub const DRAWS: Nature = Nature { draws: true, ..Nature::FIXED };
 }
 
-/// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::samples).
+/// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::uses_rate_samples).
 pub trait RateHooks {
     /// Connection open; `rtt` is the handshake's round trip.
     fn on_open(&mut self, rtt: Option<Duration>) {

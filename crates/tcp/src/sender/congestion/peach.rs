@@ -120,7 +120,7 @@ impl CongestionControl for Peach {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, sends_extra: true, ..Nature::FIXED }
+        Nature { uses_rate_samples: true, sends_extra: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {

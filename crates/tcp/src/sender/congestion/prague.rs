@@ -167,7 +167,7 @@ impl CongestionControl for Prague {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, is_scalable: true, ..Nature::FIXED }
+        Nature { uses_rate_samples: true, is_scalable: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {

@@ -1,6 +1,6 @@
 //! Delivery rate samples (`sampler.rs`) and pacing (`pacer.rs`).
 //!
-//! Both exist only if the congestion control [requests](super::congestion::Nature::samples) samples.
+//! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples.
 
 mod pacer;
 mod sampler;
@@ -42,8 +42,8 @@ impl Rates {
         self.sampler.on_ack(now, delivered, scoreboard, smallest)
     }
 
-    pub(super) fn may_leave_at(&self) -> Time {
-        self.pacer.may_leave_at()
+    pub(super) fn next_departure(&self) -> Time {
+        self.pacer.next_departure()
     }
 
     #[inline(always)]

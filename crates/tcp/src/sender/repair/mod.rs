@@ -46,7 +46,7 @@ pub(super) struct Repair {
 impl Repair {
     /// `burst`: bytes that may be sent at once after a spurious repair.
     pub(super) fn new(recovery: Box<dyn LossRecovery>, config: &Config, burst: u64) -> Repair {
-        let undoes = config.f_rto || config.dsack_undo || config.eifel;
+        let may_undo = config.f_rto || config.dsack_undo || config.eifel;
         let rules = UndoRules {
             dsack: config.dsack_undo,
             eifel_tick: config.eifel.then_some(config.timestamp_tick),
@@ -61,7 +61,7 @@ impl Repair {
             why: Reason::Hole,
             uses_f_rto: config.f_rto,
             f_rto_test: None,
-            undo: undoes.then(|| Box::new(Undo::new(rules))),
+            undo: may_undo.then(|| Box::new(Undo::new(rules))),
             reported: None,
             restart_until: 0,
         }
@@ -74,7 +74,7 @@ impl Repair {
 
     /// Whether a go-back-N is in progress at `una`.
     #[inline(always)]
-    pub(super) fn restarts(&self, una: u64) -> bool {
+    pub(super) fn is_going_back_n(&self, una: u64) -> bool {
         una < self.restart_until
     }
 
@@ -182,7 +182,7 @@ impl Repair {
 
     #[inline(always)]
     pub(super) fn reason(&self, range: Range) -> Reason {
-        if self.restarts(range.start) { Reason::GoBackN } else { Reason::Hole }
+        if self.is_going_back_n(range.start) { Reason::GoBackN } else { Reason::Hole }
     }
 
     pub(super) fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
@@ -224,8 +224,9 @@ impl Repair {
     #[cold]
     pub(super) fn f_rto_test(&self, first: bool, scoreboard: &Scoreboard) -> Option<Box<FrtoTest>> {
         let selective = self.recovery.uses_sack();
-        let is_undisturbed =
-            !self.restarts(scoreboard.una()) && !self.recovery.is_recovering() && scoreboard.lost() == 0;
+        let is_undisturbed = !self.is_going_back_n(scoreboard.una())
+            && !self.recovery.is_recovering()
+            && scoreboard.lost() == 0;
         let is_first = is_undisturbed || (selective && !first);
         let sent = scoreboard.first().filter(|_| self.uses_f_rto && is_first)?;
         Some(Box::new(FrtoTest::new(sent, scoreboard.nxt(), selective)))
@@ -293,7 +294,7 @@ impl Repair {
 
 impl Repair {
     #[inline(always)]
-    pub(super) fn undoes(&self) -> bool {
+    pub(super) fn may_undo(&self) -> bool {
         self.undo.is_some()
     }
 
@@ -342,7 +343,7 @@ impl Repair {
         let Some(undo) = &self.undo else { return false };
         match undo.check_echo(echo, covers_all, || log.duplicates_told() > 0) {
             None => false,
-            Some(eifel::SpuriousRepair::Timeout) => self.restarts(scoreboard.una() - echo.acked),
+            Some(eifel::SpuriousRepair::Timeout) => self.is_going_back_n(scoreboard.una() - echo.acked),
             // While a copy is in flight, more segments may be lost than that one.
             Some(eifel::SpuriousRepair::Recovery) => {
                 self.recovery.is_recovering() && scoreboard.copies_in_flight() == 0 && !is_discriminated
@@ -354,7 +355,7 @@ impl Repair {
     pub(super) fn undo(&mut self, acked: Option<u64>, scoreboard: &mut Scoreboard) -> Option<Undone> {
         let taken = self.undo.as_mut()?.finish(acked, scoreboard.nxt())?;
         let was_at = scoreboard.una() - acked.unwrap_or(0);
-        if self.recovery.is_recovering() || self.restarts(was_at) {
+        if self.recovery.is_recovering() || self.is_going_back_n(was_at) {
             scoreboard.forget_losses();
             self.recovery.on_spurious(scoreboard);
         }

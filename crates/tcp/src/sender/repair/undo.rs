@@ -44,7 +44,7 @@ pub(in crate::sender) struct StateBefore {
     flight: u64,
     previous_rtt: PreviousRtt,
     /// Whether the timer has expired since.
-    by_timeout: bool,
+    has_timed_out: bool,
 }
 
 /// SRTT_prev and RTTVAR_prev (RFC 4015 §3.1).
@@ -63,23 +63,23 @@ pub(in crate::sender) struct Undone {
 }
 
 impl StateBefore {
-    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `by_timeout`: begins with a timeout, not a recovery.
+    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: begins with a timeout, not a recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,
         rtt: &RttEstimator,
         tick: Duration,
-        by_timeout: bool,
+        has_timed_out: bool,
     ) -> StateBefore {
         let srtt = rtt.srtt().unwrap_or(rtt.rto());
         let previous_rtt = PreviousRtt { srtt: srtt + tick * 2, variation: rtt.variation() };
-        StateBefore { level, flight, previous_rtt, by_timeout }
+        StateBefore { level, flight, previous_rtt, has_timed_out }
     }
 }
 
 impl Undone {
-    pub(in crate::sender) fn is_of_timeout(&self) -> bool {
-        self.before.by_timeout
+    pub(in crate::sender) fn was_timeout(&self) -> bool {
+        self.before.has_timed_out
     }
 
     /// Restored window and threshold, given the current ones (`from`) and the outstanding bytes.
@@ -118,7 +118,7 @@ impl Undo {
     /// The timer expired; `goes_on`: as part of the current repair.
     pub(super) fn note_timeout(&mut self, before: Option<StateBefore>, goes_on: bool) {
         match &mut self.before {
-            Some(known) if goes_on => known.by_timeout = true,
+            Some(known) if goes_on => known.has_timed_out = true,
             _ => self.begin(before),
         }
     }
@@ -154,7 +154,11 @@ impl Undo {
         let is_certain = self.rules.restores_whole || !covers_all || has_dsack();
         // RFC 3522 step 5: a D-SACK in this ACK reports the copy's arrival, and is inconclusive for the first hole.
         let counts = is_certain && (self.rules.restores_whole || !echo.is_dsack);
-        counts.then_some(if before.by_timeout { SpuriousRepair::Timeout } else { SpuriousRepair::Recovery })
+        counts.then_some(if before.has_timed_out {
+            SpuriousRepair::Timeout
+        } else {
+            SpuriousRepair::Recovery
+        })
     }
 
     /// Ends the repair; see [`Repair::undo`](super::Repair::undo). `nxt`: next new byte.
@@ -163,7 +167,7 @@ impl Undo {
         let restores_whole = self.rules.restores_whole || acked.is_none();
         let burst = acked.unwrap_or(0).min(self.rules.burst);
         self.begin(None);
-        if before.by_timeout && !restores_whole {
+        if before.has_timed_out && !restores_whole {
             self.previous_rtt = Some((before.previous_rtt, nxt));
         }
         Some(Undone { before, restores_whole, burst })
@@ -203,14 +207,14 @@ mod tests {
         Undo::new(UndoRules { dsack: true, eifel_tick: None, restores_whole, burst: 4000 })
     }
 
-    fn before(by_timeout: bool) -> StateBefore {
+    fn before(has_timed_out: bool) -> StateBefore {
         let level = Level { window: 20_000, ssthresh: 30_000 };
         StateBefore::new(
             level,
             25_000,
             &RttEstimator::new(&Config::default().rto),
             Duration::ZERO,
-            by_timeout,
+            has_timed_out,
         )
     }
 
@@ -236,7 +240,7 @@ mod tests {
         let mut careful = undo(false);
         careful.begin(Some(before(true)));
         let taken = careful.finish(Some(9000), 50_001).expect("a repair to undo");
-        assert!(taken.is_of_timeout());
+        assert!(taken.was_timeout());
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 14_000, ssthresh: 30_000 });
         assert!(careful.finish(Some(9000), 50_001).is_none(), "once");
         let mut linux = undo(true);

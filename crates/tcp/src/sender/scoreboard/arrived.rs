@@ -62,7 +62,7 @@ impl Scoreboard {
             if marks & SACKED == 0 {
                 acked.segments += 1;
                 if let Some(times) = &mut self.times {
-                    times.see(SegmentRecord { end, sent_at, marks });
+                    times.on_delivered(SegmentRecord { end, sent_at, marks });
                 }
             }
             seen |= marks & EVER_RETRANSMITTED;
@@ -89,16 +89,16 @@ impl Scoreboard {
         if block.start >= block.end || block.start < self.una || block.end > self.nxt {
             return 0;
         }
-        let mut fresh = 0;
+        let mut newly_reported = 0;
         let mut from = block.start;
         while from < block.end {
             let (covered, to) = self.sacked.run_at(from, block.end);
             if !covered {
-                fresh += self.mark_sacked(Range { start: from, end: to });
+                newly_reported += self.mark_sacked(Range { start: from, end: to });
             }
             from = to;
         }
-        fresh
+        newly_reported
     }
 
     /// Marks the records wholly inside a range that no block covered before; a partly covered record stays unreported.
@@ -116,8 +116,8 @@ impl Scoreboard {
             }
             let (len, marks) = (record.end - begin, record.marks);
             if let Some(times) = &mut self.times {
-                times.see(*record);
-                times.report(*record);
+                times.on_delivered(*record);
+                times.on_reported(*record);
             }
             record.marks |= SACKED;
             begin = record.end;

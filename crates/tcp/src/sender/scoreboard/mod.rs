@@ -166,7 +166,7 @@ impl Scoreboard {
     }
 
     /// Splits segments longer than `longest` bytes into parts with equal marks, to be retransmitted separately.
-    pub fn cut(&mut self, longest: u64) {
+    pub fn split_segments(&mut self, longest: u64) {
         if let Some(times) = &mut self.times {
             times.forget_copies();
         }

@@ -30,15 +30,15 @@ pub(super) struct Times {
     highest: u64,
     reordered: bool,
     /// Retransmissions in order of time: index and time.
-    resent: VecDeque<(u64, Time)>,
+    copies: VecDeque<(u64, Time)>,
     /// Indices of segments with lost copies, lowest first; may include segments delivered since.
-    relost: BinaryHeap<Reverse<u64>>,
+    lost_copies: BinaryHeap<Reverse<u64>>,
     /// Segments found lost since the last [`Scoreboard::take_losses`]; `None`: not collected.
-    fresh: Option<Vec<Range>>,
+    newly_lost: Option<Vec<Range>>,
 }
 
 impl Times {
-    pub(super) fn see(&mut self, record: SegmentRecord) {
+    pub(super) fn on_delivered(&mut self, record: SegmentRecord) {
         let SegmentRecord { end, sent_at, marks } = record;
         let is_retransmitted = marks & EVER_RETRANSMITTED != 0;
         self.reordered |= !is_retransmitted && end < self.highest_before;
@@ -48,7 +48,7 @@ impl Times {
         }
     }
 
-    pub(super) fn report(&mut self, record: SegmentRecord) {
+    pub(super) fn on_reported(&mut self, record: SegmentRecord) {
         if record.marks & EVER_RETRANSMITTED == 0 {
             let known = self.oldest_reported.unwrap_or(Time::NEVER);
             self.oldest_reported = Some(known.min(record.sent_at));
@@ -56,18 +56,18 @@ impl Times {
     }
 
     pub(super) fn record_retransmission(&mut self, index: u64, now: Time) {
-        self.resent.push_back((index, now));
+        self.copies.push_back((index, now));
     }
 
     pub(super) fn note_loss(&mut self, range: Range) {
-        if let Some(fresh) = &mut self.fresh {
-            fresh.push(range);
+        if let Some(newly_lost) = &mut self.newly_lost {
+            newly_lost.push(range);
         }
     }
 
     pub(super) fn forget_copies(&mut self) {
-        self.resent.clear();
-        self.relost.clear();
+        self.copies.clear();
+        self.lost_copies.clear();
     }
 }
 
@@ -79,14 +79,14 @@ impl Scoreboard {
 
     /// Enables sending times and the list of lost segments.
     pub fn keep_losses(&mut self) {
-        self.times = Some(Box::new(Times { fresh: Some(Vec::new()), ..Times::default() }));
+        self.times = Some(Box::new(Times { newly_lost: Some(Vec::new()), ..Times::default() }));
     }
 
     /// Replaces the contents of `lost` by the segments found lost since the last call, in the order of detection.
     pub fn take_losses(&mut self, lost: &mut Vec<Range>) {
         lost.clear();
-        if let Some(fresh) = self.times.as_mut().and_then(|times| times.fresh.as_mut()) {
-            std::mem::swap(fresh, lost);
+        if let Some(newly_lost) = self.times.as_mut().and_then(|times| times.newly_lost.as_mut()) {
+            std::mem::swap(newly_lost, lost);
         }
     }
 
@@ -151,7 +151,7 @@ impl Scoreboard {
                 self.mark_copy_lost(index);
             }
             if let Some(times) = &mut self.times {
-                times.resent.pop_front();
+                times.copies.pop_front();
             }
         }
         next
@@ -184,19 +184,19 @@ impl Scoreboard {
     #[inline(never)]
     pub(super) fn next_lost_copy(&mut self) -> Option<u64> {
         loop {
-            let Reverse(index) = *self.times.as_ref()?.relost.peek()?;
+            let Reverse(index) = *self.times.as_ref()?.lost_copies.peek()?;
             if self
                 .record_of(index)
                 .is_some_and(|record| record.marks & (LOST | COPY_IN_FLIGHT | SACKED) == LOST)
             {
                 return Some(index);
             }
-            self.times.as_mut()?.relost.pop();
+            self.times.as_mut()?.lost_copies.pop();
         }
     }
 
     fn first_resent(&self) -> Option<(u64, Time)> {
-        self.times.as_ref()?.resent.front().copied()
+        self.times.as_ref()?.copies.front().copied()
     }
 
     fn record_of(&self, index: u64) -> Option<SegmentRecord> {
@@ -215,7 +215,7 @@ impl Scoreboard {
             self.note_loss(at);
         }
         if let Some(times) = &mut self.times {
-            times.relost.push(Reverse(index));
+            times.lost_copies.push(Reverse(index));
         }
     }
 }

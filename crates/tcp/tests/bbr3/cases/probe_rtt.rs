@@ -31,7 +31,7 @@ pub fn skipped_after_silence(lab: &mut Lab) -> Seen {
     check(lab.sender().in_flight() == 0, || "something is in flight still".to_owned())?;
     lab.application = Application::Bulk;
     lab.run_until("data going out", 1.0, |lab| lab.sender().in_flight() > 0)?;
-    check(lab.snapshot().restarts, || "idle_restart is not set".to_owned())?;
+    check(lab.snapshot().is_idle_restart, || "idle_restart is not set".to_owned())?;
     let begun = lab.now;
     lab.run_until("PROBE_RTT", 4.5, |lab| lab.state() == Bbr3State::ProbeRtt).ok();
     let lasted = lab.now.since(begun).as_secs();

@@ -79,12 +79,12 @@ struct Bbr {
     long_term: LongTerm,
     lost: u64,
     /// Sending restarted after idle time, and nothing has arrived since: the queue has drained.
-    restarts: bool,
+    is_idle_restart: bool,
     /// cwnd before a repair or ProbeRTT (prior_cwnd).
     prior: u64,
     phase: LossPhase,
     /// Recovery entered, and no ACK handled since.
-    enters: bool,
+    has_entered_recovery: bool,
     /// Round in which packets are conserved: one sent per delivered.
     conserves_in: Option<u64>,
 }
@@ -105,10 +105,10 @@ impl Bbr {
             aggregation: Aggregation::default(),
             long_term: LongTerm::default(),
             lost: 0,
-            restarts: false,
+            is_idle_restart: false,
             prior: 0,
             phase: LossPhase::Open,
-            enters: false,
+            has_entered_recovery: false,
             conserves_in: None,
         }
     }
@@ -117,7 +117,7 @@ impl Bbr {
         match self.state {
             BbrState::Startup => HIGH_GAIN,
             BbrState::Drain => 1.0 / HIGH_GAIN,
-            BbrState::ProbeBw { .. } if self.long_term.holds => 1.0,
+            BbrState::ProbeBw { .. } if self.long_term.is_in_effect => 1.0,
             BbrState::ProbeBw { slot, .. } => CYCLE[slot],
             BbrState::ProbeRtt { .. } => 1.0,
         }
@@ -238,7 +238,7 @@ impl Bbr {
         {
             self.shortest = Some((rtt, ack.now));
         }
-        if expired && !self.restarts && !matches!(self.state, BbrState::ProbeRtt { .. }) {
+        if expired && !self.is_idle_restart && !matches!(self.state, BbrState::ProbeRtt { .. }) {
             self.save_window();
             self.state = BbrState::ProbeRtt { until: None, round: 0 };
         }
@@ -254,7 +254,7 @@ impl Bbr {
             }
         }
         if ack.rate.is_some_and(|rate| rate.delivered > 0) {
-            self.restarts = false;
+            self.is_idle_restart = false;
         }
     }
 
@@ -289,7 +289,7 @@ impl Bbr {
         }
         self.phase = ack.phase;
         self.cwnd = self.cwnd.saturating_sub(ack.lost).max(self.mss);
-        if std::mem::take(&mut self.enters) {
+        if std::mem::take(&mut self.has_entered_recovery) {
             self.cwnd = ack.in_flight + ack.delivered.max(self.mss);
             self.rounds.ends_at = self.rounds.total;
             self.conserves_in = Some(self.rounds.count);
@@ -327,7 +327,7 @@ impl CongestionControl for Bbr {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, conserves: true, ..Nature::DRAWS }
+        Nature { uses_rate_samples: true, conserves: true, ..Nature::DRAWS }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
@@ -343,7 +343,7 @@ impl CongestionControl for Bbr {
 
     fn on_loss(&mut self, _: &LossEvent) {
         self.save_window();
-        self.enters = true;
+        self.has_entered_recovery = true;
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
@@ -353,7 +353,7 @@ impl CongestionControl for Bbr {
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_window();
         self.phase = LossPhase::Restart;
-        self.enters = false;
+        self.has_entered_recovery = false;
         self.cwnd = loss.still_in_flight + self.mss;
         self.pipe.reset();
     }
@@ -369,7 +369,7 @@ impl CongestionControl for Bbr {
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
         // A tail loss probe repairs a loss without an ACK in between.
-        self.enters = false;
+        self.has_entered_recovery = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept => self.restore_window(),
@@ -397,7 +397,7 @@ impl RateHooks for Bbr {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
         }
-        self.restarts = true;
+        self.is_idle_restart = true;
         self.aggregation.start_anew(sent.now);
         match self.state {
             BbrState::ProbeBw { .. } => self.set_rate(1.0, None),

@@ -49,15 +49,15 @@ impl FullPipe {
     }
 
     /// CheckFullBWReached, for an ACK that begins a round.
-    pub(super) fn update(&mut self, sample: &AckSample, set: &Constants) {
+    pub(super) fn update(&mut self, sample: &AckSample, constants: &Constants) {
         if self.is_full || sample.app_limited {
             return;
         }
-        if sample.rate >= set.growth * self.reference {
+        if sample.rate >= constants.growth * self.reference {
             return self.reset(sample.rate);
         }
         self.flat_rounds += 1;
-        self.is_full = self.flat_rounds >= set.flat_rounds;
+        self.is_full = self.flat_rounds >= constants.flat_rounds;
         self.was_full |= self.is_full;
     }
 }

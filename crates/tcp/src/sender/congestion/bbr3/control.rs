@@ -15,24 +15,24 @@ impl Bbr3 {
     }
 
     pub(super) fn fewest(&self) -> u64 {
-        self.set.fewest * self.mss
+        self.constants.fewest * self.mss
     }
 
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
-            Bbr3State::Startup => self.set.startup_gain,
-            Bbr3State::Drain => self.set.drain_gain,
-            Bbr3State::Down => self.set.down_gain,
-            Bbr3State::Up => self.set.up_gain,
+            Bbr3State::Startup => self.constants.startup_gain,
+            Bbr3State::Drain => self.constants.drain_gain,
+            Bbr3State::Down => self.constants.down_gain,
+            Bbr3State::Up => self.constants.up_gain,
             Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::ProbeRtt => 1.0,
         }
     }
 
     fn window_gain(&self) -> f64 {
         match self.state {
-            Bbr3State::Up => self.set.up_window_gain,
-            Bbr3State::ProbeRtt => self.set.probe_rtt_gain,
-            _ => self.set.window_gain,
+            Bbr3State::Up => self.constants.up_window_gain,
+            Bbr3State::ProbeRtt => self.constants.probe_rtt_gain,
+            _ => self.constants.window_gain,
         }
     }
 
@@ -63,12 +63,12 @@ impl Bbr3 {
     pub(super) fn open_pacing(&mut self, srtt: Option<Duration>) {
         let rtt = srtt.map_or(0.001, Duration::as_secs).max(1e-9);
         self.has_rtt = srtt.is_some();
-        self.rate = Some(self.set.startup_gain * self.initial_window as f64 / rtt);
+        self.rate = Some(self.constants.startup_gain * self.initial_window as f64 / rtt);
     }
 
     /// SetPacingRateWithGain: the rate never falls before the pipe was full.
     pub(super) fn pace(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth() * (1.0 - self.set.margin);
+        let rate = gain * self.bandwidth() * (1.0 - self.constants.margin);
         if rate > 0.0 && (self.pipe.was_full || self.rate.is_none_or(|known| rate > known)) {
             self.rate = Some(rate);
         }

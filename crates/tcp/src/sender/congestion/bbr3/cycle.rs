@@ -10,7 +10,7 @@ enum Feedback {
     None,
     Refilling,
     Starting,
-    Comes,
+    Arriving,
     Stopping,
 }
 
@@ -84,8 +84,8 @@ impl Bbr3 {
         let cycle = &mut self.cycle;
         cycle.acked_per_step = u64::MAX;
         cycle.rounds = self.random.draw() % 2;
-        cycle.wait =
-            self.set.wait + Duration::from_secs_f64(self.set.wait_spread.as_secs() * self.random.uniform());
+        cycle.wait = self.constants.wait
+            + Duration::from_secs_f64(self.constants.wait_spread.as_secs() * self.random.uniform());
         cycle.since = now;
         cycle.feedback = Feedback::Stopping;
         self.rounds.start();
@@ -113,7 +113,8 @@ impl Bbr3 {
     /// IsTimeToProbeBW: after the wait, or after the rounds that Reno would need for such a window.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
-        now > self.cycle.since + self.cycle.wait || self.cycle.rounds >= reno_rounds.min(self.set.reno_rounds)
+        now > self.cycle.since + self.cycle.wait
+            || self.cycle.rounds >= reno_rounds.min(self.constants.reno_rounds)
     }
 
     fn is_time_to_cruise(&self, in_flight: u64) -> bool {
@@ -139,7 +140,7 @@ impl Bbr3 {
         if self.rounds.begins {
             let feedback = self.cycle.feedback;
             match feedback {
-                Feedback::Starting => self.cycle.feedback = Feedback::Comes,
+                Feedback::Starting => self.cycle.feedback = Feedback::Arriving,
                 Feedback::Stopping if self.end_feedback(sample) => return true,
                 _ => {}
             }

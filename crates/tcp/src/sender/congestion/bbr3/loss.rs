@@ -34,7 +34,7 @@ impl Undo {
 impl Bbr3 {
     pub(super) fn handle_lost(&mut self, now: Time, lost: &LostSegment) {
         let is_first = self.last.note_loss(lost.delivered);
-        if is_first && (!self.set.saves_once || self.phase == LossPhase::Open) {
+        if is_first && (!self.constants.saves_once || self.phase == LossPhase::Open) {
             self.save_state();
         }
         self.last.note_hole(lost.range.start, lost.range.end);
@@ -51,7 +51,7 @@ impl Bbr3 {
     }
 
     pub(super) fn is_too_high(&self, sample: &AckSample) -> bool {
-        sample.lost as f64 > sample.in_flight as f64 * self.set.most_lost
+        sample.lost as f64 > sample.in_flight as f64 * self.constants.most_lost
             || (sample.lost > 0 && !self.selective)
     }
 
@@ -59,7 +59,7 @@ impl Bbr3 {
     fn inflight_at_loss(&self, sample: &AckSample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
-        let most = self.set.most_lost;
+        let most = self.constants.most_lost;
         (in_flight + (most * in_flight - lost) / (1.0 - most)).max(0.0) as u64
     }
 
@@ -67,7 +67,7 @@ impl Bbr3 {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
         if !sample.app_limited {
-            let least = (self.set.beta * self.target_inflight() as f64) as u64;
+            let least = (self.constants.beta * self.target_inflight() as f64) as u64;
             self.long_term = sample.in_flight.max(least);
         }
         if self.state == Bbr3State::Up {
@@ -82,7 +82,7 @@ impl Bbr3 {
             return;
         }
         let is_much = if self.selective {
-            self.last.begins && self.last.holes >= self.set.most_holes && self.is_too_high(sample)
+            self.last.begins && self.last.holes >= self.constants.most_holes && self.is_too_high(sample)
         } else {
             self.last.has_loss
         };
@@ -110,15 +110,15 @@ impl Bbr3 {
         if short.inflight == u64::MAX {
             short.inflight = self.cwnd;
         }
-        short.bandwidth = self.last.bandwidth.max(self.set.beta * short.bandwidth);
-        short.inflight = self.last.delivered.max((self.set.beta * short.inflight as f64) as u64);
+        short.bandwidth = self.last.bandwidth.max(self.constants.beta * short.bandwidth);
+        short.inflight = self.last.delivered.max((self.constants.beta * short.inflight as f64) as u64);
     }
 
     pub(super) fn long_term_with_headroom(&self) -> u64 {
         if self.long_term == u64::MAX {
             return u64::MAX;
         }
-        let headroom = ((self.set.headroom * self.long_term as f64) as u64).max(self.mss);
+        let headroom = ((self.constants.headroom * self.long_term as f64) as u64).max(self.mss);
         self.long_term.saturating_sub(headroom).max(self.fewest())
     }
 

@@ -109,7 +109,7 @@ impl AckSample {
 
 /// BBR version 3.
 pub struct Bbr3 {
-    set: Constants,
+    constants: Constants,
     mss: u64,
     initial_window: u64,
     selective: bool,
@@ -126,7 +126,7 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drains_since: u64,
     /// BBR.idle_restart.
-    restarts: bool,
+    is_idle_restart: bool,
     /// BBR.bw, bytes per second.
     bw: f64,
     rounds: Rounds,
@@ -176,16 +176,16 @@ pub struct ModelSnapshot {
     /// See `flat_rounds`.
     pub was_full: bool,
     /// BBR.idle_restart.
-    pub restarts: bool,
+    pub is_idle_restart: bool,
 }
 
 impl Bbr3 {
     /// Control of a new connection.
     pub fn new(values: &Values, start: Start) -> Bbr3 {
-        let set = Constants::of(values);
+        let constants = Constants::of(values);
         Bbr3 {
-            aggregation: Aggregation::over(set.extra_acked_rounds),
-            set,
+            aggregation: Aggregation::over(constants.extra_acked_rounds),
+            constants,
             mss: start.mss,
             initial_window: start.window,
             selective: start.selective,
@@ -198,7 +198,7 @@ impl Bbr3 {
             phase: LossPhase::Open,
             state: Bbr3State::Startup,
             drains_since: 0,
-            restarts: false,
+            is_idle_restart: false,
             bw: 0.0,
             rounds: Rounds::default(),
             last: LastRound::default(),
@@ -231,7 +231,7 @@ impl Bbr3 {
             flat_rounds: self.pipe.flat_rounds,
             is_full: self.pipe.is_full,
             was_full: self.pipe.was_full,
-            restarts: self.restarts,
+            is_idle_restart: self.is_idle_restart,
         }
     }
 
@@ -278,7 +278,7 @@ impl Bbr3 {
             self.pipe.was_full,
         );
         if self.rounds.begins {
-            self.pipe.update(sample, &self.set);
+            self.pipe.update(sample, &self.constants);
         }
         self.leave_startup(ack.now, ack.in_flight, sample);
         self.advance_cycle(ack.now, ack.in_flight, sample);
@@ -299,7 +299,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, conserves: true, ..Nature::DRAWS }
+        Nature { uses_rate_samples: true, conserves: true, ..Nature::DRAWS }
     }
 
     /// UpdateOnACK.
@@ -372,7 +372,7 @@ impl RateHooks for Bbr3 {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
         }
-        self.restarts = true;
+        self.is_idle_restart = true;
         self.aggregation.begin(sent.now);
         if self.state.probes_bandwidth() {
             self.pace(1.0);

@@ -13,8 +13,8 @@ pub(super) struct Rounds {
     /// C.delivered.
     pub(super) delivered: u64,
     /// Whether the window was full in this round, and in the one before.
-    fills: bool,
-    filled: bool,
+    is_window_full: bool,
+    was_window_full: bool,
 }
 
 impl Rounds {
@@ -23,7 +23,7 @@ impl Rounds {
         if self.begins {
             self.start();
             self.count += 1;
-            self.filled = std::mem::take(&mut self.fills);
+            self.was_window_full = std::mem::take(&mut self.is_window_full);
         }
     }
 
@@ -32,12 +32,12 @@ impl Rounds {
     }
 
     pub(super) fn note_full_window(&mut self) {
-        self.fills = true;
+        self.is_window_full = true;
     }
 
     /// C.is_cwnd_limited: the window was full at some time in the last round trip.
     pub(super) fn is_window_limited(&self) -> bool {
-        self.fills || self.filled
+        self.is_window_full || self.was_window_full
     }
 }
 
