@@ -1,7 +1,7 @@
 //! Effects of an ACK, in the order of the RFCs.
 //!
-//! [`Sender::apply_ack`] is generic and becomes three functions. `FAST_PATH` omits repairs: nothing is lost, reported or
-//! retransmitted. `UNOBSERVED` also omits observers and rate samples: the ACK covers exactly the first segment.
+//! [`Sender::apply_ack`] is generic and becomes three functions. `FAST_PATH` omits repairs: nothing is lost, reported
+//! or retransmitted. `UNOBSERVED` also omits observers and rate samples: the ACK covers exactly the first segment.
 
 use super::congestion::{AckEvent, LossPhase, Recovered};
 use super::loss_discrimination::{AckHint, RttSample};

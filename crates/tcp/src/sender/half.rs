@@ -6,7 +6,8 @@ use super::{Limit, Sender};
 use lasthop_base::{Duration, Time};
 use std::cell::OnceCell;
 
-/// The part of the sending half that every segment touches. A [`PendingSender`] holds the rest until the sender is created.
+/// The part of the sending half that every segment touches. A [`PendingSender`] holds the rest until the sender is
+/// created.
 #[repr(C)]
 pub(crate) struct SendingHalf {
     /// Created with the first data to send, or when inspected. Once created, this sender is authoritative.
@@ -78,7 +79,7 @@ impl SendingHalf {
     pub(crate) fn created(&mut self) -> &mut Sender {
         match self.sender.get_mut() {
             Some(sender) => sender,
-            None => unreachable!("no sender: call `get_or_make` first"),
+            None => unreachable!("no sender: call `get_or_create` first"),
         }
     }
 

@@ -110,7 +110,7 @@ impl Sender {
     }
 
     pub(super) fn queue_reported(&mut self, start: u64) {
-        self.repair.report(start);
+        self.repair.add_report(start);
         self.update_fast_path();
     }
 }

@@ -129,7 +129,7 @@ impl Sender {
                 None => self.update_fast_path(),
             }
         }
-        if let Some((range, why)) = self.repair.must_send(&mut self.scoreboard) {
+        if let Some((range, why)) = self.repair.next_forced(&mut self.scoreboard) {
             if why == Reason::FastRetransmit {
                 // A whole timeout for the retransmission (left open by RFC 6675 §6); not on partial ACKs (RFC 6582 §4).
                 self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
@@ -150,7 +150,7 @@ impl Sender {
             || self.tail.is_due()
             || self.repair.has_reports()
             || self.repair.is_testing()
-            || self.repair.may_have_to_send()
+            || self.repair.may_have_forced()
     }
 
     /// Sends new data that tests a timeout (F-RTO). Other data waits for the answer, unless no new data may be sent.

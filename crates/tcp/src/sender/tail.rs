@@ -14,7 +14,8 @@ enum ProbeState {
         expires: Time,
     },
     Due,
-    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq); `is_retransmission`: its bytes were sent before.
+    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq).
+    /// `is_retransmission`: its bytes were sent before.
     Outstanding {
         end: u64,
         is_retransmission: bool,

@@ -1,8 +1,9 @@
 //! CUBIC (RFC 9438): in avoidance the window is a cubic function of the time since the last reduction.
 //!
-//! An epoch of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau, the
-//! window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK counts
-//! as credited, so `ack_counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes (§4.3).
+//! An epoch of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau,
+//! the window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK
+//! counts as credited, so `ack_counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes
+//! (§4.3).
 //!
 //! # Choices that the RFC leaves open
 //! * cwnd = ssthresh is avoidance (§4.10 says slow start, RFC 5681 §3.1 leaves the case open, Linux does avoidance).
@@ -125,7 +126,7 @@ impl Cubic {
     }
 
     fn segments(&self) -> f64 {
-        self.window.exact() / self.mss as f64
+        self.window.exact_cwnd() / self.mss as f64
     }
 
     fn bytes(&self, segments: f64) -> f64 {
@@ -167,7 +168,7 @@ impl Cubic {
         let sinks = self.fast_convergence && cwnd < self.memory.plateau;
         let plateau = if sinks { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         self.memory = Memory { plateau, prior: cwnd, epoch: None };
-        let left = libm::round(self.beta * flight as f64).min(self.window.exact());
+        let left = libm::round(self.beta * flight as f64).min(self.window.exact_cwnd());
         self.window.set_ssthresh(left as u64);
         left
     }
@@ -239,14 +240,14 @@ impl CongestionControl for Cubic {
         }
         let credit = ack_counting.credit(ack, self.mss, Regime::Avoidance);
         let grown = self.grown(ack, credit);
-        self.window.set(self.bytes(grown).max(self.window.exact()));
+        self.window.set_cwnd(self.bytes(grown).max(self.window.exact_cwnd()));
     }
 
     /// Lower bound two segments, as for Reno.
     fn on_loss(&mut self, loss: &LossEvent) {
         let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
-        self.window.set(left);
+        self.window.set_cwnd(left);
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
@@ -266,9 +267,9 @@ impl CongestionControl for Cubic {
 
     /// Lower bound one segment (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
-        let before = self.window.exact();
+        let before = self.window.exact_cwnd();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
-        self.window.set(left.min(before));
+        self.window.set_cwnd(left.min(before));
     }
 
     fn leave_slow_start(&mut self) {
@@ -298,7 +299,7 @@ impl CongestionControl for Cubic {
         match recovered {
             // cwnd was lowered at the loss and does not grow in recovery.
             Recovered::Kept => {
-                self.window.cap();
+                self.window.cap_at_ssthresh();
                 self.memory.epoch = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),

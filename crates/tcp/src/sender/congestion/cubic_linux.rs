@@ -178,7 +178,7 @@ impl CongestionControl for CubicLinux {
         }
         let acked = ack_counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
-        let mut grown = self.window.exact();
+        let mut grown = self.window.exact_cwnd();
         // Credit collected at a higher cost adds at most one segment.
         if self.collected >= cost {
             self.collected = 0.0;
@@ -190,12 +190,12 @@ impl CongestionControl for CubicLinux {
             self.collected -= more * cost;
             grown += more * self.mss as f64;
         }
-        self.window.set(grown);
+        self.window.set_cwnd(grown);
     }
 
     fn on_loss(&mut self, _: &LossEvent) {
         let left = self.lower_ssthresh();
-        self.window.set(left * self.mss as f64);
+        self.window.set_cwnd(left * self.mss as f64);
     }
 
     fn on_restart(&mut self, _: &LossEvent) {
@@ -216,7 +216,7 @@ impl CongestionControl for CubicLinux {
 
     fn on_mark(&mut self, _: &LossEvent) {
         self.lower_ssthresh();
-        self.window.cap();
+        self.window.cap_at_ssthresh();
     }
 
     fn leave_slow_start(&mut self) {
@@ -242,7 +242,7 @@ impl CongestionControl for CubicLinux {
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
-            Recovered::Kept => self.window.cap(),
+            Recovered::Kept => self.window.cap_at_ssthresh(),
             Recovered::Probed { .. } | Recovered::Revised { .. } => {
                 self.window.on_recovered(flight, recovered);
             }

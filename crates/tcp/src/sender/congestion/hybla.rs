@@ -76,7 +76,7 @@ impl Hybla {
         self.rho = (srtt.as_secs() / self.rtt0.as_secs()).max(1.0);
         let is_first = self.smallest.replace(srtt).is_none();
         if is_first && self.scales {
-            reno.set(reno.exact().max(self.rho * self.mss as f64));
+            reno.set_cwnd(reno.exact_cwnd().max(self.rho * self.mss as f64));
             if !self.unlimited {
                 reno.set_ssthresh((self.rho * reno.ssthresh() as f64) as u64);
             }
@@ -95,14 +95,14 @@ impl Variant for Hybla {
         if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || reno.is_full() {
             return;
         }
-        let (window, mss) = (reno.exact(), self.mss as f64);
+        let (window, mss) = (reno.exact_cwnd(), self.mss as f64);
         // Segments, not ACKs: a delayed ACK counts for two.
         let acked = ack.acked as f64;
         if reno.in_slow_start() {
             let grown = window + acked * (libm::exp2(self.rho.min(self.exponent)) - 1.0);
-            reno.set(grown.min((reno.ssthresh() as f64).max(window)));
+            reno.set_cwnd(grown.min((reno.ssthresh() as f64).max(window)));
         } else {
-            reno.set(window + acked * self.rho * self.rho * mss / window);
+            reno.set_cwnd(window + acked * self.rho * self.rho * mss / window);
         }
     }
 

@@ -94,9 +94,9 @@ impl Jersey {
         let is_avoiding = !reno.in_slow_start();
         reno.set_ssthresh(optimum);
         if self.raises && is_avoiding {
-            reno.set(reno.ssthresh() as f64);
+            reno.set_cwnd(reno.ssthresh() as f64);
         } else {
-            reno.cap();
+            reno.cap_at_ssthresh();
         }
     }
 }

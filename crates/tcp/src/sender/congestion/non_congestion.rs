@@ -25,7 +25,7 @@ impl NonCongestion {
                 // A reduction by a mark meanwhile remains.
                 let ssthresh = level.ssthresh.min(reno.ssthresh());
                 reno.set_ssthresh(ssthresh);
-                reno.set(level.window.min(reno.window()) as f64);
+                reno.set_cwnd(level.window.min(reno.window()) as f64);
             }
             _ => reno.on_recovered(flight, recovered),
         }

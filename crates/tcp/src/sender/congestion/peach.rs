@@ -203,7 +203,7 @@ impl RateHooks for Peach {
         if dummies.expected > 0 {
             dummies.expected -= 1;
         } else if self.reno.window() + self.mss <= self.most * self.mss {
-            self.reno.set(self.reno.exact() + self.mss as f64);
+            self.reno.set_cwnd(self.reno.exact_cwnd() + self.mss as f64);
             self.reno.set_ssthresh(self.reno.window());
         }
     }

@@ -136,8 +136,8 @@ impl Prague {
             return;
         }
         let ratio = srtt.as_secs() / self.pace(srtt).as_secs().max(1e-9);
-        let cwnd = self.reno.exact();
-        self.reno.set(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
+        let cwnd = self.reno.exact_cwnd();
+        self.reno.set_cwnd(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
     }
 
     /// Lowers the window by alpha/2 at marks, at most once per round trip and RTT floor (draft §2.4).
@@ -149,9 +149,9 @@ impl Prague {
         }
         self.is_marked = true;
         let least = (LEAST * self.mss) as f64;
-        let window = (self.reno.exact() * (1.0 - self.alpha / 2.0)).max(least);
+        let window = (self.reno.exact_cwnd() * (1.0 - self.alpha / 2.0)).max(least);
         self.reno.set_ssthresh(window as u64);
-        self.reno.set(window);
+        self.reno.set_cwnd(window);
         self.reduced_at = Some(ack.now);
         self.reduced_until = self.delivered + ack.in_flight;
     }
@@ -226,7 +226,7 @@ impl RateHooks for Prague {
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
         let doubles = self.reno.window() < self.reno.ssthresh() / 2;
-        let bytes = self.reno.exact() * if doubles { 2.0 } else { 1.0 };
+        let bytes = self.reno.exact_cwnd() * if doubles { 2.0 } else { 1.0 };
         Some(Rate::from_bps((8.0 * bytes / srtt.as_secs()).max(1.0) as u64))
     }
 }
@@ -339,11 +339,11 @@ mod tests {
         let (mut prague, mut now) = (prague(50), Time::ZERO);
         prague.is_marked = true;
         prague.rounds = 4;
-        let before = prague.reno.exact();
+        let before = prague.reno.exact_cwnd();
         for _ in 0..200 {
             round(&mut prague, &mut now, MS * 5, |_| false);
         }
-        let grown = (prague.reno.exact() - before) / MSS as f64;
+        let grown = (prague.reno.exact_cwnd() - before) / MSS as f64;
         assert!((grown - 200.0 * 0.04).abs() < 0.5, "{grown}");
     }
 

@@ -19,8 +19,8 @@ use lasthop_base::{Duration, Rate, Time};
 ///
 /// impl Variant for Gentle {
 ///     fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
-///         reno.set_ssthresh((0.875 * reno.exact()) as u64);
-///         reno.cap();
+///         reno.set_ssthresh((0.875 * reno.exact_cwnd()) as u64);
+///         reno.cap_at_ssthresh();
 ///     }
 /// }
 ///

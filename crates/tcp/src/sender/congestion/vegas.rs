@@ -67,7 +67,7 @@ struct Vegas {
 
 impl Vegas {
     fn decide(&mut self, reno: &mut Reno, is_held: bool) {
-        let extra = reno.exact() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
+        let extra = reno.exact_cwnd() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
         let mss = self.mss as f64;
         if reno.in_slow_start() {
             if extra > self.gamma {
@@ -76,9 +76,9 @@ impl Vegas {
                 self.doubles = !self.doubles;
             }
         } else if extra > self.beta {
-            reno.set((reno.exact() - mss).max(2.0 * mss));
+            reno.set_cwnd((reno.exact_cwnd() - mss).max(2.0 * mss));
         } else if extra < self.alpha && !is_held {
-            reno.set(reno.exact() + mss);
+            reno.set_cwnd(reno.exact_cwnd() + mss);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Loss discrimination at the sender.
 //!
-//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the loss, and
-//! cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction; "wireless"
-//! restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender has no discriminator.
+//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the
+//! loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction;
+//! "wireless" restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender has
+//! no discriminator.
 
 mod always;
 mod coherence;
@@ -45,12 +46,14 @@ pub trait LossDiscriminator: Send {
         false
     }
 
-    /// Handles a round-trip sample, before any other effect of the ACK. Only if [`LossDiscriminator::needs_rtt_samples`].
+    /// Handles a round-trip sample, before any other effect of the ACK. Only if
+    /// [`LossDiscriminator::needs_rtt_samples`].
     fn on_rtt_sample(&mut self, sample: &RttSample) {
         let _ = sample;
     }
 
-    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossDiscriminator::review) after the repair.
+    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossDiscriminator::review) after the
+    /// repair.
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let _ = lost;
         None

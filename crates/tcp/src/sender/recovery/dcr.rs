@@ -97,12 +97,12 @@ impl LossRecovery for Dcr {
         self.disorder.sack.on_spurious(scoreboard);
     }
 
-    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
-        self.disorder.sack.must_send(scoreboard)
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.disorder.sack.next_forced(scoreboard)
     }
 
-    fn may_have_to_send(&self) -> bool {
-        self.disorder.sack.may_have_to_send()
+    fn may_have_forced(&self) -> bool {
+        self.disorder.sack.may_have_forced()
     }
 
     fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {

@@ -29,7 +29,8 @@ pub struct AckNews {
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
     pub is_dsack: bool,
     /// Whether the loss of the first outstanding segment is certain, by an explicit notification
-    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further duplicate is needed.
+    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further
+    /// duplicate is needed.
     pub certain: bool,
     /// Round-trip sample, if any.
     pub rtt: Option<Duration>,
@@ -106,10 +107,10 @@ pub trait LossRecovery: Send {
     fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
     /// Next segment to send regardless of the window, marked lost: a recovery's first, or NewReno's on a partial ACK.
-    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
-    /// Whether [`LossRecovery::must_send`] may return a segment; false saves the call.
-    fn may_have_to_send(&self) -> bool {
+    /// Whether [`LossRecovery::next_forced`] may return a segment; false saves the call.
+    fn may_have_forced(&self) -> bool {
         true
     }
 

@@ -208,11 +208,11 @@ impl LossRecovery for Rack {
         self.must_send = false;
     }
 
-    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
         if self.must_send { scoreboard.next_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 

@@ -93,11 +93,11 @@ impl LossRecovery for Sack1 {
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
         if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 

@@ -27,7 +27,7 @@ use undo::{Undo, UndoRules};
 pub(super) struct Repair {
     recovery: Box<dyn LossRecovery>,
     /// Reason of the next forced retransmission.
-    why: Reason,
+    next_reason: Reason,
     /// Whether timeouts are tested by F-RTO, and the test in progress.
     uses_f_rto: bool,
     f_rto_test: Option<Box<FrtoTest>>,
@@ -58,7 +58,7 @@ impl Repair {
             samples_sack: config.sack_rtt && recovery.needs_times(),
             times: recovery.needs_times(),
             recovery,
-            why: Reason::Hole,
+            next_reason: Reason::Hole,
             uses_f_rto: config.f_rto,
             f_rto_test: None,
             undo: may_undo.then(|| Box::new(Undo::new(rules))),
@@ -101,7 +101,7 @@ impl Repair {
             reported,
             f_rto_test,
             restart_until,
-            why: _,
+            next_reason: _,
             uses_f_rto: _,
             keeps_in_flight: _,
             samples_sack: _,
@@ -141,7 +141,7 @@ impl Repair {
         if let Some(undo) = &mut self.undo {
             undo.begin(before);
         }
-        self.why = Reason::FastRetransmit;
+        self.next_reason = Reason::FastRetransmit;
     }
 
     pub(super) fn mark_at_timeout(&mut self, known: &AckNews, scoreboard: &mut Scoreboard) {
@@ -155,24 +155,24 @@ impl Repair {
         if let Some(undo) = self.undo.as_mut().filter(|_| why != Reason::Timeout) {
             undo.begin(None);
         }
-        self.why = why;
+        self.next_reason = why;
         self.recovery.on_timeout(scoreboard);
     }
 }
 
 impl Repair {
     #[inline(always)]
-    pub(super) fn may_have_to_send(&self) -> bool {
-        self.recovery.may_have_to_send()
+    pub(super) fn may_have_forced(&self) -> bool {
+        self.recovery.may_have_forced()
     }
 
     #[inline(always)]
-    pub(super) fn must_send(&mut self, scoreboard: &mut Scoreboard) -> Option<(Range, Reason)> {
-        let range = self.recovery.must_send(scoreboard)?;
+    pub(super) fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<(Range, Reason)> {
+        let range = self.recovery.next_forced(scoreboard)?;
         if self.was_reported(range, scoreboard) {
             return None;
         }
-        Some((range, std::mem::replace(&mut self.why, Reason::Hole)))
+        Some((range, std::mem::replace(&mut self.next_reason, Reason::Hole)))
     }
 
     #[inline(always)]
@@ -189,7 +189,7 @@ impl Repair {
         self.recovery.last_resort(scoreboard)
     }
 
-    pub(super) fn report(&mut self, start: u64) {
+    pub(super) fn add_report(&mut self, start: u64) {
         self.reported.get_or_insert_default().add(start);
     }
 
@@ -330,7 +330,8 @@ impl Repair {
         self.undo.as_ref().is_some_and(|undo| undo.is_spurious()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK; `is_discriminated`: see `undo.rs`.
+    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK.
+    /// `is_discriminated`: see `undo.rs`.
     #[inline(never)]
     pub(super) fn is_spurious_by_echo(
         &self,

@@ -4,7 +4,8 @@
 //! original that arrives after a timeout (`f_rto.rs`). The response is RFC 4015's, or Linux's, which restores the whole
 //! window at once and keeps the timeout; after D-SACKs always Linux's.
 //!
-//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps undo no recovery.
+//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps undo no
+//! recovery.
 
 use super::eifel::{Echo, SpuriousRepair};
 use crate::rtt::RttEstimator;
