@@ -67,7 +67,7 @@ impl Connection {
             }
         }
         self.endpoint.handle_segment(now, segment, &Arriving { ecn });
-        let is_news = self.outgoing.acknowledged(self.endpoint.sender().board().una());
+        let is_news = self.outgoing.acknowledged(self.endpoint.sender().scoreboard().una());
         if is_news || (!was_open && self.is_open()) {
             self.complaint = None;
         }

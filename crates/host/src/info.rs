@@ -62,7 +62,7 @@ impl Info {
     pub(crate) fn of(connection: &Connection) -> Info {
         let endpoint = &connection.endpoint;
         let (sender, counters) = (endpoint.sender(), endpoint.counters());
-        let (board, rtt) = (sender.board(), sender.rtt());
+        let (scoreboard, rtt) = (sender.scoreboard(), sender.rtt());
         Info {
             state: endpoint.state(),
             options: *endpoint.agreed(),
@@ -72,14 +72,14 @@ impl Info {
             srtt: rtt.srtt(),
             rttvar: rtt.variation(),
             rto: rtt.rto(),
-            unacked_bytes: board.outstanding(),
-            sacked_bytes: board.sacked(),
-            lost_bytes: board.lost(),
+            unacked_bytes: scoreboard.outstanding(),
+            sacked_bytes: scoreboard.sacked(),
+            lost_bytes: scoreboard.lost(),
             total_retrans: counters.retransmitted,
             reordering: DUP_THRESH,
             timeouts: counters.timeouts,
-            bytes_acked: board.una() - 1,
-            delivered_bytes: board.una() - 1 + board.sacked(),
+            bytes_acked: scoreboard.una() - 1,
+            delivered_bytes: scoreboard.una() - 1 + scoreboard.sacked(),
             bytes_received: endpoint.delivered(),
             bytes_read: connection.read_so_far(),
             data_segs_out: counters.data_sent,

@@ -84,7 +84,7 @@ pub(crate) fn connection(
         }
         Transfer::Exchanges(_) | Transfer::Pauses(_) => {}
     }
-    let has_loss_discrimination = receiver.receiver().judges() || sender.sender().judges();
+    let has_loss_discrimination = receiver.receiver().judges() || sender.sender().discriminates_losses();
     let connection = TcpConnection::new(sender, receiver, has_loss_discrimination);
     match applications::of(transfer, segment, start, stream) {
         Some(application) => connection.with_application(application),

@@ -100,7 +100,7 @@ fn the_node_holds_no_more_than_its_buffer() {
     while at < Time::ZERO + scenario.duration {
         engine.run_until(at);
         let (server, client) = engine.endpoints(FlowId(0)).expect("TCP");
-        let acknowledged = server.sender().board().una().saturating_sub(1).min(2_000_000);
+        let acknowledged = server.sender().scoreboard().una().saturating_sub(1).min(2_000_000);
         most = most.max(acknowledged.saturating_sub(client.delivered()));
         at += Duration::from_millis(10);
     }

@@ -119,7 +119,7 @@ fn duplicate_ack_spoofing() {
             sent += drain(&mut script).0;
             assert!(script.endpoint.sender().window() <= before, "{recovery}");
         }
-        let outstanding = script.endpoint.sender().board().outstanding();
+        let outstanding = script.endpoint.sender().scoreboard().outstanding();
         assert!(outstanding <= 60_000, "{recovery}: no more than the peer's window");
         assert!(sent <= if recovery == "sack" { 0 } else { 1000 }, "{recovery}: {sent}");
         script.run([AckBytes(outstanding), InFlight(0)]);
@@ -165,7 +165,7 @@ fn sack_of_tiny_pieces() {
     let mut script = Script::opened(setup, Peer { mss: 64, scale: Some(2), ..Peer::default() });
     script.endpoint.write(1 << 30);
     drain(&mut script);
-    let outstanding = script.endpoint.sender().board().outstanding();
+    let outstanding = script.endpoint.sender().scoreboard().outstanding();
     assert_eq!(outstanding, 600 * 64);
     for round in 0..10_000u64 {
         let at = |k: u64| ISS.at(1 + (round * 977 + k * 131) % (outstanding - 70));
@@ -173,8 +173,8 @@ fn sack_of_tiny_pieces() {
         (0..4).for_each(|k| ack.sack.push(at(k), at(k).at(1 + round % 63)));
         script.arrive(ack);
     }
-    let board = script.endpoint.sender().board();
-    assert_eq!((board.sacked(), board.lost(), board.outstanding()), (0, 0, outstanding));
+    let scoreboard = script.endpoint.sender().scoreboard();
+    assert_eq!((scoreboard.sacked(), scoreboard.lost(), scoreboard.outstanding()), (0, 0, outstanding));
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
 }
 
@@ -235,9 +235,12 @@ fn senseless_sack_blocks() {
             ack.sack.push(at(*from), at(*to));
         }
         script.arrive(ack);
-        let board = script.endpoint.sender().board();
-        assert!(board.sacked() <= 2000, "{blocks:?}: {}", board.sacked());
-        assert!(board.pipe() <= board.outstanding() && board.outstanding() == 8000, "{blocks:?}");
+        let scoreboard = script.endpoint.sender().scoreboard();
+        assert!(scoreboard.sacked() <= 2000, "{blocks:?}: {}", scoreboard.sacked());
+        assert!(
+            scoreboard.pipe() <= scoreboard.outstanding() && scoreboard.outstanding() == 8000,
+            "{blocks:?}"
+        );
     }
 }
 

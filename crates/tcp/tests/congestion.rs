@@ -118,7 +118,7 @@ fn a_timeout_in_recovery_lowers_ssthresh_twice() {
             _ => script.run([Acks(1, 3), SsthreshBytes(8000), Again(1), Acks(1, 12)]),
         };
         script.run([News(17, 23), Nothing, Timeout, SsthreshBytes(4000), CwndBytes(1000), Again(1)]);
-        assert_eq!(script.endpoint.sender().board().outstanding(), 23_000);
+        assert_eq!(script.endpoint.sender().scoreboard().outstanding(), 23_000);
     }
 }
 

@@ -5,7 +5,7 @@ mod fluid;
 use fluid::{MSS, cubic};
 use lasthop_base::{Choice, Duration, Time, Value};
 use lasthop_tcp::sender::ack_counting::{self, AckCounting};
-use lasthop_tcp::sender::congestion::{AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered};
+use lasthop_tcp::sender::congestion::{AckEvent, CongestionControl, Level, LossEvent, LossPhase, Recovered};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                 let rtt = rtt.map(Duration::from_millis);
                 let ack = AckEvent {
                     now,
-                    phase: [Phase::Open, Phase::Recovery, Phase::Restart][usize::from(phase)],
+                    phase: [LossPhase::Open, LossPhase::Recovery, LossPhase::Restart][usize::from(phase)],
                     acked,
                     segments: acked.div_ceil(MSS) as u32,
                     delivered: acked,

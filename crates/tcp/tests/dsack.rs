@@ -100,12 +100,12 @@ fn the_sender_recognises_them() {
         assert_eq!(count(&script), told);
     }
     assert_eq!(script.endpoint.counters().duplicate_acks, 0);
-    assert_eq!(script.endpoint.sender().board().sacked(), 0);
+    assert_eq!(script.endpoint.sender().scoreboard().sacked(), 0);
     // Above the ACK: the first block inside the second. Only the second is new.
     script.run([Sack(3, &[(5, 7)])]);
     assert_eq!(count(&script), 4);
     script.run([Sack(3, &[(5, 6), (5, 7)])]);
-    assert_eq!((count(&script), script.endpoint.sender().board().sacked()), (5, 2000));
+    assert_eq!((count(&script), script.endpoint.sender().scoreboard().sacked()), (5, 2000));
     assert_eq!(script.endpoint.counters().duplicate_acks, 1);
 }
 

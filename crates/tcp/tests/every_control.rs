@@ -3,7 +3,7 @@
 use lasthop_base::{Choice, Duration, Stream, Time};
 use lasthop_tcp::sender::ack_counting::{self, AckCounting};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, CongestionControl, Level, LossEvent, Phase, Recovered, Start,
+    self, AckEvent, CongestionControl, Level, LossEvent, LossPhase, Recovered, Start,
 };
 use lasthop_tcp::sender::recovery::AckNews;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ enum Op {
     Duplicate { millis: u64, clock: Option<u64> },
     Loss { flight: u64, marked: bool },
     Restart(u64),
-    Timeout { flight: u64, first: bool, spared: u64 },
+    Timeout { flight: u64, first: bool, still_in_flight: u64 },
     Mark(u64),
     LeaveSlowStart,
     Idle(u64),
@@ -38,7 +38,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (time(), clock()).prop_map(|(millis, clock)| Op::Duplicate { millis, clock }),
         1 => (size(), any::<bool>()).prop_map(|(flight, marked)| Op::Loss { flight, marked }),
         1 => size().prop_map(Op::Restart),
-        1 => (size(), any::<bool>(), size()).prop_map(|(flight, first, spared)| Op::Timeout { flight, first, spared }),
+        1 => (size(), any::<bool>(), size()).prop_map(|(flight, first, still_in_flight)| Op::Timeout { flight, first, still_in_flight }),
         1 => size().prop_map(Op::Mark),
         1 => Just(Op::LeaveSlowStart),
         1 => (1000..100_000u64).prop_map(Op::Idle),
@@ -52,7 +52,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
     let (mut now, mut mss) = (Time::ZERO, MSS);
     // Controls that model the path, or manage their window, may change it with any ACK.
     let nature = control.nature();
-    let is_plain = !nature.samples && !nature.is_scalable;
+    let is_plain = !nature.uses_rate_samples && !nature.is_scalable;
     let mut windows = Vec::new();
     control.on_open(Some(Duration::from_millis(100)));
     for op in ops {
@@ -68,7 +68,7 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
                 }
                 let ack = AckEvent {
                     now,
-                    phase: [Phase::Open, Phase::Recovery, Phase::Restart][usize::from(phase)],
+                    phase: [LossPhase::Open, LossPhase::Recovery, LossPhase::Restart][usize::from(phase)],
                     acked,
                     segments: acked.div_ceil(mss) as u32,
                     delivered: acked,
@@ -93,9 +93,9 @@ fn play(control: &mut dyn CongestionControl, ack_counting: &mut dyn AckCounting,
             }
             Op::Loss { flight, marked } => control.on_loss(&LossEvent { marked, ..loss(flight) }),
             Op::Restart(flight) => control.on_restart(&loss(flight)),
-            Op::Timeout { flight, first, spared } => {
-                control.on_timeout(&LossEvent { spared, ..loss(flight) }, first);
-                assert!(control.window() <= mss + spared, "a segment beside what is in flight");
+            Op::Timeout { flight, first, still_in_flight } => {
+                control.on_timeout(&LossEvent { still_in_flight, ..loss(flight) }, first);
+                assert!(control.window() <= mss + still_in_flight, "a segment beside what is in flight");
                 may_rise = true;
             }
             Op::Mark(flight) => control.on_mark(&loss(flight)),

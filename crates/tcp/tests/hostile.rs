@@ -140,7 +140,7 @@ impl Victim {
     }
 
     fn take(&mut self, op: &Op) {
-        let una = self.endpoint.sender().board().una();
+        let una = self.endpoint.sender().scoreboard().una();
         let before = self.endpoint.sender().window();
         match op {
             Op::Write(bytes) => {
@@ -152,7 +152,7 @@ impl Victim {
                 self.endpoint.handle_timeout(self.now);
             }
             Op::Ack(part) => {
-                let outstanding = self.endpoint.sender().board().outstanding();
+                let outstanding = self.endpoint.sender().scoreboard().outstanding();
                 let ack = ISS.at(una + outstanding * part / 1000);
                 self.arrive(&Segment { ack, ..self.plain(0) });
             }
@@ -196,8 +196,8 @@ impl Victim {
 
     fn check(&mut self, una: u64, before: u64) {
         let sender = self.endpoint.sender();
-        let (board, after) = (sender.board(), sender.window());
-        let acked = board.una() - una;
+        let (scoreboard, after) = (sender.scoreboard(), sender.window());
+        let acked = scoreboard.una() - una;
         self.acked += acked;
         let allowed = match self.ack_counting {
             "bytes" => MSS.max(acked.min(2 * MSS)),
@@ -223,8 +223,10 @@ impl Victim {
         if self.is_reno && self.ack_counting == "bytes" {
             assert!(self.gained <= self.acked + MSS, "{} for {} bytes", self.gained, self.acked);
         }
-        assert!(board.outstanding() <= self.written + 1 && board.sacked() <= board.outstanding());
-        assert!(board.lost() + board.sacked() <= board.outstanding());
+        assert!(
+            scoreboard.outstanding() <= self.written + 1 && scoreboard.sacked() <= scoreboard.outstanding()
+        );
+        assert!(scoreboard.lost() + scoreboard.sacked() <= scoreboard.outstanding());
         let reassembly = self.endpoint.receiver().reassembly();
         assert!(reassembly.beyond().len() <= (4 << 20) / MSS as usize);
         assert!(reassembly.highest() <= self.endpoint.receiver().edge());

@@ -49,9 +49,9 @@ fn what_goes_out_is_in_proportion_to_what_arrives() {
 fn the_window_after_it_is_ssthresh() {
     let mut script = full("prr");
     sent(&mut script);
-    let next = script.endpoint.sender().board().nxt() / SEGMENT + 1;
+    let next = script.endpoint.sender().scoreboard().nxt() / SEGMENT + 1;
     script.run([Ack(21), Cwnd(11), Ssthresh(11)]);
-    assert_eq!(script.endpoint.sender().board().nxt() / SEGMENT + 1, next);
+    assert_eq!(script.endpoint.sender().scoreboard().nxt() / SEGMENT + 1, next);
 }
 
 #[test]

@@ -139,13 +139,13 @@ fn the_window_after_a_timeout_may_spare_what_is_in_flight() {
             Script::opened(Config { sack: true, initial_window: 4, nagle: false, ..own }, Peer::default());
         script.endpoint.write(4000);
         while script.endpoint.poll_segment(script.now).is_some()
-            || script.endpoint.sender().board().outstanding() < 4000
+            || script.endpoint.sender().scoreboard().outstanding() < 4000
         {
             script.tick(1);
         }
         script.run([Tick(100), Ack(3), Tick(990), Write(2000)]);
         while script.endpoint.poll_segment(script.now).is_some()
-            || script.endpoint.sender().board().outstanding() < 4000
+            || script.endpoint.sender().scoreboard().outstanding() < 4000
         {
             script.tick(1);
         }

@@ -347,8 +347,8 @@ fn an_overtaken_ack_reports_a_loss() {
         let setup = Config { sack: true, ..with(name, 10, &[]) };
         let mut script = Script::opened(setup, Peer::default());
         script.run([Write(10_000), News(1, 10), Tick(100), Ack(3), Tick(1), Sack(2, &[(4, 7)])]);
-        let board = script.endpoint.sender().board();
-        assert_eq!((board.una(), board.sacked()), (2001, 3000), "{name}");
+        let scoreboard = script.endpoint.sender().scoreboard();
+        assert_eq!((scoreboard.una(), scoreboard.sacked()), (2001, 3000), "{name}");
         script.run([Again(3), Nothing, Tick(100), Sack(3, &[(4, 11)]), Nothing, Ack(11), InFlight(0)]);
         let counters = script.endpoint.counters();
         assert_eq!((counters.retransmitted, counters.timeouts, counters.recoveries), (1, 0, 1), "{name}");

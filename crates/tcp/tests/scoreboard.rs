@@ -17,8 +17,8 @@ struct Segment {
     /// Declared lost by fast retransmit or timeout, whatever IsLost yields.
     given_up: bool,
     /// Retransmitted since (`S1 <= HighRxt`).
-    again: bool,
-    ever_again: bool,
+    copy_in_flight: bool,
+    ever_retransmitted: bool,
 }
 
 #[derive(Debug, Default)]
@@ -80,25 +80,29 @@ impl Model {
 
     /// SetPipe: each octet that is not SACKed counts if IsLost is false, and once more if `S1 <= HighRxt`.
     fn pipe(&self) -> u64 {
-        let count = |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].again);
+        let count =
+            |index: usize| u64::from(!self.lost(index)) + u64::from(self.segments[index].copy_in_flight);
         let unsacked = (0..self.segments.len()).filter(|index| !self.segments[*index].sacked);
         unsacked.map(|index| count(index) * self.segments[index].len()).sum()
     }
 
     fn next_lost(&self) -> Option<Range> {
-        let found = (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].again);
+        let found =
+            (0..self.segments.len()).find(|index| self.lost(*index) && !self.segments[*index].copy_in_flight);
         found.map(|index| self.segments[index].range())
     }
 
     fn next_doubtful(&self) -> Option<Range> {
         let highest = self.highest_sacked()?;
-        let found =
-            self.segments.iter().find(|segment| !segment.sacked && !segment.again && segment.end <= highest);
+        let found = self
+            .segments
+            .iter()
+            .find(|segment| !segment.sacked && !segment.copy_in_flight && segment.end <= highest);
         found.map(Segment::range)
     }
 
     fn last_doubtful(&self) -> Option<Range> {
-        self.segments.last().filter(|segment| !segment.sacked && !segment.again).map(Segment::range)
+        self.segments.last().filter(|segment| !segment.sacked && !segment.copy_in_flight).map(Segment::range)
     }
 
     /// Bytes, segments completed, bytes not reported before, and the sending time of a valid RTT sample.
@@ -108,7 +112,7 @@ impl Model {
         let fresh = self.segments.iter().filter(|segment| !segment.sacked).map(covered).sum();
         let whole: Vec<Segment> =
             self.segments.iter().copied().filter(|segment| segment.end <= ack).collect();
-        let repeated = whole.iter().any(|segment| segment.ever_again);
+        let repeated = whole.iter().any(|segment| segment.ever_retransmitted);
         let sample = whole.last().filter(|last| !last.sacked && !repeated).map(|last| last.sent_at);
         self.segments.retain(|segment| segment.end > ack);
         if let Some(first) = self.segments.first_mut() {
@@ -129,7 +133,7 @@ impl Model {
         let mut fresh = 0;
         for segment in self.segments.iter_mut().filter(inside) {
             segment.sacked = true;
-            segment.again = false;
+            segment.copy_in_flight = false;
             fresh += segment.len();
         }
         fresh
@@ -140,7 +144,7 @@ impl Model {
             self.segments.iter_mut().for_each(|segment| segment.sacked = false);
         }
         for segment in &mut self.segments {
-            segment.again = false;
+            segment.copy_in_flight = false;
             segment.given_up = true;
         }
     }
@@ -161,7 +165,7 @@ impl Segment {
 }
 
 struct Both {
-    board: Scoreboard,
+    scoreboard: Scoreboard,
     model: Model,
     now: Time,
 }
@@ -171,7 +175,7 @@ impl Both {
         self.now += Duration::from_millis(1);
         match op {
             Op::Send(len) => {
-                self.board.sent_new(len, self.now);
+                self.scoreboard.record_new(len, self.now);
                 let (start, end) = (self.model.nxt, self.model.nxt + len);
                 self.model.nxt = end;
                 self.model.segments.push(Segment {
@@ -180,8 +184,8 @@ impl Both {
                     sent_at: self.now,
                     sacked: false,
                     given_up: false,
-                    again: false,
-                    ever_again: false,
+                    copy_in_flight: false,
+                    ever_retransmitted: false,
                 });
             }
             Op::Ack { segments, bytes, blocks, whole } => {
@@ -191,54 +195,54 @@ impl Both {
                 };
                 let next = self.model.segments.iter().find(|segment| segment.start >= end);
                 let ack = next.map_or(end, |next| end + bytes.min(next.len() - 1));
-                let acked = self.board.acknowledge(ack);
+                let acked = self.scoreboard.acknowledge(ack);
                 let modelled = self.model.acknowledge(ack);
                 assert_eq!((acked.bytes, acked.segments, acked.delivered, acked.sent_at), modelled);
                 for (from, to) in blocks {
                     let block = self.block(from, to, whole);
-                    assert_eq!(self.board.sack(block), self.model.sack(block), "{block:?}");
+                    assert_eq!(self.scoreboard.sack(block), self.model.sack(block), "{block:?}");
                 }
-                self.board.mark_lost_by_sack(MSS);
+                self.scoreboard.mark_lost_by_sack(MSS);
             }
             Op::Repair(most) => {
                 for _ in 0..most {
-                    let next = self.board.next_lost();
+                    let next = self.scoreboard.next_lost();
                     assert_eq!(next, self.model.next_lost());
                     let Some(range) = next else { break };
-                    self.sent_again(range.start);
+                    self.record_retransmission(range.start);
                 }
             }
             Op::Doubt => {
-                if self.board.next_lost().is_none() {
-                    let next = self.board.next_doubtful();
+                if self.scoreboard.next_lost().is_none() {
+                    let next = self.scoreboard.next_doubtful();
                     assert_eq!(next, self.model.next_doubtful());
                     if let Some(range) = next {
-                        self.sent_again(range.start);
+                        self.record_retransmission(range.start);
                     }
                 }
             }
             Op::Rescue => {
-                let last = self.board.last_doubtful();
+                let last = self.scoreboard.last_doubtful();
                 assert_eq!(last, self.model.last_doubtful());
                 if let Some(range) = last {
-                    self.board.sent_rescue(range.start, self.now);
+                    self.scoreboard.record_rescue(range.start, self.now);
                     let segment = self.model.at(range.start);
-                    (segment.ever_again, segment.sent_at) = (true, self.now);
+                    (segment.ever_retransmitted, segment.sent_at) = (true, self.now);
                 }
             }
             Op::FastRetransmit => {
-                self.board.mark_first_lost();
-                if let Some(first) = self.board.first() {
+                self.scoreboard.mark_first_lost();
+                if let Some(first) = self.scoreboard.first() {
                     self.model.at(first.start).given_up = true;
-                    self.sent_again(first.start);
+                    self.record_retransmission(first.start);
                 }
             }
             Op::Timeout => {
-                self.board.mark_all_lost();
+                self.scoreboard.mark_all_lost();
                 self.model.timeout();
             }
             Op::Cut(longest) => {
-                self.board.cut(longest);
+                self.scoreboard.split_segments(longest);
                 let whole = std::mem::take(&mut self.model.segments);
                 for segment in whole {
                     let starts = (segment.start..segment.end).step_by(longest as usize);
@@ -250,11 +254,11 @@ impl Both {
         self.compare();
     }
 
-    fn sent_again(&mut self, start: u64) {
-        self.board.sent_again(start, self.now);
+    fn record_retransmission(&mut self, start: u64) {
+        self.scoreboard.record_retransmission(start, self.now);
         let segment = self.model.at(start);
-        segment.again = !segment.sacked;
-        segment.ever_again = true;
+        segment.copy_in_flight = !segment.sacked;
+        segment.ever_retransmitted = true;
         segment.sent_at = self.now;
     }
 
@@ -274,25 +278,25 @@ impl Both {
     }
 
     fn compare(&mut self) {
-        let (board, model) = (&mut self.board, &self.model);
+        let (scoreboard, model) = (&mut self.scoreboard, &self.model);
         let indices = 0..model.segments.len();
         let sum = |chosen: &dyn Fn(usize) -> bool| -> u64 {
             indices.clone().filter(|index| chosen(*index)).map(|index| model.segments[index].len()).sum()
         };
         assert_eq!(
-            (board.una(), board.nxt(), board.outstanding()),
+            (scoreboard.una(), scoreboard.nxt(), scoreboard.outstanding()),
             (model.una, model.nxt, model.outstanding())
         );
-        assert_eq!(board.sacked(), sum(&|index| model.segments[index].sacked), "SACKed");
-        assert_eq!(board.lost(), sum(&|index| model.lost(index)), "lost");
-        assert_eq!(board.pipe(), model.pipe(), "pipe");
-        assert_eq!(board.gone(), model.outstanding().saturating_sub(model.pipe()), "gone");
-        assert_eq!(board.highest_sacked(), model.highest_sacked());
-        assert_eq!(board.first(), model.segments.first().map(Segment::range));
-        assert_eq!(board.first_is_lost(), !model.segments.is_empty() && model.lost(0));
-        assert_eq!(board.next_lost(), model.next_lost(), "NextSeg rule 1");
-        assert_eq!(board.next_doubtful(), model.next_doubtful(), "NextSeg rule 3");
-        assert_eq!(board.last_doubtful(), model.last_doubtful(), "NextSeg rule 4");
+        assert_eq!(scoreboard.sacked(), sum(&|index| model.segments[index].sacked), "SACKed");
+        assert_eq!(scoreboard.lost(), sum(&|index| model.lost(index)), "lost");
+        assert_eq!(scoreboard.pipe(), model.pipe(), "pipe");
+        assert_eq!(scoreboard.left_network(), model.outstanding().saturating_sub(model.pipe()), "gone");
+        assert_eq!(scoreboard.highest_sacked(), model.highest_sacked());
+        assert_eq!(scoreboard.first(), model.segments.first().map(Segment::range));
+        assert_eq!(scoreboard.first_is_lost(), !model.segments.is_empty() && model.lost(0));
+        assert_eq!(scoreboard.next_lost(), model.next_lost(), "NextSeg rule 1");
+        assert_eq!(scoreboard.next_doubtful(), model.next_doubtful(), "NextSeg rule 3");
+        assert_eq!(scoreboard.last_doubtful(), model.last_doubtful(), "NextSeg rule 4");
     }
 }
 
@@ -323,7 +327,7 @@ proptest! {
     fn the_sums_are_what_rfc_6675_says(window in 1..30usize, ops in prop::collection::vec(op(), 1..150)) {
         let (now, start) = (Time::ZERO, 1);
         let model = Model { una: start, nxt: start, segments: Vec::new() };
-        let mut both = Both { board: Scoreboard::starting_at(start), model, now };
+        let mut both = Both { scoreboard: Scoreboard::starting_at(start), model, now };
         (0..window).for_each(|_| both.apply(Op::Send(MSS)));
         ops.into_iter().for_each(|op| both.apply(op));
     }

@@ -170,8 +170,8 @@ impl World {
             let mut segment = Segment::default();
             let mut sent = Sent::default();
             while self.ends[side].poll_segment_into(self.now, &mut segment, &mut sent) {
-                let Sent { again, ecn, more, .. } = sent;
-                self.sent.push((self.now, side, segment, again, ecn));
+                let Sent { is_retransmission, ecn, more, .. } = sent;
+                self.sent.push((self.now, side, segment, is_retransmission, ecn));
                 self.wires[1 - side].push(segment);
                 if !more {
                     break;
@@ -193,7 +193,7 @@ impl World {
         (
             (end.state(), end.counters(), end.poll_timeout(), end.delivered(), end.ended()),
             (sender.window(), sender.ssthresh(), sender.in_flight(), sender.limited(self.now)),
-            (sender.rtt().srtt(), sender.rtt().rto(), sender.board().una(), sender.board().nxt()),
+            (sender.rtt().srtt(), sender.rtt().rto(), sender.scoreboard().una(), sender.scoreboard().nxt()),
             (receiver.edge(), receiver.next()),
         )
     }

@@ -65,7 +65,7 @@ fn lost_handshake_segments() {
     for wait in [1000, 2000, 4000] {
         script.run([Deadline(wait), Tick(wait)]);
         let again = script.sent("the retransmitted SYN-ACK");
-        assert!(again.again && again.segment.flags == SYN_ACK && again.segment.seq == ISS);
+        assert!(again.is_retransmission && again.segment.flags == SYN_ACK && again.segment.seq == ISS);
     }
     script.run([Tick(100), Ack(1), In(State::Established), NoDeadline]);
     assert_eq!(script.endpoint.sender().rtt().srtt(), None);
@@ -99,7 +99,7 @@ fn a_syn_again_gets_the_syn_ack_again() {
         script.run([Tick(100)]);
         script.arrive(syn);
         let again = script.sent("the retransmitted SYN-ACK");
-        assert!(again.again && again.segment.flags == SYN_ACK);
+        assert!(again.is_retransmission && again.segment.flags == SYN_ACK);
         assert_eq!((again.segment.seq, again.segment.ack), (ISS, IRS.at(1)));
         script.run([In(State::SynReceived), Nothing, Deadline(1000)]);
     }
@@ -342,13 +342,13 @@ fn senseless_acks_are_challenged() {
 fn how_old_an_ack_may_be() {
     for (behind, taken) in [(60_000, 100), (60_001, 0), (99_000, 0)] {
         let mut script = Script::sender(config("sack"));
-        while script.endpoint.sender().board().una() < 100_001 {
+        while script.endpoint.sender().scoreboard().una() < 100_001 {
             while script.endpoint.poll_segment(script.now).is_some() {}
-            let outstanding = script.endpoint.sender().board().nxt() - 1;
+            let outstanding = script.endpoint.sender().scoreboard().nxt() - 1;
             script.run([AckBytes(outstanding)]);
         }
         while script.endpoint.poll_segment(script.now).is_some() {}
-        let una = script.endpoint.sender().board().una();
+        let una = script.endpoint.sender().scoreboard().una();
         let old = Segment { ack: ISS.at(una - behind), len: 100, ..script.plain() };
         script.arrive(old);
         script.run([AckedBytes(taken)]);

@@ -13,8 +13,8 @@ struct Segment {
     sent_at: Time,
     sacked: bool,
     lost: bool,
-    again: bool,
-    ever_again: bool,
+    copy_in_flight: bool,
+    ever_retransmitted: bool,
 }
 
 #[derive(Default)]
@@ -57,12 +57,12 @@ impl Model {
                 continue;
             }
             segment.sacked = true;
-            segment.again &= is_covered;
-            self.reordered |= !segment.ever_again && segment.end < before;
+            segment.copy_in_flight &= is_covered;
+            self.reordered |= !segment.ever_retransmitted && segment.end < before;
             self.highest = self.highest.max(segment.end);
             if newest.is_none_or(|known| (known.sent_at, known.end) < (segment.sent_at, segment.end)) {
-                let Segment { end, sent_at, ever_again: again, .. } = *segment;
-                newest = Some(Newest { end, sent_at, again });
+                let Segment { end, sent_at, ever_retransmitted: is_retransmitted, .. } = *segment;
+                newest = Some(Newest { end, sent_at, is_retransmitted });
             }
         }
         self.segments.retain(|segment| segment.end > ack);
@@ -73,7 +73,7 @@ impl Model {
     fn look(&mut self, now: Time, newest: (Time, u64), wait: Duration) -> Time {
         let mut next = Time::NEVER;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
-            let waits_for_repair = segment.lost && !segment.again;
+            let waits_for_repair = segment.lost && !segment.copy_in_flight;
             if waits_for_repair || (segment.sent_at, segment.end) >= newest {
                 continue;
             }
@@ -81,22 +81,22 @@ impl Model {
                 next = next.min(segment.sent_at + wait);
                 continue;
             }
-            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.again));
-            (segment.lost, segment.again) = (true, false);
+            self.lost_total += MSS * (u64::from(!segment.lost) + u64::from(segment.copy_in_flight));
+            (segment.lost, segment.copy_in_flight) = (true, false);
         }
         next
     }
 
     fn pipe(&self) -> u64 {
         let open = self.segments.iter().filter(|segment| !segment.sacked);
-        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.again))).sum()
+        open.map(|segment| MSS * (u64::from(!segment.lost) + u64::from(segment.copy_in_flight))).sum()
     }
 
     fn send_again(&mut self, end: u64, now: Time) {
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.end == end) {
             segment.sent_at = now;
-            segment.ever_again = true;
-            segment.again = !segment.sacked;
+            segment.ever_retransmitted = true;
+            segment.copy_in_flight = !segment.sacked;
         }
     }
 }
@@ -114,8 +114,8 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #[test]
     fn the_board_agrees_with_a_look_at_every_segment(ops in prop::collection::vec((1..10u64, op()), 1..120)) {
-        let (mut model, mut board) = (Model::default(), Scoreboard::starting_at(0));
-        board.keep_times();
+        let (mut model, mut scoreboard) = (Model::default(), Scoreboard::starting_at(0));
+        scoreboard.keep_times();
         let mut now = Time::ZERO;
         let mut newest = None;
         for (passes, op) in ops {
@@ -124,37 +124,37 @@ proptest! {
                 Op::Send => {
                     model.nxt += MSS;
                     let end = model.nxt;
-                    let (sacked, lost, again, ever_again) = (false, false, false, false);
-                    model.segments.push(Segment { end, sent_at: now, sacked, lost, again, ever_again });
-                    board.sent_new(MSS, now);
+                    let (sacked, lost, copy_in_flight, ever_retransmitted) = (false, false, false, false);
+                    model.segments.push(Segment { end, sent_at: now, sacked, lost, copy_in_flight, ever_retransmitted });
+                    scoreboard.record_new(MSS, now);
                 }
                 Op::Ack { segments, from, len } => {
                     let outstanding = (model.nxt - model.una) / MSS;
                     let ack = model.una + MSS * (segments as u64).min(outstanding);
                     let start = ack + MSS * (1 + (from * (model.nxt - ack) as f64) as u64 / MSS);
                     let block = Range { start, end: (start + MSS * len as u64).min(model.nxt) };
-                    board.begin_ack();
+                    scoreboard.begin_ack();
                     if ack > model.una {
-                        board.acknowledge(ack);
+                        scoreboard.acknowledge(ack);
                     }
-                    board.sack(block);
+                    scoreboard.sack(block);
                     let seen = model.ack(ack, block);
-                    prop_assert_eq!(board.newest(), seen);
+                    prop_assert_eq!(scoreboard.newest(), seen);
                     newest = newest.max(seen.map(|seen| (seen.sent_at, seen.end)));
                 }
                 Op::Repair => {
-                    let next = board.next_lost();
+                    let next = scoreboard.next_lost();
                     // Sequence order, for first and further retransmissions (RFC 6675 §4, NextSeg rule 1).
-                    let first = model.segments.iter().find(|it| it.lost && !it.again && !it.sacked);
+                    let first = model.segments.iter().find(|it| it.lost && !it.copy_in_flight && !it.sacked);
                     prop_assert_eq!(next.map(|range| range.end), first.map(|it| it.end));
                     if let Some(range) = next {
-                        board.sent_again(range.start, now);
+                        scoreboard.record_retransmission(range.start, now);
                         model.send_again(range.end, now);
                     }
                 }
                 Op::Probe => {
-                    if let Some(range) = board.last() {
-                        board.sent_again(range.start, now);
+                    if let Some(range) = scoreboard.last() {
+                        scoreboard.record_retransmission(range.start, now);
                         model.send_again(range.end, now);
                     }
                 }
@@ -162,14 +162,14 @@ proptest! {
                     let until = if bounded { newest } else { Some((Time::NEVER, u64::MAX)) };
                     if let Some(until) = until {
                         let wait = Duration::from_millis(wait_ms);
-                        let next = board.mark_lost_by_time(now, until, wait);
+                        let next = scoreboard.mark_lost_by_time(now, until, wait);
                         prop_assert_eq!(next, model.look(now, until, wait));
                     }
                 }
             }
-            prop_assert_eq!(board.pipe(), model.pipe());
-            prop_assert_eq!(board.lost_total(), model.lost_total);
-            prop_assert_eq!(board.has_reordered(), model.reordered);
+            prop_assert_eq!(scoreboard.pipe(), model.pipe());
+            prop_assert_eq!(scoreboard.lost_total(), model.lost_total);
+            prop_assert_eq!(scoreboard.has_reordered(), model.reordered);
         }
     }
 }

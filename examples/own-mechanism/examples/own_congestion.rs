@@ -8,7 +8,7 @@ use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
 use lasthop_scenario::{Catalogue, Problem};
 use lasthop_tcp::sender::ack_counting::AckCounting;
 use lasthop_tcp::sender::congestion::{
-    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
 };
 
 /// Entry for the catalogue.
@@ -72,7 +72,7 @@ impl CongestionControl for Gaimd {
 
     /// Uses its own byte counting (RFC 3465), not the scenario's `ack_counting`.
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
-        if ack.held || ack.phase == Phase::Recovery {
+        if ack.held || ack.phase == LossPhase::Recovery {
             return;
         }
         let acked = ack.acked as f64;

@@ -90,7 +90,7 @@ impl Engine {
             let Some((time, event)) = endpoint.poll_event() else { return };
             if let Event::Judged { range, cause } = event {
                 let accuracy = &mut account.rest().accuracy;
-                let by_mark = side == FlowSide::Source && connection.source.sender().judges_one_by_one();
+                let by_mark = side == FlowSide::Source && connection.source.sender().discriminates_each_loss();
                 if by_mark {
                     accuracy.classify_segment(&mut connection.unclassified, range, cause)
                 } else {
@@ -151,7 +151,7 @@ pub(super) fn emit(
     packet.flow = id;
     packet.route = direction.route();
     packet.forward = side == FlowSide::Source;
-    packet.again = sent.again;
+    packet.again = sent.is_retransmission;
     packet.damaged = false;
     packet.ecn = sent.ecn;
     packet.priority = sent.priority;

@@ -34,7 +34,7 @@ impl Half {
 
     /// Payload acknowledged by the peer, at most `written` bytes.
     fn acknowledged(&self, written: u64) -> u64 {
-        self.endpoint.sender().board().una().saturating_sub(1).min(written)
+        self.endpoint.sender().scoreboard().una().saturating_sub(1).min(written)
     }
 
     /// Passes received data to `to`. The data stays in this direction's buffer until the peer acknowledges the data.
@@ -59,7 +59,7 @@ impl Half {
         while let Some(sending) = self.endpoint.poll_segment(now) {
             let counters = self.endpoint.counters();
             out.push(Decision::Emit(Packet {
-                again: sending.again,
+                again: sending.is_retransmission,
                 early: counters.recoveries + counters.timeouts == 0,
                 ecn: sending.ecn,
                 priority: sending.priority,

@@ -5,7 +5,7 @@ use super::call::{Hooks, Object, overrides};
 use lasthop_base::{Duration, Rate, Time, Values};
 use lasthop_tcp::sender::ack_counting::{AckCounting, Regime};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, Build, CongestionControl, LossEvent, MarkPace, Nature, Phase, RateHooks, SentEvent,
+    self, AckEvent, Build, CongestionControl, LossEvent, LossPhase, MarkPace, Nature, RateHooks, SentEvent,
 };
 use lasthop_tcp::sender::recovery::AckNews;
 use pyo3::intern;
@@ -150,7 +150,8 @@ impl Control {
     fn new(strategy: &Strategy, mut start: congestion::Start) -> Control {
         let mut object = Object::new(strategy);
         let flags = ["draws", "rate_samples", "conserves", "is_scalable", "judges_by_mark"];
-        let [draws, samples, conserves, is_scalable, judges_by_mark] = flags.map(|name| object.flag(name));
+        let [draws, uses_rate_samples, conserves, is_scalable, judges_by_mark] =
+            flags.map(|name| object.flag(name));
         let read = object.attempt(|hooks| {
             let object = hooks.object;
             object.setattr("cwnd", start.window)?;
@@ -162,7 +163,7 @@ impl Control {
         let (mark_pace, observes, is_told_of_sent, is_told_of_lost) = read.unwrap_or_default();
         let nature = Nature {
             observes,
-            samples,
+            uses_rate_samples,
             conserves,
             draws,
             is_scalable,
@@ -195,7 +196,7 @@ impl Control {
 
     #[inline]
     fn after(&mut self, hook: impl for<'py> FnOnce(&Hooks<'_, 'py>) -> PyResult<Bound<'py, PyAny>>) {
-        let samples = self.nature.samples;
+        let samples = self.nature.uses_rate_samples;
         let read = self.object.attempt(|hooks| {
             hook(hooks)?;
             let py = hooks.py();
@@ -225,12 +226,12 @@ impl Control {
 
     /// Credit of an ACK, under the same conditions as in Reno.
     fn credit(&self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) -> u64 {
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.cwnd >= FULL {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.cwnd >= FULL {
             return 0;
         }
         let regime = match (self.cwnd < self.ssthresh as f64, ack.phase) {
             (false, _) => Regime::Avoidance,
-            (true, Phase::Restart) => Regime::AfterTimeout,
+            (true, LossPhase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
         ack_counting.credit(ack, self.mss, regime)
@@ -266,9 +267,9 @@ impl CongestionControl for Control {
         let event = Ack {
             now_s: ack.now.as_secs(),
             phase: match ack.phase {
-                Phase::Open => "open",
-                Phase::Recovery => "recovery",
-                Phase::Restart => "restart",
+                LossPhase::Open => "open",
+                LossPhase::Recovery => "recovery",
+                LossPhase::Restart => "restart",
             },
             una: ack.una,
             nxt: ack.nxt,

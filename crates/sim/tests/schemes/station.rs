@@ -104,7 +104,7 @@ const TRANSFER: &[Setting<'_>] =
 /// Bytes acknowledged at the server, and bytes delivered.
 fn counts(engine: &Engine) -> [u64; 2] {
     let (server, client) = engine.endpoints(FlowId(0)).expect("TCP");
-    [server.sender().board().una().saturating_sub(1).min(BYTES), client.delivered()]
+    [server.sender().scoreboard().una().saturating_sub(1).min(BYTES), client.delivered()]
 }
 
 /// Data acknowledged but not delivered at the crash never arrives, and the server continues with later data.

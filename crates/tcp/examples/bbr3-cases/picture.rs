@@ -1,7 +1,7 @@
 //! Image of one case: rates above, bytes in flight below, states as coloured background.
 
 use crate::lab::{Lab, Row};
-use lasthop_tcp::sender::congestion::bbr3::State;
+use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 use std::fmt::Write;
 
 const WIDTH: f64 = 860.0;
@@ -19,15 +19,15 @@ pub fn rate(bps: f64) -> String {
     if bps < 1e6 { format!("{:.0} kbit/s", bps / 1e3) } else { format!("{:.0} Mbit/s", bps / 1e6) }
 }
 
-fn colour(state: State) -> (&'static str, &'static str) {
+fn colour(state: Bbr3State) -> (&'static str, &'static str) {
     match state {
-        State::Startup => ("#dbe9ff", "STARTUP"),
-        State::Drain => ("#ffe2d1", "DRAIN"),
-        State::Down => ("#fff1b8", "DOWN"),
-        State::Cruise => ("#f3f3f3", "CRUISE"),
-        State::Refill => ("#d9f2e3", "REFILL"),
-        State::Up => ("#b9e6c0", "UP"),
-        State::ProbeRtt => ("#e6d7f2", "PROBE_RTT"),
+        Bbr3State::Startup => ("#dbe9ff", "STARTUP"),
+        Bbr3State::Drain => ("#ffe2d1", "DRAIN"),
+        Bbr3State::Down => ("#fff1b8", "DOWN"),
+        Bbr3State::Cruise => ("#f3f3f3", "CRUISE"),
+        Bbr3State::Refill => ("#d9f2e3", "REFILL"),
+        Bbr3State::Up => ("#b9e6c0", "UP"),
+        Bbr3State::ProbeRtt => ("#e6d7f2", "PROBE_RTT"),
     }
 }
 
@@ -35,13 +35,15 @@ type Line = (&'static str, &'static str, fn(&Row) -> Option<f64>);
 
 const RATE_LINES: [Line; 4] = [
     ("delivery rate", "#9aa0a6", |row| row.delivery_rate),
-    ("bw_shortterm", "#d9534f", |row| Some(row.belief.bandwidth_short_term).filter(|rate| rate.is_finite())),
-    ("pacing rate", "#e69500", |row| Some(row.belief.pacing_rate)),
-    ("max_bw", "#1a5fb4", |row| Some(row.belief.max_bandwidth)),
+    ("bw_shortterm", "#d9534f", |row| {
+        Some(row.snapshot.bandwidth_short_term).filter(|rate| rate.is_finite())
+    }),
+    ("pacing rate", "#e69500", |row| Some(row.snapshot.pacing_rate)),
+    ("max_bw", "#1a5fb4", |row| Some(row.snapshot.max_bandwidth)),
 ];
 const BYTE_LINES: [Line; 4] = [
-    ("inflight_longterm", "#8e44ad", |row| row.belief.inflight_long_term.map(|bytes| bytes as f64)),
-    ("inflight_shortterm", "#d9534f", |row| row.belief.inflight_short_term.map(|bytes| bytes as f64)),
+    ("inflight_longterm", "#8e44ad", |row| row.snapshot.inflight_long_term.map(|bytes| bytes as f64)),
+    ("inflight_shortterm", "#d9534f", |row| row.snapshot.inflight_short_term.map(|bytes| bytes as f64)),
     ("cwnd", "#e69500", |row| Some(row.cwnd as f64)),
     ("in flight", "#1a5fb4", |row| Some(row.in_flight as f64)),
 ];
@@ -51,7 +53,7 @@ pub fn draw(heading: &str, lab: &Lab) -> String {
     let rows = lab.rows();
     let end = rows.last().map_or(1.0, |row| row.at.as_secs());
     let path = lab.path.rate.bps() as f64 / 8.0;
-    let fastest = rows.iter().map(|row| row.belief.max_bandwidth).fold(path, f64::max) * 1.5;
+    let fastest = rows.iter().map(|row| row.snapshot.max_bandwidth).fold(path, f64::max) * 1.5;
     let most = rows.iter().map(|row| row.in_flight.max(row.cwnd)).max().unwrap_or(1) as f64 * 1.08;
     let x = |seconds: f64| LEFT + (WIDTH - LEFT - RIGHT) * seconds / end;
     let mut out = String::new();
@@ -89,9 +91,15 @@ pub fn draw(heading: &str, lab: &Lab) -> String {
 /// Legend of the state colours.
 fn legend(out: &mut String) {
     let mut left = LEFT;
-    for state in
-        [State::Startup, State::Drain, State::Down, State::Cruise, State::Refill, State::Up, State::ProbeRtt]
-    {
+    for state in [
+        Bbr3State::Startup,
+        Bbr3State::Drain,
+        Bbr3State::Down,
+        Bbr3State::Cruise,
+        Bbr3State::Refill,
+        Bbr3State::Up,
+        Bbr3State::ProbeRtt,
+    ] {
         let (fill, name) = colour(state);
         let _ = write!(
             out,
@@ -107,10 +115,10 @@ fn legend(out: &mut String) {
 
 /// Background rectangles, one per period in a state.
 fn states(out: &mut String, rows: &[Row], end: f64, x: impl Fn(f64) -> f64) {
-    let mut stretches: Vec<(f64, State)> = Vec::new();
+    let mut stretches: Vec<(f64, Bbr3State)> = Vec::new();
     for row in rows {
-        if stretches.last().is_none_or(|(_, state)| *state != row.belief.state) {
-            stretches.push((row.at.as_secs(), row.belief.state));
+        if stretches.last().is_none_or(|(_, state)| *state != row.snapshot.state) {
+            stretches.push((row.at.as_secs(), row.snapshot.state));
         }
     }
     let ends = stretches.iter().skip(1).map(|(at, _)| *at).chain([end]).collect::<Vec<_>>();

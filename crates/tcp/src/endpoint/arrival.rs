@@ -194,7 +194,7 @@ impl Endpoint {
         }
         if ack == una && self.state == State::Established && self.expects_no_ack(segment) {
             // A peer that only sends: each of its segments carries such an ACK, which only updates the window.
-            self.sending.hear_window(at, ack, window);
+            self.sending.update_window(at, ack, window);
             return true;
         }
         self.take_ack(now, segment, at, ack, is_handshake);
@@ -204,7 +204,7 @@ impl Endpoint {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn take_ack(&mut self, now: Time, segment: &Segment, at: u64, ack: u64, is_handshake: bool) {
         let sender = self.sender();
-        let una = sender.board().una();
+        let una = sender.scoreboard().una();
         let window = u64::from(segment.window) << self.agreed.peer_shift;
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let sack = self.sack_ranges(segment, una, &mut blocks);
@@ -223,7 +223,7 @@ impl Endpoint {
             hint: segment.flags.hint(),
             at,
         };
-        let sender = self.sending.just_made();
+        let sender = self.sending.created();
         sender.handle_ack(now, &news, &mut self.log);
         let is_finished = sender.is_finished();
         if let Some(seq) = segment.damaged() {
@@ -237,7 +237,7 @@ impl Endpoint {
     /// Handles an overtaken ACK: only SACK blocks count (RFC 6675 §5; Linux's `old_ack`). The next ACK repeats marks.
     #[cold]
     fn take_reports(&mut self, now: Time, segment: &Segment, at: u64, ack: u64) {
-        let una = self.sender().board().una();
+        let una = self.sender().scoreboard().una();
         let mut blocks = [Range::default(); SackBlocks::MOST];
         let news = Ack {
             ack,
@@ -248,13 +248,15 @@ impl Endpoint {
             at,
             ..Ack::BARE
         };
-        self.sending.just_made().handle_ack(now, &news, &mut self.log);
+        self.sending.created().handle_ack(now, &news, &mut self.log);
     }
 
     /// Whether nothing is outstanding for the segment to acknowledge or report, and marks are not reported.
     #[inline]
     fn expects_no_ack(&self, segment: &Segment) -> bool {
-        self.sending.made().is_none_or(|sender| sender.is_calm() && sender.board().outstanding() == 0)
+        self.sending
+            .sender()
+            .is_none_or(|sender| sender.is_on_fast_path() && sender.scoreboard().outstanding() == 0)
             && self.agreed.ecn == Feedback::None
             && segment.sack.is_empty()
             && segment.damaged().is_none()
@@ -331,8 +333,8 @@ impl Endpoint {
             marked: tells_mark || (is_marked && self.agreed.ecn == Feedback::Classic),
         };
         self.receiver.handle_data(now, &data, fin, &mut self.log);
-        let leaves_room = self.sending.made().is_some_and(|sender| sender.leaves_room());
-        if self.receiver.reports() || leaves_room || self.agreed.ecn == Feedback::Accurate {
+        let has_option_space = self.sending.sender().is_some_and(|sender| sender.has_option_space());
+        if self.receiver.reports() || has_option_space || self.agreed.ecn == Feedback::Accurate {
             self.leave_room_for_options();
         }
         if self.receiver.has_finished() {

@@ -22,7 +22,7 @@ impl Endpoint {
         if self.is_synchronised() {
             self.sender_mut().write(bytes);
         } else {
-            self.sending.write(&mut self.beginning, bytes);
+            self.sending.write(&mut self.pending_sender, bytes);
         }
     }
 
@@ -68,7 +68,7 @@ impl Endpoint {
     /// Sets Nagle's algorithm: short segments wait while data is outstanding (RFC 9293 §3.7.4).
     pub fn set_nagle(&mut self, nagle: bool) {
         Arc::make_mut(&mut self.config).nagle = nagle;
-        if let Some(sender) = self.sending.made_mut() {
+        if let Some(sender) = self.sending.sender_mut() {
             sender.set_nagle(nagle);
         }
     }
@@ -76,8 +76,8 @@ impl Endpoint {
     /// Sets the user timeout for unacknowledged data; `None`: never (RFC 9293 §3.8.3, RFC 5482).
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         Arc::make_mut(&mut self.config).patience.data = limit;
-        if let Some(sender) = self.sending.made_mut() {
-            sender.give_up_after(limit);
+        if let Some(sender) = self.sending.sender_mut() {
+            sender.set_user_timeout(limit);
         }
     }
 
@@ -93,7 +93,7 @@ impl Endpoint {
 
     /// Whether the path may be broken: R1 retransmissions of the same data or SYN (RFC 9293 §3.8.3).
     pub fn is_troubled(&self) -> bool {
-        self.sending.made().is_some_and(Sender::is_troubled)
+        self.sending.sender().is_some_and(Sender::has_reached_r1)
             || self.syn_repeats >= self.config.patience.troubled_after
     }
 }

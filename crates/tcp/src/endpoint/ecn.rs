@@ -149,7 +149,7 @@ impl Endpoint {
             return 0;
         }
         let Told { marked, mangled } =
-            accecn.hear(field, segment.accecn(), acked, self.sending.segment(&self.beginning));
+            accecn.hear(field, segment.accecn(), acked, self.sending.segment(&self.pending_sender));
         if mangled {
             self.data_ecn = Ecn::NotEct;
         }

@@ -3,7 +3,7 @@
 use super::accecn::{field_of, flags_of, handshake_field};
 use super::{Endpoint, Feedback, Special, State};
 use crate::event::Reason;
-use crate::sender::{Full, Outgoing};
+use crate::sender::{FullSegment, Outgoing};
 use lasthop_base::Time;
 use lasthop_wire::{Ecn, Flags, Priority, SackBlocks, Segment, Seq, Timestamps};
 
@@ -14,8 +14,8 @@ const SACK_BLOCK: u64 = 8;
 /// Properties of a segment for the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// See [`Sending::again`].
-    pub again: bool,
+    /// See [`Sending::is_retransmission`].
+    pub is_retransmission: bool,
     /// See [`Sending::priority`].
     pub priority: Priority,
     /// See [`Sending::ecn`].
@@ -30,7 +30,7 @@ pub struct Sending {
     /// The segment.
     pub segment: Segment,
     /// Whether this is a retransmission.
-    pub again: bool,
+    pub is_retransmission: bool,
     /// Priority of the packet.
     pub priority: Priority,
     /// ECN field of the packet (RFC 3168 §6.1.5: retransmissions and pure ACKs are not ECN-capable).
@@ -38,7 +38,8 @@ pub struct Sending {
 }
 
 /// A segment without data, after which another may follow.
-const BARE: Sent = Sent { again: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
+const BARE: Sent =
+    Sent { is_retransmission: false, priority: Priority::Normal, ecn: Ecn::NotEct, more: true };
 
 impl Default for Sent {
     fn default() -> Sent {
@@ -56,14 +57,14 @@ impl Endpoint {
         if let Some(ack) = self.receiver.poll_burst() {
             return fill(sent, Some(self.write_ack_apart(now, ack, segment)));
         }
-        match self.sending.made_mut() {
+        match self.sending.sender_mut() {
             None => {
                 if !self.is_silent {
-                    self.note_silence(now);
+                    self.note_nothing_to_send(now);
                 }
             }
             Some(sender) => {
-                if !sender.has_nothing(now) {
+                if !sender.has_nothing_to_send(now) {
                     // Shortcut for nearly all data: the next full segment on the fast path.
                     if let Some(full) = sender.send_full(now) {
                         self.write_full(now, &full, segment, sent);
@@ -92,8 +93,8 @@ impl Endpoint {
             return Some(self.write_ack_apart(now, ack, segment));
         }
         if self.may_send_data() {
-            match self.sending.made_mut() {
-                None => self.note_silence(now),
+            match self.sending.sender_mut() {
+                None => self.note_nothing_to_send(now),
                 Some(sender) => {
                     if let Some(outgoing) = sender.poll(now, &mut self.log) {
                         return Some(self.write_data(now, &outgoing, segment));
@@ -138,9 +139,9 @@ impl Endpoint {
             None => {}
         }
         if let Some(handshake) = self.handshake.as_ref().filter(|handshake| handshake.pending) {
-            let again = handshake.sent_at.is_none();
+            let is_retransmission = handshake.sent_at.is_none();
             *segment = self.syn(now);
-            return Some(Sent { again, ..BARE });
+            return Some(Sent { is_retransmission, ..BARE });
         }
         if self.state == State::SynReceived {
             let ack = self.receiver.poll_ack()?;
@@ -193,8 +194,8 @@ impl Endpoint {
 
     /// Fast version of [`Endpoint::write_data`] for a full segment of new data with more data behind it.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn write_full(&mut self, now: Time, full: &Full, segment: &mut Segment, sent: &mut Sent) {
-        let Full { range, room, priority, cwr, more } = *full;
+    fn write_full(&mut self, now: Time, full: &FullSegment, segment: &mut Segment, sent: &mut Sent) {
+        let FullSegment { range, room, priority, cwr, more } = *full;
         let told = self.receiver.tell(self.agreed.shift);
         self.write_header(now, range.start, told, (range.len(), room), segment);
         if cwr && self.agreed.ecn == Feedback::Classic {
@@ -204,14 +205,14 @@ impl Endpoint {
         if priority == Priority::Low {
             self.log.often.tagged_sent += 1;
         }
-        *sent = Sent { again: false, priority, ecn: self.data_ecn, more };
+        *sent = Sent { is_retransmission: false, priority, ecn: self.data_ecn, more };
     }
 
     #[inline(never)]
     fn write_data(&mut self, now: Time, outgoing: &Outgoing, segment: &mut Segment) -> Sent {
-        let Outgoing { range, again, fin, priority, cwr } = *outgoing;
+        let Outgoing { range, is_retransmission, fin, priority, cwr } = *outgoing;
         let len = range.len() - u64::from(fin);
-        let Some(sender) = self.sending.made_mut() else { return BARE };
+        let Some(sender) = self.sending.sender_mut() else { return BARE };
         let more = sender.may_send_more(now);
         let room = sender.segment().saturating_sub(len);
         let is_last = range.end >= sender.end_of_data();
@@ -228,8 +229,8 @@ impl Endpoint {
         }
         self.log.often.data_sent += 1;
         self.log.often.tagged_sent += u64::from(priority == Priority::Low);
-        let ecn = if again || len == 0 { Ecn::NotEct } else { self.data_ecn };
-        Sent { again, priority, ecn, more }
+        let ecn = if is_retransmission || len == 0 { Ecn::NotEct } else { self.data_ecn };
+        Sent { is_retransmission, priority, ecn, more }
     }
 
     /// Writes the header of a segment other than SYN and RST: `len` bytes from `start`, with `room` bytes for options.
@@ -292,12 +293,12 @@ impl Endpoint {
     /// Reserves room for SACK blocks and AccECN's counters in data segments (RFC 9293 §3.7.1, RFC 6691 §3).
     #[cold]
     pub(super) fn leave_room_for_options(&mut self) {
-        if self.sending.made().is_none() {
+        if self.sending.sender().is_none() {
             return;
         }
         let room = self.room_for_options();
-        if let Some(sender) = self.sending.made_mut() {
-            sender.leave_room(room);
+        if let Some(sender) = self.sending.sender_mut() {
+            sender.reserve_option_space(room);
         }
     }
 

@@ -12,19 +12,19 @@ impl Endpoint {
     /// The sending half; created on demand.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn sender(&self) -> &Sender {
-        self.sending.get_or_make(&self.beginning, |mss| self.begin_sender(mss))
+        self.sending.get_or_create(&self.pending_sender, |mss| self.begin_sender(mss))
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn sender_mut(&mut self) -> &mut Sender {
         self.sender();
-        self.sending.just_made()
+        self.sending.created()
     }
 
     #[cold]
-    pub(super) fn note_silence(&mut self, now: Time) {
+    pub(super) fn note_nothing_to_send(&mut self, now: Time) {
         self.is_silent = true;
-        self.beginning.note_silence(now);
+        self.pending_sender.note_nothing_to_send(now);
     }
 
     #[cold]
@@ -35,7 +35,7 @@ impl Endpoint {
         let recovery = other.as_ref().unwrap_or(&self.config.recovery);
         let mut sender = Sender::recovering_by(recovery, &self.config, mss, sender_stream(self.seed));
         if self.receiver.reports() {
-            sender.leave_room(self.room_for_options());
+            sender.reserve_option_space(self.room_for_options());
         }
         sender
     }

@@ -91,7 +91,7 @@ impl Endpoint {
         self.ts_recent = 0;
         self.receiver.stop();
         // The next peer may offer other options.
-        self.sending.begin_anew(&mut self.beginning, self.config.segment);
+        self.sending.discard_sender(&mut self.pending_sender, self.config.segment);
     }
 
     /// RFC 9293 §3.10.7.2. A SYN's data is discarded, not acknowledged: the sender is unverified, and will retransmit.
@@ -203,13 +203,13 @@ impl Endpoint {
         if self.syn_repeats > 1 {
             // Retransmitted more than once: an initial window of one segment (RFC 5681 §3.1, RFC 6928 §2).
             Arc::make_mut(&mut self.config).initial_window = 1;
-            let mss = self.sending.segment(&self.beginning) as u32;
-            self.sending.begin_anew(&mut self.beginning, mss);
+            let mss = self.sending.segment(&self.pending_sender) as u32;
+            self.sending.discard_sender(&mut self.pending_sender, mss);
         }
-        let careful = (self.syn_repeats > 0).then_some(SYN_LOST_RTO);
+        let first_timeout = (self.syn_repeats > 0).then_some(SYN_LOST_RTO);
         let sent_at = self.handshake.take().and_then(|handshake| handshake.sent_at);
         let rtt = sent_at.map(|sent_at| now.since(sent_at));
-        self.sending.open(&mut self.beginning, window, rtt, careful);
+        self.sending.open(&mut self.pending_sender, window, rtt, first_timeout);
         // Mark feedback in each ACK, and a disabled fast path, need a sender from the start.
         if self.unsent() > 0 || self.agreed.ecn != Feedback::None || !self.config.has_shortcut {
             self.sender();
@@ -244,9 +244,9 @@ impl Endpoint {
         // Only options that are sent reduce the payload (RFC 9293 §3.7.1, MUST-16).
         let option_bytes = if timestamps { TIMESTAMP_BYTES } else { 0 };
         let mss = peer_mss.min(self.largest_mss()).saturating_sub(option_bytes).max(1);
-        let falls_back = !self.agreed.sack && self.sending.made().is_some_and(|sender| sender.uses_sack());
-        if falls_back || u64::from(mss) != self.sending.segment(&self.beginning) {
-            self.sending.begin_anew(&mut self.beginning, mss);
+        let falls_back = !self.agreed.sack && self.sending.sender().is_some_and(|sender| sender.uses_sack());
+        if falls_back || u64::from(mss) != self.sending.segment(&self.pending_sender) {
+            self.sending.discard_sender(&mut self.pending_sender, mss);
         }
     }
 

@@ -41,7 +41,7 @@ pub use reset::reset_for;
 use crate::config::Config;
 use crate::event::{Event, Log};
 use crate::receiver::Receiver;
-use crate::sender::{Beginning, SendingHalf};
+use crate::sender::{PendingSender, SendingHalf};
 use accecn::Telling;
 use challenge::Challenges;
 use handshake::Handshake;
@@ -107,7 +107,7 @@ pub struct Endpoint {
     agreed: Agreed,
     /// Whether `own_timer` may be earlier than at the last [`Endpoint::poll_earlier_timeout`].
     sooner: bool,
-    /// Whether the lack of a sending half was noted in `beginning`.
+    /// Whether the lack of a sending half was noted in `pending_sender`.
     is_silent: bool,
     last_ack: u64,
     /// End of TIME-WAIT; in other states the next keep-alive check.
@@ -132,7 +132,7 @@ pub struct Endpoint {
     /// Whether the application closes as soon as the connection is open.
     closes_when_open: bool,
     ended: Option<Ended>,
-    beginning: Beginning,
+    pending_sender: PendingSender,
     telling: Telling,
     questions: Questions,
     doubted: Option<Box<network::Claim>>,
@@ -205,7 +205,7 @@ impl Endpoint {
         let seed = random.clone().draw();
         Endpoint {
             sending: SendingHalf::new(),
-            beginning: Beginning::new(config.segment),
+            pending_sender: PendingSender::new(config.segment),
             is_silent: false,
             seed,
             receiver: Receiver::new(&config, random),
@@ -264,8 +264,8 @@ impl Endpoint {
     pub fn poll_segment(&mut self, now: Time) -> Option<Sending> {
         let (mut segment, mut sent) = (Segment::default(), Sent::default());
         let is_one = self.poll_segment_into(now, &mut segment, &mut sent);
-        let Sent { again, priority, ecn, .. } = sent;
-        is_one.then_some(Sending { segment, again, priority, ecn })
+        let Sent { is_retransmission, priority, ecn, .. } = sent;
+        is_one.then_some(Sending { segment, is_retransmission, priority, ecn })
     }
 
     /// As [`Endpoint::poll_segment`], written into `segment` and `sent`. Returns whether there is a segment.
@@ -297,7 +297,7 @@ impl Endpoint {
         self.state = State::Closed;
         self.ended.get_or_insert(how);
         self.handshake = None;
-        if let Some(sender) = self.sending.made_mut() {
+        if let Some(sender) = self.sending.sender_mut() {
             sender.stop();
         }
         self.receiver.stop();

@@ -35,7 +35,7 @@ impl Endpoint {
         let options = if self.agreed.timestamps { TIMESTAMP_BYTES } else { 0 };
         let payload = u64::from(room.saturating_sub(options).max(SMALLEST_MSS));
         let claim = Claim { offset, payload };
-        match self.sender().board().largest_acked() > payload {
+        match self.sender().scoreboard().largest_acked() > payload {
             true => self.doubted = Some(Box::new(claim)),
             false => self.heed(now, claim),
         }
@@ -50,8 +50,8 @@ impl Endpoint {
     }
 
     fn heed(&mut self, now: Time, claim: Claim) {
-        if claim.payload < self.sending.segment(&self.beginning) {
-            self.sender_mut().shorten(now, claim.payload);
+        if claim.payload < self.sending.segment(&self.pending_sender) {
+            self.sender_mut().reduce_segment_size(now, claim.payload);
             self.leave_room_for_options();
         }
     }

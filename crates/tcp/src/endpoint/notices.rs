@@ -66,7 +66,7 @@ impl Endpoint {
         match notice {
             NodeNotice::BadState => {
                 let heard_at = self.heard_at;
-                if let Some(sender) = self.sending.made_mut() {
+                if let Some(sender) = self.sending.sender_mut() {
                     sender.handle_bad_state(now, heard_at);
                 }
             }

@@ -16,11 +16,11 @@ impl Endpoint {
     pub(super) fn handle_predicted(&mut self, now: Time, segment: &Segment) -> bool {
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
-        let Some(sender) = self.sending.made() else { return self.handle_in_silence(now, segment) };
-        let (una, outstanding) = (sender.board().una(), sender.board().outstanding());
+        let Some(sender) = self.sending.sender() else { return self.handle_in_silence(now, segment) };
+        let (una, outstanding) = (sender.scoreboard().una(), sender.scoreboard().outstanding());
         let advance = u64::from(segment.ack.0.wrapping_sub(self.iss.at(una).0));
         let is_expected = self.state == State::Established
-            && sender.is_calm()
+            && sender.is_on_fast_path()
             && segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && segment.seq == self.irs.at(next)
             && segment.sack.is_bare()
@@ -32,9 +32,9 @@ impl Endpoint {
         if !is_expected {
             return false;
         }
-        let Some(sender) = self.sending.made_mut() else { return false };
+        let Some(sender) = self.sending.sender_mut() else { return false };
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        sender.hear_window(next, una + advance, window);
+        sender.update_window(next, una + advance, window);
         if advance > 0 {
             let (ack, stamps, tick) = (una + advance, segment.timestamps, u64::from(self.tick));
             let news = Ack { ack, window, stamps, tick, at: next, carries_data: bytes > 0, ..Ack::BARE };
@@ -95,20 +95,20 @@ impl Endpoint {
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn hear_in_silence(&mut self, now: Time, segment: &Segment, at: u64) {
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        self.sending.hear_in_silence(at, window);
+        self.sending.update_initial_window(at, window);
         self.note_heard(now, segment, at);
     }
 
     /// Header prediction while data is lost: data behind or in a gap, and pure ACKs that may indicate a loss.
     #[inline(always)]
     pub(super) fn handle_while_lost(&mut self, now: Time, segment: &Segment) -> bool {
-        let Some(sender) = self.sending.made() else {
+        let Some(sender) = self.sending.sender() else {
             // The web page prefers small code: there `arrival.rs` handles this.
             return cfg!(not(target_arch = "wasm32")) && self.handle_other_in_silence(now, segment);
         };
         let next = self.receiver.next();
         let bytes = u64::from(segment.len);
-        let (una, outstanding) = (sender.board().una(), sender.board().outstanding());
+        let (una, outstanding) = (sender.scoreboard().una(), sender.scoreboard().outstanding());
         let advance = u64::from(segment.ack.0.wrapping_sub(self.iss.at(una).0));
         let at = next + u64::from(segment.seq.0.wrapping_sub(self.irs.at(next).0));
         let is_expected = self.state == State::Established
@@ -125,12 +125,12 @@ impl Endpoint {
             self.note_heard(now, segment, at);
             return true;
         }
-        if outstanding > 0 || !segment.sack.is_bare() || !sender.is_calm() {
+        if outstanding > 0 || !segment.sack.is_bare() || !sender.is_on_fast_path() {
             return false;
         }
         // Only the peer sends.
         let window = u64::from(segment.window) << self.agreed.peer_shift;
-        self.sending.hear_window(at, una, window);
+        self.sending.update_window(at, una, window);
         self.note_heard(now, segment, at);
         self.handle_payload(now, segment, Range { start: at, end: at + bytes }, &Arriving::default(), false);
         true

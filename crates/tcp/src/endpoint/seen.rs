@@ -44,7 +44,7 @@ impl Endpoint {
 
     /// Bytes written and not sent yet.
     pub fn unsent(&self) -> u64 {
-        self.sending.unsent(&self.beginning)
+        self.sending.unsent(&self.pending_sender)
     }
 
     /// This side's congestion window, segments.

@@ -15,11 +15,11 @@ impl Endpoint {
         self.receiver.handle_timeout(now);
         if self.is_synchronised() {
             let timeouts = self.log.often.timeouts;
-            let expiry = match self.sending.made_mut() {
+            let expiry = match self.sending.sender_mut() {
                 Some(sender) => sender.handle_timeout(now, self.heard_at, &mut self.log),
-                None => Expiry::GoesOn,
+                None => Expiry::Continue,
             };
-            if expiry == Expiry::GivenUp {
+            if expiry == Expiry::Abort {
                 self.end(Ended::TimedOut);
             } else if self.log.often.timeouts > timeouts {
                 self.believe_claim(now);
@@ -49,7 +49,7 @@ impl Endpoint {
     }
 
     fn note_timeout(&mut self) -> Time {
-        if let Some(sender) = self.sending.made_mut() {
+        if let Some(sender) = self.sending.sender_mut() {
             sender.note_timer();
         }
         self.receiver.note_timer();

@@ -1,13 +1,13 @@
 //! Effects of an ACK, in the order of the RFCs.
 //!
-//! [`Sender::conclude`] is generic and becomes three functions. `QUIET` omits repairs: nothing is lost, reported or
-//! retransmitted. `PLAIN` also omits observers and rate samples: the ACK covers exactly the first segment.
+//! [`Sender::apply_ack`] is generic and becomes three functions. `FAST_PATH` omits repairs: nothing is lost, reported
+//! or retransmitted. `UNOBSERVED` also omits observers and rate samples: the ACK covers exactly the first segment.
 
-use super::congestion::{AckEvent, Phase, Recovered};
-use super::loss_discrimination::{Heard, Measured};
+use super::congestion::{AckEvent, LossPhase, Recovered};
+use super::loss_discrimination::{AckHint, RttSample};
 use super::rate::RateSample;
-use super::recovery::{AckNews, Step};
-use super::repair::{Answer, Echo, end_of_echo};
+use super::recovery::{AckNews, RecoveryStep};
+use super::repair::{Echo, FrtoResult, end_of_echo};
 use super::scoreboard::Acked;
 use super::{Ack, Sender};
 use crate::endpoint::stamps::{peer_time, since_echo};
@@ -16,7 +16,7 @@ use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 use lasthop_wire::Timestamps;
 
-struct Taken {
+struct AckSummary {
     acked: Acked,
     /// Bytes that SACK newly reports.
     reported: u64,
@@ -25,17 +25,17 @@ struct Taken {
     is_old: bool,
     duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK).
-    twice: bool,
+    is_dsack: bool,
     /// Whether the ACK reports data that was outstanding at the timeout in question and was sent once.
     original: bool,
     /// Sending time of the oldest newly reported segment, if SACK yields round-trip samples.
     reported_at: Option<Time>,
 }
 
-struct Concluded {
-    step: Step,
+struct RecoveryOutcome {
+    step: RecoveryStep,
     /// The last step: a second one may have begun a recovery.
-    entered: Step,
+    entered: RecoveryStep,
     lost: u64,
 }
 
@@ -51,7 +51,7 @@ impl Ack<'_> {
     }
 
     /// Whether the first block is a D-SACK: below the ACK, or inside the second block (RFC 2883 §4).
-    fn says_duplicate(&self) -> bool {
+    fn is_dsack(&self) -> bool {
         let Some(first) = self.sack.first().filter(|first| !first.is_empty()) else { return false };
         let holds = |second: &Range| second.start <= first.start && first.end <= second.end;
         first.end <= self.ack || self.sack.get(1).is_some_and(holds)
@@ -61,35 +61,35 @@ impl Ack<'_> {
 impl Sender {
     /// Handles an acceptable ACK (`oldest_ack() <= ack <= may_acknowledge()`). Below `una` only its SACK blocks count.
     pub(crate) fn handle_ack(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
-        let advanced = ack.ack > self.board.una();
-        let was_outstanding = self.board.outstanding() > 0;
-        let is_old = ack.ack < self.board.una();
+        let advanced = ack.ack > self.scoreboard.una();
+        let was_outstanding = self.scoreboard.outstanding() > 0;
+        let is_old = ack.ack < self.scoreboard.una();
         let same_window = !is_old && ack.window == self.peer.window();
         if !is_old {
-            self.hear_window(ack.at, ack.ack, ack.window);
+            self.update_window(ack.at, ack.ack, ack.window);
         }
-        if ack.ack > self.board.nxt() {
-            self.probe_was_taken(now);
+        if ack.ack > self.scoreboard.nxt() {
+            self.on_window_probe_acknowledged(now);
         }
         let thaws = self.persist.is_frozen() && self.peer.window() > 0;
-        if self.is_calm() && ack.sack.is_empty() && !ack.ece {
+        if self.is_on_fast_path() && ack.sack.is_empty() && !ack.ece {
             if advanced {
-                return self.advance_whole(now, ack, log);
+                return self.advance_on_fast_path(now, ack, log);
             }
             if !was_outstanding {
                 // A peer that only sends: each of its segments carries such an ACK.
                 return;
             }
         }
-        let taken = self.take_in(ack, same_window, log);
-        self.conclude::<false, false>(now, ack, &taken, log);
+        let summary = self.update_scoreboard(ack, same_window, log);
+        self.apply_ack::<false, false>(now, ack, &summary, log);
         if thaws {
             self.thaw(now);
         }
     }
 
     #[inline(never)]
-    fn advance_whole(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
+    fn advance_on_fast_path(&mut self, now: Time, ack: &Ack<'_>, log: &mut Log) {
         self.advance(now, *ack, log);
     }
 
@@ -97,20 +97,20 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn advance(&mut self, now: Time, ack: Ack<'_>, log: &mut Log) {
         let Ack { stamps, tick, marked, .. } = ack;
-        if self.watches {
-            return self.advance_any(now, ack.ack, (stamps, tick), marked, log);
+        if self.has_observers {
+            return self.advance_general(now, ack.ack, (stamps, tick), marked, log);
         }
-        let bytes = ack.ack - self.board.una();
-        let Some(sent_at) = self.board.acknowledge_first(ack.ack) else {
-            return self.advance_any(now, ack.ack, (stamps, tick), marked, log);
+        let bytes = ack.ack - self.scoreboard.una();
+        let Some(sent_at) = self.scoreboard.acknowledge_first(ack.ack) else {
+            return self.advance_general(now, ack.ack, (stamps, tick), marked, log);
         };
         let acked = Acked { bytes, segments: 1, delivered: bytes, sent_at: Some(sent_at) };
-        self.conclude::<true, true>(now, &ack, &Taken::new_data(acked), log);
+        self.apply_ack::<true, true>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
     /// [`Sender::advance`] for other ACKs, or with observers. Takes only the fields read, to avoid copying the ACK.
     #[inline(never)]
-    fn advance_any(
+    fn advance_general(
         &mut self,
         now: Time,
         ack: u64,
@@ -118,136 +118,146 @@ impl Sender {
         marked: u32,
         log: &mut Log,
     ) {
-        self.board.begin_ack();
-        let acked = self.board.acknowledge(ack);
+        self.scoreboard.begin_ack();
+        let acked = self.scoreboard.acknowledge(ack);
         let ack = Ack { ack, stamps, tick, marked, ..Ack::BARE };
-        self.conclude::<true, false>(now, &ack, &Taken::new_data(acked), log);
+        self.apply_ack::<true, false>(now, &ack, &AckSummary::new_data(acked), log);
     }
 
     /// The receiver accepted the byte of a window probe. The byte counts as sent now, perhaps more than once.
-    fn probe_was_taken(&mut self, now: Time) {
-        let start = self.board.nxt();
-        self.board.sent_new(1, now);
-        self.board.sent_rescue(start, now);
+    fn on_window_probe_acknowledged(&mut self, now: Time) {
+        let start = self.scoreboard.nxt();
+        self.scoreboard.record_new(1, now);
+        self.scoreboard.record_rescue(start, now);
     }
 
     #[inline(always)]
-    fn take_in(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> Taken {
-        let advanced = ack.ack > self.board.una();
+    fn update_scoreboard(&mut self, ack: &Ack<'_>, same_window: bool, log: &mut Log) -> AckSummary {
+        let advanced = ack.ack > self.scoreboard.una();
         // An old ACK may have left the receiver before a timeout or another conclusion: no round-trip sample.
-        let is_old = ack.ack < self.board.una();
-        let was_outstanding = self.board.outstanding() > 0;
-        self.board.begin_ack();
-        let original = self.repair.tells_of_original(ack, &self.board);
-        let acked = if advanced { self.board.acknowledge(ack.ack) } else { Acked::default() };
-        self.reductions.reach(ack.ack);
-        let twice = ack.says_duplicate();
-        if twice {
-            self.hear_duplicate(log);
+        let is_old = ack.ack < self.scoreboard.una();
+        let was_outstanding = self.scoreboard.outstanding() > 0;
+        self.scoreboard.begin_ack();
+        let original = self.repair.shows_original(ack, &self.scoreboard);
+        let acked = if advanced { self.scoreboard.acknowledge(ack.ack) } else { Acked::default() };
+        self.reductions.on_ack(ack.ack);
+        let is_dsack = ack.is_dsack();
+        if is_dsack {
+            self.on_dsack(log);
         }
         let mut reported = 0;
         if self.repair.recovery().uses_sack() {
             for block in ack.sack {
-                reported += self.board.sack(*block);
+                reported += self.scoreboard.sack(*block);
             }
         }
-        let duplicate = match self.repair.recovery().uses_sack() && ack.selective {
-            true => reported > 0,
-            false => !advanced && was_outstanding && !ack.carries_data && same_window,
+        let duplicate = if self.repair.recovery().uses_sack() && ack.selective {
+            reported > 0
+        } else {
+            !advanced && was_outstanding && !ack.carries_data && same_window
         };
         if duplicate {
             log.often.duplicate_acks += 1;
         }
         let reported_at =
-            if self.repair.samples_sack() && !is_old { self.board.oldest_reported() } else { None };
-        Taken { acked, reported, advanced, is_old, duplicate, twice, original, reported_at }
+            if self.repair.samples_sack() && !is_old { self.scoreboard.oldest_reported() } else { None };
+        AckSummary { acked, reported, advanced, is_old, duplicate, is_dsack, original, reported_at }
     }
 
     #[cold]
     #[inline(never)]
-    fn hear_duplicate(&mut self, log: &mut Log) {
+    fn on_dsack(&mut self, log: &mut Log) {
         log.seldom().duplicates_told += 1;
-        self.window.on_told_twice();
-        self.repair.on_told_twice();
+        self.window.on_dsack();
+        self.repair.on_dsack();
     }
 
-    /// Consequences of an ACK; see the head of this file for `QUIET` and `PLAIN`.
+    /// Consequences of an ACK; see the head of this file for `FAST_PATH` and `UNOBSERVED`.
     #[inline(always)]
-    fn conclude<const QUIET: bool, const PLAIN: bool>(
+    fn apply_ack<const FAST_PATH: bool, const UNOBSERVED: bool>(
         &mut self,
         now: Time,
         ack: &Ack<'_>,
-        taken: &Taken,
+        summary: &AckSummary,
         log: &mut Log,
     ) {
-        let sent_before = if QUIET { None } else { self.doubt_repairs(now, ack, taken, log) };
-        let rtt = self.measure::<QUIET>(now, ack, taken);
-        let certain = !QUIET && self.ask_judge(now, ack, taken);
-        let watches = !PLAIN && (!QUIET || self.watches);
-        let is_heard = taken.advanced || taken.duplicate;
-        if watches && self.observes && is_heard {
-            let news = self.news::<QUIET>(now, ack, taken, certain, rtt, sent_before);
+        let sent_before = if FAST_PATH { None } else { self.detect_spurious_repair(now, ack, summary, log) };
+        let rtt = self.sample_ack_rtt::<FAST_PATH>(now, ack, summary);
+        let certain = !FAST_PATH && self.discriminate(now, ack, summary);
+        let has_observers = !UNOBSERVED && (!FAST_PATH || self.has_observers);
+        let changes_state = summary.advanced || summary.duplicate;
+        if has_observers && self.observes && changes_state {
+            let news = self.news::<FAST_PATH>(now, ack, summary, certain, rtt, sent_before);
             self.observe(&news);
         }
-        let delivered = taken.acked.delivered + taken.reported;
+        let delivered = summary.acked.delivered + summary.reported;
         let mut rate = match &mut self.rates {
-            Some(rates) if watches => rates.sample(now, delivered, &self.board, self.rtt.smallest()),
+            Some(rates) if has_observers => {
+                rates.sample(now, delivered, &self.scoreboard, self.rtt.smallest())
+            }
             _ => None,
         };
-        let news = (!QUIET).then(|| self.news::<QUIET>(now, ack, taken, certain, rtt, sent_before));
-        let concluded = match &news {
-            None => Concluded { step: Step::Same, entered: Step::Same, lost: 0 },
-            Some(news) => self.consult(now, ack, news, &mut rate, log),
+        let news = (!FAST_PATH).then(|| self.news::<FAST_PATH>(now, ack, summary, certain, rtt, sent_before));
+        let outcome = match &news {
+            None => RecoveryOutcome { step: RecoveryStep::Same, entered: RecoveryStep::Same, lost: 0 },
+            Some(news) => self.run_recovery(now, ack, news, &mut rate, log),
         };
-        let Concluded { step, entered, .. } = concluded;
-        if is_heard {
+        let RecoveryOutcome { step, entered, .. } = outcome;
+        if changes_state {
             let is_unused = match &mut self.usage {
-                Some(usage) if watches => {
-                    let (acked, full) = (taken.acked.bytes, self.fits);
-                    usage.leaves_unused(now, acked, full, &self.rtt, &self.board, &self.window)
+                Some(usage) if has_observers => {
+                    let (acked, full) = (summary.acked.bytes, self.full_payload);
+                    usage.leaves_unused(now, acked, full, &self.rtt, &self.scoreboard, &self.window)
                 }
                 _ => false,
             };
-            let held = (!QUIET && ack.ece) || is_unused;
-            let rate = if PLAIN { None } else { rate.as_ref() };
-            let event = AckEvent { rtt, held, rate, ..self.event::<QUIET>(now, ack, taken, &concluded) };
-            self.grow::<QUIET>(&event, watches);
+            let held = (!FAST_PATH && ack.ece) || is_unused;
+            let rate = if UNOBSERVED { None } else { rate.as_ref() };
+            let event = AckEvent { rtt, held, rate, ..self.event::<FAST_PATH>(now, ack, summary, &outcome) };
+            self.grow::<FAST_PATH>(&event, has_observers);
         }
-        if taken.advanced {
-            self.restart_timer::<QUIET>(now, step, taken.acked.sent_at);
-        } else if taken.reported_at < self.board.first_sent_at() && taken.reported_at.is_some() {
+        if summary.advanced {
+            self.restart_timer::<FAST_PATH>(now, step, summary.acked.sent_at);
+        } else if summary.reported_at < self.scoreboard.first_sent_at() && summary.reported_at.is_some() {
             // Later segments must not postpone the first hole's timeout (netdev, "tcp: do not rearm RTO when future
             // data are sacked", 2013).
             self.arm(now);
         }
         if let Some(news) = &news {
             if ack.ece {
-                self.hold_back(now);
+                self.hold_new_data(now);
             }
-            self.take_stock();
+            self.update_fast_path();
             if self.reductions.is_gradual() {
-                let (target, told) = (self.window.bytes(), (delivered, taken.reported));
-                self.reductions.come_down(entered, news, told, target, self.repair.recovery(), &self.board);
+                let (target, newly_delivered) = (self.window.bytes(), (delivered, summary.reported));
+                self.reductions.update_allowance(
+                    entered,
+                    news,
+                    newly_delivered,
+                    target,
+                    self.repair.recovery(),
+                    &self.scoreboard,
+                );
             }
         }
     }
 
     #[inline(always)]
-    fn news<const QUIET: bool>(
+    fn news<const FAST_PATH: bool>(
         &self,
         now: Time,
         ack: &Ack<'_>,
-        taken: &Taken,
+        summary: &AckSummary,
         certain: bool,
         rtt: Option<Duration>,
         sent_before: Option<Time>,
     ) -> AckNews {
-        let times = !QUIET && self.repair.needs_times();
+        let times = !FAST_PATH && self.repair.needs_times();
         AckNews {
             now,
-            acked: taken.acked.bytes,
-            duplicate: taken.duplicate,
-            twice: taken.twice,
+            acked: summary.acked.bytes,
+            duplicate: summary.duplicate,
+            is_dsack: summary.is_dsack,
             certain,
             rtt,
             clock: if self.observes { ack.clock(now) } else { None },
@@ -259,34 +269,36 @@ impl Sender {
 
     /// Builds the event for congestion control after recovery has concluded; `rtt`, `rate` and `held` are left unset.
     #[inline(always)]
-    fn event<const QUIET: bool>(
+    fn event<const FAST_PATH: bool>(
         &self,
         now: Time,
         ack: &Ack<'_>,
-        taken: &Taken,
-        concluded: &Concluded,
+        summary: &AckSummary,
+        outcome: &RecoveryOutcome,
     ) -> AckEvent<'static> {
-        let leaves = concluded.step == Step::Leave;
+        let leaves = outcome.step == RecoveryStep::Leave;
         let counts_end = leaves && self.window.counts_end();
         AckEvent {
             now,
-            phase: match leaves && !counts_end {
-                true => Phase::Recovery,
-                false if QUIET => Phase::Open,
-                false => self.phase(),
+            phase: if leaves && !counts_end {
+                LossPhase::Recovery
+            } else if FAST_PATH {
+                LossPhase::Open
+            } else {
+                self.phase()
             },
-            una: self.board.una(),
-            nxt: self.board.nxt(),
+            una: self.scoreboard.una(),
+            nxt: self.scoreboard.nxt(),
             // Bytes that SACK reported during the recovery do not count again.
-            acked: if counts_end { taken.acked.delivered } else { taken.acked.bytes },
-            segments: taken.acked.segments,
-            delivered: taken.acked.delivered + taken.reported,
-            reported: taken.reported,
+            acked: if counts_end { summary.acked.delivered } else { summary.acked.bytes },
+            segments: summary.acked.segments,
+            delivered: summary.acked.delivered + summary.reported,
+            reported: summary.reported,
             marked: u64::from(ack.marked),
             rtt: None,
             srtt: self.rtt.srtt(),
-            in_flight: if QUIET { self.board.outstanding() } else { self.in_flight() },
-            lost: concluded.lost,
+            in_flight: if FAST_PATH { self.scoreboard.outstanding() } else { self.in_flight() },
+            lost: outcome.lost,
             rate: None,
             held: false,
         }
@@ -297,12 +309,12 @@ impl Sender {
     fn observe(&mut self, news: &AckNews) {
         self.window.observe(news);
         if let (Some(discriminator), Some(rtt)) = (&mut self.discriminator, news.rtt) {
-            discriminator.on_measured(&Measured {
+            discriminator.on_rtt_sample(&RttSample {
                 now: news.now,
                 rtt,
                 clock: news.clock,
-                una: self.board.una(),
-                outstanding: self.board.outstanding(),
+                una: self.scoreboard.una(),
+                outstanding: self.scoreboard.outstanding(),
                 mss: news.mss,
             });
         }
@@ -310,51 +322,63 @@ impl Sender {
 
     /// Detects a spurious repair. Returns [`AckNews::sent_before`].
     #[inline(always)]
-    fn doubt_repairs(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken, log: &mut Log) -> Option<Time> {
-        let Taken { acked, advanced, is_old, duplicate, twice, original, .. } = *taken;
+    fn detect_spurious_repair(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        summary: &AckSummary,
+        log: &mut Log,
+    ) -> Option<Time> {
+        let AckSummary { acked, advanced, is_old, duplicate, is_dsack, original, .. } = *summary;
         if !is_old {
-            match self.repair.hear(acked.bytes, duplicate, original, self.board.una()) {
-                Answer::Open => {}
-                Answer::Spurious => self.take_back(now, Some(acked.bytes), ack.ece, log),
-                Answer::Probed => {
+            match self.repair.advance_test(acked.bytes, duplicate, original, self.scoreboard.una()) {
+                FrtoResult::Undecided => {}
+                FrtoResult::Spurious => self.undo_repair(now, Some(acked.bytes), ack.ece, log),
+                FrtoResult::Probed => {
                     // Room for a retransmission beside the two new segments (RFC 5682 §3.1, step 3 a).
                     let window = 3 * self.mss;
-                    self.window.on_recovered(self.board.outstanding(), Recovered::Probed { window });
+                    self.window.on_recovered(self.scoreboard.outstanding(), Recovered::Probed { window });
                 }
             }
         }
         let tick = self.repair.eifel_tick().filter(|_| advanced)?;
         let sent_before = ack.echoed_rtt(now).map(|age| end_of_echo(now, tick, age));
-        let echo = Echo { acked: acked.bytes, sent_before, twice };
-        if self.repair.is_refuted_by_echo(&echo, &self.board, self.discriminator.is_some(), log) {
-            self.take_back(now, Some(acked.bytes), ack.ece, log);
+        let echo = Echo { acked: acked.bytes, sent_before, is_dsack };
+        if self.repair.is_spurious_by_echo(&echo, &self.scoreboard, self.discriminator.is_some(), log) {
+            self.undo_repair(now, Some(acked.bytes), ack.ece, log);
         }
         sent_before
     }
 
     #[inline(always)]
-    fn measure<const QUIET: bool>(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> Option<Duration> {
-        let rtt = match (taken.advanced, taken.acked.sent_at) {
+    fn sample_ack_rtt<const FAST_PATH: bool>(
+        &mut self,
+        now: Time,
+        ack: &Ack<'_>,
+        summary: &AckSummary,
+    ) -> Option<Duration> {
+        let rtt = match (summary.advanced, summary.acked.sent_at) {
             (true, Some(sent_at)) => Some(now.since(sent_at)),
-            _ if taken.reported_at.is_some() => taken.reported_at.map(|sent_at| now.since(sent_at)),
+            _ if summary.reported_at.is_some() => summary.reported_at.map(|sent_at| now.since(sent_at)),
             (true, None) => ack.echoed_rtt(now),
             (false, _) => None,
         };
         if let Some(rtt) = rtt {
-            match QUIET {
-                true => self.rtt.sample(&self.config.rto, rtt),
-                false => self.sample_rtt(rtt),
+            if FAST_PATH {
+                self.rtt.sample(&self.config.rto, rtt);
+            } else {
+                self.sample_rtt(rtt);
             }
         }
         rtt
     }
 
     #[inline(always)]
-    fn ask_judge(&mut self, now: Time, ack: &Ack<'_>, taken: &Taken) -> bool {
-        let Taken { advanced, duplicate, .. } = *taken;
-        let una = self.board.una();
+    fn discriminate(&mut self, now: Time, ack: &Ack<'_>, summary: &AckSummary) -> bool {
+        let AckSummary { advanced, duplicate, .. } = *summary;
+        let una = self.scoreboard.una();
         match &mut self.discriminator {
-            Some(discriminator) if advanced || duplicate => discriminator.on_ack(&Heard {
+            Some(discriminator) if advanced || duplicate => discriminator.on_ack(&AckHint {
                 now,
                 una,
                 advanced,
@@ -367,80 +391,83 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn consult(
+    fn run_recovery(
         &mut self,
         now: Time,
         ack: &Ack<'_>,
         news: &AckNews,
         rate: &mut Option<RateSample>,
         log: &mut Log,
-    ) -> Concluded {
-        let lost_before = self.board.lost_total();
+    ) -> RecoveryOutcome {
+        let lost_before = self.scoreboard.lost_total();
         if self.tail.is_on() {
-            self.conclude_probe(now, news.twice, news.acked > 0, ack.selective, log);
+            self.finish_tail_probe(now, news.is_dsack, news.acked > 0, ack.selective, log);
         }
-        let step = self.repair.on_ack(news, &mut self.board);
-        self.take_step(now, step, ack.ece, log);
+        let step = self.repair.on_ack(news, &mut self.scoreboard);
+        self.apply_step(now, step, ack.ece, log);
         let mut entered = step;
-        if step == Step::Leave && news.duplicate {
+        if step == RecoveryStep::Leave && news.duplicate {
             // The ACK ends one recovery, and its reports can begin the next (RFC 6675 §5).
-            entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.board);
-            self.take_step(now, entered, ack.ece, log);
+            entered = self.repair.on_ack(&AckNews { acked: 0, ..*news }, &mut self.scoreboard);
+            self.apply_step(now, entered, ack.ece, log);
         }
-        if self.repair.undoes() && self.repair.is_refuted_by_dsack() {
-            self.take_back(now, None, false, log);
+        if self.repair.may_undo() && self.repair.is_spurious_by_dsack() {
+            self.undo_repair(now, None, false, log);
         }
         if ack.ece {
-            self.heed_mark(now, log);
+            self.react_to_mark(now, log);
         }
-        let lost = self.reductions.news_of_losses(self.board.lost_total());
+        let lost = self.reductions.newly_lost(self.scoreboard.lost_total());
         if self.rates.is_some() && lost > 0 {
             if let Some(rate) = rate {
-                rate.lost += self.board.lost_total() - lost_before;
+                rate.lost += self.scoreboard.lost_total() - lost_before;
             }
             self.report_losses(now);
         }
-        Concluded { step, entered, lost }
+        RecoveryOutcome { step, entered, lost }
     }
 
     #[inline(always)]
-    fn grow<const QUIET: bool>(&mut self, event: &AckEvent, watches: bool) {
-        if !watches {
+    fn grow<const FAST_PATH: bool>(&mut self, event: &AckEvent, has_observers: bool) {
+        if !has_observers {
             return self.window.grow(event);
         }
-        self.window.grow_watched(event, self.mss);
+        self.window.grow_monitored(event, self.mss);
         if let Some(rates) = &mut self.rates
-            && self.window.rules().holds_back()
+            && self.window.control().holds_back()
         {
-            rates.on_silence(event.in_flight);
+            rates.mark_app_limited(event.in_flight);
         }
-        if QUIET {
-            self.window.settle();
+        if FAST_PATH {
+            self.window.update_cwnd();
         }
     }
 
     /// RFC 6298 §5; NewReno restarts the timer only at the first partial ACK (RFC 6582 §4).
     #[inline(always)]
-    fn restart_timer<const QUIET: bool>(&mut self, now: Time, step: Step, sent_at: Option<Time>) {
-        if self.board.outstanding() == 0 {
+    fn restart_timer<const FAST_PATH: bool>(&mut self, now: Time, step: RecoveryStep, sent_at: Option<Time>) {
+        if self.scoreboard.outstanding() == 0 {
             self.timer.stop();
             self.idle.begin(sent_at.unwrap_or(now));
-        } else if QUIET || step != (Step::Partial { first: false }) || self.repair.recovery().uses_sack() {
+        } else if FAST_PATH
+            || step != (RecoveryStep::Partial { first: false })
+            || self.repair.recovery().uses_sack()
+        {
             self.arm(now);
         }
     }
 }
 
-impl Taken {
+impl AckSummary {
     #[inline(always)]
-    fn new_data(acked: Acked) -> Taken {
-        Taken {
+    fn new_data(acked: Acked) -> AckSummary {
+        AckSummary {
             acked,
             reported: 0,
             advanced: true,
             is_old: false,
             duplicate: false,
-            twice: false,
+            is_dsack: false,
             original: false,
             reported_at: None,
         }

@@ -58,7 +58,7 @@ impl Application {
     }
 
     /// Copies the data of `other`; Nagle's algorithm stays as set here.
-    pub(super) fn take_over(&mut self, other: &Application) {
+    pub(super) fn copy_data(&mut self, other: &Application) {
         *self = Application { nagle: self.nagle, ..*other };
     }
 }

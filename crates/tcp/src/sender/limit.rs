@@ -49,13 +49,13 @@ impl Limited {
 
 /// Start of the current state, which [`Sender`](super::Sender) keeps, and the sums of the earlier ones.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
+pub(super) struct LimitTimer {
     since: Time,
     before: Limited,
 }
 
-impl Waiting {
-    pub(super) const NOT_YET: Waiting = Waiting {
+impl LimitTimer {
+    pub(super) const NOT_YET: LimitTimer = LimitTimer {
         since: Time::ZERO,
         before: Limited { application: Duration::ZERO, congestion: Duration::ZERO, receiver: Duration::ZERO },
     };
@@ -69,8 +69,8 @@ impl Waiting {
         limited
     }
 
-    pub(super) fn turn(&mut self, now: Time, by: Option<Limit>) {
-        *self = Waiting { since: now, before: self.until(now, by) };
+    pub(super) fn change_limit(&mut self, now: Time, by: Option<Limit>) {
+        *self = LimitTimer { since: now, before: self.until(now, by) };
     }
 }
 
@@ -81,12 +81,12 @@ mod tests {
     #[test]
     fn each_state_gets_its_span() {
         let (at, secs) = (|secs| Time::ZERO + Duration::from_secs(secs), Duration::from_secs);
-        let mut waiting = Waiting::NOT_YET;
-        waiting.turn(at(2), None);
-        waiting.turn(at(5), Some(Limit::Congestion));
-        waiting.turn(at(6), Some(Limit::Receiver));
-        let limited = waiting.until(at(10), Some(Limit::Congestion));
+        let mut limit_timer = LimitTimer::NOT_YET;
+        limit_timer.change_limit(at(2), None);
+        limit_timer.change_limit(at(5), Some(Limit::Congestion));
+        limit_timer.change_limit(at(6), Some(Limit::Receiver));
+        let limited = limit_timer.until(at(10), Some(Limit::Congestion));
         assert_eq!(limited, Limited { application: Duration::ZERO, congestion: secs(7), receiver: secs(1) });
-        assert_eq!(waiting.until(at(10), None).congestion, secs(3));
+        assert_eq!(limit_timer.until(at(10), None).congestion, secs(3));
     }
 }

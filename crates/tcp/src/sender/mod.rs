@@ -15,9 +15,9 @@
 //! * `rate`: rate samples and pacing; `scoreboard`: outstanding data.
 //!
 //! Files of `impl Sender`:
-//! * this file: construction, fast-path condition; `half`: lazy creation; `seen`: views;
+//! * this file: construction, fast-path condition; `half`: lazy creation; `views`: views;
 //! * `ack`: effects of an ACK; `steps`: effects of recovery on the window; `timeout`: effects of the timer;
-//! * `poll`: the next segment; `sent`: effects of sending; `calls`: other inputs.
+//! * `poll`: the next segment; `sent`: effects of sending; `inputs`: other inputs.
 
 pub mod ack_counting;
 pub mod congestion;
@@ -30,16 +30,15 @@ pub mod slow_start;
 
 mod ack;
 mod application;
-mod calls;
 mod half;
 mod idle;
+mod inputs;
 mod limit;
 mod peer;
 mod persist;
 mod poll;
 mod reductions;
 mod repair;
-mod seen;
 mod sent;
 mod steps;
 mod tail;
@@ -47,11 +46,12 @@ mod timeout;
 mod timer;
 mod usage;
 mod user_timeout;
+mod views;
 mod window;
 
-pub(crate) use half::{Beginning, SendingHalf};
+pub(crate) use half::{PendingSender, SendingHalf};
 pub use limit::{Limit, Limited};
-pub(crate) use poll::Full;
+pub(crate) use poll::FullSegment;
 pub(crate) use user_timeout::Expiry;
 
 use crate::config::Config;
@@ -62,7 +62,7 @@ use congestion::Start;
 use idle::Idle;
 use lasthop_base::{Choice, Stream};
 use lasthop_wire::{LossHint, Priority, Timestamps};
-use limit::Waiting;
+use limit::LimitTimer;
 use loss_discrimination::LossDiscriminator;
 use peer::Peer;
 use persist::Persist;
@@ -71,11 +71,11 @@ use reductions::Reductions;
 use repair::Repair;
 use scoreboard::Scoreboard;
 use std::sync::Arc;
-use tail::Tail;
+use tail::TailLossProbe;
 use timer::Timer;
 use usage::Usage;
 use user_timeout::UserTimeout;
-use window::Window;
+use window::CongestionWindow;
 
 /// The sending half of an endpoint. Offsets are absolute; the SYN is byte 0.
 ///
@@ -83,29 +83,29 @@ use window::Window;
 #[repr(C, align(64))]
 pub struct Sender {
     mss: u64,
-    board: Scoreboard,
+    scoreboard: Scoreboard,
     peer: Peer,
     /// Payload of a full segment beside the options in use.
-    fits: u64,
+    full_payload: u64,
     /// Fast-path condition: nothing is lost, reported or retransmitted, so all outstanding data is in flight.
-    calm: bool,
+    is_on_fast_path: bool,
     has_shortcut: bool,
     /// Whether `congestion` or `loss_discrimination` observes every ACK before its effect.
     observes: bool,
     /// `observes`, or rates are sampled, slow start is monitored, or cwnd is validated.
-    watches: bool,
+    has_observers: bool,
     /// Current limit of sending; `None` until data may be sent, because the handshake is not accounted.
-    waits_for: Option<Limit>,
+    current_limit: Option<Limit>,
     /// Whether the next new segment carries CWR (RFC 3168 §6.1.2).
-    tells: bool,
+    needs_cwr: bool,
     /// `None`: `congestion` needs neither rate samples nor pacing.
     rates: Option<Box<Rates>>,
     application: Application,
     timer: Timer,
     config: Arc<Config>,
-    tail: Tail,
+    tail: TailLossProbe,
     persist: Persist,
-    window: Window,
+    window: CongestionWindow,
     /// `None`: every loss counts as congestion.
     discriminator: Option<Box<dyn LossDiscriminator>>,
     rtt: RttEstimator,
@@ -113,7 +113,7 @@ pub struct Sender {
     reductions: Reductions,
     idle: Idle,
     user_timeout: UserTimeout,
-    waiting: Waiting,
+    limit_timer: LimitTimer,
     /// `None`: cwnd grows regardless of its use.
     usage: Option<Box<Usage>>,
 }
@@ -124,7 +124,7 @@ pub struct Outgoing {
     /// Bytes, the FIN counted as one.
     pub range: Range,
     /// Whether this is a retransmission.
-    pub again: bool,
+    pub is_retransmission: bool,
     /// Whether the segment ends with the FIN.
     pub fin: bool,
     /// Priority of the packet.
@@ -199,41 +199,44 @@ impl Sender {
         };
         let initial_window = start.window;
         let congestion = (config.congestion.build)(&config.congestion.values, start);
-        let tail = Tail::new(recovery.probes_tail());
-        let mut board = Scoreboard::starting_at(1);
+        let tail = TailLossProbe::new(recovery.probes_tail());
+        let mut scoreboard = Scoreboard::starting_at(1);
         let nature = congestion.nature();
-        if nature.samples {
-            board.keep_losses();
+        if nature.uses_rate_samples {
+            scoreboard.keep_losses();
         } else if recovery.needs_times() {
-            board.keep_times();
+            scoreboard.keep_times();
         }
         let slow_start = (config.slow_start.build)(&config.slow_start.values);
         let reduction =
             if nature.conserves { None } else { (config.reduction.build)(&config.reduction.values) };
         let ack_counting = (config.ack_counting.build)(&config.ack_counting.values);
         let discriminator = (config.sender_discrimination.build)(&config.sender_discrimination.values);
-        let observes =
-            nature.observes || discriminator.as_ref().is_some_and(|discriminator| discriminator.measures());
+        let observes = nature.observes
+            || discriminator.as_ref().is_some_and(|discriminator| discriminator.needs_rtt_samples());
         Sender {
-            board,
+            scoreboard,
             discriminator,
             mss,
-            fits: mss,
+            full_payload: mss,
             tail,
-            waits_for: None,
-            tells: false,
+            current_limit: None,
+            needs_cwr: false,
             config: Arc::clone(config),
-            calm: config.has_shortcut,
+            is_on_fast_path: config.has_shortcut,
             has_shortcut: config.has_shortcut,
             observes,
-            watches: observes || config.validates_window || nature.samples || slow_start.is_some(),
-            rates: nature.samples.then(|| Rates::boxed(nature.sends_extra)),
-            window: Window::new(congestion, ack_counting, slow_start),
+            has_observers: observes
+                || config.validates_window
+                || nature.uses_rate_samples
+                || slow_start.is_some(),
+            rates: nature.uses_rate_samples.then(|| Rates::boxed(nature.sends_extra)),
+            window: CongestionWindow::new(congestion, ack_counting, slow_start),
             application: Application::new(config.nagle),
             peer: Peer::closed_at(1),
             rtt: RttEstimator::new(&config.rto),
             timer: Timer::OFF,
-            waiting: Waiting::NOT_YET,
+            limit_timer: LimitTimer::NOT_YET,
             usage: Usage::new(config),
             idle: Idle::new(config.restarts_after_idle.then_some(initial_window)),
             persist: Persist::new(config.freezes),
@@ -245,28 +248,31 @@ impl Sender {
 
     /// Whether the fast path applies: ACKs skip repairs (`ack.rs`), and the windows alone admit new data (`poll.rs`).
     #[inline(always)]
-    pub(crate) fn is_calm(&self) -> bool {
-        debug_assert!(!self.calm || self.is_quiet(), "a component has work, and `take_stock` was not called");
-        self.calm
+    pub(crate) fn is_on_fast_path(&self) -> bool {
+        debug_assert!(
+            !self.is_on_fast_path || self.permits_fast_path(),
+            "a component has work, and `update_fast_path` was not called"
+        );
+        self.is_on_fast_path
     }
 
-    fn take_stock(&mut self) {
-        self.window.settle();
-        if !self.repair.recovery().is_recovering() && !self.reductions.lasts_by_mark() {
+    fn update_fast_path(&mut self) {
+        self.window.update_cwnd();
+        if !self.repair.recovery().is_recovering() && !self.reductions.is_reducing_by_ecn() {
             self.reductions.end();
         }
         if self.repair.needs_times() {
-            self.timer.look(self.repair.recovery().deadline());
+            self.timer.set_detection(self.repair.recovery().deadline());
         }
-        self.calm = self.is_quiet();
+        self.is_on_fast_path = self.permits_fast_path();
     }
 
     /// Asks every component. The exhaustive pattern makes a new field fail to compile until it is handled here.
     #[inline(always)]
-    fn is_quiet(&self) -> bool {
+    fn permits_fast_path(&self) -> bool {
         let Sender {
             // These can block the fast path.
-            board,
+            scoreboard,
             tail,
             timer,
             persist,
@@ -276,12 +282,12 @@ impl Sender {
             // These never block it.
             mss: _,
             peer: _,
-            fits: _,
-            calm: _,
+            full_payload: _,
+            is_on_fast_path: _,
             observes: _,
-            watches: _,
-            waits_for: _,
-            tells: _,
+            has_observers: _,
+            current_limit: _,
+            needs_cwr: _,
             rates: _,
             application: _,
             window: _,
@@ -290,15 +296,15 @@ impl Sender {
             rtt: _,
             idle: _,
             user_timeout: _,
-            waiting: _,
+            limit_timer: _,
             usage: _,
         } = self;
         *has_shortcut
-            && tail.is_quiet()
-            && persist.is_quiet()
-            && timer.is_quiet()
-            && board.is_quiet()
-            && reductions.is_quiet()
-            && repair.is_quiet(board.una())
+            && tail.permits_fast_path()
+            && persist.permits_fast_path()
+            && timer.permits_fast_path()
+            && scoreboard.permits_fast_path()
+            && reductions.permits_fast_path()
+            && repair.permits_fast_path(scoreboard.una())
     }
 }

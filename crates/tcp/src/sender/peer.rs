@@ -5,7 +5,7 @@
 pub(super) struct Peer {
     right_edge: u64,
     /// Offset of the peer's segment that set the window (SND.WL1, RFC 9293 §3.10.7.4).
-    told_at: u64,
+    updated_at: u64,
     /// The last window advertised, bytes.
     window: u32,
     largest_window: u32,
@@ -13,15 +13,15 @@ pub(super) struct Peer {
 
 /// Compact form of [`Peer`] while nothing is sent: the window counts from byte 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct InitialWindow {
     at: u64,
     window: u32,
     largest_window: u32,
 }
 
-impl Told {
+impl InitialWindow {
     #[inline(always)]
-    pub(super) fn admit_from(&mut self, at: u64, window: u64) {
+    pub(super) fn update_from(&mut self, at: u64, window: u64) {
         if at >= self.at {
             debug_assert!(window <= u64::from(u32::MAX), "no header can advertise such a window");
             self.at = at;
@@ -31,8 +31,8 @@ impl Told {
     }
 
     pub(super) fn peer(&self) -> Peer {
-        let Told { at, window, largest_window } = *self;
-        Peer { right_edge: 1 + u64::from(window), told_at: at, window, largest_window }
+        let InitialWindow { at, window, largest_window } = *self;
+        Peer { right_edge: 1 + u64::from(window), updated_at: at, window, largest_window }
     }
 }
 
@@ -42,18 +42,18 @@ impl Peer {
     }
 
     /// Sets the window, counted from `ack`. The right edge may move left (RFC 9293 §3.8.6).
-    pub(super) fn admit(&mut self, ack: u64, window: u64) {
+    pub(super) fn update(&mut self, ack: u64, window: u64) {
         debug_assert!(window <= u64::from(u32::MAX), "no header can advertise such a window");
         self.window = window as u32;
         self.largest_window = self.largest_window.max(self.window);
         self.right_edge = ack.saturating_add(window);
     }
 
-    /// As [`Peer::admit`], from the peer's segment at offset `at`; ignored if a later segment has set the window.
-    pub(super) fn admit_from(&mut self, at: u64, ack: u64, window: u64) {
-        if at >= self.told_at {
-            self.told_at = at;
-            self.admit(ack, window);
+    /// As [`Peer::update`], from the peer's segment at offset `at`; ignored if a later segment has set the window.
+    pub(super) fn update_from(&mut self, at: u64, ack: u64, window: u64) {
+        if at >= self.updated_at {
+            self.updated_at = at;
+            self.update(ack, window);
         }
     }
 
@@ -88,17 +88,17 @@ mod tests {
     fn an_older_segment_tells_no_window() {
         let mut peer = Peer::closed_at(1);
         assert_eq!(peer.usable_from(1), 0);
-        peer.admit_from(10, 1, 5000);
-        peer.admit_from(9, 1, 20_000);
+        peer.update_from(10, 1, 5000);
+        peer.update_from(9, 1, 20_000);
         assert_eq!((peer.usable_from(1001), peer.window(), peer.largest_window()), (4000, 5000, 5000));
-        peer.admit_from(10, 1001, 2000);
+        peer.update_from(10, 1001, 2000);
         assert_eq!((peer.usable_from(1001), peer.window(), peer.largest_window()), (2000, 2000, 5000));
     }
 
     #[test]
     fn half_of_the_largest_window_is_worth_a_segment() {
         let mut peer = Peer::closed_at(1);
-        peer.admit(1, 4000);
+        peer.update(1, 4000);
         assert!(peer.is_silly(0) && peer.is_silly(1999) && !peer.is_silly(2000));
         assert!(Peer::closed_at(1).is_silly(0), "no window, no segment");
     }

@@ -8,7 +8,7 @@ use lasthop_base::Time;
 pub(super) struct Persist {
     /// Number of probes, or of override timeouts, so far; each doubles the next timeout.
     probes: u32,
-    due: bool,
+    is_due: bool,
     /// Whether a window of zero stops the retransmission timer, and whether the timer is stopped.
     freezes: bool,
     frozen: bool,
@@ -20,13 +20,13 @@ pub(super) struct Persist {
 impl Persist {
     pub(super) fn new(freezes: bool) -> Persist {
         let (probed_at, unanswered_since) = (Time::ZERO, Time::NEVER);
-        Persist { probes: 0, due: false, freezes, frozen: false, probed_at, unanswered_since }
+        Persist { probes: 0, is_due: false, freezes, frozen: false, probed_at, unanswered_since }
     }
 
     #[inline]
     pub(super) fn end(&mut self) {
         self.probes = 0;
-        self.due = false;
+        self.is_due = false;
     }
 
     #[inline]
@@ -49,8 +49,8 @@ impl Persist {
     }
 
     #[inline(always)]
-    pub(super) fn is_quiet(&self) -> bool {
-        let Persist { frozen, probes: _, due: _, freezes: _, probed_at: _, unanswered_since: _ } = self;
+    pub(super) fn permits_fast_path(&self) -> bool {
+        let Persist { frozen, probes: _, is_due: _, freezes: _, probed_at: _, unanswered_since: _ } = self;
         !frozen
     }
 
@@ -60,19 +60,19 @@ impl Persist {
 
     /// Whether a probe, or data that fits the window, is due; true once for each expiry.
     pub(super) fn take_due(&mut self) -> bool {
-        std::mem::take(&mut self.due)
+        std::mem::take(&mut self.is_due)
     }
 
     /// Sends a probe. Returns the sending time of the first unanswered probe, and whether the byte was sent before.
     pub(super) fn probe(&mut self, now: Time) -> (Time, bool) {
-        let again = self.probes > 0;
-        if !again {
+        let is_retransmission = self.probes > 0;
+        if !is_retransmission {
             self.unanswered_since = Time::NEVER;
         }
         self.probed_at = now;
         self.probes += 1;
         self.unanswered_since = self.unanswered_since.min(now);
-        (self.unanswered_since, again)
+        (self.unanswered_since, is_retransmission)
     }
 
     /// The persist timer expired; not a loss. `heard_at`: time of the peer's last segment; `waits`: new data waits.
@@ -82,10 +82,10 @@ impl Persist {
         }
         let since = self.unanswered_since;
         if self.probes > 0 && since < Time::NEVER && now >= limit.ends(since) {
-            return Expiry::GivenUp;
+            return Expiry::Abort;
         }
-        self.due = waits;
-        Expiry::GoesOn
+        self.is_due = waits;
+        Expiry::Continue
     }
 
     /// The retransmission timer expired under a zero window. Returns the first unanswered probe's time; `None`: abort.
@@ -127,11 +127,11 @@ mod tests {
     fn answered_probes_are_borne_for_ever() {
         let mut persist = Persist::new(false);
         assert_eq!(persist.probe(at(1)), (at(1), false));
-        assert_eq!(persist.expire(at(20), at(2), true, &limit()), Expiry::GoesOn);
+        assert_eq!(persist.expire(at(20), at(2), true, &limit()), Expiry::Continue);
         assert!(persist.take_due() && !persist.take_due());
         assert_eq!(persist.probe(at(20)), (at(20), true));
-        assert_eq!(persist.expire(at(29), at(2), true, &limit()), Expiry::GoesOn);
-        assert_eq!(persist.expire(at(30), at(2), true, &limit()), Expiry::GivenUp);
+        assert_eq!(persist.expire(at(29), at(2), true, &limit()), Expiry::Continue);
+        assert_eq!(persist.expire(at(30), at(2), true, &limit()), Expiry::Abort);
     }
 
     /// Freeze-TCP: a timeout under a closed window freezes, and counts as a probe until the window opens.
@@ -139,11 +139,11 @@ mod tests {
     fn a_frozen_sender_doubles_its_probes() {
         let mut persist = Persist::new(true);
         assert_eq!(persist.freeze(at(1), at(0), &limit()), Some(at(1)));
-        assert_eq!((persist.doublings(), persist.is_quiet()), (1, false));
+        assert_eq!((persist.doublings(), persist.permits_fast_path()), (1, false));
         assert_eq!(persist.freeze(at(3), at(0), &limit()), Some(at(1)));
         assert_eq!(persist.doublings(), 2);
         assert_eq!(persist.freeze(at(11), at(0), &limit()), None);
         persist.thaw();
-        assert_eq!((persist.doublings(), persist.is_quiet()), (0, true));
+        assert_eq!((persist.doublings(), persist.permits_fast_path()), (0, true));
     }
 }

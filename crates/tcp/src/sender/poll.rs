@@ -4,8 +4,8 @@
 //! the windows permit, then a last resort. [`Sender::may_send_more`] makes the same decision, to save useless polls.
 
 use super::recovery::LastResort;
-use super::repair::Turn;
-use super::timer::Kind;
+use super::repair::ProbePermission;
+use super::timer::TimerKind;
 use super::{Limit, Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
 use crate::ranges::Range;
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 /// A full segment of new data, with more data behind it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Full {
+pub(crate) struct FullSegment {
     pub(crate) range: Range,
     /// Bytes left for options.
     pub(crate) room: u64,
@@ -25,48 +25,54 @@ pub(crate) struct Full {
     pub(crate) more: bool,
 }
 
-enum Next {
+enum NextSegment {
     New(Range),
-    Again(Range),
+    Retransmission(Range),
 }
 
 impl Sender {
     /// Whether [`Sender::poll`] would find no data, on the fast path without observers. Notes the limit.
     #[inline]
-    pub(crate) fn has_nothing(&mut self, now: Time) -> bool {
-        let nothing = self.calm && !self.watches && !self.has_new_data();
+    pub(crate) fn has_nothing_to_send(&mut self, now: Time) -> bool {
+        let nothing = self.is_on_fast_path && !self.has_observers && !self.has_new_data();
         if nothing {
-            self.wait_for(now, Limit::Application);
+            self.set_limit(now, Limit::Application);
         }
         nothing
     }
 
     /// Fast path of [`Sender::poll`] without pacing: sends a full segment, if admitted and followed by more data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(crate) fn send_full(&mut self, now: Time) -> Option<Full> {
-        let start = self.board.nxt();
-        let range = Range { start, end: start + self.fits };
-        let goes = self.is_calm()
+    pub(crate) fn send_full(&mut self, now: Time) -> Option<FullSegment> {
+        let start = self.scoreboard.nxt();
+        let range = Range { start, end: start + self.full_payload };
+        let applies = self.is_on_fast_path()
             && self.rates.is_none()
             && self.admits_full()
             && range.end <= self.peer.right_edge()
             && self.has_full();
-        if !goes {
+        if !applies {
             return None;
         }
         let (priority, cwr) = self.note_new(now, range, true);
-        Some(Full { range, room: self.mss - self.fits, priority, cwr, more: self.may_send_calmly(now) })
+        Some(FullSegment {
+            range,
+            room: self.mss - self.full_payload,
+            priority,
+            cwr,
+            more: self.may_send_on_fast_path(now),
+        })
     }
 
     #[inline(never)]
     pub(crate) fn poll(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        if self.watches && self.is_paced(now) {
+        if self.has_observers && self.is_paced(now) {
             return self.poll_extra(now);
         }
-        if self.is_calm() {
+        if self.is_on_fast_path() {
             return self.poll_by_windows::<true>(now, log);
         }
-        match self.poll_first(now, log) {
+        match self.poll_forced(now, log) {
             ControlFlow::Break(outgoing) => outgoing,
             ControlFlow::Continue(()) => self.poll_by_windows::<false>(now, log),
         }
@@ -75,17 +81,17 @@ impl Sender {
     /// Quick check after sending: if false, [`Sender::poll`] would return nothing. Notes the limit.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn may_send_more(&mut self, now: Time) -> bool {
-        if !self.is_calm() {
-            return !self.has_shortcut || self.may_go_first() || self.may_send_by_windows(now);
+        if !self.is_on_fast_path() {
+            return !self.has_shortcut || self.may_send_forced() || self.may_send_by_windows(now);
         }
-        self.rates.is_some() || self.may_send_calmly(now)
+        self.rates.is_some() || self.may_send_on_fast_path(now)
     }
 
     /// As [`Sender::may_send_more`], on the fast path without pacing.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn may_send_calmly(&mut self, now: Time) -> bool {
+    fn may_send_on_fast_path(&mut self, now: Time) -> bool {
         if self.has_full() && !self.admits_full() {
-            self.wait_for(now, Limit::Congestion);
+            self.set_limit(now, Limit::Congestion);
             return false;
         }
         true
@@ -94,19 +100,19 @@ impl Sender {
     /// Whether the data suffices for a full segment, without the FIN, which would have to go with the segment.
     #[inline(always)]
     fn has_full(&self) -> bool {
-        self.board.nxt() + self.fits + 1 < self.application.end()
+        self.scoreboard.nxt() + self.full_payload + 1 < self.application.end()
     }
 
     #[inline(always)]
     fn admits_full(&self) -> bool {
-        self.board.nxt() + self.fits - self.board.una() <= self.window.bytes()
+        self.scoreboard.nxt() + self.full_payload - self.scoreboard.una() <= self.window.bytes()
     }
 
     /// Segments that are sent regardless of the windows; `Break(None)`: nothing may be sent now.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn poll_first(&mut self, now: Time, log: &mut Log) -> ControlFlow<Option<Outgoing>> {
+    fn poll_forced(&mut self, now: Time, log: &mut Log) -> ControlFlow<Option<Outgoing>> {
         if self.timer.holds() {
-            self.wait_for(now, Limit::Congestion);
+            self.set_limit(now, Limit::Congestion);
             return ControlFlow::Break(None);
         }
         if self.tail.is_due()
@@ -115,81 +121,81 @@ impl Sender {
             return ControlFlow::Break(Some(outgoing));
         }
         if self.repair.has_reports() {
-            match self.repair.next_reported(&mut self.board) {
+            match self.repair.next_reported(&mut self.scoreboard) {
                 Some(range) => {
-                    self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
-                    return ControlFlow::Break(Some(self.again(now, range, Reason::Told, log)));
+                    self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
+                    return ControlFlow::Break(Some(self.retransmit(now, range, Reason::Told, log)));
                 }
-                None => self.take_stock(),
+                None => self.update_fast_path(),
             }
         }
-        if let Some((range, why)) = self.repair.must_send(&mut self.board) {
+        if let Some((range, why)) = self.repair.next_forced(&mut self.scoreboard) {
             if why == Reason::FastRetransmit {
                 // A whole timeout for the retransmission (left open by RFC 6675 §6); not on partial ACKs (RFC 6582 §4).
-                self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+                self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
             }
-            return ControlFlow::Break(Some(self.again(now, range, why, log)));
+            return ControlFlow::Break(Some(self.retransmit(now, range, why, log)));
         }
-        if self.repair.is_asking() {
-            return self.poll_for_question(now);
+        if self.repair.is_testing() {
+            return self.poll_f_rto_probe(now);
         }
         ControlFlow::Continue(())
     }
 
-    /// Whether [`Sender::poll_first`], or the pacer, may have a segment.
+    /// Whether [`Sender::poll_forced`], or the pacer, may have a segment.
     #[inline(always)]
-    fn may_go_first(&self) -> bool {
+    fn may_send_forced(&self) -> bool {
         self.rates.is_some()
             || self.timer.holds()
             || self.tail.is_due()
             || self.repair.has_reports()
-            || self.repair.is_asking()
-            || self.repair.may_have_to_send()
+            || self.repair.is_testing()
+            || self.repair.may_have_forced()
     }
 
     /// Sends new data that tests a timeout (F-RTO). Other data waits for the answer, unless no new data may be sent.
     #[cold]
-    fn poll_for_question(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
-        if let Turn::Probe { first } = self.repair.turn() {
+    fn poll_f_rto_probe(&mut self, now: Time) -> ControlFlow<Option<Outgoing>> {
+        if let ProbePermission::Probe { first } = self.repair.probe_permission() {
             match self.next_new(self.room::<false>()) {
                 Ok(range) => {
-                    self.repair.note_probe();
+                    self.repair.on_probe_sent();
                     return ControlFlow::Break(Some(self.send_new(now, range)));
                 }
                 Err(_) if first => {
-                    self.repair.drop_question();
+                    self.repair.end_test();
                     return ControlFlow::Continue(());
                 }
                 Err(_) => {}
             }
         }
-        self.wait_for(now, Limit::Congestion);
+        self.set_limit(now, Limit::Congestion);
         ControlFlow::Break(None)
     }
 
     /// Segments that the windows admit, else a last resort.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    fn poll_by_windows<const QUIET: bool>(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
-        let room = self.room::<QUIET>();
-        match self.next_by_windows::<QUIET>(room) {
-            Ok(Next::New(range)) => return Some(self.send_new(now, range)),
-            Ok(Next::Again(range)) => {
+    fn poll_by_windows<const FAST_PATH: bool>(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
+        let room = self.room::<FAST_PATH>();
+        match self.next_by_windows::<FAST_PATH>(room) {
+            Ok(NextSegment::New(range)) => return Some(self.send_new(now, range)),
+            Ok(NextSegment::Retransmission(range)) => {
                 let why = self.repair.reason(range);
-                return Some(self.again(now, range, why, log));
+                return Some(self.retransmit(now, range, why, log));
             }
-            Err(limit) => self.wait_for(now, limit),
+            Err(limit) => self.set_limit(now, limit),
         }
-        if self.board.outstanding() == 0 {
+        if self.scoreboard.outstanding() == 0 {
             return self.poll_persist(now, log);
         }
-        if QUIET || !self.has_last_resort(room) {
+        if FAST_PATH || !self.has_last_resort(room) {
             return None;
         }
-        match self.repair.last_resort(&mut self.board)? {
-            LastResort::Doubtful(range) => Some(self.again(now, range, Reason::Rescue, log)),
+        match self.repair.last_resort(&mut self.scoreboard)? {
+            LastResort::Doubtful(range) => Some(self.retransmit(now, range, Reason::Rescue, log)),
             LastResort::Rescue(range) => {
-                self.board.sent_rescue(range.start, now);
-                Some(self.outgoing_again(now, range, Reason::Rescue, log))
+                self.scoreboard.record_rescue(range.start, now);
+                Some(self.emit_retransmission(now, range, Reason::Rescue, log))
             }
         }
     }
@@ -200,49 +206,54 @@ impl Sender {
         let room = self.room::<false>();
         match self.next_by_windows::<false>(room) {
             Ok(_) => true,
-            Err(_) if self.board.outstanding() == 0 || self.has_last_resort(room) => true,
+            Err(_) if self.scoreboard.outstanding() == 0 || self.has_last_resort(room) => true,
             Err(limit) => {
-                self.wait_for(now, limit);
+                self.set_limit(now, limit);
                 false
             }
         }
     }
 
     #[inline(always)]
-    fn room<const QUIET: bool>(&self) -> u64 {
-        match QUIET {
-            true => self.window.bytes().saturating_sub(self.board.outstanding()),
-            false => self.window().saturating_sub(self.in_flight()),
+    fn room<const FAST_PATH: bool>(&self) -> u64 {
+        if FAST_PATH {
+            self.window.bytes().saturating_sub(self.scoreboard.outstanding())
+        } else {
+            self.window().saturating_sub(self.in_flight())
         }
     }
 
     /// The next retransmission, else the next new segment, if admitted; else the limit.
     #[inline(always)]
-    fn next_by_windows<const QUIET: bool>(&mut self, room: u64) -> Result<Next, Limit> {
-        if !QUIET && let Some(range) = self.repair.next_retransmission(&mut self.board) {
+    fn next_by_windows<const FAST_PATH: bool>(&mut self, room: u64) -> Result<NextSegment, Limit> {
+        if !FAST_PATH && let Some(range) = self.repair.next_retransmission(&mut self.scoreboard) {
             // As for new data, a FIN needs no room.
             let fin = u64::from(self.application.ends_with(range));
-            return if room < range.len() - fin { Err(Limit::Congestion) } else { Ok(Next::Again(range)) };
+            return if room < range.len() - fin {
+                Err(Limit::Congestion)
+            } else {
+                Ok(NextSegment::Retransmission(range))
+            };
         }
-        self.next_new(room).map(Next::New)
+        self.next_new(room).map(NextSegment::New)
     }
 
     #[inline(always)]
     fn has_last_resort(&self, room: u64) -> bool {
-        room >= self.mss && self.board.sacked() > 0
+        room >= self.mss && self.scoreboard.sacked() > 0
     }
 
     /// The next new segment: full, or short if Nagle's algorithm and the window's edge permit; else the limit.
     pub(super) fn next_new(&mut self, room: u64) -> Result<Range, Limit> {
-        let start = self.board.nxt();
-        let waiting = self.application.end().saturating_sub(start);
-        if waiting == 0 {
+        let start = self.scoreboard.nxt();
+        let limit_timer = self.application.end().saturating_sub(start);
+        if limit_timer == 0 {
             return Err(Limit::Application);
         }
         // The FIN needs no room in the segment or in the windows (RFC 9293 §3.10.4).
-        let size = if self.has_full() { self.fits } else { waiting };
+        let size = if self.has_full() { self.full_payload } else { limit_timer };
         let fin = u64::from(self.application.ends_with(Range { start, end: start + size }));
-        let data = (size - fin).min(self.fits);
+        let data = (size - fin).min(self.full_payload);
         let size = if data + fin < size { data } else { size };
         let usable = self.peer.usable_from(start);
         if data > room {
@@ -252,13 +263,14 @@ impl Sender {
             return Err(Limit::Application);
         }
         if data > usable {
-            return match self.peer.is_silly(usable) {
-                true => Err(Limit::Receiver),
-                false => Ok(Range { start, end: start + usable }),
+            return if self.peer.is_silly(usable) {
+                Err(Limit::Receiver)
+            } else {
+                Ok(Range { start, end: start + usable })
             };
         }
-        let is_short = data < self.fits && fin == 0;
-        if is_short && self.application.delays_short() && self.board.outstanding() > 0 {
+        let is_short = data < self.full_payload && fin == 0;
+        if is_short && self.application.delays_short() && self.scoreboard.outstanding() > 0 {
             return Err(Limit::Application);
         }
         Ok(Range { start, end: start + size })
@@ -271,49 +283,49 @@ impl Sender {
         }
         if !self.persist.take_due() {
             if self.timer.is_off() {
-                self.timer.start(now + self.rtt.doubled(self.persist.doublings()), Kind::Persist);
+                self.timer.start(now + self.rtt.doubled(self.persist.doublings()), TimerKind::Persist);
             }
             return None;
         }
-        let start = self.board.nxt();
+        let start = self.scoreboard.nxt();
         let usable = self.peer.usable_from(start);
         if usable > 0 {
             // The override timeout has expired (RFC 9293 §3.8.6.2.1).
-            let end = self.application.written().min(start + usable.min(self.fits));
+            let end = self.application.written().min(start + usable.min(self.full_payload));
             return Some(self.send_new(now, Range { start, end }));
         }
-        let (since, again) = self.persist.probe(now);
+        let (since, is_retransmission) = self.persist.probe(now);
         let next = now + self.rtt.doubled(self.persist.doublings());
-        self.timer.start(next.min(self.user_timeout.ends(since)), Kind::Persist);
+        self.timer.start(next.min(self.user_timeout.ends(since)), TimerKind::Persist);
         let range = Range { start, end: start + 1 };
-        if again {
+        if is_retransmission {
             log.often.retransmitted += 1;
             log.trace(now, Event::Retransmitted { range, reason: Reason::WindowProbe });
         }
-        Some(Outgoing { range, again, fin: false, priority: Priority::Normal, cwr: false })
+        Some(Outgoing { range, is_retransmission, fin: false, priority: Priority::Normal, cwr: false })
     }
 
     /// The tail loss probe, regardless of cwnd: new data, or the last segment again (RFC 8985 §7.3).
     #[inline(never)]
     fn poll_probe(&mut self, now: Time, log: &mut Log) -> Option<Outgoing> {
         if let Ok(range) = self.next_new(self.mss) {
-            self.tail.ask(range.end, false);
+            self.tail.on_probe_sent(range.end, false);
             return Some(self.send_new(now, range));
         }
-        let range = self.board.last()?;
-        self.tail.ask(self.board.nxt(), true);
-        Some(self.again(now, range, Reason::TailProbe, log))
+        let range = self.scoreboard.last()?;
+        self.tail.on_probe_sent(self.scoreboard.nxt(), true);
+        Some(self.retransmit(now, range, Reason::TailProbe, log))
     }
 
     /// Whether the next segment waits for the pacer, or an [extra segment](Sender::poll_extra) is due.
     #[cold]
     fn is_paced(&mut self, now: Time) -> bool {
         let Some(rates) = &self.rates else { return false };
-        let (extra_at, may_leave) = (rates.extra_at(&self.board, &self.window), rates.may_leave_at());
+        let (extra_at, may_leave) = (rates.extra_at(&self.scoreboard, &self.window), rates.next_departure());
         let waits = now < may_leave;
-        self.timer.pace(if waits { may_leave.min(extra_at) } else { extra_at });
+        self.timer.set_departure(if waits { may_leave.min(extra_at) } else { extra_at });
         if waits {
-            self.wait_for(now, Limit::Congestion);
+            self.set_limit(now, Limit::Congestion);
         }
         waits || extra_at <= now
     }
@@ -327,14 +339,14 @@ impl Sender {
         if !rates.sends_extra() {
             return None;
         }
-        if rates.extra_at(&self.board, &self.window) > now {
+        if rates.extra_at(&self.scoreboard, &self.window) > now {
             return None;
         }
-        let Range { start, end } = self.board.last()?;
+        let Range { start, end } = self.scoreboard.last()?;
         // The path MTU may have shrunk since the segment was sent.
-        let range = Range { start: start.max(end.saturating_sub(self.fits)), end };
+        let range = Range { start: start.max(end.saturating_sub(self.full_payload)), end };
         self.window.on_extra(now);
         let fin = self.application.ends_with(range);
-        Some(Outgoing { range, again: true, fin, priority: Priority::Low, cwr: false })
+        Some(Outgoing { range, is_retransmission: true, fin, priority: Priority::Low, cwr: false })
     }
 }

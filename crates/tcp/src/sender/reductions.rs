@@ -1,8 +1,8 @@
 //! Window reductions: at most one per window of data, by the first signal.
 
 use super::congestion::{Level, MarkPace};
-use super::recovery::{AckNews, LossRecovery, Step};
-use super::reduction::{Progress, Reduction};
+use super::recovery::{AckNews, LossRecovery, RecoveryStep};
+use super::reduction::{Reduction, ReductionInput};
 use super::scoreboard::Scoreboard;
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -19,9 +19,9 @@ pub(super) struct Reductions {
     /// Signals about data below this offset are already accounted.
     until: u64,
     /// State of a mark's reduction, which lasts until `until` is acknowledged.
-    by_mark: Option<ByMark>,
+    ecn_reduction: Option<EcnReduction>,
     /// The current recovery is non-congestive: the window stays, also at its end.
-    spared: bool,
+    is_non_congestive: bool,
     /// Whether new data waits for the timer if ECE arrives at a window of one segment (RFC 3168 §6.1.2).
     may_hold: bool,
     /// Time of the last reduction by a loss or a mark; [`Time::NEVER`]: none.
@@ -29,7 +29,7 @@ pub(super) struct Reductions {
     /// For loss discrimination: state at the last recovery's entry; `None` after a timeout.
     entered: Option<Box<(Level, Range)>>,
     /// Without SACK: bytes inferred delivered from duplicate ACKs and not acknowledged yet.
-    stood_for: u64,
+    inferred_delivered: u64,
 }
 
 /// Larger than any window.
@@ -37,9 +37,9 @@ const NO_ALLOWANCE: u64 = u64::MAX;
 
 /// Progress of a mark's reduction (Linux's state CWR).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ByMark {
-    Begins,
-    GoesOn,
+enum EcnReduction {
+    Starting,
+    InProgress,
 }
 
 impl Reductions {
@@ -50,22 +50,22 @@ impl Reductions {
             entered: None,
             rule,
             allowance: NO_ALLOWANCE,
-            by_mark: None,
-            stood_for: 0,
+            ecn_reduction: None,
+            inferred_delivered: 0,
             lost_known: 0,
             lost_by_ack: 0,
-            spared: false,
+            is_non_congestive: false,
             may_hold,
         }
     }
 
     /// Bytes found lost since the last ACK, given the total.
-    pub(super) fn news_of_losses(&mut self, total: u64) -> u64 {
+    pub(super) fn newly_lost(&mut self, total: u64) -> u64 {
         self.lost_by_ack = total - std::mem::replace(&mut self.lost_known, total);
         self.lost_by_ack
     }
 
-    pub(super) fn note(&mut self, now: Time, until: u64) {
+    pub(super) fn record(&mut self, now: Time, until: u64) {
         self.until = until;
         self.at = now;
     }
@@ -82,7 +82,7 @@ impl Reductions {
 
     /// A timeout discards the state at the entry of the last recovery.
     pub(super) fn forget_entry(&mut self) {
-        self.spared = false;
+        self.is_non_congestive = false;
         self.entered = None;
     }
 
@@ -91,39 +91,39 @@ impl Reductions {
     }
 
     #[inline]
-    pub(super) fn lasts_by_mark(&self) -> bool {
-        self.by_mark.is_some()
+    pub(super) fn is_reducing_by_ecn(&self) -> bool {
+        self.ecn_reduction.is_some()
     }
 
     #[inline(always)]
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn permits_fast_path(&self) -> bool {
         let Reductions {
-            by_mark,
+            ecn_reduction,
             rule: _,
             allowance: _,
             lost_known: _,
             lost_by_ack: _,
             until: _,
-            spared: _,
+            is_non_congestive: _,
             may_hold: _,
             at: _,
             entered: _,
-            stood_for: _,
+            inferred_delivered: _,
         } = self;
-        by_mark.is_none()
+        ecn_reduction.is_none()
     }
 
     /// An ACK of `una` may end a mark's reduction.
     #[inline]
-    pub(super) fn reach(&mut self, una: u64) {
+    pub(super) fn on_ack(&mut self, una: u64) {
         if una >= self.until {
-            self.by_mark = None;
+            self.ecn_reduction = None;
         }
     }
 
     /// A loss or a timeout replaces a mark's reduction.
-    pub(super) fn forget_mark(&mut self) {
-        self.by_mark = None;
+    pub(super) fn end_ecn_reduction(&mut self) {
+        self.ecn_reduction = None;
     }
 
     pub(super) fn on_sent(&mut self, bytes: u64) {
@@ -132,16 +132,16 @@ impl Reductions {
         }
     }
 
-    pub(super) fn spare(&mut self, spared: bool) {
-        self.spared = spared;
+    pub(super) fn set_non_congestive(&mut self, is_non_congestive: bool) {
+        self.is_non_congestive = is_non_congestive;
     }
 
-    pub(super) fn take_spared(&mut self) -> bool {
-        std::mem::take(&mut self.spared)
+    pub(super) fn take_non_congestive(&mut self) -> bool {
+        std::mem::take(&mut self.is_non_congestive)
     }
 
     /// Lets the next signal about data from `una` on reduce the window.
-    pub(super) fn reopen(&mut self, una: u64) {
+    pub(super) fn allow_from(&mut self, una: u64) {
         self.until = una;
     }
 
@@ -173,8 +173,8 @@ impl Reductions {
         }
     }
 
-    pub(super) fn begin_by_mark(&mut self) {
-        self.by_mark = Some(ByMark::Begins);
+    pub(super) fn begin_ecn_reduction(&mut self) {
+        self.ecn_reduction = Some(EcnReduction::Starting);
     }
 
     pub(super) fn may_hold(&self) -> bool {
@@ -183,31 +183,31 @@ impl Reductions {
 
     /// Updates the allowance of a gradual reduction to `target`. `delivered`: new bytes, `reported` of these by SACK.
     #[inline(never)]
-    pub(super) fn come_down(
+    pub(super) fn update_allowance(
         &mut self,
-        step: Step,
+        step: RecoveryStep,
         news: &AckNews,
         (delivered, reported): (u64, u64),
         target: u64,
         recovery: &dyn LossRecovery,
-        board: &Scoreboard,
+        scoreboard: &Scoreboard,
     ) {
         let Some(mut rule) = self.rule.take() else { return };
-        let begins_by_mark = self.by_mark == Some(ByMark::Begins);
-        if matches!(step, Step::Enter | Step::Reenter) || begins_by_mark {
-            self.by_mark = self.by_mark.map(|_| ByMark::GoesOn);
-            self.stood_for = 0;
+        let begins_ecn_reduction = self.ecn_reduction == Some(EcnReduction::Starting);
+        if matches!(step, RecoveryStep::Enter | RecoveryStep::Reenter) || begins_ecn_reduction {
+            self.ecn_reduction = self.ecn_reduction.map(|_| EcnReduction::InProgress);
+            self.inferred_delivered = 0;
             // RecoverFS excludes bytes reported earlier (RFC 9937 §6). This ACK's reports may be discarded.
-            let reported_before = board.sacked().saturating_sub(reported);
-            rule.on_entered(board.outstanding() + news.acked - reported_before);
+            let reported_before = scoreboard.sacked().saturating_sub(reported);
+            rule.on_entered(scoreboard.outstanding() + news.acked - reported_before);
         }
-        let lasts = recovery.is_recovering() || self.lasts_by_mark();
+        let lasts = recovery.is_recovering() || self.is_reducing_by_ecn();
         self.allowance = if lasts {
-            rule.on_ack(&Progress {
+            rule.on_ack(&ReductionInput {
                 delivered: self.delivered(news, delivered, recovery.uses_sack()),
                 lost: self.lost_by_ack,
                 advanced: news.acked > 0,
-                in_flight: recovery.in_flight(board),
+                in_flight: recovery.in_flight(scoreboard),
                 target,
                 mss: news.mss,
             })
@@ -223,11 +223,11 @@ impl Reductions {
             return delivered;
         }
         if news.duplicate {
-            self.stood_for += news.mss;
+            self.inferred_delivered += news.mss;
             return news.mss;
         }
-        let stood_for = self.stood_for.min(news.acked);
-        self.stood_for -= stood_for;
-        news.acked - stood_for
+        let inferred_delivered = self.inferred_delivered.min(news.acked);
+        self.inferred_delivered -= inferred_delivered;
+        news.acked - inferred_delivered
     }
 }

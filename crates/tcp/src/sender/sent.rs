@@ -1,6 +1,6 @@
 //! Effects of sending a segment, and the limits noted when no more may be sent.
 
-use super::timer::Kind;
+use super::timer::TimerKind;
 use super::{Limit, Outgoing, Sender};
 use crate::event::{Event, Log, Reason};
 use crate::ranges::Range;
@@ -9,14 +9,14 @@ use lasthop_wire::Priority;
 
 impl Sender {
     pub(super) fn send_new(&mut self, now: Time, range: Range) -> Outgoing {
-        let (priority, cwr) = self.note_new(now, range, self.is_calm());
-        Outgoing { range, again: false, fin: self.application.ends_with(range), priority, cwr }
+        let (priority, cwr) = self.note_new(now, range, self.is_on_fast_path());
+        Outgoing { range, is_retransmission: false, fin: self.application.ends_with(range), priority, cwr }
     }
 
     /// Updates the state for new data. Returns the packet's priority, and whether it carries CWR.
     #[inline(always)]
-    pub(super) fn note_new(&mut self, now: Time, range: Range, calm: bool) -> (Priority, bool) {
-        let begins = self.board.outstanding() == 0;
+    pub(super) fn note_new(&mut self, now: Time, range: Range, is_on_fast_path: bool) -> (Priority, bool) {
+        let begins = self.scoreboard.outstanding() == 0;
         if self.timer.is_off() || begins {
             self.arm(now);
             if begins {
@@ -24,66 +24,72 @@ impl Sender {
             }
         }
         self.persist.end();
-        self.board.sent_new(range.len(), now);
+        self.scoreboard.record_new(range.len(), now);
         if self.tail.is_on() {
-            self.put_probe_off(now);
+            self.postpone_probe(now);
         }
-        if !calm {
+        if !is_on_fast_path {
             self.repair.on_sent_new(range);
             self.reductions.on_sent(range.len());
         }
-        if self.watches {
+        if self.has_observers {
             self.note_sent(now, range);
         }
         let priority = match &mut self.discriminator {
-            Some(discriminator) => discriminator.on_sent(range, self.window.bytes(), &self.board),
+            Some(discriminator) => discriminator.on_sent(range, self.window.bytes(), &self.scoreboard),
             None => Priority::Normal,
         };
-        (priority, std::mem::take(&mut self.tells))
+        (priority, std::mem::take(&mut self.needs_cwr))
     }
 
-    pub(super) fn again(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
-        self.board.sent_again(range.start, now);
-        self.outgoing_again(now, range, reason, log)
+    pub(super) fn retransmit(&mut self, now: Time, range: Range, reason: Reason, log: &mut Log) -> Outgoing {
+        self.scoreboard.record_retransmission(range.start, now);
+        self.emit_retransmission(now, range, reason, log)
     }
 
     /// Effects of a retransmission that the scoreboard has recorded.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub(super) fn outgoing_again(
+    pub(super) fn emit_retransmission(
         &mut self,
         now: Time,
         range: Range,
         reason: Reason,
         log: &mut Log,
     ) -> Outgoing {
-        self.repair.on_sent_again(range);
+        self.repair.on_retransmitted(range);
         self.reductions.on_sent(range.len());
-        if self.watches {
+        if self.has_observers {
             self.note_sent(now, range);
         }
-        if self.repair.needs_times() && range.start == self.board.una() {
+        if self.repair.needs_times() && range.start == self.scoreboard.una() {
             // The first hole is retransmitted: it gets a whole timeout, as in Linux.
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
         }
         if self.timer.is_off() {
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
         }
-        self.repair.note_sent_again(now);
+        self.repair.record_retransmission_time(now);
         log.often.retransmitted += 1;
         log.trace(now, Event::Retransmitted { range, reason });
         let priority = match &mut self.discriminator {
-            Some(discriminator) => discriminator.on_sent_again(range),
+            Some(discriminator) => discriminator.on_retransmitted(range),
             None => Priority::Normal,
         };
-        Outgoing { range, again: true, fin: self.application.ends_with(range), priority, cwr: false }
+        Outgoing {
+            range,
+            is_retransmission: true,
+            fin: self.application.ends_with(range),
+            priority,
+            cwr: false,
+        }
     }
 
     /// Updates rate samples and pacing after the scoreboard has recorded a transmission.
     #[cold]
     fn note_sent(&mut self, now: Time, range: Range) {
         let Some(rates) = &mut self.rates else { return };
-        let in_flight = self.repair.recovery().in_flight(&self.board);
-        rates.on_sent(now, range, in_flight, &self.board, &mut self.window);
+        let in_flight = self.repair.recovery().in_flight(&self.scoreboard);
+        rates.on_sent(now, range, in_flight, &self.scoreboard, &mut self.window);
     }
 
     /// Lowers cwnd after more than a timeout of idle time, which excludes a frozen sender's zero-window probes.
@@ -96,27 +102,27 @@ impl Sender {
     }
 
     #[inline]
-    pub(super) fn wait_for(&mut self, now: Time, limit: Limit) {
-        if self.waits_for != Some(limit) {
-            self.turn(now, limit);
+    pub(super) fn set_limit(&mut self, now: Time, limit: Limit) {
+        if self.current_limit != Some(limit) {
+            self.change_limit(now, limit);
         }
-        if self.watches && limit == Limit::Application {
-            self.note_silence();
+        if self.has_observers && limit == Limit::Application {
+            self.mark_app_limited();
         }
     }
 
     #[cold]
-    fn turn(&mut self, now: Time, limit: Limit) {
-        self.waiting.turn(now, self.waits_for);
-        self.waits_for = Some(limit);
+    fn change_limit(&mut self, now: Time, limit: Limit) {
+        self.limit_timer.change_limit(now, self.current_limit);
+        self.current_limit = Some(limit);
     }
 
     #[inline(never)]
-    fn note_silence(&mut self) {
+    fn mark_app_limited(&mut self) {
         if let Some(rates) = &mut self.rates {
-            let in_flight = self.repair.recovery().in_flight(&self.board);
+            let in_flight = self.repair.recovery().in_flight(&self.scoreboard);
             if in_flight < self.window.bytes() {
-                rates.on_silence(in_flight);
+                rates.mark_app_limited(in_flight);
             }
         }
     }

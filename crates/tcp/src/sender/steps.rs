@@ -1,80 +1,80 @@
 //! Effects of recovery steps and of marks on the window.
 
 use super::Sender;
-use super::congestion::{Level, LossEvent, MarkPace, Phase, Recovered};
-use super::recovery::Step;
-use super::repair::Before;
-use super::timer::Kind;
+use super::congestion::{Level, LossEvent, LossPhase, MarkPace, Recovered};
+use super::recovery::RecoveryStep;
+use super::repair::StateBefore;
+use super::timer::TimerKind;
 use crate::event::{Cause, Event, Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 
 impl Sender {
     #[inline]
-    pub(super) fn phase(&self) -> Phase {
-        if self.repair.recovery().is_recovering() || self.reductions.lasts_by_mark() {
-            Phase::Recovery
-        } else if self.repair.restarts(self.board.una()) {
-            Phase::Restart
+    pub(super) fn phase(&self) -> LossPhase {
+        if self.repair.recovery().is_recovering() || self.reductions.is_reducing_by_ecn() {
+            LossPhase::Recovery
+        } else if self.repair.is_going_back_n(self.scoreboard.una()) {
+            LossPhase::Restart
         } else {
-            Phase::Open
+            LossPhase::Open
         }
     }
 
-    pub(super) fn take_step(&mut self, now: Time, step: Step, marked: bool, log: &mut Log) {
+    pub(super) fn apply_step(&mut self, now: Time, step: RecoveryStep, marked: bool, log: &mut Log) {
         match step {
-            Step::Same | Step::Partial { .. } => {}
-            Step::Reordered { flight } => {
+            RecoveryStep::Same | RecoveryStep::Partial { .. } => {}
+            RecoveryStep::Reordered { flight } => {
                 // RFC 4653 §3: no burst, and slow start back to the former window.
-                let window = flight.min(self.board.outstanding() + self.mss);
+                let window = flight.min(self.scoreboard.outstanding() + self.mss);
                 self.window.on_reordered(Level { window, ssthresh: flight });
             }
-            Step::Enter | Step::Reenter => {
-                let flight = self.repair.recovery().flight_at_loss(&self.board);
-                let verdict = self.judge_loss(now, log);
-                let spared = verdict == Some(Cause::Wireless);
-                self.reductions.spare(spared);
-                if spared {
+            RecoveryStep::Enter | RecoveryStep::Reenter => {
+                let flight = self.repair.recovery().flight_at_loss(&self.scoreboard);
+                let verdict = self.discriminate_loss(now, log);
+                let is_non_congestive = verdict == Some(Cause::Wireless);
+                self.reductions.set_non_congestive(is_non_congestive);
+                if is_non_congestive {
                     return self.enter_without_reduction(now, flight, log);
                 }
-                if step == Step::Reenter {
-                    self.reductions.reopen(0);
+                if step == RecoveryStep::Reenter {
+                    self.reductions.allow_from(0);
                 }
-                self.reductions.forget_mark();
-                let before = self.before(false);
+                self.reductions.end_ecn_reduction();
+                let before = self.state_before(false);
                 match verdict {
                     None => self.note_entry(step),
                     Some(_) => self.reductions.drop_entry(),
                 }
-                self.judge_by_mark(now, marked, log);
+                self.classify_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, false);
                 self.repair.enter(before);
-                self.tail.forget();
+                self.tail.cancel();
                 log.count_recovery();
-                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.control().window() });
             }
-            Step::Restart => {
-                let flight = self.repair.recovery().flight_at_loss(&self.board);
-                self.judge_by_mark(now, marked, log);
+            RecoveryStep::Restart => {
+                let flight = self.repair.recovery().flight_at_loss(&self.scoreboard);
+                self.classify_by_mark(now, marked, log);
                 self.reduce(now, flight, marked, true);
                 log.count_recovery();
-                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
-                self.board.mark_all_lost();
-                self.start_over(Reason::FastRetransmit);
+                log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.control().window() });
+                self.scoreboard.mark_all_lost();
+                self.begin_go_back_n(Reason::FastRetransmit);
             }
-            Step::Leave if self.reductions.take_spared() => {
-                log.trace(now, Event::RecoveryLeft { cwnd: self.window.rules().window() });
+            RecoveryStep::Leave if self.reductions.take_non_congestive() => {
+                log.trace(now, Event::RecoveryLeft { cwnd: self.window.control().window() });
             }
-            Step::Leave => {
+            RecoveryStep::Leave => {
                 let recovered = self.review(now, log);
-                self.window.on_recovered(self.board.outstanding(), recovered);
-                log.trace(now, Event::RecoveryLeft { cwnd: self.window.rules().window() });
+                self.window.on_recovered(self.scoreboard.outstanding(), recovered);
+                log.trace(now, Event::RecoveryLeft { cwnd: self.window.control().window() });
             }
         }
     }
 
-    fn judge_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
-        let (discriminator, first) = (self.discriminator.as_mut()?, self.board.first()?);
+    fn discriminate_loss(&mut self, now: Time, log: &mut Log) -> Option<Cause> {
+        let (discriminator, first) = (self.discriminator.as_mut()?, self.scoreboard.first()?);
         let cause = discriminator.on_loss(first)?;
         log.judged(now, first, cause);
         Some(cause)
@@ -84,9 +84,9 @@ impl Sender {
     fn enter_without_reduction(&mut self, now: Time, flight: u64, log: &mut Log) {
         self.reductions.drop_entry();
         self.repair.enter(None);
-        self.tail.forget();
+        self.tail.cancel();
         log.count_recovery();
-        log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.rules().window() });
+        log.trace(now, Event::RecoveryEntered { flight, cwnd: self.window.control().window() });
     }
 
     pub(super) fn level(&self) -> Level {
@@ -96,19 +96,19 @@ impl Sender {
     pub(super) fn loss_event(&self, now: Time, flight: u64) -> LossEvent {
         LossEvent {
             now,
-            una: self.board.una(),
-            nxt: self.board.nxt(),
+            una: self.scoreboard.una(),
+            nxt: self.scoreboard.nxt(),
             flight,
             window: self.window.bytes().min(self.peer.window()),
             ..LossEvent::default()
         }
     }
 
-    fn note_entry(&mut self, step: Step) {
+    fn note_entry(&mut self, step: RecoveryStep) {
         let level = self.level();
         let Some(discriminator) = &mut self.discriminator else { return };
-        let outstanding = Range { start: self.board.una(), end: self.board.nxt() };
-        self.reductions.note_entry(level, outstanding, step == Step::Reenter);
+        let outstanding = Range { start: self.scoreboard.una(), end: self.scoreboard.nxt() };
+        self.reductions.note_entry(level, outstanding, step == RecoveryStep::Reenter);
         discriminator.on_entered(outstanding.end);
     }
 
@@ -129,8 +129,9 @@ impl Sender {
     }
 
     /// Records the classification of a loss by the mark on the third duplicate ACK.
-    fn judge_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
-        if let (true, Some(range)) = (self.window.rules().nature().judges_by_mark, self.board.first()) {
+    fn classify_by_mark(&self, now: Time, marked: bool, log: &mut Log) {
+        if let (true, Some(range)) = (self.window.control().nature().judges_by_mark, self.scoreboard.first())
+        {
             log.judged(now, range, if marked { Cause::Congestion } else { Cause::Wireless });
         }
     }
@@ -139,90 +140,89 @@ impl Sender {
         let loss = LossEvent { marked, ..self.loss_event(now, flight) };
         if restart {
             self.window.on_restart(&loss);
-        } else if self.reductions.is_due_at(self.board.una()) {
+        } else if self.reductions.is_due_at(self.scoreboard.una()) {
             self.window.on_loss(&loss);
         }
-        self.reductions.note(now, self.board.nxt());
-        self.tells = true;
+        self.reductions.record(now, self.scoreboard.nxt());
+        self.needs_cwr = true;
     }
 
     /// Reduces the window if an ACK shows that the tail loss probe repaired a loss (RFC 8985 §7.4.2).
     #[inline(never)]
-    pub(super) fn conclude_probe(
+    pub(super) fn finish_tail_probe(
         &mut self,
         now: Time,
-        twice: bool,
+        is_dsack: bool,
         advanced: bool,
         selective: bool,
         log: &mut Log,
     ) {
-        let has_repaired = self.tail.conclude(self.board.una(), twice, advanced, selective);
+        let has_repaired = self.tail.on_ack(self.scoreboard.una(), is_dsack, advanced, selective);
         if has_repaired && !self.repair.recovery().is_recovering() {
-            let loss = self.loss_event(now, self.board.outstanding());
+            let loss = self.loss_event(now, self.scoreboard.outstanding());
             self.window.on_loss(&loss);
-            self.window.on_recovered(self.board.outstanding(), Recovered::Kept);
-            self.reductions.note(now, self.board.nxt());
+            self.window.on_recovered(self.scoreboard.outstanding(), Recovered::Kept);
+            self.reductions.record(now, self.scoreboard.nxt());
             log.count_recovery();
         }
     }
 
     /// ECE: reduces the window once per window of data (RFC 3168 §6.1.2), or as often as congestion control requires,
     /// but not during a repair. CWR goes with the byte at `until`: before its ACK, the receiver still echoes.
-    pub(super) fn heed_mark(&mut self, now: Time, log: &mut Log) {
-        let pace = self.window.rules().nature().mark_pace;
-        let too_soon = self.reductions.is_too_soon(pace, self.board.una(), now, self.rtt.srtt());
-        if too_soon || self.phase() != Phase::Open {
+    pub(super) fn react_to_mark(&mut self, now: Time, log: &mut Log) {
+        let pace = self.window.control().nature().mark_pace;
+        let too_soon = self.reductions.is_too_soon(pace, self.scoreboard.una(), now, self.rtt.srtt());
+        if too_soon || self.phase() != LossPhase::Open {
             return;
         }
-        let loss = self.loss_event(now, self.board.outstanding());
+        let loss = self.loss_event(now, self.scoreboard.outstanding());
         self.window.on_mark(&loss);
-        self.reductions.note(now, self.board.nxt());
-        self.tells = true;
-        let has_more = self.board.outstanding() > 0 && pace == MarkPace::Window;
+        self.reductions.record(now, self.scoreboard.nxt());
+        self.needs_cwr = true;
+        let has_more = self.scoreboard.outstanding() > 0 && pace == MarkPace::Window;
         if self.reductions.is_gradual() && has_more {
-            self.reductions.begin_by_mark();
+            self.reductions.begin_ecn_reduction();
         }
         log.seldom().marks += 1;
-        log.trace(now, Event::MarkEchoed { cwnd: self.window.rules().window() });
+        log.trace(now, Event::MarkEchoed { cwnd: self.window.control().window() });
     }
 
-    pub(super) fn before(&self, by_timeout: bool) -> Option<Before> {
-        let (flight, tick) = (self.board.outstanding(), self.config.rto.tick);
-        self.repair.undoes().then(|| Before::new(self.level(), flight, &self.rtt, tick, by_timeout))
+    pub(super) fn state_before(&self, has_timed_out: bool) -> Option<StateBefore> {
+        let (flight, tick) = (self.scoreboard.outstanding(), self.config.rto.tick);
+        self.repair.may_undo().then(|| StateBefore::new(self.level(), flight, &self.rtt, tick, has_timed_out))
     }
 
     /// Undoes a spurious repair, revealed by an ACK of `acked` bytes or (`None`) by a D-SACK after its end. After an
     /// ACK with a mark the window stays reduced (RFC 4015 §3.2).
-    pub(super) fn take_back(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
-        let Some(taken) = self.repair.take_back(acked, &mut self.board) else { return };
-        self.reductions.reopen(self.board.una());
+    pub(super) fn undo_repair(&mut self, now: Time, acked: Option<u64>, marked: bool, log: &mut Log) {
+        let Some(taken) = self.repair.undo(acked, &mut self.scoreboard) else { return };
+        self.reductions.allow_from(self.scoreboard.una());
         if !marked {
-            let (from, outstanding) = (self.level(), self.board.outstanding());
+            let (from, outstanding) = (self.level(), self.scoreboard.outstanding());
             let to = taken.level(from, outstanding, self.mss);
             self.window.on_recovered(outstanding, Recovered::Revised { from, to });
         }
-        match taken.is_of_timeout() {
-            true => {
-                log.seldom().timeouts_undone += 1;
-                log.trace(now, Event::TimeoutUndone { cwnd: self.window.rules().window() });
-            }
-            false => log.seldom().recoveries_undone += 1,
+        if taken.was_timeout() {
+            log.seldom().timeouts_undone += 1;
+            log.trace(now, Event::TimeoutUndone { cwnd: self.window.control().window() });
+        } else {
+            log.seldom().recoveries_undone += 1;
         }
     }
 
     /// Adds a round-trip sample. After a spurious timeout the first new one keeps the timeout long (RFC 4015 §3).
     pub(super) fn sample_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(&self.config.rto, rtt);
-        if let Some(spike) = self.repair.take_spike(self.board.una()) {
-            self.rtt.remember(&self.config.rto, spike.srtt, spike.variation, rtt);
+        if let Some(previous_rtt) = self.repair.take_previous_rtt(self.scoreboard.una()) {
+            self.rtt.remember(&self.config.rto, previous_rtt.srtt, previous_rtt.variation, rtt);
         }
     }
 
     /// At a window of one segment, new data waits for a whole timeout instead of a reduction (RFC 3168 §6.1.2).
-    pub(super) fn hold_back(&mut self, now: Time) {
-        let is_smallest = self.window.rules().window() <= self.mss && self.board.outstanding() == 0;
+    pub(super) fn hold_new_data(&mut self, now: Time) {
+        let is_smallest = self.window.control().window() <= self.mss && self.scoreboard.outstanding() == 0;
         if self.reductions.may_hold() && is_smallest {
-            self.timer.start(now + self.rtt.rto(), Kind::Hold);
+            self.timer.start(now + self.rtt.rto(), TimerKind::Hold);
         }
     }
 }

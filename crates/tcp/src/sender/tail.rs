@@ -4,96 +4,97 @@
 use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tail(State);
+pub(super) struct TailLossProbe(ProbeState);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum ProbeState {
     Off,
     /// No probe is outstanding. `expires`: expiry of the retransmission timer, if the probe timer did not precede it.
-    Quiet {
+    Idle {
         expires: Time,
     },
     Due,
-    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq); `again`: its bytes were sent before.
-    Asked {
+    /// A probe is outstanding until `end` is acknowledged (TLP.end_seq).
+    /// `is_retransmission`: its bytes were sent before.
+    Outstanding {
         end: u64,
-        again: bool,
+        is_retransmission: bool,
     },
 }
 
 /// TLP.max_ack_delay: longest delay of the ACK of a lone segment.
-const LONGEST_ACK_DELAY: Duration = Duration::from_millis(200);
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 
-impl Tail {
-    pub(super) fn new(probes: bool) -> Tail {
-        Tail(if probes { State::Quiet { expires: Time::NEVER } } else { State::Off })
+impl TailLossProbe {
+    pub(super) fn new(probes: bool) -> TailLossProbe {
+        TailLossProbe(if probes { ProbeState::Idle { expires: Time::NEVER } } else { ProbeState::Off })
     }
 
     #[inline(always)]
     pub(super) fn is_on(&self) -> bool {
-        self.0 != State::Off
+        self.0 != ProbeState::Off
     }
 
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
-        self.0 == State::Due
+        self.0 == ProbeState::Due
     }
 
     /// Expiry of the retransmission timer, if no probe is outstanding.
     #[inline(always)]
     pub(super) fn expires(&self) -> Option<Time> {
         match self.0 {
-            State::Quiet { expires } => Some(expires),
+            ProbeState::Idle { expires } => Some(expires),
             _ => None,
         }
     }
 
     #[inline(always)]
-    pub(super) fn is_quiet(&self) -> bool {
-        let Tail(state) = self;
+    pub(super) fn permits_fast_path(&self) -> bool {
+        let TailLossProbe(state) = self;
         match state {
-            State::Off | State::Quiet { .. } => true,
-            State::Due | State::Asked { .. } => false,
+            ProbeState::Off | ProbeState::Idle { .. } => true,
+            ProbeState::Due | ProbeState::Outstanding { .. } => false,
         }
     }
 
     /// TLP_calc_PTO (RFC 8985 §7.2). `expires`: retransmission timer; `is_lone`: at most one segment outstanding.
-    pub(super) fn wait(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
+    pub(super) fn arm(&mut self, now: Time, expires: Time, srtt: Option<Duration>, is_lone: bool) -> Time {
         let timeout = match srtt {
-            Some(srtt) => srtt * 2 + if is_lone { LONGEST_ACK_DELAY } else { Duration::ZERO },
+            Some(srtt) => srtt * 2 + if is_lone { MAX_ACK_DELAY } else { Duration::ZERO },
             None => Duration::from_secs(1),
         };
-        self.0 = State::Quiet { expires };
+        self.0 = ProbeState::Idle { expires };
         (now + timeout).min(expires)
     }
 
-    pub(super) fn fall_due(&mut self) {
-        self.0 = State::Due;
+    pub(super) fn set_due(&mut self) {
+        self.0 = ProbeState::Due;
     }
 
-    /// A probe that ends at `end` is sent; `again`: its bytes were sent before.
-    pub(super) fn ask(&mut self, end: u64, again: bool) {
-        self.0 = State::Asked { end, again };
+    /// A probe that ends at `end` is sent; `is_retransmission`: its bytes were sent before.
+    pub(super) fn on_probe_sent(&mut self, end: u64, is_retransmission: bool) {
+        self.0 = ProbeState::Outstanding { end, is_retransmission };
     }
 
-    /// Whether the probe repaired a loss (RFC 8985 §7.4.2). The ACK of `una`: D-SACK (`twice`), or new (`advanced`).
+    /// Whether the probe repaired a loss (RFC 8985 §7.4.2). The ACK of `una`: D-SACK (`is_dsack`), or new (`advanced`).
     #[inline]
-    pub(super) fn conclude(&mut self, una: u64, twice: bool, advanced: bool, selective: bool) -> bool {
-        let State::Asked { end, again } = self.0 else { return false };
+    pub(super) fn on_ack(&mut self, una: u64, is_dsack: bool, advanced: bool, selective: bool) -> bool {
+        let ProbeState::Outstanding { end, is_retransmission } = self.0 else { return false };
         if una < end {
             return false;
         }
-        let has_repaired = again && !twice && una > end;
-        if !again || twice || has_repaired || (!advanced && !selective) {
-            self.forget();
+        let has_repaired = is_retransmission && !is_dsack && una > end;
+        if !is_retransmission || is_dsack || has_repaired || (!advanced && !selective) {
+            self.cancel();
         }
         has_repaired
     }
 
     /// A timeout or a recovery makes the probe's answer meaningless.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn cancel(&mut self) {
         if self.is_on() {
-            self.0 = State::Quiet { expires: Time::NEVER };
+            self.0 = ProbeState::Idle { expires: Time::NEVER };
         }
     }
 }
@@ -102,11 +103,11 @@ impl Tail {
 mod tests {
     use super::*;
 
-    fn asked(again: bool) -> Tail {
-        let mut tail = Tail::new(true);
-        tail.fall_due();
-        assert!(tail.is_due() && !tail.is_quiet());
-        tail.ask(5001, again);
+    fn outstanding(is_retransmission: bool) -> TailLossProbe {
+        let mut tail = TailLossProbe::new(true);
+        tail.set_due();
+        assert!(tail.is_due() && !tail.permits_fast_path());
+        tail.on_probe_sent(5001, is_retransmission);
         tail
     }
 
@@ -114,30 +115,33 @@ mod tests {
     #[test]
     fn the_probe_waits_for_two_round_trips() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_millis(ms), Duration::from_millis);
-        let mut tail = Tail::new(true);
-        assert_eq!(tail.wait(at(0), at(900), Some(ms(100)), false), at(200));
-        assert_eq!(tail.wait(at(0), at(900), Some(ms(100)), true), at(400));
-        assert_eq!(tail.wait(at(0), at(300), Some(ms(100)), true), at(300));
-        assert_eq!(tail.wait(at(0), at(3000), None, false), at(1000));
+        let mut tail = TailLossProbe::new(true);
+        assert_eq!(tail.arm(at(0), at(900), Some(ms(100)), false), at(200));
+        assert_eq!(tail.arm(at(0), at(900), Some(ms(100)), true), at(400));
+        assert_eq!(tail.arm(at(0), at(300), Some(ms(100)), true), at(300));
+        assert_eq!(tail.arm(at(0), at(3000), None, false), at(1000));
         assert_eq!(tail.expires(), Some(at(3000)));
     }
 
     /// RFC 8985 §7.4.2: an ACK beyond the probe without a D-SACK shows that the probe repaired a loss.
     #[test]
     fn a_repeated_segment_that_was_needed_is_a_loss() {
-        assert!(!asked(true).conclude(4001, false, true, true), "a probe is outstanding");
-        let mut tail = asked(true);
-        assert!(tail.conclude(6001, false, true, true) && tail.is_quiet());
-        let mut tail = asked(true);
-        assert!(!tail.conclude(5001, true, false, true) && tail.is_quiet(), "D-SACK");
-        let mut tail = asked(false);
-        assert!(!tail.conclude(5001, false, true, true) && tail.is_quiet(), "new data repairs nothing");
+        assert!(!outstanding(true).on_ack(4001, false, true, true), "a probe is outstanding");
+        let mut tail = outstanding(true);
+        assert!(tail.on_ack(6001, false, true, true) && tail.permits_fast_path());
+        let mut tail = outstanding(true);
+        assert!(!tail.on_ack(5001, true, false, true) && tail.permits_fast_path(), "D-SACK");
+        let mut tail = outstanding(false);
+        assert!(
+            !tail.on_ack(5001, false, true, true) && tail.permits_fast_path(),
+            "new data repairs nothing"
+        );
     }
 
     #[test]
     fn nothing_turns_probes_on() {
-        let mut tail = Tail::new(false);
-        tail.forget();
-        assert!(!tail.is_on() && tail.is_quiet() && tail.expires().is_none());
+        let mut tail = TailLossProbe::new(false);
+        tail.cancel();
+        assert!(!tail.is_on() && tail.permits_fast_path() && tail.expires().is_none());
     }
 }

@@ -4,7 +4,7 @@ use lasthop_base::Time;
 
 /// Purpose of the timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum TimerKind {
     /// Retransmission of the oldest outstanding data.
     Retransmit,
     /// Tail loss probe (RFC 8985 §7).
@@ -19,28 +19,28 @@ pub(super) enum Kind {
 #[repr(C)]
 pub(super) struct Timer {
     at: Time,
-    /// The earlier of `look` and `pace`.
+    /// The earlier of `detection_at` and `departure_at`.
     others: Time,
-    kind: Kind,
+    kind: TimerKind,
     /// Whether the earliest deadline may have moved forward since it was last read.
     sooner: bool,
     /// Time of the next loss detection, and departure time of the next paced packet.
-    look: Time,
-    pace: Time,
+    detection_at: Time,
+    departure_at: Time,
 }
 
 impl Timer {
     pub(super) const OFF: Timer = Timer {
         at: Time::NEVER,
-        kind: Kind::Retransmit,
+        kind: TimerKind::Retransmit,
         sooner: false,
-        look: Time::NEVER,
-        pace: Time::NEVER,
+        detection_at: Time::NEVER,
+        departure_at: Time::NEVER,
         others: Time::NEVER,
     };
 
     #[inline]
-    pub(super) fn start(&mut self, at: Time, kind: Kind) {
+    pub(super) fn start(&mut self, at: Time, kind: TimerKind) {
         self.sooner |= at < self.at;
         self.at = at;
         self.kind = kind;
@@ -48,7 +48,7 @@ impl Timer {
 
     /// Stops the timer; the other deadlines stay.
     pub(super) fn stop(&mut self) {
-        self.start(Time::NEVER, Kind::Retransmit);
+        self.start(Time::NEVER, TimerKind::Retransmit);
     }
 
     #[inline]
@@ -57,35 +57,35 @@ impl Timer {
     }
 
     #[inline]
-    pub(super) fn look(&mut self, at: Time) {
-        self.look = at;
+    pub(super) fn set_detection(&mut self, at: Time) {
+        self.detection_at = at;
         self.set_others();
     }
 
-    pub(super) fn look_at(&self) -> Time {
-        self.look
+    pub(super) fn detection_at(&self) -> Time {
+        self.detection_at
     }
 
     /// Sets the departure time of the next packet. The caller must clear past times: nothing else replaces them.
-    pub(super) fn pace(&mut self, at: Time) {
-        self.pace = at;
+    pub(super) fn set_departure(&mut self, at: Time) {
+        self.departure_at = at;
         self.set_others();
     }
 
     #[inline]
     fn set_others(&mut self) {
-        let earlier = self.look.min(self.pace);
+        let earlier = self.detection_at.min(self.departure_at);
         self.sooner |= earlier < self.others;
         self.others = earlier;
     }
 
-    /// Whether [`Timer::next`] may be earlier than at the last [`Timer::note_asked`].
+    /// Whether [`Timer::next`] may be earlier than at the last [`Timer::note_read`].
     #[inline]
     pub(super) fn is_sooner(&self) -> bool {
         self.sooner
     }
 
-    pub(super) fn note_asked(&mut self) {
+    pub(super) fn note_read(&mut self) {
         self.sooner = false;
     }
 
@@ -95,7 +95,7 @@ impl Timer {
         self.at
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> TimerKind {
         self.kind
     }
 
@@ -105,14 +105,14 @@ impl Timer {
     }
 
     #[inline(always)]
-    pub(super) fn is_quiet(&self) -> bool {
-        let Timer { kind, at: _, others: _, sooner: _, look: _, pace: _ } = self;
-        *kind != Kind::Hold
+    pub(super) fn permits_fast_path(&self) -> bool {
+        let Timer { kind, at: _, others: _, sooner: _, detection_at: _, departure_at: _ } = self;
+        *kind != TimerKind::Hold
     }
 
     #[inline]
     pub(super) fn holds(&self) -> bool {
-        self.kind == Kind::Hold
+        self.kind == TimerKind::Hold
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_stopped_timer_holds_nothing() {
         let mut timer = Timer::OFF;
-        timer.start(Time::ZERO + Duration::from_secs(1), Kind::Hold);
+        timer.start(Time::ZERO + Duration::from_secs(1), TimerKind::Hold);
         assert!(timer.holds() && !timer.is_off());
         timer.stop();
         assert!(!timer.holds() && timer.is_off());
@@ -135,14 +135,14 @@ mod tests {
     fn the_earliest_deadline_counts() {
         let at = |secs| Time::ZERO + Duration::from_secs(secs);
         let mut timer = Timer::OFF;
-        timer.start(at(5), Kind::Retransmit);
+        timer.start(at(5), TimerKind::Retransmit);
         assert_eq!(timer.next(), at(5));
-        timer.look(at(3));
-        timer.pace(at(2));
-        assert_eq!((timer.next(), timer.at(), timer.look_at()), (at(2), at(5), at(3)));
-        timer.pace(Time::NEVER);
+        timer.set_detection(at(3));
+        timer.set_departure(at(2));
+        assert_eq!((timer.next(), timer.at(), timer.detection_at()), (at(2), at(5), at(3)));
+        timer.set_departure(Time::NEVER);
         assert_eq!(timer.next(), at(3));
-        timer.look(Time::NEVER);
+        timer.set_detection(Time::NEVER);
         timer.stop();
         assert_eq!(timer.next(), Time::NEVER);
     }

@@ -15,14 +15,14 @@
 //! minutes (§4.4.3). Linux: the decay of an unused cwnd (`tcp_cwnd_application_limited`), and counts in packets.
 
 use super::scoreboard::Scoreboard;
-use super::window::Window;
+use super::window::CongestionWindow;
 use crate::config::Config;
 use crate::rtt::RttEstimator;
 use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    out: MostOut,
+    max_outstanding: MaxOutstanding,
     /// `None`: Linux's rule.
     pipe_ack: Option<PipeAck>,
 }
@@ -31,7 +31,9 @@ impl Usage {
     /// Returns `None` if cwnd grows regardless of its use.
     pub(super) fn new(config: &Config) -> Option<Box<Usage>> {
         let pipe_ack = (!config.validates_as_linux).then(PipeAck::default);
-        config.validates_window.then(|| Box::new(Usage { out: MostOut::default(), pipe_ack }))
+        config
+            .validates_window
+            .then(|| Box::new(Usage { max_outstanding: MaxOutstanding::default(), pipe_ack }))
     }
 
     /// Whether cwnd is unused and must not grow by an ACK of `acked` bytes, already recorded; `full`: full payload.
@@ -41,21 +43,22 @@ impl Usage {
         acked: u64,
         full: u64,
         rtt: &RttEstimator,
-        board: &Scoreboard,
-        window: &Window,
+        scoreboard: &Scoreboard,
+        window: &CongestionWindow,
     ) -> bool {
-        let (una, nxt, cwnd) = (board.una(), board.nxt(), window.bytes());
+        let (una, nxt, cwnd) = (scoreboard.una(), scoreboard.nxt(), window.bytes());
         let before = una - acked;
-        self.out.see(before, nxt, nxt - before + full > cwnd);
+        self.max_outstanding.update(before, nxt, nxt - before + full > cwnd);
         let is_used = match &mut self.pipe_ack {
             Some(pipe_ack) => {
                 let period = || rtt.srtt().map_or(SHORTEST_PERIOD, |srtt| SHORTEST_PERIOD.max(srtt * 3));
-                pipe_ack.see(now, before, una, nxt, period);
-                self.out.full || pipe_ack.is_half_of(cwnd)
+                pipe_ack.update(now, before, una, nxt, period);
+                self.max_outstanding.full || pipe_ack.is_half_of(cwnd)
             }
             None => {
-                let is_used = self.out.is_more_than_half_of(cwnd) && cwnd < window.rules().ssthresh();
-                self.out.full || is_used
+                let is_used =
+                    self.max_outstanding.is_more_than_half_of(cwnd) && cwnd < window.control().ssthresh();
+                self.max_outstanding.full || is_used
             }
         };
         !is_used
@@ -74,7 +77,7 @@ pub(super) struct PipeAck {
 
 impl PipeAck {
     /// An ACK advances from `before` to `una`; `nxt`: next byte to send; samples expire after `period`.
-    fn see(&mut self, now: Time, before: u64, una: u64, nxt: u64, period: impl FnOnce() -> Duration) {
+    fn update(&mut self, now: Time, before: u64, una: u64, nxt: u64, period: impl FnOnce() -> Duration) {
         if before >= self.until {
             (self.from, self.until) = (before, nxt);
         }
@@ -96,26 +99,26 @@ impl PipeAck {
 
 /// Linux's `is_cwnd_limited`, `max_packets_out` and `cwnd_usage_seq`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MostOut {
+pub(super) struct MaxOutstanding {
     full: bool,
     /// Bytes.
     most: u64,
     /// Offset behind this window of data.
     until: u64,
     /// Next byte to send at the last ACK: Linux updates only when data is sent.
-    seen: u64,
+    last_nxt: u64,
 }
 
-impl MostOut {
+impl MaxOutstanding {
     /// An ACK arrives while `una..nxt` is outstanding; `full`: cwnd admits no further segment.
-    fn see(&mut self, una: u64, nxt: u64, full: bool) {
-        if nxt == self.seen {
+    fn update(&mut self, una: u64, nxt: u64, full: bool) {
+        if nxt == self.last_nxt {
             return;
         }
-        self.seen = nxt;
-        let out = nxt - una;
-        if full || una >= self.until || (!self.full && out > self.most) {
-            *self = MostOut { full, most: out, until: nxt, seen: nxt };
+        self.last_nxt = nxt;
+        let outstanding = nxt - una;
+        if full || una >= self.until || (!self.full && outstanding > self.most) {
+            *self = MaxOutstanding { full, most: outstanding, until: nxt, last_nxt: nxt };
         }
     }
 

@@ -5,9 +5,9 @@ use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    GoesOn,
+    Continue,
     /// R2: the connection aborts.
-    GivenUp,
+    Abort,
 }
 
 /// Consecutive expiries of the retransmission timer for the same data.
@@ -25,16 +25,16 @@ struct Stall {
 #[repr(C)]
 pub(super) struct UserTimeout {
     stall: Stall,
-    troubled_after: u32,
+    r1_expiries: u32,
     /// [`Duration::MAX`]: never.
-    gives_up_after: Duration,
+    abort_after: Duration,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Expired {
     pub(super) first: bool,
     /// R1 is reached: the path may be broken.
-    pub(super) troubled: bool,
+    pub(super) reached_r1: bool,
     /// Time of the abort (R2).
     pub(super) end: Time,
 }
@@ -43,24 +43,24 @@ impl UserTimeout {
     pub(super) fn new(patience: &Patience) -> UserTimeout {
         UserTimeout {
             stall: Stall { una: 0, since: Time::ZERO, expiries: 0 },
-            troubled_after: patience.troubled_after,
-            gives_up_after: patience.data.unwrap_or(Duration::MAX),
+            r1_expiries: patience.troubled_after,
+            abort_after: patience.data.unwrap_or(Duration::MAX),
         }
     }
 
     /// Sets R2; `None`: never.
     pub(super) fn set_limit(&mut self, limit: Option<Duration>) {
-        self.gives_up_after = limit.unwrap_or(Duration::MAX);
+        self.abort_after = limit.unwrap_or(Duration::MAX);
     }
 
     /// Whether the data at `una` has reached R1.
-    pub(super) fn is_troubled(&self, una: u64) -> bool {
-        una == self.stall.una && self.stall.expiries >= self.troubled_after
+    pub(super) fn has_reached_r1(&self, una: u64) -> bool {
+        una == self.stall.una && self.stall.expiries >= self.r1_expiries
     }
 
     /// Time at which a peer silent since `silent_since` is aborted.
     pub(super) fn ends(&self, silent_since: Time) -> Time {
-        silent_since + self.gives_up_after
+        silent_since + self.abort_after
     }
 
     /// The retransmission timer expired after `rto`; `None`: abort. `una`: first outstanding byte; `heard_at`: time of
@@ -80,7 +80,7 @@ impl UserTimeout {
         }
         let expiries = stall.expiries.saturating_add(1);
         self.stall = Stall { expiries, ..stall };
-        Some(Expired { first: before.is_none(), troubled: expiries == self.troubled_after, end })
+        Some(Expired { first: before.is_none(), reached_r1: expiries == self.r1_expiries, end })
     }
 }
 
@@ -100,11 +100,11 @@ mod tests {
         let mut user_timeout = UserTimeout::new(&patience);
         let second = Duration::from_secs(1);
         let mut expire = |now, una| user_timeout.expire(at(now), second, una, None);
-        assert_eq!(expire(1, 5), Some(Expired { first: true, troubled: false, end: at(10) }));
-        assert_eq!(expire(3, 5), Some(Expired { first: false, troubled: false, end: at(10) }));
-        assert_eq!(expire(7, 5), Some(Expired { first: false, troubled: true, end: at(10) }));
+        assert_eq!(expire(1, 5), Some(Expired { first: true, reached_r1: false, end: at(10) }));
+        assert_eq!(expire(3, 5), Some(Expired { first: false, reached_r1: false, end: at(10) }));
+        assert_eq!(expire(7, 5), Some(Expired { first: false, reached_r1: true, end: at(10) }));
         // Data has moved: a new stall begins.
-        assert_eq!(expire(9, 6), Some(Expired { first: true, troubled: false, end: at(18) }));
+        assert_eq!(expire(9, 6), Some(Expired { first: true, reached_r1: false, end: at(18) }));
         assert_eq!(expire(18, 6), None);
     }
 

@@ -3,7 +3,7 @@
 
 use crate::lab::{Lab, Policer};
 use lasthop_base::Rate;
-use lasthop_tcp::sender::congestion::bbr3::State;
+use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
 /// Their path, with a queue of exactly `queue` bandwidth-delay products.
 fn lab(rate: f64, queue: f64) -> Lab {
@@ -13,15 +13,15 @@ fn lab(rate: f64, queue: f64) -> Lab {
 }
 
 fn ratio(lab: &Lab) -> f64 {
-    lab.belief().max_bandwidth / lab.payload_rate()
+    lab.snapshot().max_bandwidth / lab.payload_rate()
 }
 
 /// NormalStartup, SimpleTransfer: STARTUP ends after three rounds without growth; no losses; bandwidth within 1 %.
 #[test]
 fn two_products_of_queue_lose_nothing() {
     let mut lab = lab(4e6, 2.0);
-    lab.run_until("the end of STARTUP", 5.0, |lab| lab.state() != State::Startup).expect("an end");
-    assert_eq!((lab.state(), lab.belief().flat_rounds, lab.path.dropped), (State::Drain, 3, 0));
+    lab.run_until("the end of STARTUP", 5.0, |lab| lab.state() != Bbr3State::Startup).expect("an end");
+    assert_eq!((lab.state(), lab.snapshot().flat_rounds, lab.path.dropped), (Bbr3State::Drain, 3, 0));
     assert!((ratio(&lab) - 1.0).abs() < 0.01, "{}", ratio(&lab));
     lab.run_until("12 MiB", 30.0, |lab| lab.delivered() >= 12 << 20).expect("in 30 s");
     assert_eq!(lab.path.dropped, 0);
@@ -48,7 +48,7 @@ fn the_bandwidth_is_found_at_all_rates() {
     for rate in [1e5, 3e5, 1e6, 3e6, 1e7] {
         let mut lab = lab(rate, 2.0);
         lab.path.queue = lab.path.queue.max(15_000);
-        lab.run_until("CRUISE", 30.0, |lab| lab.state() == State::Cruise).expect("CRUISE");
+        lab.run_until("CRUISE", 30.0, |lab| lab.state() == Bbr3State::Cruise).expect("CRUISE");
         let most = if rate < 2e5 { 0.04 } else { 0.02 };
         assert!((ratio(&lab) - 1.0).abs() < most, "{rate}: {}", ratio(&lab));
     }

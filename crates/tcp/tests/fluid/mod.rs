@@ -5,7 +5,7 @@
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
 use lasthop_tcp::sender::ack_counting::{self, AckCounting};
 use lasthop_tcp::sender::congestion::{
-    self, AckEvent, CongestionControl, LossEvent, Phase, Recovered, Start,
+    self, AckEvent, CongestionControl, LossEvent, LossPhase, Recovered, Start,
 };
 
 /// Payload of a full segment, bytes.
@@ -56,7 +56,7 @@ impl Path {
         let in_flight = self.control.window().min(self.wanted).saturating_sub(MSS);
         AckEvent {
             now: self.now,
-            phase: Phase::Open,
+            phase: LossPhase::Open,
             acked: MSS,
             segments: 1,
             delivered: MSS,

@@ -234,15 +234,16 @@ impl Run {
         }
         assert!(!segment.flags.has(Flags::RST), "an end sent a reset");
         let sender = end.endpoint.sender();
-        let start = Seq(end.host.iss).offset_of(segment.seq, sender.board().una()).expect("a number of ours");
+        let start =
+            Seq(end.host.iss).offset_of(segment.seq, sender.scoreboard().una()).expect("a number of ours");
         let past = start + u64::from(segment.len);
         let blocks = if segment.sack.is_empty() { 0 } else { 4 + 8 * segment.sack.len() as u64 };
         let is_full = segment.len == 0 || u64::from(segment.len) + blocks <= sender.segment();
         assert!(is_full, "longer than a full segment with its SACK blocks");
         assert!(segment.len == 0 || past <= 1 + end.host.writes, "an end sent data that was not written");
-        let is_probe = segment.len == 1 && sender.board().outstanding() == 0;
+        let is_probe = segment.len == 1 && sender.scoreboard().outstanding() == 0;
         assert!(segment.len == 0 || past <= end.admitted || is_probe, "beyond the peer's window");
-        if segment.len > 0 && !sending.again && !is_probe {
+        if segment.len > 0 && !sending.is_retransmission && !is_probe {
             // A tail loss probe ignores the window (RFC 8985 §7.3).
             let (in_flight, window) = (sender.in_flight(), sender.window());
             let fits = end.probes_tail || in_flight <= window + 1;
@@ -298,14 +299,14 @@ impl Run {
         if !is_open {
             return None;
         }
-        let (next, board) = (endpoint.receiver().next(), endpoint.sender().board());
+        let (next, scoreboard) = (endpoint.receiver().next(), endpoint.sender().scoreboard());
         let (ours, theirs) = (Seq(self.ends[side].host.iss), Seq(self.ends[1 - side].host.iss));
         let far = 1 + (self.random.uniform() * 100_000.0) as u64;
         let ticks = (self.now.as_nanos() / 1_000_000) as u32;
         let stamps = |value| agreed.timestamps.then_some(Timestamps { value, echo: 0 });
         let good = Segment {
             seq: theirs.at(next),
-            ack: ours.at(board.una()),
+            ack: ours.at(scoreboard.una()),
             len: 1 + (far % 1000) as u32,
             flags: Flags::ACK,
             window: 1000,
@@ -316,9 +317,11 @@ impl Run {
             0 => Segment { seq: theirs.at(next + far), flags: Flags::RST, ..good },
             1 => Segment { seq: Seq(theirs.at(next).0.wrapping_sub(far as u32)), flags: Flags::RST, ..good },
             2 => Segment { seq: theirs.at(next + far), flags: Flags::SYN, ..good },
-            3 => Segment { ack: ours.at(board.nxt() + 1 + far), flags: Flags::ACK | Flags::FIN, ..good },
+            3 => Segment { ack: ours.at(scoreboard.nxt() + 1 + far), flags: Flags::ACK | Flags::FIN, ..good },
             // Older than the largest window, which is a megabyte.
-            4 => Segment { ack: Seq(ours.at(board.una()).0.wrapping_sub((2 << 20) + far as u32)), ..good },
+            4 => {
+                Segment { ack: Seq(ours.at(scoreboard.una()).0.wrapping_sub((2 << 20) + far as u32)), ..good }
+            }
             5 => Segment { flags: Flags::PSH, ..good },
             _ if agreed.timestamps => Segment { timestamps: stamps(ticks.wrapping_sub(1 << 30)), ..good },
             _ => return None,

@@ -397,7 +397,7 @@ impl Script {
         let wanted = (ISS.at(1 + from), (to - from) as u32);
         assert_eq!((segment.seq, segment.len), wanted, "{what}: {} went out", self.describe(&sending));
         if let Some(again) = again {
-            assert_eq!(sending.again, again, "{what}: {}", self.describe(&sending));
+            assert_eq!(sending.is_retransmission, again, "{what}: {}", self.describe(&sending));
         }
     }
 
@@ -417,7 +417,7 @@ impl Script {
             self.written(segment.seq) + i64::from(segment.len),
             segment.flags,
             self.read(segment.ack),
-            if sending.again { " again" } else { "" }
+            if sending.is_retransmission { " again" } else { "" }
         )
     }
 

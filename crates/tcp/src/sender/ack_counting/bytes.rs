@@ -17,14 +17,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         }],
         ..Info::PLAIN
     },
-    build: &|values| Box::new(Bytes { limit: values.count("limit") }),
+    build: &|values| Box::new(ByteCounting { limit: values.count("limit") }),
 };
 
-struct Bytes {
+struct ByteCounting {
     limit: u64,
 }
 
-impl AckCounting for Bytes {
+impl AckCounting for ByteCounting {
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64 {
         match regime {
             Regime::SlowStart => ack.acked.min(self.limit * mss),

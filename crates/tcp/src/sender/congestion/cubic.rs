@@ -1,8 +1,9 @@
 //! CUBIC (RFC 9438): in avoidance the window is a cubic function of the time since the last reduction.
 //!
-//! A stage of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau, the
-//! window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK counts
-//! as credited, so `ack_counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes (§4.3).
+//! An epoch of avoidance begins with the first ACK after a reduction or slow start. Growth slows before the plateau,
+//! the window that caused the loss, and accelerates after it. The RFC grows "for each received new ACK". Here an ACK
+//! counts as credited, so `ack_counting = "bytes"` counts delayed ACKs in full; Reno's estimate always counts bytes
+//! (§4.3).
 //!
 //! # Choices that the RFC leaves open
 //! * cwnd = ssthresh is avoidance (§4.10 says slow start, RFC 5681 §3.1 leaves the case open, Linux does avoidance).
@@ -11,7 +12,7 @@
 use super::cubic_linux::CubicLinux;
 use super::reno::Reno;
 use super::{
-    AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
+    AckEvent, Build, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
 };
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit, Values};
@@ -78,23 +79,23 @@ struct Cubic {
 /// State changed by a reduction, besides cwnd and ssthresh; windows in segments.
 #[derive(Clone, Copy, Default)]
 struct Memory {
-    /// W_max; 0: unknown, so the next stage's plateau is its first window (§4.8, §4.10).
+    /// W_max; 0: unknown, so the next epoch's plateau is its first window (§4.8, §4.10).
     plateau: f64,
     /// cwnd_prior: cwnd when ssthresh was last set; 0: never set.
     prior: f64,
     /// `None` until the first ACK of avoidance.
-    stage: Option<Stage>,
+    epoch: Option<Epoch>,
 }
 
 #[derive(Clone, Copy)]
-struct Stage {
+struct Epoch {
     /// t_epoch, advanced by the time in which the window was not used (§5.8).
     began: Time,
     /// K, seconds: time from the start to the plateau.
     rise: f64,
     /// W_est, segments.
     reno: f64,
-    /// Latest ACK that advanced the clock; `None`: the reduction that ended the stage was undone.
+    /// Latest ACK that advanced the clock; `None`: the reduction that ended the epoch was undone.
     seen: Option<Time>,
     /// Window not used since `seen`.
     paused: bool,
@@ -125,7 +126,7 @@ impl Cubic {
     }
 
     fn segments(&self) -> f64 {
-        self.window.exact() / self.mss as f64
+        self.window.exact_cwnd() / self.mss as f64
     }
 
     fn bytes(&self, segments: f64) -> f64 {
@@ -135,27 +136,27 @@ impl Cubic {
     /// cwnd, segments, after an ACK in avoidance with `credit` bytes.
     fn grown(&mut self, ack: &AckEvent, credit: u64) -> f64 {
         let (cwnd, mss) = (self.segments(), self.mss as f64);
-        let mut stage = match self.memory.stage {
-            Some(stage) => stage.continued(ack),
+        let mut epoch = match self.memory.epoch {
+            Some(epoch) => epoch.continued(ack),
             None => self.memory.begin(cwnd, self.c, ack.now),
         };
         let (c, plateau) = (self.c, self.memory.plateau);
         let cubic = |t: f64| {
-            let before = t - stage.rise;
+            let before = t - epoch.rise;
             c * before * before * before + plateau
         };
-        let t = ack.now.since(stage.began).as_secs();
+        let t = ack.now.since(epoch.began).as_secs();
         let rtt = ack.srtt.map_or(0.0, Duration::as_secs);
         let target = cubic(t + rtt).min(1.5 * cwnd).max(cwnd);
         let mut grown = cwnd + (target - cwnd) * (credit as f64 / mss / cwnd).min(1.0);
         if let Some(alpha) = self.alpha {
-            let alpha = if stage.reno >= self.memory.prior { 1.0 } else { alpha };
-            stage.reno += alpha * ack.acked as f64 / mss / cwnd;
-            if cubic(t) < stage.reno {
-                grown = stage.reno.max(cwnd);
+            let alpha = if epoch.reno >= self.memory.prior { 1.0 } else { alpha };
+            epoch.reno += alpha * ack.acked as f64 / mss / cwnd;
+            if cubic(t) < epoch.reno {
+                grown = epoch.reno.max(cwnd);
             }
         }
-        self.memory.stage = Some(stage);
+        self.memory.epoch = Some(epoch);
         grown
     }
 
@@ -166,34 +167,34 @@ impl Cubic {
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.memory.plateau;
         let plateau = if sinks { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
-        self.memory = Memory { plateau, prior: cwnd, stage: None };
-        let left = libm::round(self.beta * flight as f64).min(self.window.exact());
+        self.memory = Memory { plateau, prior: cwnd, epoch: None };
+        let left = libm::round(self.beta * flight as f64).min(self.window.exact_cwnd());
         self.window.set_ssthresh(left as u64);
         left
     }
 }
 
 impl Memory {
-    fn begin(&mut self, cwnd: f64, c: f64, now: Time) -> Stage {
+    fn begin(&mut self, cwnd: f64, c: f64, now: Time) -> Epoch {
         if self.prior == 0.0 {
             self.prior = cwnd;
         }
         self.plateau = self.plateau.max(cwnd);
         let rise = libm::cbrt((self.plateau - cwnd) / c);
-        Stage { began: now, rise, reno: cwnd, seen: Some(now), paused: false }
+        Epoch { began: now, rise, reno: cwnd, seen: Some(now), paused: false }
     }
 }
 
-impl Stage {
+impl Epoch {
     /// Advances the clock to this ACK, except for time in which the window was not used: since the last ACK if the
     /// window had room, else until the acknowledged segment was sent.
-    fn continued(self, ack: &AckEvent) -> Stage {
+    fn continued(self, ack: &AckEvent) -> Epoch {
         let idle = match (self.seen, ack.rtt) {
             (Some(seen), _) if self.paused => ack.now.since(seen),
             (Some(seen), Some(rtt)) => ack.now.since(seen).saturating_sub(rtt),
             _ => Duration::ZERO,
         };
-        Stage { began: self.began + idle, seen: Some(ack.now), paused: false, ..self }
+        Epoch { began: self.began + idle, seen: Some(ack.now), paused: false, ..self }
     }
 }
 
@@ -224,7 +225,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
-        if ack.acked == 0 || ack.phase == Phase::Recovery || self.window.is_full() {
+        if ack.acked == 0 || ack.phase == LossPhase::Recovery || self.window.is_full() {
             return;
         }
         if self.window.in_slow_start() {
@@ -232,21 +233,21 @@ impl CongestionControl for Cubic {
         }
         let had_room = self.usage.had_room(ack, self.window.window(), self.mss);
         if ack.held || had_room {
-            if let Some(stage) = &mut self.memory.stage {
-                stage.paused = true;
+            if let Some(epoch) = &mut self.memory.epoch {
+                epoch.paused = true;
             }
             return;
         }
         let credit = ack_counting.credit(ack, self.mss, Regime::Avoidance);
         let grown = self.grown(ack, credit);
-        self.window.set(self.bytes(grown).max(self.window.exact()));
+        self.window.set_cwnd(self.bytes(grown).max(self.window.exact_cwnd()));
     }
 
     /// Lower bound two segments, as for Reno.
     fn on_loss(&mut self, loss: &LossEvent) {
         let left = self.lower_ssthresh(loss.flight).max(self.bytes(2.0));
         self.window.set_ssthresh(left as u64);
-        self.window.set(left);
+        self.window.set_cwnd(left);
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
@@ -260,15 +261,15 @@ impl CongestionControl for Cubic {
             self.lower_ssthresh(loss.flight.min(self.window()));
             self.memory.plateau = 0.0;
         }
-        self.memory.stage = None;
-        self.window.restart_beside(loss.spared);
+        self.memory.epoch = None;
+        self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
     /// Lower bound one segment (§4.6).
     fn on_mark(&mut self, loss: &LossEvent) {
-        let before = self.window.exact();
+        let before = self.window.exact_cwnd();
         let left = self.lower_ssthresh(loss.flight.min(self.window())).max(self.bytes(1.0));
-        self.window.set(left.min(before));
+        self.window.set_cwnd(left.min(before));
     }
 
     fn leave_slow_start(&mut self) {
@@ -276,15 +277,15 @@ impl CongestionControl for Cubic {
     }
 
     fn on_idle(&mut self, window: u64) {
-        self.memory.stage = None;
+        self.memory.epoch = None;
         self.window.on_idle(window);
     }
 
     fn on_segment(&mut self, mss: u64) {
-        // Windows in segments scale with the segment size; a stage restarts from its current window.
+        // Windows in segments scale with the segment size; an epoch restarts from its current window.
         let more = self.mss as f64 / mss as f64;
         for memory in [&mut self.memory, &mut self.undo] {
-            *memory = Memory { plateau: memory.plateau * more, prior: memory.prior * more, stage: None };
+            *memory = Memory { plateau: memory.plateau * more, prior: memory.prior * more, epoch: None };
         }
         self.mss = mss;
         self.window.on_segment(mss);
@@ -298,15 +299,15 @@ impl CongestionControl for Cubic {
         match recovered {
             // cwnd was lowered at the loss and does not grow in recovery.
             Recovered::Kept => {
-                self.window.cap();
-                self.memory.stage = None;
+                self.window.cap_at_ssthresh();
+                self.memory.epoch = None;
             }
             Recovered::Probed { .. } => self.window.on_recovered(flight, recovered),
             // §4.9: only if the window has not grown beyond cwnd_prior since.
             Recovered::Revised { .. } => {
                 if self.segments() < self.memory.prior {
-                    let stage = self.undo.stage.map(|stage| Stage { seen: None, ..stage });
-                    self.memory = Memory { stage, ..self.undo };
+                    let epoch = self.undo.epoch.map(|epoch| Epoch { seen: None, ..epoch });
+                    self.memory = Memory { epoch, ..self.undo };
                 }
                 self.window.on_recovered(flight, recovered);
             }

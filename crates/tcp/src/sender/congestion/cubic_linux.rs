@@ -14,17 +14,17 @@
 //! * An undone reduction restores cwnd and ssthresh, but not the plateau.
 
 use super::reno::Reno;
-use super::{AckEvent, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start};
+use super::{AckEvent, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start};
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Duration, Time, Values};
 
 /// Lifetime of a computed cost while cwnd is unchanged.
-const HOLDS: Duration = Duration::from_micros(31_250);
-/// Time after the start of a stage in which RTT samples do not update the smallest RTT.
-const UNSETTLED: Duration = Duration::from_secs(1);
+const COST_LIFETIME: Duration = Duration::from_micros(31_250);
+/// Time after the start of an epoch in which RTT samples do not update the smallest RTT.
+const RTT_SETTLING: Duration = Duration::from_secs(1);
 /// Largest cost while no plateau is known, and smallest cost, segments of credit.
-const DEAREST: f64 = 20.0;
-const CHEAPEST: f64 = 2.0;
+const MAX_COST: f64 = 20.0;
+const MIN_COST: f64 = 2.0;
 
 /// Linux's CUBIC. Windows in segments.
 pub(super) struct CubicLinux {
@@ -39,14 +39,14 @@ pub(super) struct CubicLinux {
     plateau: f64,
     /// Smallest RTT since the start or the last timeout.
     shortest: Option<Duration>,
-    stage: Option<Stage>,
+    epoch: Option<Epoch>,
     collected: f64,
     /// Arrival of the last ACK, to exclude idle time.
     last_ack: Time,
     was_idle: bool,
 }
 
-struct Stage {
+struct Epoch {
     began: Time,
     /// K, seconds.
     rise: f64,
@@ -57,8 +57,8 @@ struct Stage {
     reno: f64,
     /// Cost of a segment, with the time and the cwnd of its computation.
     cost: f64,
-    computed: Time,
-    of: f64,
+    computed_at: Time,
+    at_cwnd: f64,
 }
 
 impl CubicLinux {
@@ -75,7 +75,7 @@ impl CubicLinux {
             reno_pace: values.flag("reno_friendly").then_some(eighths / 8.0),
             plateau: 0.0,
             shortest: None,
-            stage: None,
+            epoch: None,
             collected: 0.0,
             last_ack: Time::ZERO,
             was_idle: false,
@@ -87,61 +87,61 @@ impl CubicLinux {
     }
 
     fn note_rtt(&mut self, ack: &AckEvent) {
-        let is_settled = self.stage.as_ref().is_none_or(|stage| ack.now.since(stage.began) >= UNSETTLED);
+        let is_settled = self.epoch.as_ref().is_none_or(|epoch| ack.now.since(epoch.began) >= RTT_SETTLING);
         if let Some(rtt) = ack.rtt.filter(|_| is_settled) {
             self.shortest = Some(self.shortest.map_or(rtt, |known| known.min(rtt)));
         }
     }
 
-    fn begin(&self, now: Time, cwnd: f64) -> Stage {
+    fn begin(&self, now: Time, cwnd: f64) -> Epoch {
         let origin = self.plateau.max(cwnd);
         let rise = libm::cbrt((origin - cwnd) / self.c);
-        Stage { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed: now, of: 0.0 }
+        Epoch { began: now, rise, origin, credit: 0.0, reno: cwnd, cost: 0.0, computed_at: now, at_cwnd: 0.0 }
     }
 
     /// Current cost of a segment, segments of credit; `acked` segments are newly credited.
     fn cost(&mut self, now: Time, acked: f64) -> f64 {
         let cwnd = self.segments();
-        let mut stage = match self.stage.take() {
-            Some(stage) => stage,
+        let mut epoch = match self.epoch.take() {
+            Some(epoch) => epoch,
             None => self.begin(now, cwnd),
         };
-        stage.credit += acked;
-        let is_fresh = stage.of == cwnd && now.since(stage.computed) <= HOLDS;
+        epoch.credit += acked;
+        let is_fresh = epoch.at_cwnd == cwnd && now.since(epoch.computed_at) <= COST_LIFETIME;
         if !is_fresh {
-            let ahead = now.since(stage.began) + self.shortest.unwrap_or(Duration::ZERO);
-            let past = ahead.as_secs() - stage.rise;
-            let target = stage.origin + self.c * past * past * past;
-            stage.cost = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
+            let ahead = now.since(epoch.began) + self.shortest.unwrap_or(Duration::ZERO);
+            let past = ahead.as_secs() - epoch.rise;
+            let target = epoch.origin + self.c * past * past * past;
+            epoch.cost = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
             if self.plateau == 0.0 {
-                stage.cost = stage.cost.min(DEAREST);
+                epoch.cost = epoch.cost.min(MAX_COST);
             }
             if let Some(pace) = self.reno_pace {
                 let whole = libm::floor(cwnd * pace).max(1.0);
-                let more = libm::ceil(stage.credit / whole) - 1.0;
+                let more = libm::ceil(epoch.credit / whole) - 1.0;
                 if more > 0.0 {
-                    stage.credit -= more * whole;
-                    stage.reno += more;
+                    epoch.credit -= more * whole;
+                    epoch.reno += more;
                 }
-                if stage.reno > cwnd {
-                    stage.cost = stage.cost.min(cwnd / (stage.reno - cwnd));
+                if epoch.reno > cwnd {
+                    epoch.cost = epoch.cost.min(cwnd / (epoch.reno - cwnd));
                 }
             }
             // The kernel uses integers.
-            stage.cost = libm::floor(stage.cost).max(CHEAPEST);
-            (stage.computed, stage.of) = (now, cwnd);
+            epoch.cost = libm::floor(epoch.cost).max(MIN_COST);
+            (epoch.computed_at, epoch.at_cwnd) = (now, cwnd);
         }
-        let cost = stage.cost;
-        self.stage = Some(stage);
+        let cost = epoch.cost;
+        self.epoch = Some(epoch);
         cost
     }
 
-    /// Sets and returns ssthresh, segments. The current window becomes the next stage's plateau.
+    /// Sets and returns ssthresh, segments. The current window becomes the next epoch's plateau.
     fn lower_ssthresh(&mut self) -> f64 {
         let cwnd = self.segments();
         let sinks = self.fast_convergence && cwnd < self.plateau;
         self.plateau = if sinks { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
-        self.stage = None;
+        self.epoch = None;
         let left = libm::floor(cwnd * self.beta).max(2.0);
         self.window.set_ssthresh((left * self.mss as f64) as u64);
         left
@@ -166,11 +166,11 @@ impl CongestionControl for CubicLinux {
         let since = ack.now.since(self.last_ack);
         self.last_ack = ack.now;
         if std::mem::take(&mut self.was_idle)
-            && let Some(stage) = &mut self.stage
+            && let Some(epoch) = &mut self.epoch
         {
-            stage.began += since.saturating_sub(ack.rtt.unwrap_or(Duration::ZERO));
+            epoch.began += since.saturating_sub(ack.rtt.unwrap_or(Duration::ZERO));
         }
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.window.is_full() {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.window.is_full() {
             return;
         }
         if self.window.in_slow_start() {
@@ -178,7 +178,7 @@ impl CongestionControl for CubicLinux {
         }
         let acked = ack_counting.credit(ack, self.mss, Regime::Avoidance) as f64 / self.mss as f64;
         let cost = self.cost(ack.now, acked);
-        let mut grown = self.window.exact();
+        let mut grown = self.window.exact_cwnd();
         // Credit collected at a higher cost adds at most one segment.
         if self.collected >= cost {
             self.collected = 0.0;
@@ -190,12 +190,12 @@ impl CongestionControl for CubicLinux {
             self.collected -= more * cost;
             grown += more * self.mss as f64;
         }
-        self.window.set(grown);
+        self.window.set_cwnd(grown);
     }
 
     fn on_loss(&mut self, _: &LossEvent) {
         let left = self.lower_ssthresh();
-        self.window.set(left * self.mss as f64);
+        self.window.set_cwnd(left * self.mss as f64);
     }
 
     fn on_restart(&mut self, _: &LossEvent) {
@@ -208,15 +208,15 @@ impl CongestionControl for CubicLinux {
             self.lower_ssthresh();
         }
         self.plateau = 0.0;
-        self.stage = None;
+        self.epoch = None;
         self.shortest = None;
         self.collected = 0.0;
-        self.window.restart_beside(loss.spared);
+        self.window.restart_with_in_flight(loss.still_in_flight);
     }
 
     fn on_mark(&mut self, _: &LossEvent) {
         self.lower_ssthresh();
-        self.window.cap();
+        self.window.cap_at_ssthresh();
     }
 
     fn leave_slow_start(&mut self) {
@@ -231,7 +231,7 @@ impl CongestionControl for CubicLinux {
     fn on_segment(&mut self, mss: u64) {
         let more = self.mss as f64 / mss as f64;
         self.plateau *= more;
-        self.stage = None;
+        self.epoch = None;
         self.mss = mss;
         self.window.on_segment(mss);
     }
@@ -242,7 +242,7 @@ impl CongestionControl for CubicLinux {
 
     fn on_recovered(&mut self, flight: u64, recovered: Recovered) {
         match recovered {
-            Recovered::Kept => self.window.cap(),
+            Recovered::Kept => self.window.cap_at_ssthresh(),
             Recovered::Probed { .. } | Recovered::Revised { .. } => {
                 self.window.on_recovered(flight, recovered);
             }

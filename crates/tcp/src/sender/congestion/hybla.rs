@@ -11,7 +11,7 @@
 //! The paper's initial threshold by Hoe's estimate, and pacing. Without `initial_ssthresh`, a satellite path's window
 //! reaches millions of segments within a round trip; only the receiver's window and the queue limit it.
 
-use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Start, Variant};
+use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
 
@@ -69,14 +69,14 @@ impl Hybla {
         }
     }
 
-    fn learn(&mut self, reno: &mut Reno, srtt: Duration) {
+    fn update_rho(&mut self, reno: &mut Reno, srtt: Duration) {
         if self.smallest.is_some_and(|known| known <= srtt) {
             return;
         }
         self.rho = (srtt.as_secs() / self.rtt0.as_secs()).max(1.0);
         let is_first = self.smallest.replace(srtt).is_none();
         if is_first && self.scales {
-            reno.set(reno.exact().max(self.rho * self.mss as f64));
+            reno.set_cwnd(reno.exact_cwnd().max(self.rho * self.mss as f64));
             if !self.unlimited {
                 reno.set_ssthresh((self.rho * reno.ssthresh() as f64) as u64);
             }
@@ -87,22 +87,22 @@ impl Hybla {
 impl Variant for Hybla {
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         if let Some(srtt) = ack.srtt {
-            self.learn(reno, srtt);
+            self.update_rho(reno, srtt);
         }
-        if ack.phase == Phase::Restart {
+        if ack.phase == LossPhase::Restart {
             return reno.on_ack(ack, ack_counting);
         }
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || reno.is_full() {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || reno.is_full() {
             return;
         }
-        let (window, mss) = (reno.exact(), self.mss as f64);
+        let (window, mss) = (reno.exact_cwnd(), self.mss as f64);
         // Segments, not ACKs: a delayed ACK counts for two.
         let acked = ack.acked as f64;
         if reno.in_slow_start() {
             let grown = window + acked * (libm::exp2(self.rho.min(self.exponent)) - 1.0);
-            reno.set(grown.min((reno.ssthresh() as f64).max(window)));
+            reno.set_cwnd(grown.min((reno.ssthresh() as f64).max(window)));
         } else {
-            reno.set(window + acked * self.rho * self.rho * mss / window);
+            reno.set_cwnd(window + acked * self.rho * self.rho * mss / window);
         }
     }
 

@@ -15,7 +15,7 @@
 //! cwnd (`raises`); the response to a timeout.
 
 use super::estimate::{Delivered, Sliding};
-use super::harmless::Harmless;
+use super::non_congestion::NonCongestion;
 use super::{Build, CongestionControl, LossEvent, MarkPace, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::recovery::AckNews;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit, Values};
@@ -28,7 +28,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         parameters: PARAMETERS,
         ..Info::PLAIN
     },
-    build: &|values, start| OnReno::boxed(&start, Jersey::new(values, &start, Clock::Arrival)),
+    build: &|values, start| OnReno::boxed(&start, Jersey::new(values, &start, DeliveryClock::Arrival)),
 };
 
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -47,7 +47,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(super) enum DeliveryClock {
     /// Arrival of ACKs.
     Arrival,
     /// Receiver's timestamps of ACKs.
@@ -55,18 +55,18 @@ pub(super) enum Clock {
 }
 
 pub(super) struct Jersey {
-    clock: Clock,
+    clock: DeliveryClock,
     pace: MarkPace,
     raises: bool,
     delivered: Delivered,
     filter: Sliding,
     latest: Option<Duration>,
     smallest: Option<Duration>,
-    harmless: Harmless,
+    non_congestion: NonCongestion,
 }
 
 impl Jersey {
-    pub(super) fn new(values: &Values, start: &Start, clock: Clock) -> Jersey {
+    pub(super) fn new(values: &Values, start: &Start, clock: DeliveryClock) -> Jersey {
         Jersey {
             clock,
             pace: match values.word("marks") {
@@ -79,7 +79,7 @@ impl Jersey {
             filter: Sliding::default(),
             latest: None,
             smallest: None,
-            harmless: Harmless::default(),
+            non_congestion: NonCongestion::default(),
         }
     }
 
@@ -93,9 +93,10 @@ impl Jersey {
         let Some(optimum) = self.optimum() else { return reno.on_mark(loss) };
         let is_avoiding = !reno.in_slow_start();
         reno.set_ssthresh(optimum);
-        match self.raises && is_avoiding {
-            true => reno.set(reno.ssthresh() as f64),
-            false => reno.cap(),
+        if self.raises && is_avoiding {
+            reno.set_cwnd(reno.ssthresh() as f64);
+        } else {
+            reno.cap_at_ssthresh();
         }
     }
 }
@@ -112,8 +113,8 @@ impl Variant for Jersey {
         }
         let bytes = self.delivered.count(news);
         let at = match self.clock {
-            Clock::Arrival => Some(news.now),
-            Clock::Receiver => news.clock,
+            DeliveryClock::Arrival => Some(news.now),
+            DeliveryClock::Receiver => news.clock,
         };
         if let (Some(at), Some(rtt)) = (at, self.latest) {
             self.filter.on_delivered(at, bytes, rtt);
@@ -121,12 +122,11 @@ impl Variant for Jersey {
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
-        match loss.marked {
-            true => {
-                self.harmless.forget();
-                self.control_rate(reno, loss);
-            }
-            false => self.harmless.note(reno),
+        if loss.marked {
+            self.non_congestion.forget();
+            self.control_rate(reno, loss);
+        } else {
+            self.non_congestion.note(reno);
         }
     }
 
@@ -135,11 +135,11 @@ impl Variant for Jersey {
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
-        self.harmless.forget();
+        self.non_congestion.forget();
         match (first, self.optimum()) {
             (true, Some(optimum)) => {
                 reno.set_ssthresh(optimum);
-                reno.restart_beside(loss.spared);
+                reno.restart_with_in_flight(loss.still_in_flight);
             }
             _ => reno.on_timeout(loss, first),
         }
@@ -154,7 +154,7 @@ impl Variant for Jersey {
     }
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
-        self.harmless.on_recovered(reno, flight, recovered);
+        self.non_congestion.on_recovered(reno, flight, recovered);
     }
 }
 

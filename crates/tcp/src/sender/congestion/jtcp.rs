@@ -11,7 +11,7 @@
 //! Eq. 1 is hasegawa's; the reactions to three duplicates are from memory; JTCP's reaction to a timeout is unknown
 //! (`after_timeout`). The receiver's `loss_discrimination = "jtcp"` uses the same ratio.
 
-use super::harmless::Harmless;
+use super::non_congestion::NonCongestion;
 use super::{AckEvent, Build, CongestionControl, LossEvent, Nature, OnReno, Recovered, Reno, Start, Variant};
 use crate::sender::ack_counting::AckCounting;
 use crate::sender::recovery::AckNews;
@@ -44,17 +44,17 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Jtcp {
     k: f64,
-    judges_timeouts: bool,
+    classifies_timeouts: bool,
     mss: u64,
     acked: u64,
-    arrivals: VecDeque<Arrival>,
+    arrivals: VecDeque<AckTimes>,
     srtt: Option<Duration>,
     reduced_at: Option<Time>,
-    harmless: Harmless,
+    non_congestion: NonCongestion,
 }
 
 #[derive(Clone, Copy)]
-struct Arrival {
+struct AckTimes {
     /// Total bytes acknowledged with this ACK.
     end: u64,
     received: Time,
@@ -62,19 +62,19 @@ struct Arrival {
 }
 
 /// ACKs remembered: more than any window of the scenarios.
-const REMEMBERED: usize = 4096;
+const MAX_ACKS: usize = 4096;
 
 impl Jtcp {
     fn new(values: &Values, start: &Start) -> Jtcp {
         Jtcp {
             k: values.number("k"),
-            judges_timeouts: values.word("after_timeout") == "verdict",
+            classifies_timeouts: values.word("after_timeout") == "verdict",
             mss: start.mss,
             acked: 0,
             arrivals: VecDeque::new(),
             srtt: None,
             reduced_at: None,
-            harmless: Harmless::default(),
+            non_congestion: NonCongestion::default(),
         }
     }
 
@@ -103,11 +103,11 @@ impl Variant for Jtcp {
     fn observe(&mut self, news: &AckNews) {
         self.acked += news.acked;
         let Some(rtt) = news.rtt.filter(|_| news.acked > 0) else { return };
-        if self.arrivals.len() == REMEMBERED {
+        if self.arrivals.len() == MAX_ACKS {
             self.arrivals.pop_front();
         }
         let sent = Time::from_nanos(news.now.as_nanos().saturating_sub(rtt.as_nanos()));
-        self.arrivals.push_back(Arrival { end: self.acked, received: news.clock.unwrap_or(news.now), sent });
+        self.arrivals.push_back(AckTimes { end: self.acked, received: news.clock.unwrap_or(news.now), sent });
     }
 
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
@@ -117,10 +117,10 @@ impl Variant for Jtcp {
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
         if self.is_too_soon(loss.now) || !self.is_congested(reno.window()) {
-            return self.harmless.note(reno);
+            return self.non_congestion.note(reno);
         }
         self.reduced_at = Some(loss.now);
-        self.harmless.forget();
+        self.non_congestion.forget();
         reno.on_loss(loss);
     }
 
@@ -129,14 +129,14 @@ impl Variant for Jtcp {
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
-        let spares = self.judges_timeouts && !self.is_congested(reno.window());
-        if first && spares {
+        let keeps_window = self.classifies_timeouts && !self.is_congested(reno.window());
+        if first && keeps_window {
             // Slow start up to the current window.
             reno.set_ssthresh(reno.window());
         }
-        self.harmless.forget();
+        self.non_congestion.forget();
         self.reduced_at = Some(loss.now);
-        reno.on_timeout(loss, first && !spares);
+        reno.on_timeout(loss, first && !keeps_window);
     }
 
     fn on_segment(&mut self, mss: u64) {
@@ -144,7 +144,7 @@ impl Variant for Jtcp {
     }
 
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
-        self.harmless.on_recovered(reno, flight, recovered);
+        self.non_congestion.on_recovered(reno, flight, recovered);
     }
 }
 
@@ -223,6 +223,6 @@ mod tests {
             let now = Time::ZERO + micros(1000 * n);
             jtcp.observe(&AckNews { now, acked: MSS, rtt, mss: MSS, ..AckNews::default() });
         }
-        assert_eq!(jtcp.arrivals.len(), REMEMBERED);
+        assert_eq!(jtcp.arrivals.len(), MAX_ACKS);
     }
 }

@@ -5,11 +5,11 @@ pub mod bbr3;
 mod cubic;
 mod cubic_linux;
 mod estimate;
-mod harmless;
 mod hybla;
 mod jersey;
 mod jtcp;
 mod new_jersey;
+mod non_congestion;
 mod peach;
 mod prague;
 mod reno;
@@ -49,7 +49,7 @@ pub struct AckEvent<'a> {
     /// Arrival of the ACK.
     pub now: Time,
     /// Phase of the sender.
-    pub phase: Phase,
+    pub phase: LossPhase,
     /// First unacknowledged byte after the ACK (SND.UNA).
     pub una: u64,
     /// Next byte to send (SND.NXT).
@@ -72,7 +72,7 @@ pub struct AckEvent<'a> {
     pub in_flight: u64,
     /// Bytes found lost since the last ACK.
     pub lost: u64,
-    /// Delivery rate sample, if the control [samples](Nature::samples).
+    /// Delivery rate sample, if the control [samples](Nature::uses_rate_samples).
     pub rate: Option<&'a RateSample>,
     /// Growth forbidden: the ACK echoes a mark (RFC 3168 §6.1.2), or the window was not used (RFC 7661 §4.3).
     pub held: bool,
@@ -97,7 +97,7 @@ pub struct SentEvent {
 
 /// Phase of the sender with regard to losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
+pub enum LossPhase {
     /// No known loss.
     #[default]
     Open,
@@ -123,7 +123,7 @@ pub struct LossEvent {
     /// Whether the reporting duplicate ACK echoes a congestion mark.
     pub marked: bool,
     /// At a timeout: bytes in flight that cwnd covers besides one segment (OnEnterRTO; Linux). 0 by RFC 5681 §3.1.
-    pub spared: u64,
+    pub still_in_flight: u64,
 }
 
 /// Pace of reactions to echoed marks.
@@ -172,8 +172,8 @@ pub struct Nature {
     /// Whether [`CongestionControl::observe`] is called.
     pub observes: bool,
     /// Whether the control is rate-based: uses [`AckEvent::rate`], [`RateHooks`] and a pacer.
-    pub samples: bool,
-    /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `samples`.
+    pub uses_rate_samples: bool,
+    /// Whether [`RateHooks::extra_at`] and [`RateHooks::on_extra`] are used; requires `uses_rate_samples`.
     pub sends_extra: bool,
     /// Whether the control sets the window in recovery, without a [reduction](crate::sender::reduction).
     pub conserves: bool,
@@ -192,7 +192,7 @@ impl Nature {
     /// Deterministic control without special inputs.
     pub const FIXED: Nature = Nature {
         observes: false,
-        samples: false,
+        uses_rate_samples: false,
         sends_extra: false,
         conserves: false,
         draws: false,
@@ -205,7 +205,7 @@ impl Nature {
     pub const DRAWS: Nature = Nature { draws: true, ..Nature::FIXED };
 }
 
-/// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::samples).
+/// Hooks of rate-based controls (BBR, Prague), called only if the control [samples](Nature::uses_rate_samples).
 pub trait RateHooks {
     /// Connection open; `rtt` is the handshake's round trip.
     fn on_open(&mut self, rtt: Option<Duration>) {
@@ -237,7 +237,7 @@ pub trait RateHooks {
         let _ = now;
     }
     /// D-SACK received (RFC 2883): an extra segment arrived, or a retransmission was unnecessary.
-    fn on_told_twice(&mut self) {}
+    fn on_dsack(&mut self) {}
 }
 
 /// Congestion control: rules of cwnd and ssthresh.

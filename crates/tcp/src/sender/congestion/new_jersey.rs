@@ -3,7 +3,7 @@
 //! ACK timestamps show when the receiver sent each ACK, so lost or bunched ACKs do not distort the estimate. Segments
 //! within one tick of the receiver's clock join. Use of timestamps: the abstract. Equation: Jersey's, from memory.
 
-use super::jersey::{Clock, Jersey, PARAMETERS};
+use super::jersey::{DeliveryClock, Jersey, PARAMETERS};
 use super::{Build, OnReno};
 use lasthop_base::{Info, Mechanism, Need};
 
@@ -16,5 +16,5 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         needs: &[Need::Timestamps],
         ..Info::PLAIN
     },
-    build: &|values, start| OnReno::boxed(&start, Jersey::new(values, &start, Clock::Receiver)),
+    build: &|values, start| OnReno::boxed(&start, Jersey::new(values, &start, DeliveryClock::Receiver)),
 };

@@ -120,7 +120,7 @@ impl CongestionControl for Peach {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, sends_extra: true, ..Nature::FIXED }
+        Nature { uses_rate_samples: true, sends_extra: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
@@ -194,7 +194,7 @@ impl RateHooks for Peach {
         dummies.next = if dummies.left > 0 { now + dummies.gap } else { Time::NEVER };
     }
 
-    fn on_told_twice(&mut self) {
+    fn on_dsack(&mut self) {
         let dummies = &mut self.dummies;
         if dummies.awaited == 0 {
             return;
@@ -203,7 +203,7 @@ impl RateHooks for Peach {
         if dummies.expected > 0 {
             dummies.expected -= 1;
         } else if self.reno.window() + self.mss <= self.most * self.mss {
-            self.reno.set(self.reno.exact() + self.mss as f64);
+            self.reno.set_cwnd(self.reno.exact_cwnd() + self.mss as f64);
             self.reno.set_ssthresh(self.reno.window());
         }
     }
@@ -265,9 +265,9 @@ mod tests {
         let times = send_dummies(&mut *peach);
         assert_eq!(times, (1..10).map(|number| at(1000 + 50 * number)).collect::<Vec<_>>());
         ack(&mut *peach);
-        (0..8).for_each(|_| peach.on_told_twice());
+        (0..8).for_each(|_| peach.on_dsack());
         assert_eq!(peach.window(), 10 * MSS);
-        peach.on_told_twice();
+        peach.on_dsack();
         assert_eq!(peach.window(), 10 * MSS, "dummies stop at `most`");
         // Then avoidance: an ACK adds MSS² / cwnd.
         ack(&mut *peach);
@@ -281,7 +281,7 @@ mod tests {
         sent(&mut *peach, at(0));
         send_dummies(&mut *peach);
         ack(&mut *peach);
-        (0..3).for_each(|_| peach.on_told_twice());
+        (0..3).for_each(|_| peach.on_dsack());
         ack(&mut *peach);
         assert_eq!(peach.window(), 5 * MSS + MSS / 5);
     }
@@ -291,7 +291,7 @@ mod tests {
         sent(&mut *peach, at(0));
         send_dummies(&mut *peach);
         ack(&mut *peach);
-        (0..window - 2).for_each(|_| peach.on_told_twice());
+        (0..window - 2).for_each(|_| peach.on_dsack());
         assert_eq!(peach.window(), window * MSS);
         peach
     }
@@ -305,7 +305,7 @@ mod tests {
             assert_eq!(peach.window(), 10 * MSS);
             let times = send_dummies(&mut *peach);
             assert_eq!(times, (1..=20).map(|number| at(5000 + 25 * number)).collect::<Vec<_>>());
-            (0..arrive).for_each(|_| peach.on_told_twice());
+            (0..arrive).for_each(|_| peach.on_dsack());
             peach.on_recovered(10 * MSS, Recovered::Kept);
             assert_eq!(peach.window(), window * MSS, "{arrive} arrive");
         }
@@ -317,7 +317,7 @@ mod tests {
         peach.on_loss(&loss(at(5000), 20 * MSS));
         peach.on_timeout(&loss(at(6000), 20 * MSS), true);
         assert_eq!((peach.window(), peach.extra_at()), (MSS, Time::NEVER));
-        peach.on_told_twice();
+        peach.on_dsack();
         assert_eq!(peach.window(), MSS, "ACKs of earlier dummies do not count");
         sent(&mut *peach, at(6000));
         assert_eq!(send_dummies(&mut *peach).len(), 19);

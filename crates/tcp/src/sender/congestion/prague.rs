@@ -13,7 +13,7 @@
 //! Parts of the draft quoted by others; the rest follows descriptions of Linux's tcp_prague and of udp_prague.
 
 use super::{
-    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, Recovered, Reno, Start,
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, Recovered, Reno, Start,
 };
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Is, Mechanism, OnlyIf, Parameter, Rate, Time, Unit, Values};
@@ -59,7 +59,7 @@ struct Prague {
     alpha: f64,
     /// Whether any mark was reported: a marking router exists.
     is_marked: bool,
-    round: Round,
+    round: AlphaRound,
     rounds: u64,
     /// Time of the last reduction by a mark, and the end of its round trip in bytes delivered.
     reduced_at: Option<Time>,
@@ -70,7 +70,7 @@ struct Prague {
 
 /// Round trip in bytes delivered: ends once the bytes in flight at its start are delivered.
 #[derive(Clone, Copy, Debug, Default)]
-struct Round {
+struct AlphaRound {
     begun_at: Time,
     until: u64,
     delivered: u64,
@@ -90,7 +90,7 @@ impl Prague {
             floor_after: values.count("floor_after"),
             alpha: 1.0,
             is_marked: false,
-            round: Round::default(),
+            round: AlphaRound::default(),
             rounds: 0,
             reduced_at: None,
             reduced_until: 0,
@@ -123,7 +123,7 @@ impl Prague {
             self.rounds += 1;
         }
         let until = self.delivered + ack.in_flight;
-        self.round = Round { begun_at: ack.now, until, delivered: 0, marked: 0 };
+        self.round = AlphaRound { begun_at: ack.now, until, delivered: 0, marked: 0 };
     }
 
     /// Adds a segment per round trip for unmarked bytes, less on a short path (draft §2.4, §2.4.4).
@@ -136,8 +136,8 @@ impl Prague {
             return;
         }
         let ratio = srtt.as_secs() / self.pace(srtt).as_secs().max(1e-9);
-        let cwnd = self.reno.exact();
-        self.reno.set(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
+        let cwnd = self.reno.exact_cwnd();
+        self.reno.set_cwnd(cwnd + ratio * ratio * self.mss as f64 * unmarked as f64 / cwnd);
     }
 
     /// Lowers the window by alpha/2 at marks, at most once per round trip and RTT floor (draft §2.4).
@@ -149,9 +149,9 @@ impl Prague {
         }
         self.is_marked = true;
         let least = (LEAST * self.mss) as f64;
-        let window = (self.reno.exact() * (1.0 - self.alpha / 2.0)).max(least);
+        let window = (self.reno.exact_cwnd() * (1.0 - self.alpha / 2.0)).max(least);
         self.reno.set_ssthresh(window as u64);
-        self.reno.set(window);
+        self.reno.set_cwnd(window);
         self.reduced_at = Some(ack.now);
         self.reduced_until = self.delivered + ack.in_flight;
     }
@@ -167,17 +167,17 @@ impl CongestionControl for Prague {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, is_scalable: true, ..Nature::FIXED }
+        Nature { uses_rate_samples: true, is_scalable: true, ..Nature::FIXED }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
         self.srtt = ack.srtt;
         let Some(srtt) = ack.srtt else { return self.reno.on_ack(ack, ack_counting) };
         self.measure(ack, srtt);
-        if ack.phase == Phase::Recovery {
+        if ack.phase == LossPhase::Recovery {
             return;
         }
-        if ack.phase == Phase::Restart {
+        if ack.phase == LossPhase::Restart {
             return self.reno.on_ack(ack, ack_counting);
         }
         if !ack.held {
@@ -226,7 +226,7 @@ impl RateHooks for Prague {
     fn pacing_rate(&self) -> Option<Rate> {
         let srtt = self.srtt.filter(|srtt| *srtt > Duration::ZERO)?;
         let doubles = self.reno.window() < self.reno.ssthresh() / 2;
-        let bytes = self.reno.exact() * if doubles { 2.0 } else { 1.0 };
+        let bytes = self.reno.exact_cwnd() * if doubles { 2.0 } else { 1.0 };
         Some(Rate::from_bps((8.0 * bytes / srtt.as_secs()).max(1.0) as u64))
     }
 }
@@ -339,11 +339,11 @@ mod tests {
         let (mut prague, mut now) = (prague(50), Time::ZERO);
         prague.is_marked = true;
         prague.rounds = 4;
-        let before = prague.reno.exact();
+        let before = prague.reno.exact_cwnd();
         for _ in 0..200 {
             round(&mut prague, &mut now, MS * 5, |_| false);
         }
-        let grown = (prague.reno.exact() - before) / MSS as f64;
+        let grown = (prague.reno.exact_cwnd() - before) / MSS as f64;
         assert!((grown - 200.0 * 0.04).abs() < 0.5, "{grown}");
     }
 

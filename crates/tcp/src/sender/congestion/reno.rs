@@ -1,7 +1,7 @@
 //! Slow start and congestion avoidance (RFC 5681 §3.1), the window of Tahoe, Reno, NewReno and SACK.
 
 use super::{
-    AckEvent, Build, CongestionControl, Level, LossEvent, Nature, Phase, RateHooks, Recovered, Start,
+    AckEvent, Build, CongestionControl, Level, LossEvent, LossPhase, Nature, RateHooks, Recovered, Start,
 };
 use crate::sender::ack_counting::{AckCounting, Regime};
 use lasthop_base::{Info, Mechanism, Parameter, Unit, Values};
@@ -45,14 +45,14 @@ pub struct Reno {
     mss: u64,
     /// Credit not yet turned into a segment, if the counting collects.
     collected: u64,
-    halves: Halves,
+    halved: HalvedQuantity,
     slow_start_at_ssthresh: bool,
     exits_to_flight: bool,
 }
 
 /// Base of ssthresh, halved at a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Halves {
+enum HalvedQuantity {
     Flight,
     /// min(cwnd, advertised window).
     Window,
@@ -81,12 +81,12 @@ impl Reno {
     }
 
     /// Lowers cwnd to ssthresh, if above.
-    pub fn cap(&mut self) {
+    pub fn cap_at_ssthresh(&mut self) {
         self.cwnd = self.cwnd.min(self.ssthresh as f64);
     }
 
     /// cwnd with its fraction, bytes.
-    pub fn exact(&self) -> f64 {
+    pub fn exact_cwnd(&self) -> f64 {
         self.cwnd
     }
 
@@ -96,19 +96,19 @@ impl Reno {
     }
 
     /// Sets cwnd, bytes, at most the useful maximum.
-    pub fn set(&mut self, bytes: f64) {
+    pub fn set_cwnd(&mut self, bytes: f64) {
         self.cwnd = bytes.min(LARGEST);
     }
 
     /// Sets cwnd to one segment.
     pub fn restart(&mut self) {
-        self.restart_beside(0);
+        self.restart_with_in_flight(0);
     }
 
-    /// Sets cwnd to one segment plus `spared` bytes still in flight ([`LossEvent::spared`]).
-    pub fn restart_beside(&mut self, spared: u64) {
+    /// Sets cwnd to one segment plus `still_in_flight` bytes still in flight ([`LossEvent::still_in_flight`]).
+    pub fn restart_with_in_flight(&mut self, still_in_flight: u64) {
         self.collected = 0;
-        self.cwnd = (self.mss + spared) as f64;
+        self.cwnd = (self.mss + still_in_flight) as f64;
     }
 
     fn new(values: &Values, start: &Start) -> Reno {
@@ -117,10 +117,10 @@ impl Reno {
             ssthresh: start.ssthresh,
             mss: start.mss,
             collected: 0,
-            halves: match values.word("halve") {
-                "window" => Halves::Window,
-                "cwnd" => Halves::Cwnd,
-                _ => Halves::Flight,
+            halved: match values.word("halve") {
+                "window" => HalvedQuantity::Window,
+                "cwnd" => HalvedQuantity::Cwnd,
+                _ => HalvedQuantity::Flight,
             },
             slow_start_at_ssthresh: values.flag("slow_start_at_ssthresh"),
             exits_to_flight: values.word("exit") == "flight",
@@ -133,19 +133,19 @@ impl Reno {
         self.cwnd < ssthresh || (self.slow_start_at_ssthresh && self.cwnd == ssthresh)
     }
 
-    fn whole(&self, loss: &LossEvent) -> u64 {
-        match self.halves {
-            Halves::Flight => loss.flight,
-            Halves::Window => loss.window,
-            Halves::Cwnd => self.window(),
+    fn halved_quantity(&self, loss: &LossEvent) -> u64 {
+        match self.halved {
+            HalvedQuantity::Flight => loss.flight,
+            HalvedQuantity::Window => loss.window,
+            HalvedQuantity::Cwnd => self.window(),
         }
     }
 
     /// RFC 5681 Eq. 4: ssthresh is half of `whole`, at least two segments and at most cwnd. FlightSize can far exceed a
     /// lowered window, and a loss must not raise the window.
     fn halve(&mut self, whole: u64) {
-        let half = match self.halves {
-            Halves::Cwnd => whole / self.mss / 2 * self.mss,
+        let half = match self.halved {
+            HalvedQuantity::Cwnd => whole / self.mss / 2 * self.mss,
             _ => whole / 2,
         };
         self.set_ssthresh(half.min(self.window()));
@@ -175,13 +175,13 @@ impl CongestionControl for Reno {
 
     #[inline(always)]
     fn on_ack(&mut self, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
-        if ack.acked == 0 || ack.held || ack.phase == Phase::Recovery || self.is_full() {
+        if ack.acked == 0 || ack.held || ack.phase == LossPhase::Recovery || self.is_full() {
             return;
         }
         let is_slow_start = self.in_slow_start();
         let regime = match (is_slow_start, ack.phase) {
             (false, _) => Regime::Avoidance,
-            (true, Phase::Restart) => Regime::AfterTimeout,
+            (true, LossPhase::Restart) => Regime::AfterTimeout,
             (true, _) => Regime::SlowStart,
         };
         let credit = ack_counting.credit(ack, self.mss, regime);
@@ -206,27 +206,27 @@ impl CongestionControl for Reno {
 
     /// Lower bound two segments.
     fn on_loss(&mut self, loss: &LossEvent) {
-        self.halve(self.whole(loss));
+        self.halve(self.halved_quantity(loss));
         self.cwnd = self.ssthresh as f64;
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
-        self.halve(self.whole(loss));
+        self.halve(self.halved_quantity(loss));
         self.cwnd = self.mss as f64;
     }
 
     fn on_timeout(&mut self, loss: &LossEvent, first: bool) {
         // A second timeout of a segment does not lower ssthresh further (RFC 5681 §3.1).
         if first {
-            self.halve_the_less(self.whole(loss));
+            self.halve_the_less(self.halved_quantity(loss));
         }
-        self.restart_beside(loss.spared);
+        self.restart_with_in_flight(loss.still_in_flight);
     }
 
     /// A mark halves cwnd (RFC 3168 §6.1.2), even if more than cwnd is outstanding.
     fn on_mark(&mut self, loss: &LossEvent) {
-        self.halve_the_less(self.whole(loss));
-        self.cap();
+        self.halve_the_less(self.halved_quantity(loss));
+        self.cap_at_ssthresh();
     }
 
     fn leave_slow_start(&mut self) {

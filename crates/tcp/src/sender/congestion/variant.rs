@@ -19,8 +19,8 @@ use lasthop_base::{Duration, Rate, Time};
 ///
 /// impl Variant for Gentle {
 ///     fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
-///         reno.set_ssthresh((0.875 * reno.exact()) as u64);
-///         reno.cap();
+///         reno.set_ssthresh((0.875 * reno.exact_cwnd()) as u64);
+///         reno.cap_at_ssthresh();
 ///     }
 /// }
 ///
@@ -75,8 +75,8 @@ pub trait Variant: Send {
         let _ = now;
     }
 
-    /// See [`RateHooks::on_told_twice`].
-    fn on_told_twice(&mut self) {}
+    /// See [`RateHooks::on_dsack`].
+    fn on_dsack(&mut self) {}
 
     /// See [`CongestionControl::on_ack`].
     fn on_ack(&mut self, reno: &mut Reno, ack: &AckEvent, ack_counting: &mut dyn AckCounting) {
@@ -231,8 +231,8 @@ impl<V: Variant> RateHooks for OnReno<V> {
         self.variant.on_extra(now);
     }
 
-    fn on_told_twice(&mut self) {
-        self.variant.on_told_twice();
+    fn on_dsack(&mut self) {
+        self.variant.on_dsack();
     }
 }
 

@@ -8,7 +8,7 @@
 //! Vegas' fine-grained retransmission timer and reduction by a quarter: recovery is the sender's, and a loss halves as
 //! in Reno. A loss costs more than in the paper.
 
-use super::{AckEvent, Build, CongestionControl, OnReno, Phase, Reno, Variant};
+use super::{AckEvent, Build, CongestionControl, LossPhase, OnReno, Reno, Variant};
 use crate::sender::ack_counting::AckCounting;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -67,14 +67,18 @@ struct Vegas {
 
 impl Vegas {
     fn decide(&mut self, reno: &mut Reno, is_held: bool) {
-        let extra = reno.exact() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
+        let extra = reno.exact_cwnd() / self.mss as f64 * (1.0 - self.base.as_secs() / self.least.as_secs());
         let mss = self.mss as f64;
-        match reno.in_slow_start() {
-            true if extra > self.gamma => reno.leave_slow_start(),
-            true => self.doubles = !self.doubles,
-            false if extra > self.beta => reno.set((reno.exact() - mss).max(2.0 * mss)),
-            false if extra < self.alpha && !is_held => reno.set(reno.exact() + mss),
-            false => {}
+        if reno.in_slow_start() {
+            if extra > self.gamma {
+                reno.leave_slow_start();
+            } else {
+                self.doubles = !self.doubles;
+            }
+        } else if extra > self.beta {
+            reno.set_cwnd((reno.exact_cwnd() - mss).max(2.0 * mss));
+        } else if extra < self.alpha && !is_held {
+            reno.set_cwnd(reno.exact_cwnd() + mss);
         }
     }
 }
@@ -84,11 +88,11 @@ impl Variant for Vegas {
         if let Some(rtt) = ack.rtt {
             (self.base, self.least) = (self.base.min(rtt), self.least.min(rtt));
         }
-        if ack.phase == Phase::Open && self.least < Duration::MAX && ack.una > self.until {
+        if ack.phase == LossPhase::Open && self.least < Duration::MAX && ack.una > self.until {
             self.decide(reno, ack.held);
             (self.until, self.least) = (ack.nxt, Duration::MAX);
         }
-        if ack.phase != Phase::Open || (reno.in_slow_start() && self.doubles) {
+        if ack.phase != LossPhase::Open || (reno.in_slow_start() && self.doubles) {
             reno.on_ack(ack, ack_counting);
         }
     }

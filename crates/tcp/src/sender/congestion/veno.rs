@@ -69,7 +69,7 @@ impl Variant for Veno {
             self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         }
         self.rtt = ack.srtt;
-        let is_slow = self.base.is_some() && !reno.in_slow_start() && self.is_congested(reno.exact());
+        let is_slow = self.base.is_some() && !reno.in_slow_start() && self.is_congested(reno.exact_cwnd());
         if ack.acked > 0 && is_slow {
             self.has_grown = !self.has_grown;
             if !self.has_grown {
@@ -80,13 +80,12 @@ impl Variant for Veno {
     }
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
-        match self.is_congested(reno.exact()) {
-            true => reno.on_loss(loss),
-            false => {
-                let whole = loss.flight.min(reno.window()) as f64;
-                reno.set_ssthresh((self.keeps * whole) as u64);
-                reno.set(reno.ssthresh() as f64);
-            }
+        if self.is_congested(reno.exact_cwnd()) {
+            reno.on_loss(loss);
+        } else {
+            let whole = loss.flight.min(reno.window()) as f64;
+            reno.set_ssthresh((self.keeps * whole) as u64);
+            reno.set_cwnd(reno.ssthresh() as f64);
         }
         self.base = None;
     }

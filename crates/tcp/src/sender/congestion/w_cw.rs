@@ -68,7 +68,7 @@ struct WCw {
 /// Rate control (1).
 fn halve(reno: &mut Reno, loss: &LossEvent) {
     reno.set_ssthresh(loss.flight.min(loss.window) / 2);
-    reno.cap();
+    reno.cap_at_ssthresh();
 }
 
 impl Variant for WCw {

@@ -98,14 +98,14 @@ impl Variant for Westwood {
 
     fn on_loss(&mut self, reno: &mut Reno, loss: &LossEvent) {
         self.adapt(reno, loss.now);
-        reno.cap();
+        reno.cap_at_ssthresh();
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, loss: &LossEvent, first: bool) {
         if first {
             self.adapt(reno, loss.now);
         }
-        reno.restart_beside(loss.spared);
+        reno.restart_with_in_flight(loss.still_in_flight);
     }
 
     fn on_mark(&mut self, reno: &mut Reno, loss: &LossEvent) {
@@ -119,7 +119,7 @@ impl Variant for Westwood {
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
             // Capped at the loss; no growth in recovery.
-            Recovered::Kept => reno.cap(),
+            Recovered::Kept => reno.cap_at_ssthresh(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
     }

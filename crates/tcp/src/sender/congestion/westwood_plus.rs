@@ -60,7 +60,7 @@ impl Variant for WestwoodPlus {
 
     fn on_loss(&mut self, reno: &mut Reno, _: &LossEvent) {
         self.adapt(reno);
-        reno.cap();
+        reno.cap_at_ssthresh();
     }
 
     fn on_timeout(&mut self, reno: &mut Reno, _: &LossEvent, first: bool) {
@@ -81,7 +81,7 @@ impl Variant for WestwoodPlus {
     fn on_recovered(&mut self, reno: &mut Reno, flight: u64, recovered: Recovered) {
         match recovered {
             // Capped at the loss; no growth in recovery.
-            Recovered::Kept => reno.cap(),
+            Recovered::Kept => reno.cap_at_ssthresh(),
             Recovered::Revised { .. } | Recovered::Probed { .. } => reno.on_recovered(flight, recovered),
         }
     }

@@ -6,7 +6,7 @@
 //! An echo lasts a round trip, until CWR, so the rule is coarse. Without marks at the bottleneck, every congestion loss
 //! counts as wireless.
 
-use super::{Build, Cause, Heard, LossDiscriminator};
+use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -36,26 +36,23 @@ struct Coherence {
 }
 
 impl LossDiscriminator for Coherence {
-    fn on_ack(&mut self, heard: &Heard) -> bool {
-        if heard.advanced {
+    fn on_ack(&mut self, ack: &AckHint) -> bool {
+        if ack.advanced {
             self.duplicates_echo = false;
         }
-        self.duplicates_echo |= heard.duplicate && heard.marked;
-        if heard.marked {
-            self.echoed = Some(heard.una);
+        self.duplicates_echo |= ack.duplicate && ack.marked;
+        if ack.marked {
+            self.echoed = Some(ack.una);
         }
         false
     }
 
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let is_near = self.echoed.is_some_and(|una| lost.start.saturating_sub(una) <= self.before);
-        Some(match self.duplicates_echo || is_near {
-            true => Cause::Congestion,
-            false => Cause::Wireless,
-        })
+        Some(if self.duplicates_echo || is_near { Cause::Congestion } else { Cause::Wireless })
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }

@@ -43,7 +43,7 @@ impl LossDiscriminator for Ebsn {
         (self.undoes || !backed_off) && now.since(heard_at) <= self.limit
     }
 
-    fn judges(&self) -> bool {
+    fn discriminates_losses(&self) -> bool {
         false
     }
 }

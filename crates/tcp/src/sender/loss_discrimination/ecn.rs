@@ -10,7 +10,7 @@
 //! If the bottleneck drops without marking, congestion losses count as corruption. ECE lasts until CWR: a corruption
 //! within that round trip counts as congestion.
 
-use super::{Build, Cause, Heard, LossDiscriminator};
+use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -40,23 +40,24 @@ struct Ecn {
 }
 
 impl LossDiscriminator for Ecn {
-    fn on_ack(&mut self, heard: &Heard) -> bool {
-        if heard.advanced {
+    fn on_ack(&mut self, ack: &AckHint) -> bool {
+        if ack.advanced {
             (self.duplicates, self.marked) = (0, 0);
         }
-        self.duplicates += u32::from(heard.duplicate);
-        self.marked += u32::from(heard.duplicate && heard.marked);
+        self.duplicates += u32::from(ack.duplicate);
+        self.marked += u32::from(ack.duplicate && ack.marked);
         false
     }
 
     fn on_loss(&mut self, _: Range) -> Option<Cause> {
-        Some(match self.marked >= self.needed.min(self.duplicates) {
-            true => Cause::Congestion,
-            false => Cause::Wireless,
+        Some(if self.marked >= self.needed.min(self.duplicates) {
+            Cause::Congestion
+        } else {
+            Cause::Wireless
         })
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }
@@ -71,7 +72,7 @@ mod tests {
         let mut values = MECHANISM.info.defaults();
         values.set("duplicates", Value::Count(needed));
         let mut discriminator = (MECHANISM.build)(&values).expect("a discriminator");
-        let ack = |advanced, marked| Heard {
+        let ack = |advanced, marked| AckHint {
             now: Time::ZERO,
             una: 1001,
             advanced,

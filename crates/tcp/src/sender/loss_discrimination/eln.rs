@@ -9,7 +9,7 @@
 //! Contradicting duplicates mean congestion, and so does a timeout. The sender's own recovery repairs the loss, without
 //! growth of the window.
 
-use super::{Build, Cause, Heard, LossDiscriminator};
+use super::{AckHint, Build, Cause, LossDiscriminator};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use lasthop_wire::LossHint;
@@ -39,7 +39,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
         Some(Box::new(Eln {
             threshold: values.count("threshold") as u32,
             silence_is_air: values.word("says") == "congestion",
-            heard: Count::default(),
+            hints: HintCount::default(),
         }))
     },
 };
@@ -47,43 +47,41 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct Eln {
     threshold: u32,
     silence_is_air: bool,
-    heard: Count,
+    hints: HintCount,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Count {
+struct HintCount {
     wireless: u32,
     congestion: u32,
     nothing: u32,
 }
 
 impl LossDiscriminator for Eln {
-    fn on_ack(&mut self, heard: &Heard) -> bool {
-        if heard.advanced {
-            self.heard = Count::default();
+    fn on_ack(&mut self, ack: &AckHint) -> bool {
+        if ack.advanced {
+            self.hints = HintCount::default();
         }
-        if !heard.duplicate {
+        if !ack.duplicate {
             return false;
         }
-        match heard.hint {
-            LossHint::Wireless => self.heard.wireless += 1,
-            LossHint::Congestion => self.heard.congestion += 1,
-            LossHint::None => self.heard.nothing += 1,
+        match ack.hint {
+            LossHint::Wireless => self.hints.wireless += 1,
+            LossHint::Congestion => self.hints.congestion += 1,
+            LossHint::None => self.hints.nothing += 1,
         }
-        let Count { wireless, congestion, nothing } = self.heard;
+        let HintCount { wireless, congestion, nothing } = self.hints;
         !self.silence_is_air && wireless == self.threshold && congestion + nothing == 0
     }
 
     fn on_loss(&mut self, _: Range) -> Option<Cause> {
-        let Count { wireless, congestion, nothing } = self.heard;
-        let is_air = match self.silence_is_air {
-            true => congestion == 0,
-            false => wireless > 0 && congestion + nothing == 0,
-        };
+        let HintCount { wireless, congestion, nothing } = self.hints;
+        let is_air =
+            if self.silence_is_air { congestion == 0 } else { wireless > 0 && congestion + nothing == 0 };
         Some(if is_air { Cause::Wireless } else { Cause::Congestion })
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }

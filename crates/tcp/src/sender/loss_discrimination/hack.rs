@@ -32,8 +32,8 @@ impl LossDiscriminator for Hack {
         true
     }
 
-    fn on_sent(&mut self, _: Range, _: u64, board: &Scoreboard) -> Priority {
-        self.damaged.remove_below(board.una());
+    fn on_sent(&mut self, _: Range, _: u64, scoreboard: &Scoreboard) -> Priority {
+        self.damaged.remove_below(scoreboard.una());
         Priority::Normal
     }
 
@@ -49,7 +49,7 @@ impl LossDiscriminator for Hack {
         self.damaged.clear();
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }

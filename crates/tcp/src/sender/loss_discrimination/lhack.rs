@@ -30,8 +30,8 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
             reached: RangeSet::default(),
             resent: RangeSet::default(),
             most: values.count("timeouts") as u32,
-            spared: 0,
-            spared_at: 0,
+            kept: 0,
+            kept_at: 0,
         }))
     },
 };
@@ -41,9 +41,9 @@ struct Lhack {
     reached: RangeSet,
     resent: RangeSet,
     most: u32,
-    /// Consecutive timeouts spared for the segment at `spared_at`.
-    spared: u32,
-    spared_at: u64,
+    /// Consecutive timeouts that kept the window, for the segment at `kept_at`.
+    kept: u32,
+    kept_at: u64,
 }
 
 impl Lhack {
@@ -56,13 +56,13 @@ impl Lhack {
 }
 
 impl LossDiscriminator for Lhack {
-    fn on_sent(&mut self, _: Range, _: u64, board: &Scoreboard) -> Priority {
-        self.reached.remove_below(board.una());
-        self.resent.remove_below(board.una());
+    fn on_sent(&mut self, _: Range, _: u64, scoreboard: &Scoreboard) -> Priority {
+        self.reached.remove_below(scoreboard.una());
+        self.resent.remove_below(scoreboard.una());
         Priority::Normal
     }
 
-    fn on_sent_again(&mut self, range: Range) -> Priority {
+    fn on_retransmitted(&mut self, range: Range) -> Priority {
         self.resent.insert(range);
         Priority::Normal
     }
@@ -75,13 +75,13 @@ impl LossDiscriminator for Lhack {
         Some(if self.has_reached(lost) { Cause::Wireless } else { Cause::Congestion })
     }
 
-    fn spares_timeout(&mut self, first: Range) -> bool {
-        if self.spared_at != first.start {
-            (self.spared, self.spared_at) = (0, first.start);
+    fn keeps_window_at_timeout(&mut self, first: Range) -> bool {
+        if self.kept_at != first.start {
+            (self.kept, self.kept_at) = (0, first.start);
         }
-        let spares = self.spared < self.most && self.has_reached(first);
-        self.spared += u32::from(spares);
-        spares
+        let keeps = self.kept < self.most && self.has_reached(first);
+        self.kept += u32::from(keeps);
+        keeps
     }
 
     fn on_timeout(&mut self) {
@@ -89,7 +89,7 @@ impl LossDiscriminator for Lhack {
         self.resent.clear();
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }

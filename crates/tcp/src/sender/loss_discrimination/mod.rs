@@ -1,8 +1,9 @@
 //! Loss discrimination at the sender.
 //!
-//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the loss, and
-//! cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction; "wireless"
-//! restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender holds no judge.
+//! [`LossDiscriminator::on_loss`] attributes a loss when fast recovery begins: after "wireless", recovery repairs the
+//! loss, and cwnd and ssthresh stay. [`LossDiscriminator::review`] attributes the loss after a recovery with reduction;
+//! "wireless" restores the window. Other methods receive hints of ACKs and nodes. Without discrimination a sender has
+//! no discriminator.
 
 mod always;
 mod coherence;
@@ -11,8 +12,8 @@ mod ecn;
 mod eln;
 mod hack;
 mod lhack;
-mod measured;
 mod ncpld;
+mod rtt_sample;
 mod santa_cruz;
 mod tagged;
 mod trend;
@@ -22,35 +23,37 @@ use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Mechanism, Time, Values};
 use lasthop_wire::{LossHint, Priority};
-pub use measured::Measured;
-use measured::Round;
+pub use rtt_sample::RttSample;
+use rtt_sample::SampledRound;
 
 /// Loss discrimination of a sender.
 pub trait LossDiscriminator: Send {
     /// New data is sent under congestion window `window`, bytes. Returns the packet's priority.
-    fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
-        let _ = (range, window, board);
+    fn on_sent(&mut self, range: Range, window: u64, scoreboard: &Scoreboard) -> Priority {
+        let _ = (range, window, scoreboard);
         Priority::Normal
     }
 
     /// A segment is retransmitted. Returns the packet's priority.
-    fn on_sent_again(&mut self, range: Range) -> Priority {
+    fn on_retransmitted(&mut self, range: Range) -> Priority {
         let _ = range;
         Priority::Normal
     }
 
     /// Handles a duplicate ACK, or a new ACK during a repair. `true`: the first outstanding segment is certainly lost.
-    fn on_ack(&mut self, heard: &Heard) -> bool {
-        let _ = heard;
+    fn on_ack(&mut self, ack: &AckHint) -> bool {
+        let _ = ack;
         false
     }
 
-    /// Handles a round-trip sample, before any other effect of the ACK. Only if [`LossDiscriminator::measures`].
-    fn on_measured(&mut self, sample: &Measured) {
+    /// Handles a round-trip sample, before any other effect of the ACK. Only if
+    /// [`LossDiscriminator::needs_rtt_samples`].
+    fn on_rtt_sample(&mut self, sample: &RttSample) {
         let _ = sample;
     }
 
-    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossDiscriminator::review) after the repair.
+    /// Attributes the loss that begins fast recovery. `None`: reduce now, [review](LossDiscriminator::review) after the
+    /// repair.
     fn on_loss(&mut self, lost: Range) -> Option<Cause> {
         let _ = lost;
         None
@@ -67,7 +70,7 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Whether a timeout that retransmits this segment keeps cwnd, ssthresh and RTO.
-    fn spares_timeout(&mut self, first: Range) -> bool {
+    fn keeps_window_at_timeout(&mut self, first: Range) -> bool {
         let _ = first;
         false
     }
@@ -94,17 +97,17 @@ pub trait LossDiscriminator: Send {
     }
 
     /// Whether losses are attributed at all, and counted.
-    fn judges(&self) -> bool {
+    fn discriminates_losses(&self) -> bool {
         true
     }
 
     /// Whether [`LossDiscriminator::on_loss`] attributes each loss.
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         false
     }
 
-    /// Whether [`LossDiscriminator::on_measured`] is called; read once.
-    fn measures(&self) -> bool {
+    /// Whether [`LossDiscriminator::on_rtt_sample`] is called; read once.
+    fn needs_rtt_samples(&self) -> bool {
         false
     }
 
@@ -116,7 +119,7 @@ pub trait LossDiscriminator: Send {
 
 /// Duplicate ACK, or new ACK during a repair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Heard {
+pub struct AckHint {
     /// Arrival of the ACK.
     pub now: Time,
     /// First byte not acknowledged.

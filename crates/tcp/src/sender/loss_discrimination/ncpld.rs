@@ -7,7 +7,7 @@
 //! its start, round trip of the first segment sent in the round), unlimited memory, and `margin`. The last RTT sample
 //! counts at a loss. A timeout is congestion.
 
-use super::{Build, Cause, LossDiscriminator, Measured, Round};
+use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
@@ -36,14 +36,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 struct Ncpld {
     margin: f64,
-    round: Option<Round>,
+    round: Option<SampledRound>,
     /// Largest power so far, and its round trip.
     knee: Option<(f64, Duration)>,
     latest: Duration,
 }
 
 impl LossDiscriminator for Ncpld {
-    fn on_measured(&mut self, sample: &Measured) {
+    fn on_rtt_sample(&mut self, sample: &RttSample) {
         self.latest = sample.rtt;
         if let Some(round) = self.round.filter(|round| !round.is_over(sample)) {
             self.round = Some(round);
@@ -56,7 +56,7 @@ impl LossDiscriminator for Ncpld {
                 self.knee = Some((power, sample.rtt));
             }
         }
-        self.round = Some(Round::begin(sample));
+        self.round = Some(SampledRound::begin(sample));
     }
 
     fn on_loss(&mut self, _: Range) -> Option<Cause> {
@@ -69,11 +69,11 @@ impl LossDiscriminator for Ncpld {
         self.round = None;
     }
 
-    fn measures(&self) -> bool {
+    fn needs_rtt_samples(&self) -> bool {
         true
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }
@@ -81,7 +81,7 @@ impl LossDiscriminator for Ncpld {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::loss_discrimination::measured::samples::{LOST, Path};
+    use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
     use lasthop_base::Value;
 
     fn discriminator(margin: f64) -> Box<dyn LossDiscriminator> {
@@ -101,7 +101,7 @@ mod tests {
             (0.21, 12, Cause::Wireless),
         ] {
             let mut discriminator = discriminator(margin);
-            let mut path = Path::default();
+            let mut path = SamplePath::default();
             for window in [2, 2, 4, 4, 8, 8, 10, 10, last, last] {
                 path.round(&mut *discriminator, window, 100.max(10 * window), 0);
             }

@@ -9,7 +9,7 @@
 //! intervals is from memory. `intervals` and `growth` are ours. Receiver timestamps replace Santa Cruz's own option;
 //! without timestamps round trips do, which include the return path. A timeout is congestion.
 
-use super::{Build, Cause, LossDiscriminator, Measured, Round};
+use super::{Build, Cause, LossDiscriminator, RttSample, SampledRound};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 
@@ -47,14 +47,14 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 struct SantaCruz {
     intervals: u64,
     growth: f64,
-    began: Option<(Round, Measured)>,
+    began: Option<(SampledRound, RttSample)>,
     /// Consecutive intervals with queue growth.
     growing: u64,
 }
 
 impl SantaCruz {
     /// Queue growth between two samples, segments.
-    fn grown(first: &Measured, last: &Measured) -> f64 {
+    fn grown(first: &RttSample, last: &RttSample) -> f64 {
         let segments = (last.una - first.una) as f64 / last.mss.max(1) as f64;
         let spacing = last.now.since(first.now).as_secs() / segments.max(1.0);
         let longer = (last.forward_delay() - first.forward_delay()) as f64 / 1e9;
@@ -63,7 +63,7 @@ impl SantaCruz {
 }
 
 impl LossDiscriminator for SantaCruz {
-    fn on_measured(&mut self, sample: &Measured) {
+    fn on_rtt_sample(&mut self, sample: &RttSample) {
         match &self.began {
             Some((round, _)) if !round.is_over(sample) => return,
             Some((_, first)) => {
@@ -72,7 +72,7 @@ impl LossDiscriminator for SantaCruz {
             }
             None => {}
         }
-        self.began = Some((Round::begin(sample), *sample));
+        self.began = Some((SampledRound::begin(sample), *sample));
     }
 
     fn on_loss(&mut self, _: Range) -> Option<Cause> {
@@ -84,11 +84,11 @@ impl LossDiscriminator for SantaCruz {
         self.growing = 0;
     }
 
-    fn measures(&self) -> bool {
+    fn needs_rtt_samples(&self) -> bool {
         true
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }
@@ -96,7 +96,7 @@ impl LossDiscriminator for SantaCruz {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::loss_discrimination::measured::samples::{LOST, Path};
+    use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
 
     /// Ten segments in flight, one arrival every 10 ms: 10 ms of extra delay is one more queued segment.
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             (&[], Cause::Wireless),
         ] {
             let mut discriminator = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a discriminator");
-            let mut path = Path::default();
+            let mut path = SamplePath::default();
             rtts.iter().for_each(|rtt| path.round(&mut *discriminator, 10, *rtt, 0));
             assert_eq!(discriminator.on_loss(LOST), Some(cause), "{rtts:?}");
         }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_longer_way_back_is_no_growth() {
         let mut discriminator = (MECHANISM.build)(&MECHANISM.info.defaults()).expect("a discriminator");
-        let mut path = Path { stamps: true, ..Path::default() };
+        let mut path = SamplePath { stamps: true, ..SamplePath::default() };
         for back in [0, 10, 20, 30, 40] {
             path.round(&mut *discriminator, 10, 100 + back, back);
         }

@@ -88,8 +88,8 @@ enum AfterLoss {
 }
 
 impl LossDiscriminator for Tagged {
-    fn on_sent(&mut self, range: Range, window: u64, board: &Scoreboard) -> Priority {
-        self.tags.retain(|tag| !board.has_arrived(*tag));
+    fn on_sent(&mut self, range: Range, window: u64, scoreboard: &Scoreboard) -> Priority {
+        self.tags.retain(|tag| !scoreboard.has_arrived(*tag));
         let waits = self.after_loss == AfterLoss::Recovery && self.recovering && !self.lost.is_empty();
         if waits || self.tags.len() as u64 >= self.per_window || range.start < self.next_at {
             return Priority::Normal;
@@ -101,7 +101,7 @@ impl LossDiscriminator for Tagged {
         Priority::Low
     }
 
-    fn on_sent_again(&mut self, range: Range) -> Priority {
+    fn on_retransmitted(&mut self, range: Range) -> Priority {
         if !self.tags.contains(&range.start) {
             return Priority::Normal;
         }
@@ -149,7 +149,7 @@ mod tests {
     /// Discriminator and scoreboard; segment n begins at byte 1000 n + 1.
     struct Host {
         discriminator: Box<dyn LossDiscriminator>,
-        board: Scoreboard,
+        scoreboard: Scoreboard,
     }
 
     impl Host {
@@ -158,34 +158,35 @@ mod tests {
             settings.iter().for_each(|(name, value)| values.set(name, value.clone()));
             Host {
                 discriminator: (MECHANISM.build)(&values).expect("a discriminator"),
-                board: Scoreboard::starting_at(1),
+                scoreboard: Scoreboard::starting_at(1),
             }
         }
 
         fn send(&mut self, segments: u64) -> Vec<u64> {
             let mut tagged = Vec::new();
             for _ in 0..segments {
-                let start = self.board.nxt();
+                let start = self.scoreboard.nxt();
                 let range = Range { start, end: start + MSS };
-                self.board.sent_new(MSS, Time::ZERO);
-                if self.discriminator.on_sent(range, 10 * MSS, &self.board) == Priority::Low {
+                self.scoreboard.record_new(MSS, Time::ZERO);
+                if self.discriminator.on_sent(range, 10 * MSS, &self.scoreboard) == Priority::Low {
                     tagged.push(start / MSS);
                 }
             }
             tagged
         }
 
-        fn again(&mut self, segment: u64) -> Priority {
-            self.board.sent_again(segment * MSS + 1, Time::ZERO);
-            self.discriminator.on_sent_again(Range { start: segment * MSS + 1, end: (segment + 1) * MSS + 1 })
+        fn retransmit(&mut self, segment: u64) -> Priority {
+            self.scoreboard.record_retransmission(segment * MSS + 1, Time::ZERO);
+            self.discriminator
+                .on_retransmitted(Range { start: segment * MSS + 1, end: (segment + 1) * MSS + 1 })
         }
 
         fn acknowledge_below(&mut self, segment: u64) {
-            self.board.acknowledge(segment * MSS + 1);
+            self.scoreboard.acknowledge(segment * MSS + 1);
         }
 
         fn enter(&mut self) {
-            self.discriminator.on_entered(self.board.nxt());
+            self.discriminator.on_entered(self.scoreboard.nxt());
         }
     }
 
@@ -208,7 +209,7 @@ mod tests {
         host.acknowledge_below(1);
         assert_eq!(host.send(4), [1]);
         host.acknowledge_below(1);
-        host.board.sack(Range { start: MSS + 1, end: 2 * MSS + 1 });
+        host.scoreboard.sack(Range { start: MSS + 1, end: 2 * MSS + 1 });
         assert_eq!(host.send(2), [5]);
     }
 
@@ -228,10 +229,10 @@ mod tests {
         let mut host = Host::with(&[]);
         host.send(10);
         host.enter();
-        host.again(4);
+        host.retransmit(4);
         assert_eq!(host.discriminator.review(), Cause::Wireless);
         host.enter();
-        host.again(0);
+        host.retransmit(0);
         assert_eq!(host.discriminator.review(), Cause::Congestion);
         // A reviewed tag does not count again.
         host.enter();
@@ -245,10 +246,10 @@ mod tests {
         {
             let mut host = Host::with(&[("counts", Value::Word(counts))]);
             host.send(10);
-            host.board.sack(Range { start: 1, end: MSS + 1 });
+            host.scoreboard.sack(Range { start: 1, end: MSS + 1 });
             host.enter();
             assert_eq!(host.send(3), [10]);
-            host.again(10);
+            host.retransmit(10);
             assert_eq!(host.discriminator.review(), first, "{counts}");
             host.enter();
             assert_eq!(host.discriminator.review(), second, "{counts}");
@@ -261,7 +262,7 @@ mod tests {
             let mut host = Host::with(&[("after_loss", Value::Word(answer))]);
             host.send(10);
             host.enter();
-            let priority = host.again(0);
+            let priority = host.retransmit(0);
             if repaired {
                 host.acknowledge_below(1);
             }
@@ -283,7 +284,7 @@ mod tests {
         let mut host = Host::with(&[]);
         host.send(10);
         host.enter();
-        host.again(0);
+        host.retransmit(0);
         host.discriminator.on_timeout();
         assert_eq!(host.send(2), [10]);
         host.enter();

@@ -11,7 +11,7 @@
 //! Weights: `c` for the short-term trend, `1 - c` for the long-term trend. Prediction: `c (1 + trend) / 2`. The delay
 //! is the forward delay with timestamps, else the round trip. A timeout is congestion.
 
-use super::{Build, Cause, LossDiscriminator, Measured};
+use super::{Build, Cause, LossDiscriminator, RttSample};
 use crate::ranges::Range;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
 use std::collections::VecDeque;
@@ -85,7 +85,7 @@ impl Trend {
 }
 
 impl LossDiscriminator for Trend {
-    fn on_measured(&mut self, sample: &Measured) {
+    fn on_rtt_sample(&mut self, sample: &RttSample) {
         let delay = sample.forward_delay();
         let (least, most) = self.bounds.unwrap_or((delay, delay));
         self.bounds = Some((least.min(delay), most.max(delay)));
@@ -100,11 +100,11 @@ impl LossDiscriminator for Trend {
         Some(if predicted { Cause::Congestion } else { Cause::Wireless })
     }
 
-    fn measures(&self) -> bool {
+    fn needs_rtt_samples(&self) -> bool {
         true
     }
 
-    fn judges_losses(&self) -> bool {
+    fn discriminates_each_loss(&self) -> bool {
         true
     }
 }
@@ -112,7 +112,7 @@ impl LossDiscriminator for Trend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sender::loss_discrimination::measured::samples::{LOST, Path};
+    use crate::sender::loss_discrimination::rtt_sample::samples::{LOST, SamplePath};
     use lasthop_base::Value;
 
     /// Whether the prediction reaches `threshold` after these round trips, ms, with trends over two and four delays.
@@ -122,7 +122,7 @@ mod tests {
         values.set("long", Value::Count(4));
         values.set("threshold", Value::Number(threshold));
         let mut discriminator = (MECHANISM.build)(&values).expect("a discriminator");
-        let mut path = Path::default();
+        let mut path = SamplePath::default();
         rtts.iter().for_each(|rtt| path.round(&mut *discriminator, 1, *rtt, 0));
         discriminator.on_loss(LOST) == Some(Cause::Congestion)
     }

@@ -1,6 +1,6 @@
 //! Delivery rate samples (`sampler.rs`) and pacing (`pacer.rs`).
 //!
-//! Both exist only if the congestion control [requests](super::congestion::Nature::samples) samples.
+//! Both exist only if the congestion control [requests](super::congestion::Nature::uses_rate_samples) samples.
 
 mod pacer;
 mod sampler;
@@ -9,7 +9,7 @@ pub use sampler::{LostSegment, RateSample};
 
 use super::congestion::SentEvent;
 use super::scoreboard::Scoreboard;
-use super::window::Window;
+use super::window::CongestionWindow;
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 use pacer::Pacer;
@@ -36,14 +36,14 @@ impl Rates {
         &mut self,
         now: Time,
         delivered: u64,
-        board: &Scoreboard,
+        scoreboard: &Scoreboard,
         smallest: Option<Duration>,
     ) -> Option<RateSample> {
-        self.sampler.on_ack(now, delivered, board, smallest)
+        self.sampler.on_ack(now, delivered, scoreboard, smallest)
     }
 
-    pub(super) fn may_leave_at(&self) -> Time {
-        self.pacer.may_leave_at()
+    pub(super) fn next_departure(&self) -> Time {
+        self.pacer.next_departure()
     }
 
     #[inline(always)]
@@ -51,23 +51,29 @@ impl Rates {
         self.sends_extra
     }
 
-    pub(super) fn extra_at(&self, board: &Scoreboard, window: &Window) -> Time {
-        match self.sends_extra && board.outstanding() > 0 {
-            true => window.rules().extra_at(),
-            false => Time::NEVER,
+    pub(super) fn extra_at(&self, scoreboard: &Scoreboard, window: &CongestionWindow) -> Time {
+        if self.sends_extra && scoreboard.outstanding() > 0 {
+            window.control().extra_at()
+        } else {
+            Time::NEVER
         }
     }
 
     /// Marks samples as application-limited until `in_flight` bytes are delivered.
-    pub(super) fn on_silence(&mut self, in_flight: u64) {
-        self.sampler.on_silence(in_flight);
+    pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
+        self.sampler.mark_app_limited(in_flight);
     }
 
     #[inline(never)]
-    pub(super) fn report_losses(&mut self, now: Time, board: &mut Scoreboard, window: &mut Window) {
-        board.take_losses(&mut self.lost);
+    pub(super) fn report_losses(
+        &mut self,
+        now: Time,
+        scoreboard: &mut Scoreboard,
+        window: &mut CongestionWindow,
+    ) {
+        scoreboard.take_losses(&mut self.lost);
         let fresh: u64 = self.lost.iter().map(|range| range.len()).sum();
-        let mut total = board.lost_total() - fresh;
+        let mut total = scoreboard.lost_total() - fresh;
         for range in &self.lost {
             total += range.len();
             if let Some(lost) = self.sampler.on_lost(*range, total) {
@@ -76,8 +82,8 @@ impl Rates {
         }
     }
 
-    pub(super) fn ignore_losses(&mut self, board: &mut Scoreboard) {
-        board.take_losses(&mut self.lost);
+    pub(super) fn ignore_losses(&mut self, scoreboard: &mut Scoreboard) {
+        scoreboard.take_losses(&mut self.lost);
     }
 
     /// Records a sent segment that is already in the scoreboard. `in_flight` includes the segment, bytes.
@@ -87,15 +93,15 @@ impl Rates {
         now: Time,
         range: Range,
         in_flight: u64,
-        board: &Scoreboard,
-        window: &mut Window,
+        scoreboard: &Scoreboard,
+        window: &mut CongestionWindow,
     ) {
-        let begins = board.outstanding() == range.len();
+        let begins = scoreboard.outstanding() == range.len();
         let limited = self.sampler.is_limited();
-        self.sampler.on_sent(now, range, begins, in_flight, board.lost_total());
-        let (una, nxt) = (board.una(), board.nxt());
+        self.sampler.on_sent(now, range, begins, in_flight, scoreboard.lost_total());
+        let (una, nxt) = (scoreboard.una(), scoreboard.nxt());
         window.on_sent(&SentEvent { now, una, nxt, bytes: range.len(), in_flight, limited });
-        if let Some(rate) = window.rules().pacing_rate() {
+        if let Some(rate) = window.control().pacing_rate() {
             self.pacer.on_sent(now, range.len(), rate);
         }
     }

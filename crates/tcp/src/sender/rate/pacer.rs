@@ -6,18 +6,18 @@ use lasthop_base::{Rate, Time};
 
 #[derive(Debug, Default)]
 pub(super) struct Pacer {
-    may_leave_at: Time,
+    next_departure: Time,
 }
 
 impl Pacer {
     /// Earliest departure of the next packet; a past time delays nothing.
-    pub(super) fn may_leave_at(&self) -> Time {
-        self.may_leave_at
+    pub(super) fn next_departure(&self) -> Time {
+        self.next_departure
     }
 
     /// Records a packet of `bytes` payload bytes. Unused time earns no later burst.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u64, rate: Rate) {
-        self.may_leave_at = self.may_leave_at.max(now) + rate.time_for(bytes);
+        self.next_departure = self.next_departure.max(now) + rate.time_for(bytes);
     }
 }
 
@@ -33,13 +33,13 @@ mod tests {
         let mut pacer = Pacer::default();
         let rate = Rate::from_bps(8_000_000);
         pacer.on_sent(at(10), 1000, rate);
-        assert_eq!(pacer.may_leave_at(), at(11));
+        assert_eq!(pacer.next_departure(), at(11));
         pacer.on_sent(at(11), 2000, rate);
-        assert_eq!(pacer.may_leave_at(), at(13));
+        assert_eq!(pacer.next_departure(), at(13));
         // A retransmission that may not wait delays the next packet.
         pacer.on_sent(at(12), 1000, rate);
-        assert_eq!(pacer.may_leave_at(), at(14));
+        assert_eq!(pacer.next_departure(), at(14));
         pacer.on_sent(at(50), 1000, rate);
-        assert_eq!(pacer.may_leave_at(), at(51));
+        assert_eq!(pacer.next_departure(), at(51));
     }
 }

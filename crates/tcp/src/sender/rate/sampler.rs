@@ -99,7 +99,7 @@ impl Sampler {
     }
 
     /// Marks samples as application-limited until `in_flight` bytes are delivered.
-    pub(super) fn on_silence(&mut self, in_flight: u64) {
+    pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.limited_until = (self.delivered + in_flight).max(1);
     }
 
@@ -124,7 +124,7 @@ impl Sampler {
         &mut self,
         now: Time,
         delivered: u64,
-        board: &Scoreboard,
+        scoreboard: &Scoreboard,
         shortest: Option<Duration>,
     ) -> Option<RateSample> {
         if delivered > 0 {
@@ -134,9 +134,9 @@ impl Sampler {
                 self.limited_until = 0;
             }
         }
-        let newest = board.newest();
+        let newest = scoreboard.newest();
         let stamp = newest.and_then(|newest| self.place_of(newest.end)).map(|place| self.stamps[place]);
-        let gone = self.stamps.partition_point(|stamp| stamp.end <= board.una());
+        let gone = self.stamps.partition_point(|stamp| stamp.end <= scoreboard.una());
         self.stamps.drain(..gone);
         let (newest, stamp) = (newest?, stamp?);
         self.first_sent_at = newest.sent_at;
@@ -150,8 +150,8 @@ impl Sampler {
             total: self.delivered,
             app_limited: stamp.app_limited,
             in_flight: stamp.in_flight,
-            lost: board.lost_total() - stamp.lost,
-            rtt: (!newest.again).then(|| now.since(newest.sent_at)),
+            lost: scoreboard.lost_total() - stamp.lost,
+            rtt: (!newest.is_retransmitted).then(|| now.since(newest.sent_at)),
         })
     }
 
@@ -172,26 +172,26 @@ mod tests {
 
     /// Last sample for segments of 1000 bytes, sent and acknowledged at these times.
     fn last_sample(sent: &[u64], acked: &[u64], silence_before: Option<usize>) -> Option<RateSample> {
-        let (mut sampler, mut board) = (Sampler::default(), Scoreboard::starting_at(0));
-        board.keep_times();
+        let (mut sampler, mut scoreboard) = (Sampler::default(), Scoreboard::starting_at(0));
+        scoreboard.keep_times();
         let mut events: Vec<(u64, bool)> = sent.iter().map(|time| (*time, true)).collect();
         events.extend(acked.iter().map(|time| (*time, false)));
         events.sort();
         let mut sample = None;
         for (time, is_sent) in events {
             if is_sent {
-                let start = board.nxt();
+                let start = scoreboard.nxt();
                 if silence_before.is_some_and(|number| 1000 * number as u64 == start) {
-                    sampler.on_silence(board.outstanding());
+                    sampler.mark_app_limited(scoreboard.outstanding());
                 }
-                let begins = board.outstanding() == 0;
-                board.sent_new(1000, at(time));
-                let in_flight = board.outstanding();
+                let begins = scoreboard.outstanding() == 0;
+                scoreboard.record_new(1000, at(time));
+                let in_flight = scoreboard.outstanding();
                 sampler.on_sent(at(time), Range { start, end: start + 1000 }, begins, in_flight, 0);
             } else {
-                board.begin_ack();
-                let acked = board.acknowledge(board.una() + 1000);
-                sample = sampler.on_ack(at(time), acked.delivered, &board, None);
+                scoreboard.begin_ack();
+                let acked = scoreboard.acknowledge(scoreboard.una() + 1000);
+                sample = sampler.on_ack(at(time), acked.delivered, &scoreboard, None);
             }
         }
         sample

@@ -5,8 +5,8 @@
 //! Sources: the abstract; from memory: a delay of one round trip. [`super::ncr`] counts duplicates instead of time. The
 //! middlebox `dupack_delay` is the receiver-side variant.
 
-use super::doubt::Doubt;
-use super::{AckNews, Build, LastResort, LossRecovery, Step};
+use super::disorder::Disorder;
+use super::{AckNews, Build, LastResort, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
@@ -27,7 +27,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values| {
         Box::new(Dcr {
-            doubt: Doubt::new(1),
+            disorder: Disorder::new(1),
             wait: values.number("wait"),
             srtt: Duration::ZERO,
             deadline: Time::NEVER,
@@ -36,47 +36,48 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 struct Dcr {
-    doubt: Doubt,
+    disorder: Disorder,
     wait: f64,
     srtt: Duration,
     deadline: Time,
 }
 
 impl Dcr {
-    fn enter(&mut self, board: &mut Scoreboard) -> Step {
+    fn enter(&mut self, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.deadline = Time::NEVER;
-        self.doubt.sack.enter(board)
+        self.disorder.sack.enter(scoreboard)
     }
 }
 
 impl LossRecovery for Dcr {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.srtt = news.rtts.map_or(self.srtt, |(srtt, _)| srtt);
-        if self.doubt.sack.repairs() {
-            self.doubt.forget();
-            return self.doubt.sack.on_ack(news, board);
+        if self.disorder.sack.repairs() {
+            self.disorder.forget();
+            return self.disorder.sack.on_ack(news, scoreboard);
         }
-        if self.doubt.weigh(news.acked > 0, news.mss, board).is_some() {
+        if self.disorder.on_ack(news.acked > 0, news.mss, scoreboard).is_some() {
             self.deadline = Time::NEVER;
         }
         if news.certain {
-            return self.enter(board);
+            return self.enter(scoreboard);
         }
-        if self.deadline == Time::NEVER && self.doubt.is_told(0, board) {
+        if self.deadline == Time::NEVER && self.disorder.has_reported(0, scoreboard) {
             self.deadline = news.now + Duration::from_secs_f64(self.wait * self.srtt.as_secs());
         }
-        Step::Same
+        RecoveryStep::Same
     }
 
     fn deadline(&self) -> Time {
         self.deadline
     }
 
-    fn on_deadline(&mut self, _: Time, board: &mut Scoreboard) -> Step {
+    fn on_deadline(&mut self, _: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.deadline = Time::NEVER;
-        match self.doubt.sack.repairs() || board.sacked() == 0 {
-            true => Step::Same,
-            false => self.enter(board),
+        if self.disorder.sack.repairs() || scoreboard.sacked() == 0 {
+            RecoveryStep::Same
+        } else {
+            self.enter(scoreboard)
         }
     }
 
@@ -84,55 +85,56 @@ impl LossRecovery for Dcr {
         true
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
         self.deadline = Time::NEVER;
-        self.doubt.forget();
-        self.doubt.sack.on_timeout(board);
+        self.disorder.forget();
+        self.disorder.sack.on_timeout(scoreboard);
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
         self.deadline = Time::NEVER;
-        self.doubt.forget();
-        self.doubt.sack.on_spurious(board);
+        self.disorder.forget();
+        self.disorder.sack.on_spurious(scoreboard);
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.must_send(board)
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.disorder.sack.next_forced(scoreboard)
     }
 
-    fn may_have_to_send(&self) -> bool {
-        self.doubt.sack.may_have_to_send()
+    fn may_have_forced(&self) -> bool {
+        self.disorder.sack.may_have_forced()
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.next_retransmission(board)
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.disorder.sack.next_retransmission(scoreboard)
     }
 
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        self.doubt.sack.last_resort(board)
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        self.disorder.sack.last_resort(scoreboard)
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.doubt.on_sent(range, again);
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.disorder.on_sent(range, is_retransmission);
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.doubt.sack.repairs() {
-            true => self.doubt.sack.in_flight(board),
-            false => self.doubt.in_flight(board),
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.disorder.sack.repairs() {
+            self.disorder.sack.in_flight(scoreboard)
+        } else {
+            self.disorder.in_flight(scoreboard)
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.doubt.flight_at_loss(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.disorder.flight_at_loss(scoreboard)
     }
 
     fn is_recovering(&self) -> bool {
-        self.doubt.sack.is_recovering()
+        self.disorder.sack.is_recovering()
     }
 
     fn is_idle(&self) -> bool {
-        self.doubt.sack.is_idle() && self.doubt.flight.is_none()
+        self.disorder.sack.is_idle() && self.disorder.flight.is_none()
     }
 
     fn uses_sack(&self) -> bool {

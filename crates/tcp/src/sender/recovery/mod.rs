@@ -1,7 +1,7 @@
 //! Loss recovery: detection and retransmission of lost segments.
 
 mod dcr;
-mod doubt;
+mod disorder;
 mod ncr;
 mod new_reno;
 mod rack;
@@ -27,9 +27,10 @@ pub struct AckNews {
     /// Whether the ACK is a duplicate (RFC 5681 §2) or, with SACK, newly reports data (RFC 6675 §2).
     pub duplicate: bool,
     /// Whether the ACK reports data that arrived twice (D-SACK, RFC 2883).
-    pub twice: bool,
+    pub is_dsack: bool,
     /// Whether the loss of the first outstanding segment is certain, by an explicit notification
-    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further duplicate is needed.
+    /// ([`LossDiscriminator::on_ack`](crate::sender::loss_discrimination::LossDiscriminator::on_ack)): no further
+    /// duplicate is needed.
     pub certain: bool,
     /// Round-trip sample, if any.
     pub rtt: Option<Duration>,
@@ -37,7 +38,7 @@ pub struct AckNews {
     pub sent_before: Option<Time>,
     /// The receiver's clock at the ACK (TSval, unwrapped); only differences are meaningful. Set with timestamps if
     /// congestion control [observes](crate::sender::congestion::Nature::observes) or loss discrimination
-    /// [measures](crate::sender::loss_discrimination::LossDiscriminator::measures).
+    /// [measures](crate::sender::loss_discrimination::LossDiscriminator::needs_rtt_samples).
     pub clock: Option<Time>,
     /// Smoothed (RFC 6298) and smallest round-trip time, if the recovery [needs times](LossRecovery::needs_times).
     pub rtts: Option<(Duration, Duration)>,
@@ -54,7 +55,7 @@ impl AckNews {
 
 /// Conclusion of a recovery from an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RecoveryStep {
     /// Nothing changes.
     Same,
     /// A loss is found; fast recovery begins.
@@ -91,51 +92,51 @@ pub enum LastResort {
 /// A recovery never inflates the window: it estimates the data in flight, which the sender compares with cwnd.
 pub trait LossRecovery: Send {
     /// Handles an ACK that the scoreboard has recorded.
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step;
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep;
 
     /// The retransmission timer expired: marks lost segments, at least the first. `news` has times and round trips.
-    fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
+    fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
         let _ = news;
-        board.mark_all_lost();
+        scoreboard.mark_all_lost();
     }
 
     /// After [`LossRecovery::mark_at_timeout`]: begins to retransmit.
-    fn on_timeout(&mut self, board: &Scoreboard);
+    fn on_timeout(&mut self, scoreboard: &Scoreboard);
 
     /// The last timeout, or the current recovery, was spurious: no outstanding data is lost.
-    fn on_spurious(&mut self, board: &Scoreboard);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard);
 
     /// Next segment to send regardless of the window, marked lost: a recovery's first, or NewReno's on a partial ACK.
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range>;
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
-    /// Whether [`LossRecovery::must_send`] may return a segment; false saves the call.
-    fn may_have_to_send(&self) -> bool {
+    /// Whether [`LossRecovery::next_forced`] may return a segment; false saves the call.
+    fn may_have_forced(&self) -> bool {
         true
     }
 
     /// Next segment to retransmit as soon as the window permits, before new data.
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range>;
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range>;
 
     /// Next segment to retransmit if no new data may be sent (RFC 6675, NextSeg rules 3 and 4).
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        let _ = board;
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        let _ = scoreboard;
         None
     }
 
-    /// A segment was sent; `again`: as a retransmission.
-    fn on_sent(&mut self, range: Range, again: bool);
+    /// A segment was sent; `is_retransmission`: as a retransmission.
+    fn on_sent(&mut self, range: Range, is_retransmission: bool);
 
     /// Estimate of the bytes in flight.
-    fn in_flight(&self, board: &Scoreboard) -> u64;
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64;
 
     /// FlightSize for the window reduction at a loss just found.
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64;
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64;
 
     /// Whether fast recovery is in progress.
     fn is_recovering(&self) -> bool;
 
     /// Whether nothing is to be repaired and no duplicate is counted. An idle recovery is not called: it would answer
-    /// [`Step::Same`] and count all outstanding data as in flight.
+    /// [`RecoveryStep::Same`] and count all outstanding data as in flight.
     fn is_idle(&self) -> bool;
 
     /// Time for [`LossRecovery::on_deadline`]; [`Time::NEVER`] while idle, or without [`LossRecovery::needs_times`].
@@ -144,9 +145,9 @@ pub trait LossRecovery: Send {
     }
 
     /// The deadline passed: detects losses by time.
-    fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
-        let _ = (now, board);
-        Step::Same
+    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        let _ = (now, scoreboard);
+        RecoveryStep::Same
     }
 
     /// Whether tail loss probes are sent (RFC 8985 §7).
@@ -251,23 +252,25 @@ impl Duplicates {
     }
 
     /// Outstanding bytes; with limited transmit less one segment per duplicate, at most two.
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.limited_transmit && self.count > 0 {
-            false => board.outstanding(),
-            true => board.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss),
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.limited_transmit && self.count > 0 {
+            scoreboard.outstanding().saturating_sub(u64::from(self.count.min(2)) * self.mss)
+        } else {
+            scoreboard.outstanding()
         }
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        if self.limited_transmit && self.count > 0 && !again {
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        if self.limited_transmit && self.count > 0 && !is_retransmission {
             self.extra += range.len();
         }
     }
 
-    fn flight(&self, board: &Scoreboard) -> u64 {
-        match self.counts {
-            true => board.outstanding(),
-            false => board.outstanding().saturating_sub(self.extra.min(2 * self.mss)),
+    fn flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.counts {
+            scoreboard.outstanding()
+        } else {
+            scoreboard.outstanding().saturating_sub(self.extra.min(2 * self.mss))
         }
     }
 }

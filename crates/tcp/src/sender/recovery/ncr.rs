@@ -7,8 +7,8 @@
 //!
 //! Source: programs that quote the RFC. Each ACK recomputes the threshold from the outstanding data.
 
-use super::doubt::Doubt;
-use super::{AckNews, Build, LastResort, LossRecovery, Step};
+use super::disorder::Disorder;
+use super::{AckNews, Build, LastResort, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need, Parameter, Unit};
@@ -29,78 +29,79 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
     },
     build: &|values| {
         let careful = values.word("mode") == "careful";
-        let (share, for_each) = if careful { ((2, 3), 2) } else { ((1, 2), 1) };
-        Box::new(Ncr { doubt: Doubt::new(for_each), share })
+        let (share, reports_per_segment) = if careful { ((2, 3), 2) } else { ((1, 2), 1) };
+        Box::new(Ncr { disorder: Disorder::new(reports_per_segment), share })
     },
 };
 
 struct Ncr {
-    doubt: Doubt,
+    disorder: Disorder,
     /// LT_F.
     share: (u64, u64),
 }
 
 impl LossRecovery for Ncr {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
-        if self.doubt.sack.repairs() {
-            self.doubt.forget();
-            return self.doubt.sack.on_ack(news, board);
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        if self.disorder.sack.repairs() {
+            self.disorder.forget();
+            return self.disorder.sack.on_ack(news, scoreboard);
         }
-        let ended = self.doubt.weigh(news.acked > 0, news.mss, board);
-        let threshold = (self.share.0 * board.outstanding()).div_ceil(self.share.1 * news.mss.max(1));
-        if news.certain || self.doubt.is_told(threshold, board) {
-            return self.doubt.sack.enter(board);
+        let ended = self.disorder.on_ack(news.acked > 0, news.mss, scoreboard);
+        let threshold = (self.share.0 * scoreboard.outstanding()).div_ceil(self.share.1 * news.mss.max(1));
+        if news.certain || self.disorder.has_reported(threshold, scoreboard) {
+            return self.disorder.sack.enter(scoreboard);
         }
-        ended.map_or(Step::Same, |flight| Step::Reordered { flight })
+        ended.map_or(RecoveryStep::Same, |flight| RecoveryStep::Reordered { flight })
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.doubt.forget();
-        self.doubt.sack.on_timeout(board);
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.disorder.forget();
+        self.disorder.sack.on_timeout(scoreboard);
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.doubt.forget();
-        self.doubt.sack.on_spurious(board);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.disorder.forget();
+        self.disorder.sack.on_spurious(scoreboard);
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.must_send(board)
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.disorder.sack.next_forced(scoreboard)
     }
 
-    fn may_have_to_send(&self) -> bool {
-        self.doubt.sack.may_have_to_send()
+    fn may_have_forced(&self) -> bool {
+        self.disorder.sack.may_have_forced()
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.doubt.sack.next_retransmission(board)
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.disorder.sack.next_retransmission(scoreboard)
     }
 
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        self.doubt.sack.last_resort(board)
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        self.disorder.sack.last_resort(scoreboard)
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.doubt.on_sent(range, again);
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.disorder.on_sent(range, is_retransmission);
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.doubt.sack.repairs() {
-            true => self.doubt.sack.in_flight(board),
-            false => self.doubt.in_flight(board),
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.disorder.sack.repairs() {
+            self.disorder.sack.in_flight(scoreboard)
+        } else {
+            self.disorder.in_flight(scoreboard)
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.doubt.flight_at_loss(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.disorder.flight_at_loss(scoreboard)
     }
 
     fn is_recovering(&self) -> bool {
-        self.doubt.sack.is_recovering()
+        self.disorder.sack.is_recovering()
     }
 
     fn is_idle(&self) -> bool {
-        self.doubt.sack.is_idle() && self.doubt.flight.is_none()
+        self.disorder.sack.is_idle() && self.disorder.flight.is_none()
     }
 
     fn uses_sack(&self) -> bool {

@@ -1,6 +1,6 @@
 //! NewReno: recovery lasts until all data outstanding at its start is acknowledged (RFC 6582, koga Fig. 2.7).
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
@@ -38,64 +38,65 @@ struct NewReno {
 }
 
 impl LossRecovery for NewReno {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         if self.recovering {
-            return self.on_ack_in_recovery(news, board);
+            return self.on_ack_in_recovery(news, scoreboard);
         }
         // Only an ACK above `recover` indicates a new loss (RFC 6582 §3.2 step 2, the careful variant).
-        if !self.duplicates.reach_threshold(news) || (board.una() <= self.recover && !news.certain) {
-            return Step::Same;
+        if !self.duplicates.reach_threshold(news) || (scoreboard.una() <= self.recover && !news.certain) {
+            return RecoveryStep::Same;
         }
         self.recovering = true;
         self.must_send = true;
         self.partial_seen = false;
-        self.recover = board.nxt();
+        self.recover = scoreboard.nxt();
         self.left = i64::from(self.duplicates.count) * news.mss as i64;
-        Step::Enter
+        RecoveryStep::Enter
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.recovering = false;
         self.must_send = true;
         self.duplicates.reset();
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.recover = board.una().saturating_sub(1);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.lose_first() } else { None }
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.recovering { None } else { board.next_lost() }
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.recovering { None } else { scoreboard.next_lost() }
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.must_send &= !again;
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.must_send &= !is_retransmission;
         if !self.recovering {
-            self.duplicates.on_sent(range, again);
+            self.duplicates.on_sent(range, is_retransmission);
         }
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.recovering {
-            true => (board.outstanding() as i64 - self.left).max(0) as u64,
-            false => self.duplicates.in_flight(board).saturating_sub(board.gone()),
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.recovering {
+            (scoreboard.outstanding() as i64 - self.left).max(0) as u64
+        } else {
+            self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network())
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.duplicates.flight(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.duplicates.flight(scoreboard)
     }
 
     fn is_idle(&self) -> bool {
@@ -108,18 +109,18 @@ impl LossRecovery for NewReno {
 }
 
 impl NewReno {
-    fn on_ack_in_recovery(&mut self, news: &AckNews, board: &Scoreboard) -> Step {
+    fn on_ack_in_recovery(&mut self, news: &AckNews, scoreboard: &Scoreboard) -> RecoveryStep {
         if news.acked == 0 {
             if news.duplicate {
                 self.left += news.mss as i64;
             }
-            return Step::Same;
+            return RecoveryStep::Same;
         }
-        if board.una() >= self.recover {
+        if scoreboard.una() >= self.recover {
             self.recovering = false;
             self.must_send = false;
             self.duplicates.reset();
-            return Step::Leave;
+            return RecoveryStep::Leave;
         }
         // cwnd -= acked, += SMSS if at least SMSS was acknowledged (RFC 6582 §3.2 step 3), in delivered bytes.
         self.left -= news.acked as i64;
@@ -128,6 +129,6 @@ impl NewReno {
         }
         self.must_send = true;
         let first = !std::mem::replace(&mut self.partial_seen, true);
-        Step::Partial { first }
+        RecoveryStep::Partial { first }
     }
 }

@@ -9,7 +9,7 @@
 //! RFC 5681 §4.3 sees a second sign of congestion. Here the same recovery retransmits the segment again, at the same
 //! window. After an overshoot of slow start, losses may continue for some round trips, without RFC 6675's timeout.
 
-use super::{AckNews, Build, DUP_THRESH, LossRecovery, Step};
+use super::{AckNews, Build, DUP_THRESH, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Duration, Info, Mechanism, Need, Parameter, Time, Unit};
@@ -33,9 +33,9 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 };
 
 /// Number of recoveries for which a wider reordering window persists (RACK.reo_wnd_persist).
-const PERSISTS: u32 = 16;
+const WINDOW_PERSISTS: u32 = 16;
 /// Upper bound of the reordering window, in quarters of the smallest RTT; SRTT is another bound.
-const WIDEST: u64 = 255;
+const MAX_QUARTERS: u64 = 255;
 
 struct Rack {
     probes_tail: bool,
@@ -81,29 +81,31 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 4. Zero if reordering was never seen, but three segments are reported or repairs began.
-    fn reordering_window(&self, board: &Scoreboard) -> Duration {
+    fn reordering_window(&self, scoreboard: &Scoreboard) -> Duration {
         let is_repairing = self.recovering || self.restarting;
-        let is_told = board.sacked() >= u64::from(DUP_THRESH) * self.mss;
-        if !board.has_reordered() && (is_repairing || is_told) {
+        let enough_reported = scoreboard.sacked() >= u64::from(DUP_THRESH) * self.mss;
+        if !scoreboard.has_reordered() && (is_repairing || enough_reported) {
             return Duration::ZERO;
         }
         (self.shortest.divided_by(4) * self.quarters).min(self.srtt)
     }
 
     /// RFC 8985 §6.2 step 5.
-    fn detect(&mut self, now: Time, board: &mut Scoreboard) {
+    fn detect(&mut self, now: Time, scoreboard: &mut Scoreboard) {
         self.deadline = match self.newest {
-            Some(newest) => board.mark_lost_by_time(now, newest, self.rtt + self.reordering_window(board)),
+            Some(newest) => {
+                scoreboard.mark_lost_by_time(now, newest, self.rtt + self.reordering_window(scoreboard))
+            }
             None => Time::NEVER,
         };
     }
 
     /// RFC 8985 §6.2 step 2.
-    fn learn(&mut self, news: &AckNews, board: &Scoreboard) {
-        let Some(seen) = board.newest() else { return };
+    fn update_newest(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
+        let Some(seen) = scoreboard.newest() else { return };
         let rtt = news.now.since(seen.sent_at);
         let is_echoed = news.sent_before.is_none_or(|end| seen.sent_at < end);
-        let is_of_original = seen.again && (rtt < self.shortest || !is_echoed);
+        let is_of_original = seen.is_retransmitted && (rtt < self.shortest || !is_echoed);
         if !is_of_original && self.newest.is_none_or(|known| known < (seen.sent_at, seen.end)) {
             self.newest = Some((seen.sent_at, seen.end));
             self.rtt = rtt;
@@ -111,62 +113,62 @@ impl Rack {
     }
 
     /// RFC 8985 §6.2 step 4: a D-SACK reports a spurious retransmission; at most once in a round trip.
-    fn widen(&mut self, news: &AckNews, board: &Scoreboard) {
-        if news.twice && board.una() >= self.widened_until {
-            self.widened_until = board.nxt();
-            self.quarters = (self.quarters + 1).min(WIDEST);
-            self.persists = PERSISTS;
+    fn widen_reordering_window(&mut self, news: &AckNews, scoreboard: &Scoreboard) {
+        if news.is_dsack && scoreboard.una() >= self.widened_until {
+            self.widened_until = scoreboard.nxt();
+            self.quarters = (self.quarters + 1).min(MAX_QUARTERS);
+            self.persists = WINDOW_PERSISTS;
         }
     }
 
-    fn enter(&mut self, board: &Scoreboard) -> Step {
-        if self.recovering || self.restarting || board.lost() == 0 {
-            return Step::Same;
+    fn enter(&mut self, scoreboard: &Scoreboard) -> RecoveryStep {
+        if self.recovering || self.restarting || scoreboard.lost() == 0 {
+            return RecoveryStep::Same;
         }
         self.recovering = true;
         self.must_send = true;
-        self.recover = board.nxt();
-        Step::Enter
+        self.recover = scoreboard.nxt();
+        RecoveryStep::Enter
     }
 
-    fn leave(&mut self) -> Step {
+    fn leave(&mut self) -> RecoveryStep {
         self.recovering = false;
         self.must_send = false;
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {
             self.quarters = 1;
         }
-        Step::Leave
+        RecoveryStep::Leave
     }
 }
 
 impl LossRecovery for Rack {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.mss = news.mss;
         (self.srtt, self.shortest) = news.rtts.unwrap_or((self.srtt, self.shortest));
-        self.widen(news, board);
-        self.learn(news, board);
-        self.restarting &= board.una() < self.recover;
-        self.detect(news.now, board);
-        if self.recovering && board.una() >= self.recover {
+        self.widen_reordering_window(news, scoreboard);
+        self.update_newest(news, scoreboard);
+        self.restarting &= scoreboard.una() < self.recover;
+        self.detect(news.now, scoreboard);
+        if self.recovering && scoreboard.una() >= self.recover {
             return self.leave();
         }
         if self.recovering && news.acked > 0 {
-            return Step::Partial { first: false };
+            return RecoveryStep::Partial { first: false };
         }
         if news.certain && !self.recovering {
-            board.mark_first_lost();
+            scoreboard.mark_first_lost();
         }
-        self.enter(board)
+        self.enter(scoreboard)
     }
 
     fn deadline(&self) -> Time {
         self.deadline
     }
 
-    fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
-        self.detect(now, board);
-        self.enter(board)
+    fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        self.detect(now, scoreboard);
+        self.enter(scoreboard)
     }
 
     fn probes_tail(&self) -> bool {
@@ -180,54 +182,54 @@ impl LossRecovery for Rack {
     /// RFC 8985 §6.3: marks the first segment and overdue ones; recent segments may still arrive.
     ///
     /// On the fast path this recovery received no round-trip times, so they come from `news`.
-    fn mark_at_timeout(&mut self, news: &AckNews, board: &mut Scoreboard) {
-        if board.has_reneged() {
-            return board.mark_all_lost();
+    fn mark_at_timeout(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) {
+        if scoreboard.has_reneged() {
+            return scoreboard.mark_all_lost();
         }
         (self.srtt, self.shortest) = news.rtts.unwrap_or((self.srtt, self.shortest));
         self.rtt = news.rtt.unwrap_or(self.rtt);
-        let wait = self.rtt + self.reordering_window(board);
-        board.mark_lost_by_time(news.now, (Time::NEVER, u64::MAX), wait);
-        board.lose_first_again();
+        let wait = self.rtt + self.reordering_window(scoreboard);
+        scoreboard.mark_lost_by_time(news.now, (Time::NEVER, u64::MAX), wait);
+        scoreboard.mark_first_and_copy_lost();
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.recovering = false;
         self.restarting = true;
         self.must_send = true;
         self.deadline = Time::NEVER;
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.recover = board.una();
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.una();
         self.recovering = false;
         self.restarting = false;
         self.must_send = false;
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.next_lost() } else { None }
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.next_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if board.lost() > 0 { board.next_lost() } else { None }
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if scoreboard.lost() > 0 { scoreboard.next_lost() } else { None }
     }
 
-    fn on_sent(&mut self, _: Range, again: bool) {
-        self.must_send &= !again;
+    fn on_sent(&mut self, _: Range, is_retransmission: bool) {
+        self.must_send &= !is_retransmission;
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        board.pipe()
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        scoreboard.pipe()
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        board.outstanding()
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        scoreboard.outstanding()
     }
 
     fn is_recovering(&self) -> bool {

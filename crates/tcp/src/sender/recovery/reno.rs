@@ -3,7 +3,7 @@
 //! RFC 5681 enters recovery at any third duplicate, even of go-back-N. By default NewReno's guard applies (RFC 6582
 //! §3.2 step 2); `reenter` follows the RFC literally.
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Parameter, Unit};
@@ -50,75 +50,76 @@ struct Reno {
 }
 
 impl LossRecovery for Reno {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         if self.recovering {
             if news.acked > 0 {
                 self.recovering = false;
                 self.must_send = false;
                 self.duplicates.reset();
-                return Step::Leave;
+                return RecoveryStep::Leave;
             }
             if news.duplicate {
                 self.left += news.mss;
             }
-            return Step::Same;
+            return RecoveryStep::Same;
         }
         // An explicit notification never reports duplicates of go-back-N.
-        let guarded = !(self.reenters || news.certain) && board.una() <= self.recover;
+        let guarded = !(self.reenters || news.certain) && scoreboard.una() <= self.recover;
         if !self.duplicates.reach_threshold(news) || guarded {
-            return Step::Same;
+            return RecoveryStep::Same;
         }
-        let again = board.una() < self.recover;
+        let is_retransmission = scoreboard.una() < self.recover;
         self.recovering = true;
         self.must_send = true;
-        self.recover = board.nxt();
+        self.recover = scoreboard.nxt();
         self.left = u64::from(self.duplicates.count) * news.mss;
-        if again { Step::Reenter } else { Step::Enter }
+        if is_retransmission { RecoveryStep::Reenter } else { RecoveryStep::Enter }
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.recovering = false;
         self.must_send = true;
         self.duplicates.reset();
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.recover = board.una().saturating_sub(1);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.una().saturating_sub(1);
         self.recovering = false;
         self.must_send = false;
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.lose_first() } else { None }
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.recovering { None } else { board.next_lost() }
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.recovering { None } else { scoreboard.next_lost() }
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.must_send &= !again;
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.must_send &= !is_retransmission;
         if !self.recovering {
-            self.duplicates.on_sent(range, again);
+            self.duplicates.on_sent(range, is_retransmission);
         }
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.recovering {
-            true => board.outstanding().saturating_sub(self.left),
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.recovering {
+            scoreboard.outstanding().saturating_sub(self.left)
+        } else {
             // After a timeout, data marked lost has left the network.
-            false => self.duplicates.in_flight(board).saturating_sub(board.gone()),
+            self.duplicates.in_flight(scoreboard).saturating_sub(scoreboard.left_network())
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.duplicates.flight(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.duplicates.flight(scoreboard)
     }
 
     fn is_idle(&self) -> bool {

@@ -2,7 +2,7 @@
 //! retransmission is not detected and waits for the timer.
 
 use super::{
-    AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, Step,
+    AckNews, Build, COUNTED, DUP_THRESH, Duplicates, LIMITED_TRANSMIT, LastResort, LossRecovery, RecoveryStep,
 };
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
@@ -44,88 +44,86 @@ pub(super) struct Sack {
 }
 
 impl LossRecovery for Sack {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
-        if board.sacked() > 0 {
-            board.mark_lost_by_sack(news.mss);
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        if scoreboard.sacked() > 0 {
+            scoreboard.mark_lost_by_sack(news.mss);
         }
         if self.recovering {
             if news.acked == 0 {
-                return Step::Same;
+                return RecoveryStep::Same;
             }
-            if board.una() >= self.recover {
+            if scoreboard.una() >= self.recover {
                 self.recovering = false;
                 self.must_send = false;
                 self.duplicates.reset();
-                return Step::Leave;
+                return RecoveryStep::Leave;
             }
-            return Step::Partial { first: false };
+            return RecoveryStep::Partial { first: false };
         }
-        self.restarting &= board.una() < self.recover;
+        self.restarting &= scoreboard.una() < self.recover;
         let reached = self.duplicates.reach_threshold(news);
-        let found = reached || (self.duplicates.count > 0 && board.sacked() > 0 && board.first_is_lost());
-        if !found || board.una() < self.recover {
-            return Step::Same;
+        let found =
+            reached || (self.duplicates.count > 0 && scoreboard.sacked() > 0 && scoreboard.first_is_lost());
+        if !found || scoreboard.una() < self.recover {
+            return RecoveryStep::Same;
         }
-        self.enter(board)
+        self.enter(scoreboard)
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.recovering = false;
         self.restarting = true;
         self.must_send = true;
         self.duplicates.reset();
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.recover = board.una();
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.una();
         self.recovering = false;
         self.restarting = false;
         self.must_send = false;
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.lose_first() } else { None }
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
         // Losses above `recover` wait for a recovery of their own.
-        if self.repairs() && board.lost() > 0 { board.next_lost() } else { None }
+        if self.repairs() && scoreboard.lost() > 0 { scoreboard.next_lost() } else { None }
     }
 
-    fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
+    fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
         if !self.recovering {
             return None;
         }
-        if let Some(range) = board.next_doubtful() {
+        if let Some(range) = scoreboard.next_doubtful() {
             return Some(LastResort::Doubtful(range));
         }
-        let last = board.last_doubtful().filter(|_| self.rescues && !self.rescued)?;
+        let last = scoreboard.last_doubtful().filter(|_| self.rescues && !self.rescued)?;
         self.rescued = true;
         Some(LastResort::Rescue(last))
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.must_send &= !again;
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.must_send &= !is_retransmission;
         if !self.recovering {
-            self.duplicates.on_sent(range, again);
+            self.duplicates.on_sent(range, is_retransmission);
         }
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.repairs() {
-            true => board.pipe(),
-            false => self.duplicates.in_flight(board),
-        }
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.repairs() { scoreboard.pipe() } else { self.duplicates.in_flight(scoreboard) }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.duplicates.flight(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.duplicates.flight(scoreboard)
     }
 
     fn is_idle(&self) -> bool {
@@ -159,14 +157,14 @@ impl Sack {
         self.recovering || self.restarting
     }
 
-    pub(super) fn enter(&mut self, board: &mut Scoreboard) -> Step {
+    pub(super) fn enter(&mut self, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.recovering = true;
         // The last recovery may already have retransmitted this segment: RecoveryPoint does not bound NextSeg rule 1.
-        self.must_send = !board.first_is_sent_again();
+        self.must_send = !scoreboard.first_is_retransmitted();
         self.rescued = false;
-        self.recover = board.nxt();
+        self.recover = scoreboard.nxt();
         self.duplicates.count = self.duplicates.count.max(DUP_THRESH);
-        board.mark_first_lost();
-        Step::Enter
+        scoreboard.mark_first_lost();
+        RecoveryStep::Enter
     }
 }

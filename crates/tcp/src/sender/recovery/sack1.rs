@@ -12,7 +12,7 @@
 //! ns-2 halves min(cwnd, window) in whole segments: `congestion.halve = "window"` halves the same in bytes.
 //! `partial_ack_` (2003) is missing; ns-2's default is off.
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism, Need};
@@ -51,34 +51,34 @@ struct Sack1 {
 }
 
 impl LossRecovery for Sack1 {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
         self.deaf &= news.acked == 0;
         if self.recovering {
-            return self.on_ack_in_recovery(news, board);
+            return self.on_ack_in_recovery(news, scoreboard);
         }
         // A copy of an ACK reports nothing new. After a recovery the reports of its last ACK are discarded.
-        let duplicate = news.is_pure_duplicate() && board.sacked() > 0 && !self.deaf;
-        if news.acked > 0 || self.deaf || board.una() <= self.recover {
-            board.forget_reports();
+        let duplicate = news.is_pure_duplicate() && scoreboard.sacked() > 0 && !self.deaf;
+        if news.acked > 0 || self.deaf || scoreboard.una() <= self.recover {
+            scoreboard.forget_reports();
         }
         let reached = self.duplicates.reach_threshold(&AckNews { duplicate, ..*news });
-        if !reached || board.una() <= self.recover {
-            return Step::Same;
+        if !reached || scoreboard.una() <= self.recover {
+            return RecoveryStep::Same;
         }
         self.recovering = true;
         self.must_send = true;
-        self.recover = board.nxt();
-        self.pipe = board.outstanding() as i64 - i64::from(self.duplicates.count) * news.mss as i64;
-        Step::Enter
+        self.recover = scoreboard.nxt();
+        self.pipe = scoreboard.outstanding() as i64 - i64::from(self.duplicates.count) * news.mss as i64;
+        RecoveryStep::Enter
     }
 
-    fn mark_at_timeout(&mut self, _: &AckNews, board: &mut Scoreboard) {
-        board.forget_reports();
-        board.mark_all_lost();
+    fn mark_at_timeout(&mut self, _: &AckNews, scoreboard: &mut Scoreboard) {
+        scoreboard.forget_reports();
+        scoreboard.mark_all_lost();
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.recovering = false;
         self.deaf = true;
         self.must_send = true;
@@ -93,43 +93,45 @@ impl LossRecovery for Sack1 {
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.lose_first() } else { None }
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        match self.recovering {
-            true => board.next_doubtful().and_then(|hole| board.lose(hole.start)),
-            false => board.next_lost(),
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.recovering {
+            scoreboard.next_doubtful().and_then(|hole| scoreboard.mark_lost_at(hole.start))
+        } else {
+            scoreboard.next_lost()
         }
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        let is_first = self.must_send && again;
-        self.must_send &= !again;
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        let is_first = self.must_send && is_retransmission;
+        self.must_send &= !is_retransmission;
         if !self.recovering {
-            self.duplicates.on_sent(range, again);
+            self.duplicates.on_sent(range, is_retransmission);
         } else if !is_first {
             self.pipe += range.len() as i64;
         }
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        match self.recovering {
-            true => self.pipe.max(0) as u64,
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        if self.recovering {
+            self.pipe.max(0) as u64
+        } else {
             // After a timeout, data not yet retransmitted has left the network; SACK reports do not count.
-            false => {
-                self.duplicates.in_flight(board).saturating_sub(board.gone().saturating_sub(board.sacked()))
-            }
+            self.duplicates
+                .in_flight(scoreboard)
+                .saturating_sub(scoreboard.left_network().saturating_sub(scoreboard.sacked()))
         }
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.duplicates.flight(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.duplicates.flight(scoreboard)
     }
 
     fn is_idle(&self) -> bool {
@@ -146,19 +148,19 @@ impl LossRecovery for Sack1 {
 }
 
 impl Sack1 {
-    fn on_ack_in_recovery(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
-        let is_over = news.acked > 0 && board.una() >= self.recover;
+    fn on_ack_in_recovery(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        let is_over = news.acked > 0 && scoreboard.una() >= self.recover;
         if is_over {
             self.recover = 0;
             self.recovering = false;
             self.must_send = false;
             self.duplicates.reset();
-            board.forget_reports();
-            board.forget_losses();
-            return Step::Leave;
+            scoreboard.forget_reports();
+            scoreboard.forget_losses();
+            return RecoveryStep::Leave;
         }
         let left = if news.acked > 0 { 2 } else { 1 };
         self.pipe -= left * news.mss as i64;
-        if news.acked > 0 { Step::Partial { first: false } } else { Step::Same }
+        if news.acked > 0 { RecoveryStep::Partial { first: false } } else { RecoveryStep::Same }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Go-back-N, without SACK: a loss retransmits all outstanding data in order, except data acknowledged meanwhile.
 
-use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, Step};
+use super::{AckNews, Build, COUNTED, Duplicates, LIMITED_TRANSMIT, LossRecovery, RecoveryStep};
 use crate::ranges::Range;
 use crate::sender::scoreboard::Scoreboard;
 use lasthop_base::{Info, Mechanism};
@@ -26,48 +26,48 @@ struct Tahoe {
 }
 
 impl LossRecovery for Tahoe {
-    fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
-        if !self.duplicates.reach_threshold(news) || board.una() <= self.recover {
-            return Step::Same;
+    fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        if !self.duplicates.reach_threshold(news) || scoreboard.una() <= self.recover {
+            return RecoveryStep::Same;
         }
-        Step::Restart
+        RecoveryStep::Restart
     }
 
-    fn on_timeout(&mut self, board: &Scoreboard) {
-        self.recover = board.nxt();
+    fn on_timeout(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.nxt();
         self.must_send = true;
         self.duplicates.reset();
     }
 
-    fn on_spurious(&mut self, board: &Scoreboard) {
-        self.recover = board.una().saturating_sub(1);
+    fn on_spurious(&mut self, scoreboard: &Scoreboard) {
+        self.recover = scoreboard.una().saturating_sub(1);
         self.must_send = false;
         self.duplicates.reset();
     }
 
-    fn must_send(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        if self.must_send { board.lose_first() } else { None }
+    fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        if self.must_send { scoreboard.first_marked_lost() } else { None }
     }
 
-    fn may_have_to_send(&self) -> bool {
+    fn may_have_forced(&self) -> bool {
         self.must_send
     }
 
-    fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        board.next_lost()
+    fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        scoreboard.next_lost()
     }
 
-    fn on_sent(&mut self, range: Range, again: bool) {
-        self.must_send &= !again;
-        self.duplicates.on_sent(range, again);
+    fn on_sent(&mut self, range: Range, is_retransmission: bool) {
+        self.must_send &= !is_retransmission;
+        self.duplicates.on_sent(range, is_retransmission);
     }
 
-    fn in_flight(&self, board: &Scoreboard) -> u64 {
-        board.pipe().min(self.duplicates.in_flight(board))
+    fn in_flight(&self, scoreboard: &Scoreboard) -> u64 {
+        scoreboard.pipe().min(self.duplicates.in_flight(scoreboard))
     }
 
-    fn flight_at_loss(&self, board: &Scoreboard) -> u64 {
-        self.duplicates.flight(board)
+    fn flight_at_loss(&self, scoreboard: &Scoreboard) -> u64 {
+        self.duplicates.flight(scoreboard)
     }
 
     fn is_idle(&self) -> bool {

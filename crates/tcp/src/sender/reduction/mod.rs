@@ -7,7 +7,7 @@ use lasthop_base::{Mechanism, Values};
 
 /// Effect of an ACK in recovery, after scoreboard and recovery have processed the ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Progress {
+pub struct ReductionInput {
     /// Bytes delivered; without SACK, a duplicate ACK counts as one segment.
     pub delivered: u64,
     /// Bytes found lost by the ACK.
@@ -28,7 +28,7 @@ pub trait Reduction: Send {
     fn on_entered(&mut self, flight: u64);
 
     /// Handles an ACK in recovery, the first included, the last excluded. Returns the limit on bytes in flight.
-    fn on_ack(&mut self, progress: &Progress) -> u64;
+    fn on_ack(&mut self, input: &ReductionInput) -> u64;
 
     /// Records `bytes` sent in recovery, retransmissions included.
     fn on_sent(&mut self, bytes: u64);

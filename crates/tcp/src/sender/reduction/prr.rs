@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937).
 
-use super::{Build, Progress, Reduction};
+use super::{Build, Reduction, ReductionInput};
 use lasthop_base::{Info, Mechanism};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -26,8 +26,8 @@ impl Reduction for Prr {
         *self = Prr { recover_flight: flight.max(1), delivered: 0, out: 0 };
     }
 
-    fn on_ack(&mut self, progress: &Progress) -> u64 {
-        let Progress { delivered, lost, advanced, in_flight, target, mss } = *progress;
+    fn on_ack(&mut self, input: &ReductionInput) -> u64 {
+        let ReductionInput { delivered, lost, advanced, in_flight, target, mss } = *input;
         self.delivered += delivered;
         let mut send = if in_flight > target {
             let share = u128::from(self.delivered) * u128::from(target);
@@ -65,7 +65,7 @@ mod tests {
         for number in 0..flight - lost {
             in_flight -= MSS;
             let newly_lost = if number == 0 { lost * MSS } else { 0 };
-            let progress = Progress {
+            let input = ReductionInput {
                 delivered: MSS,
                 lost: newly_lost,
                 advanced: false,
@@ -73,7 +73,7 @@ mod tests {
                 target: target * MSS,
                 mss: MSS,
             };
-            let goes = (prr.on_ack(&progress) - in_flight) / MSS;
+            let goes = (prr.on_ack(&input) - in_flight) / MSS;
             prr.on_sent(goes * MSS);
             in_flight += goes * MSS;
             sent.push(goes);

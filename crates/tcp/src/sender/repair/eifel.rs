@@ -12,7 +12,7 @@ pub(in crate::sender) struct Echo {
     /// Upper bound of the sending time of the segment that filled the first hole.
     pub(in crate::sender) sent_before: Option<Time>,
     /// Whether the ACK is a D-SACK.
-    pub(in crate::sender) twice: bool,
+    pub(in crate::sender) is_dsack: bool,
 }
 
 /// End of the echoed tick, given the echo's age in whole ticks. The ACK does not answer data sent from then on.
@@ -24,7 +24,7 @@ pub(in crate::sender) fn end_of_echo(now: Time, tick: Duration, age: Duration) -
 
 /// Kind of a spurious repair that is in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Refuted {
+pub(super) enum SpuriousRepair {
     Timeout,
     Recovery,
 }

@@ -15,7 +15,7 @@ use crate::sender::Ack;
 use crate::sender::scoreboard::Scoreboard;
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Question {
+pub(in crate::sender) struct FrtoTest {
     /// Offsets behind the retransmitted segment and behind all outstanding data.
     first: u64,
     recover: u64,
@@ -27,8 +27,8 @@ pub(in crate::sender) struct Question {
 
 /// Result of the test after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::sender) enum Answer {
-    Open,
+pub(in crate::sender) enum FrtoResult {
+    Undecided,
     Spurious,
     /// A duplicate arrived after new data was sent: the window admits a retransmission beside the new data (step 3 a).
     Probed,
@@ -36,10 +36,10 @@ pub(in crate::sender) enum Answer {
 
 /// Permission to send during a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::sender) enum Turn {
+pub(in crate::sender) enum ProbePermission {
     Nothing,
     /// Nothing may be sent until the next ACK.
-    Waits,
+    Wait,
     /// New data may be sent. `first`: none was sent yet, and if none is available, the test ends.
     Probe {
         first: bool,
@@ -47,18 +47,18 @@ pub(in crate::sender) enum Turn {
 }
 
 /// Maximum of new segments (RFC 5682 §2.1, step 2 b).
-const MOST_PROBES: u32 = 2;
+const MAX_PROBES: u32 = 2;
 
-impl Question {
+impl FrtoTest {
     /// The timer expired for the segment `sent`, with all data up to `recover` outstanding.
-    pub(super) fn new(sent: Range, recover: u64, selective: bool) -> Question {
-        Question { first: sent.end, recover, probes: None, selective }
+    pub(super) fn new(sent: Range, recover: u64, selective: bool) -> FrtoTest {
+        FrtoTest { first: sent.end, recover, probes: None, selective }
     }
 
     /// Whether an ACK shows the arrival of data outstanding at the timeout and sent once (§3.1, step 3 b). Call before
     /// the scoreboard's update. `is_eager`: also before new data was sent, as in Linux.
     #[cold]
-    pub(super) fn tells_of_original(&self, ack: &Ack<'_>, is_eager: bool, board: &Scoreboard) -> bool {
+    pub(super) fn shows_original(&self, ack: &Ack<'_>, is_eager: bool, scoreboard: &Scoreboard) -> bool {
         if !self.selective {
             return false;
         }
@@ -66,19 +66,28 @@ impl Question {
         if !is_eager && (self.probes.is_none() || is_beyond) {
             return false;
         }
-        let is_told = |start, end: u64| board.has_original(start, end.min(self.recover));
-        is_told(board.una(), ack.ack)
-            || ack.sack.iter().any(|block| block.end <= board.nxt() && is_told(block.start, block.end))
+        let is_covered = |start, end: u64| scoreboard.has_original(start, end.min(self.recover));
+        is_covered(scoreboard.una(), ack.ack)
+            || ack
+                .sack
+                .iter()
+                .any(|block| block.end <= scoreboard.nxt() && is_covered(block.start, block.end))
     }
 
-    /// Handles an ACK. Returns the result, and whether the test continues; `original`: [`Question::tells_of_original`].
-    pub(super) fn hear(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> (Answer, bool) {
+    /// Handles an ACK. Returns the result, and whether the test continues; `original`: [`FrtoTest::shows_original`].
+    pub(super) fn on_ack(
+        &mut self,
+        acked: u64,
+        duplicate: bool,
+        original: bool,
+        una: u64,
+    ) -> (FrtoResult, bool) {
         if acked == 0 && !duplicate {
-            return (Answer::Open, true);
+            return (FrtoResult::Undecided, true);
         }
         let is_probed = self.probes.is_some();
         if original || (!self.selective && is_probed && acked > 0) {
-            return (Answer::Spurious, false);
+            return (FrtoResult::Spurious, false);
         }
         let begins_probing = acked > 0 && self.first <= una && una < self.recover;
         let stays = match self.probes {
@@ -90,17 +99,17 @@ impl Question {
             }
             _ => false,
         };
-        (if is_probed && duplicate { Answer::Probed } else { Answer::Open }, stays)
+        (if is_probed && duplicate { FrtoResult::Probed } else { FrtoResult::Undecided }, stays)
     }
 
-    pub(super) fn turn(&self) -> Turn {
+    pub(super) fn probe_permission(&self) -> ProbePermission {
         match self.probes {
-            Some(sent) if sent < MOST_PROBES => Turn::Probe { first: sent == 0 },
-            _ => Turn::Waits,
+            Some(sent) if sent < MAX_PROBES => ProbePermission::Probe { first: sent == 0 },
+            _ => ProbePermission::Wait,
         }
     }
 
-    pub(super) fn note_probe(&mut self) {
+    pub(super) fn on_probe_sent(&mut self) {
         self.probes = self.probes.map(|sent| sent + 1);
     }
 }
@@ -109,41 +118,45 @@ impl Question {
 mod tests {
     use super::*;
 
-    fn question(selective: bool) -> Question {
-        Question::new(Range { start: 1, end: 1001 }, 5001, selective)
+    fn f_rto_test(selective: bool) -> FrtoTest {
+        FrtoTest::new(Range { start: 1, end: 1001 }, 5001, selective)
     }
 
     /// RFC 5682 §2.1: the first ACK admits two new segments; the second that advances decides.
     #[test]
     fn without_sack_the_second_advance_tells() {
-        let mut asked = question(false);
-        assert_eq!(asked.turn(), Turn::Waits);
-        assert_eq!(asked.hear(1000, false, false, 1001), (Answer::Open, true));
-        assert_eq!(asked.turn(), Turn::Probe { first: true });
-        asked.note_probe();
-        assert_eq!(asked.turn(), Turn::Probe { first: false });
-        asked.note_probe();
-        assert_eq!(asked.turn(), Turn::Waits);
-        assert_eq!(asked.hear(1000, false, false, 2001), (Answer::Spurious, false));
+        let mut test = f_rto_test(false);
+        assert_eq!(test.probe_permission(), ProbePermission::Wait);
+        assert_eq!(test.on_ack(1000, false, false, 1001), (FrtoResult::Undecided, true));
+        assert_eq!(test.probe_permission(), ProbePermission::Probe { first: true });
+        test.on_probe_sent();
+        assert_eq!(test.probe_permission(), ProbePermission::Probe { first: false });
+        test.on_probe_sent();
+        assert_eq!(test.probe_permission(), ProbePermission::Wait);
+        assert_eq!(test.on_ack(1000, false, false, 2001), (FrtoResult::Spurious, false));
     }
 
     /// Step 2 a: an ACK of less than the retransmitted segment, or of all data, ends the test.
     #[test]
     fn an_ack_outside_the_flight_ends_the_question() {
         for una in [501, 5001] {
-            assert_eq!(question(false).hear(500, false, false, una), (Answer::Open, false), "{una}");
+            assert_eq!(
+                f_rto_test(false).on_ack(500, false, false, una),
+                (FrtoResult::Undecided, false),
+                "{una}"
+            );
         }
-        let (mut plain, mut selective) = (question(false), question(true));
-        assert_eq!(plain.hear(0, true, false, 1), (Answer::Open, false));
+        let (mut plain, mut selective) = (f_rto_test(false), f_rto_test(true));
+        assert_eq!(plain.on_ack(0, true, false, 1), (FrtoResult::Undecided, false));
         // §3.1, step 2: duplicates wait for the ACK of the retransmission.
-        assert_eq!(selective.hear(0, true, false, 1), (Answer::Open, true));
+        assert_eq!(selective.on_ack(0, true, false, 1), (FrtoResult::Undecided, true));
     }
 
     /// §3.1, step 3 a.
     #[test]
     fn a_duplicate_after_new_data_says_that_the_loss_was_real() {
-        let mut asked = question(true);
-        asked.hear(1000, false, false, 1001);
-        assert_eq!(asked.hear(0, true, false, 1001), (Answer::Probed, false));
+        let mut test = f_rto_test(true);
+        test.on_ack(1000, false, false, 1001);
+        assert_eq!(test.on_ack(0, true, false, 1001), (FrtoResult::Probed, false));
     }
 }

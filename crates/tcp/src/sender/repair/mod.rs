@@ -1,44 +1,44 @@
 //! State of repairs.
 //!
 //! * `undo`: undo of spurious repairs; `eifel`, `f_rto`: their detection;
-//! * `told`: retransmission of segments reported lost.
+//! * `reported`: retransmission of segments reported lost.
 //!
 //! The sender applies the effects on window and timer (`ack.rs`, `steps.rs`, `timeout.rs`).
 
 mod eifel;
 mod f_rto;
-mod told;
+mod reported;
 mod undo;
 
 pub(super) use eifel::{Echo, end_of_echo};
-pub(super) use f_rto::{Answer, Question, Turn};
-pub(super) use undo::{Before, Spike, TakenBack};
+pub(super) use f_rto::{FrtoResult, FrtoTest, ProbePermission};
+pub(super) use undo::{PreviousRtt, StateBefore, Undone};
 
 use super::Ack;
-use super::recovery::{AckNews, LastResort, LossRecovery, Step};
+use super::recovery::{AckNews, LastResort, LossRecovery, RecoveryStep};
 use super::scoreboard::Scoreboard;
 use crate::config::Config;
 use crate::event::{Log, Reason};
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
-use told::Told;
-use undo::{Undo, Ways};
+use reported::ReportedLosses;
+use undo::{Undo, UndoRules};
 
 pub(super) struct Repair {
     recovery: Box<dyn LossRecovery>,
     /// Reason of the next forced retransmission.
-    why: Reason,
+    next_reason: Reason,
     /// Whether timeouts are tested by F-RTO, and the test in progress.
-    asks: bool,
-    question: Option<Box<Question>>,
+    uses_f_rto: bool,
+    f_rto_test: Option<Box<FrtoTest>>,
     /// Changes by the last repair, if spurious repairs are undone.
     undo: Option<Box<Undo>>,
     /// Whether the window after a timeout includes data not marked lost.
-    spares: bool,
+    keeps_in_flight: bool,
     samples_sack: bool,
     times: bool,
     /// Segments reported lost; `None`: no report so far.
-    told: Option<Box<Told>>,
+    reported: Option<Box<ReportedLosses>>,
     /// End of the current go-back-N; 0: none.
     restart_until: u64,
 }
@@ -46,23 +46,23 @@ pub(super) struct Repair {
 impl Repair {
     /// `burst`: bytes that may be sent at once after a spurious repair.
     pub(super) fn new(recovery: Box<dyn LossRecovery>, config: &Config, burst: u64) -> Repair {
-        let undoes = config.f_rto || config.dsack_undo || config.eifel;
-        let ways = Ways {
-            told: config.dsack_undo,
-            stamped: config.eifel.then_some(config.timestamp_tick),
-            whole: config.undo_whole,
+        let may_undo = config.f_rto || config.dsack_undo || config.eifel;
+        let rules = UndoRules {
+            dsack: config.dsack_undo,
+            eifel_tick: config.eifel.then_some(config.timestamp_tick),
+            restores_whole: config.undo_whole,
             burst,
         };
         Repair {
-            spares: config.loss_window_spares,
+            keeps_in_flight: config.loss_window_spares,
             samples_sack: config.sack_rtt && recovery.needs_times(),
             times: recovery.needs_times(),
             recovery,
-            why: Reason::Hole,
-            asks: config.f_rto,
-            question: None,
-            undo: undoes.then(|| Box::new(Undo::new(ways))),
-            told: None,
+            next_reason: Reason::Hole,
+            uses_f_rto: config.f_rto,
+            f_rto_test: None,
+            undo: may_undo.then(|| Box::new(Undo::new(rules))),
+            reported: None,
             restart_until: 0,
         }
     }
@@ -74,12 +74,12 @@ impl Repair {
 
     /// Whether a go-back-N is in progress at `una`.
     #[inline(always)]
-    pub(super) fn restarts(&self, una: u64) -> bool {
+    pub(super) fn is_going_back_n(&self, una: u64) -> bool {
         una < self.restart_until
     }
 
-    pub(super) fn spares(&self) -> bool {
-        self.spares
+    pub(super) fn keeps_in_flight(&self) -> bool {
+        self.keeps_in_flight
     }
 
     #[inline(always)]
@@ -94,22 +94,22 @@ impl Repair {
 
     /// Whether nothing is repaired, tested, reported lost or awaiting a sample.
     #[inline(always)]
-    pub(super) fn is_quiet(&self, una: u64) -> bool {
+    pub(super) fn permits_fast_path(&self, una: u64) -> bool {
         let Repair {
             recovery,
             undo,
-            told,
-            question,
+            reported,
+            f_rto_test,
             restart_until,
-            why: _,
-            asks: _,
-            spares: _,
+            next_reason: _,
+            uses_f_rto: _,
+            keeps_in_flight: _,
             samples_sack: _,
             times: _,
         } = self;
         *restart_until <= una
-            && question.is_none()
-            && told.as_ref().is_none_or(|told| told.is_empty())
+            && f_rto_test.is_none()
+            && reported.as_ref().is_none_or(|reported| reported.is_empty())
             && !undo.as_ref().is_some_and(|undo| undo.awaits_sample())
             && recovery.is_idle()
     }
@@ -117,12 +117,12 @@ impl Repair {
 
 impl Repair {
     #[inline(always)]
-    pub(super) fn on_ack(&mut self, news: &AckNews, board: &mut Scoreboard) -> Step {
-        self.recovery.on_ack(news, board)
+    pub(super) fn on_ack(&mut self, news: &AckNews, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        self.recovery.on_ack(news, scoreboard)
     }
 
-    pub(super) fn on_deadline(&mut self, now: Time, board: &mut Scoreboard) -> Step {
-        self.recovery.on_deadline(now, board)
+    pub(super) fn on_deadline(&mut self, now: Time, scoreboard: &mut Scoreboard) -> RecoveryStep {
+        self.recovery.on_deadline(now, scoreboard)
     }
 
     #[inline(always)]
@@ -130,86 +130,86 @@ impl Repair {
         self.recovery.on_sent(range, false);
     }
 
-    /// A segment is retransmitted; [`Repair::note_sent_again`] must follow.
+    /// A segment is retransmitted; [`Repair::record_retransmission_time`] must follow.
     #[inline(always)]
-    pub(super) fn on_sent_again(&mut self, range: Range) {
+    pub(super) fn on_retransmitted(&mut self, range: Range) {
         self.recovery.on_sent(range, true);
     }
 
-    /// Fast recovery begins; `before`: the state that [`Repair::take_back`] restores, if any.
-    pub(super) fn enter(&mut self, before: Option<Before>) {
+    /// Fast recovery begins; `before`: the state that [`Repair::undo`] restores, if any.
+    pub(super) fn enter(&mut self, before: Option<StateBefore>) {
         if let Some(undo) = &mut self.undo {
             undo.begin(before);
         }
-        self.why = Reason::FastRetransmit;
+        self.next_reason = Reason::FastRetransmit;
     }
 
-    pub(super) fn mark_at_timeout(&mut self, known: &AckNews, board: &mut Scoreboard) {
-        self.recovery.mark_at_timeout(known, board);
+    pub(super) fn mark_at_timeout(&mut self, known: &AckNews, scoreboard: &mut Scoreboard) {
+        self.recovery.mark_at_timeout(known, scoreboard);
     }
 
     /// Begins to retransmit outstanding data marked lost, up to the next new byte.
-    pub(super) fn start_over(&mut self, why: Reason, board: &Scoreboard) {
-        self.restart_until = board.nxt();
-        self.question = None;
+    pub(super) fn begin_go_back_n(&mut self, why: Reason, scoreboard: &Scoreboard) {
+        self.restart_until = scoreboard.nxt();
+        self.f_rto_test = None;
         if let Some(undo) = self.undo.as_mut().filter(|_| why != Reason::Timeout) {
             undo.begin(None);
         }
-        self.why = why;
-        self.recovery.on_timeout(board);
+        self.next_reason = why;
+        self.recovery.on_timeout(scoreboard);
     }
 }
 
 impl Repair {
     #[inline(always)]
-    pub(super) fn may_have_to_send(&self) -> bool {
-        self.recovery.may_have_to_send()
+    pub(super) fn may_have_forced(&self) -> bool {
+        self.recovery.may_have_forced()
     }
 
     #[inline(always)]
-    pub(super) fn must_send(&mut self, board: &mut Scoreboard) -> Option<(Range, Reason)> {
-        let range = self.recovery.must_send(board)?;
-        if self.was_told(range, board) {
+    pub(super) fn next_forced(&mut self, scoreboard: &mut Scoreboard) -> Option<(Range, Reason)> {
+        let range = self.recovery.next_forced(scoreboard)?;
+        if self.was_reported(range, scoreboard) {
             return None;
         }
-        Some((range, std::mem::replace(&mut self.why, Reason::Hole)))
+        Some((range, std::mem::replace(&mut self.next_reason, Reason::Hole)))
     }
 
     #[inline(always)]
-    pub(super) fn next_retransmission(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.recovery.next_retransmission(board)
+    pub(super) fn next_retransmission(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.recovery.next_retransmission(scoreboard)
     }
 
     #[inline(always)]
     pub(super) fn reason(&self, range: Range) -> Reason {
-        if self.restarts(range.start) { Reason::GoBackN } else { Reason::Hole }
+        if self.is_going_back_n(range.start) { Reason::GoBackN } else { Reason::Hole }
     }
 
-    pub(super) fn last_resort(&mut self, board: &mut Scoreboard) -> Option<LastResort> {
-        self.recovery.last_resort(board)
+    pub(super) fn last_resort(&mut self, scoreboard: &mut Scoreboard) -> Option<LastResort> {
+        self.recovery.last_resort(scoreboard)
     }
 
-    pub(super) fn report(&mut self, start: u64) {
-        self.told.get_or_insert_default().add(start);
+    pub(super) fn add_report(&mut self, start: u64) {
+        self.reported.get_or_insert_default().add(start);
     }
 
     #[inline(always)]
     pub(super) fn has_reports(&self) -> bool {
-        self.told.is_some()
+        self.reported.is_some()
     }
 
     /// Next segment reported lost whose retransmission is not yet in flight.
     #[cold]
-    pub(super) fn next_reported(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        self.told.as_mut()?.next(board)
+    pub(super) fn next_reported(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        self.reported.as_mut()?.next(scoreboard)
     }
 
     /// Whether this segment was already retransmitted because of a report; true once for each retransmission.
     #[inline(always)]
-    fn was_told(&mut self, range: Range, board: &Scoreboard) -> bool {
-        let is_under_way = match &mut self.told {
+    fn was_reported(&mut self, range: Range, scoreboard: &Scoreboard) -> bool {
+        let is_under_way = match &mut self.reported {
             None => false,
-            Some(told) => told.take_sent(range.start) && board.first_is_sent_again(),
+            Some(reported) => reported.take_retransmitted(range.start) && scoreboard.first_is_retransmitted(),
         };
         if is_under_way {
             self.recovery.on_sent(range, true);
@@ -222,70 +222,79 @@ impl Repair {
 impl Repair {
     /// Starts a test of a timeout (`first` for this data), before its effect; `None` during another repair.
     #[cold]
-    pub(super) fn question(&self, first: bool, board: &Scoreboard) -> Option<Box<Question>> {
+    pub(super) fn f_rto_test(&self, first: bool, scoreboard: &Scoreboard) -> Option<Box<FrtoTest>> {
         let selective = self.recovery.uses_sack();
-        let is_undisturbed =
-            !self.restarts(board.una()) && !self.recovery.is_recovering() && board.lost() == 0;
+        let is_undisturbed = !self.is_going_back_n(scoreboard.una())
+            && !self.recovery.is_recovering()
+            && scoreboard.lost() == 0;
         let is_first = is_undisturbed || (selective && !first);
-        let sent = board.first().filter(|_| self.asks && is_first)?;
-        Some(Box::new(Question::new(sent, board.nxt(), selective)))
+        let sent = scoreboard.first().filter(|_| self.uses_f_rto && is_first)?;
+        Some(Box::new(FrtoTest::new(sent, scoreboard.nxt(), selective)))
     }
 
-    pub(super) fn ask(&mut self, question: Option<Box<Question>>) {
-        self.question = question;
-    }
-
-    #[inline(always)]
-    pub(super) fn tells_of_original(&self, ack: &Ack<'_>, board: &Scoreboard) -> bool {
-        let is_eager = || self.undo.as_ref().is_some_and(|undo| undo.gives_all_back());
-        self.question.as_ref().is_some_and(|question| question.tells_of_original(ack, is_eager(), board))
+    pub(super) fn start_test(&mut self, f_rto_test: Option<Box<FrtoTest>>) {
+        self.f_rto_test = f_rto_test;
     }
 
     #[inline(always)]
-    pub(super) fn hear(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> Answer {
-        match &self.question {
-            None => Answer::Open,
-            Some(_) => self.hear_answer(acked, duplicate, original, una),
+    pub(super) fn shows_original(&self, ack: &Ack<'_>, scoreboard: &Scoreboard) -> bool {
+        let is_eager = || self.undo.as_ref().is_some_and(|undo| undo.restores_whole());
+        self.f_rto_test
+            .as_ref()
+            .is_some_and(|f_rto_test| f_rto_test.shows_original(ack, is_eager(), scoreboard))
+    }
+
+    #[inline(always)]
+    pub(super) fn advance_test(
+        &mut self,
+        acked: u64,
+        duplicate: bool,
+        original: bool,
+        una: u64,
+    ) -> FrtoResult {
+        match &self.f_rto_test {
+            None => FrtoResult::Undecided,
+            Some(_) => self.advance_running_test(acked, duplicate, original, una),
         }
     }
 
     #[inline(never)]
-    fn hear_answer(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> Answer {
-        let Some(question) = &mut self.question else { return Answer::Open };
-        let (answer, is_open) = question.hear(acked, duplicate, original, una);
+    fn advance_running_test(&mut self, acked: u64, duplicate: bool, original: bool, una: u64) -> FrtoResult {
+        let Some(f_rto_test) = &mut self.f_rto_test else { return FrtoResult::Undecided };
+        let (answer, is_open) = f_rto_test.on_ack(acked, duplicate, original, una);
         if !is_open {
-            self.question = None;
+            self.f_rto_test = None;
         }
         match answer {
-            Answer::Probed if self.spares => Answer::Open,
+            FrtoResult::Probed if self.keeps_in_flight => FrtoResult::Undecided,
             answer => answer,
         }
     }
 
     #[inline(always)]
-    pub(super) fn turn(&self) -> Turn {
-        self.question.as_ref().map_or(Turn::Nothing, |question| question.turn())
+    pub(super) fn probe_permission(&self) -> ProbePermission {
+        self.f_rto_test.as_ref().map_or(ProbePermission::Nothing, |f_rto_test| f_rto_test.probe_permission())
     }
 
     #[inline(always)]
-    pub(super) fn is_asking(&self) -> bool {
-        self.question.is_some()
+    pub(super) fn is_testing(&self) -> bool {
+        self.f_rto_test.is_some()
     }
 
-    pub(super) fn note_probe(&mut self) {
-        if let Some(question) = &mut self.question {
-            question.note_probe();
+    pub(super) fn on_probe_sent(&mut self) {
+        if let Some(f_rto_test) = &mut self.f_rto_test {
+            f_rto_test.on_probe_sent();
         }
     }
 
-    pub(super) fn drop_question(&mut self) {
-        self.question = None;
+    pub(super) fn end_test(&mut self) {
+        self.f_rto_test = None;
     }
 }
 
 impl Repair {
     #[inline(always)]
-    pub(super) fn undoes(&self) -> bool {
+    pub(super) fn may_undo(&self) -> bool {
         self.undo.is_some()
     }
 
@@ -295,7 +304,7 @@ impl Repair {
     }
 
     /// The timer expired (`first` for this data); includes the changes of a current repair or the previous expiry.
-    pub(super) fn note_timeout(&mut self, first: bool, before: Option<Before>) {
+    pub(super) fn note_timeout(&mut self, first: bool, before: Option<StateBefore>) {
         let goes_on = self.recovery.is_recovering() || !first;
         if let Some(undo) = &mut self.undo {
             undo.note_timeout(before, goes_on);
@@ -303,59 +312,62 @@ impl Repair {
     }
 
     #[inline(always)]
-    pub(super) fn note_sent_again(&mut self, now: Time) {
+    pub(super) fn record_retransmission_time(&mut self, now: Time) {
         if let Some(undo) = &mut self.undo {
-            undo.on_sent_again(now);
+            undo.on_retransmitted(now);
         }
     }
 
-    pub(super) fn on_told_twice(&mut self) {
+    pub(super) fn on_dsack(&mut self) {
         if let Some(undo) = &mut self.undo {
-            undo.on_told();
+            undo.on_dsack();
         }
     }
 
     /// Whether D-SACKs show that the last repair was spurious, and no recovery is in progress.
     #[inline(never)]
-    pub(super) fn is_refuted_by_dsack(&self) -> bool {
-        self.undo.as_ref().is_some_and(|undo| undo.is_refuted()) && !self.recovery.is_recovering()
+    pub(super) fn is_spurious_by_dsack(&self) -> bool {
+        self.undo.as_ref().is_some_and(|undo| undo.is_spurious()) && !self.recovery.is_recovering()
     }
 
-    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK; `judged`: see `undo.rs`.
+    /// Whether an echo shows that the repair was spurious, before recovery sees the ACK.
+    /// `is_discriminated`: see `undo.rs`.
     #[inline(never)]
-    pub(super) fn is_refuted_by_echo(
+    pub(super) fn is_spurious_by_echo(
         &self,
         echo: &Echo,
-        board: &Scoreboard,
-        judged: bool,
+        scoreboard: &Scoreboard,
+        is_discriminated: bool,
         log: &Log,
     ) -> bool {
-        let covers_all = board.outstanding() == 0;
+        let covers_all = scoreboard.outstanding() == 0;
         let Some(undo) = &self.undo else { return false };
-        match undo.hear_echo(echo, covers_all, || log.duplicates_told() > 0) {
+        match undo.check_echo(echo, covers_all, || log.duplicates_told() > 0) {
             None => false,
-            Some(eifel::Refuted::Timeout) => self.restarts(board.una() - echo.acked),
+            Some(eifel::SpuriousRepair::Timeout) => self.is_going_back_n(scoreboard.una() - echo.acked),
             // While a copy is in flight, more segments may be lost than that one.
-            Some(eifel::Refuted::Recovery) => self.recovery.is_recovering() && board.again() == 0 && !judged,
+            Some(eifel::SpuriousRepair::Recovery) => {
+                self.recovery.is_recovering() && scoreboard.copies_in_flight() == 0 && !is_discriminated
+            }
         }
     }
 
     /// Ends a spurious repair, revealed by an ACK of `acked` bytes or (`None`) a D-SACK. `None`: nothing to undo.
-    pub(super) fn take_back(&mut self, acked: Option<u64>, board: &mut Scoreboard) -> Option<TakenBack> {
-        let taken = self.undo.as_mut()?.take(acked, board.nxt())?;
-        let was_at = board.una() - acked.unwrap_or(0);
-        if self.recovery.is_recovering() || self.restarts(was_at) {
-            board.forget_losses();
-            self.recovery.on_spurious(board);
+    pub(super) fn undo(&mut self, acked: Option<u64>, scoreboard: &mut Scoreboard) -> Option<Undone> {
+        let taken = self.undo.as_mut()?.finish(acked, scoreboard.nxt())?;
+        let was_at = scoreboard.una() - acked.unwrap_or(0);
+        if self.recovery.is_recovering() || self.is_going_back_n(was_at) {
+            scoreboard.forget_losses();
+            self.recovery.on_spurious(scoreboard);
         }
-        self.question = None;
+        self.f_rto_test = None;
         self.restart_until = 0;
         Some(taken)
     }
 
     /// Returns the estimator's state before a spurious timeout, if `una` covers the first sample of data sent after it.
     #[inline(always)]
-    pub(super) fn take_spike(&mut self, una: u64) -> Option<Spike> {
-        self.undo.as_mut()?.take_spike(una)
+    pub(super) fn take_previous_rtt(&mut self, una: u64) -> Option<PreviousRtt> {
+        self.undo.as_mut()?.take_previous_rtt(una)
     }
 }

@@ -4,187 +4,198 @@
 //! original that arrives after a timeout (`f_rto.rs`). The response is RFC 4015's, or Linux's, which restores the whole
 //! window at once and keeps the timeout; after D-SACKs always Linux's.
 //!
-//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps undo no recovery.
+//! If [loss discrimination](crate::sender::loss_discrimination) decides the outcome of a recovery, timestamps undo no
+//! recovery.
 
-use super::eifel::{Echo, Refuted};
+use super::eifel::{Echo, SpuriousRepair};
 use crate::rtt::RttEstimator;
 use crate::sender::congestion::Level;
 use lasthop_base::{Duration, Time};
 
 /// Enabled evidence, and extent of the undo.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
+pub(super) struct UndoRules {
     /// D-SACK.
-    pub(super) told: bool,
+    pub(super) dsack: bool,
     /// Eifel: tick of the timestamp clock.
-    pub(super) stamped: Option<Duration>,
+    pub(super) eifel_tick: Option<Duration>,
     /// Restore the whole window, as Linux.
-    pub(super) whole: bool,
+    pub(super) restores_whole: bool,
     /// Otherwise the largest burst, bytes: the initial window (RFC 4015 §3.2).
     pub(super) burst: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Undo {
-    ways: Ways,
+    rules: UndoRules,
     /// State before the repair; `None`: nothing to undo.
-    before: Option<Before>,
+    before: Option<StateBefore>,
     /// Number of retransmitted segments, less those reported as duplicates.
-    again: u32,
+    undo_retransmissions: u32,
     is_due: bool,
-    first_again: Option<Time>,
+    first_retransmitted_at: Option<Time>,
     /// After a spurious timeout: the estimator state to restore with the first sample of data above this offset.
-    spike: Option<(Spike, u64)>,
+    previous_rtt: Option<(PreviousRtt, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Before {
+pub(in crate::sender) struct StateBefore {
     level: Level,
     /// FlightSize, bytes.
     flight: u64,
-    spike: Spike,
+    previous_rtt: PreviousRtt,
     /// Whether the timer has expired since.
-    by_timeout: bool,
+    has_timed_out: bool,
 }
 
 /// SRTT_prev and RTTVAR_prev (RFC 4015 §3.1).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Spike {
+pub(in crate::sender) struct PreviousRtt {
     pub(in crate::sender) srtt: Duration,
     pub(in crate::sender) variation: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct TakenBack {
-    before: Before,
-    whole: bool,
+pub(in crate::sender) struct Undone {
+    before: StateBefore,
+    restores_whole: bool,
     /// Otherwise the largest burst, bytes.
     burst: u64,
 }
 
-impl Before {
-    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `by_timeout`: begins with a timeout, not a recovery.
+impl StateBefore {
+    /// `flight`: FlightSize, bytes; `tick`: clock granularity; `has_timed_out`: begins with a timeout, not a recovery.
     pub(in crate::sender) fn new(
         level: Level,
         flight: u64,
         rtt: &RttEstimator,
         tick: Duration,
-        by_timeout: bool,
-    ) -> Before {
+        has_timed_out: bool,
+    ) -> StateBefore {
         let srtt = rtt.srtt().unwrap_or(rtt.rto());
-        let spike = Spike { srtt: srtt + tick * 2, variation: rtt.variation() };
-        Before { level, flight, spike, by_timeout }
+        let previous_rtt = PreviousRtt { srtt: srtt + tick * 2, variation: rtt.variation() };
+        StateBefore { level, flight, previous_rtt, has_timed_out }
     }
 }
 
-impl TakenBack {
-    pub(in crate::sender) fn is_of_timeout(&self) -> bool {
-        self.before.by_timeout
+impl Undone {
+    pub(in crate::sender) fn was_timeout(&self) -> bool {
+        self.before.has_timed_out
     }
 
     /// Restored window and threshold, given the current ones (`from`) and the outstanding bytes.
     pub(in crate::sender) fn level(&self, from: Level, outstanding: u64, mss: u64) -> Level {
-        let Before { level, flight, .. } = self.before;
-        match self.whole {
-            true => {
-                Level { window: level.window.max(from.window), ssthresh: level.ssthresh.max(from.ssthresh) }
-            }
-            false => Level {
+        let StateBefore { level, flight, .. } = self.before;
+        if self.restores_whole {
+            Level { window: level.window.max(from.window), ssthresh: level.ssthresh.max(from.ssthresh) }
+        } else {
+            Level {
                 window: level.window.min((outstanding + self.burst).max(mss)),
                 ssthresh: level.ssthresh.max(flight),
-            },
+            }
         }
     }
 }
 
 impl Undo {
-    pub(super) fn new(ways: Ways) -> Undo {
-        Undo { ways, before: None, again: 0, is_due: false, first_again: None, spike: None }
+    pub(super) fn new(rules: UndoRules) -> Undo {
+        Undo {
+            rules,
+            before: None,
+            undo_retransmissions: 0,
+            is_due: false,
+            first_retransmitted_at: None,
+            previous_rtt: None,
+        }
     }
 
-    pub(super) fn begin(&mut self, before: Option<Before>) {
+    pub(super) fn begin(&mut self, before: Option<StateBefore>) {
         self.before = before;
-        self.again = 0;
+        self.undo_retransmissions = 0;
         self.is_due = false;
-        self.first_again = None;
+        self.first_retransmitted_at = None;
     }
 
     /// The timer expired; `goes_on`: as part of the current repair.
-    pub(super) fn note_timeout(&mut self, before: Option<Before>, goes_on: bool) {
+    pub(super) fn note_timeout(&mut self, before: Option<StateBefore>, goes_on: bool) {
         match &mut self.before {
-            Some(known) if goes_on => known.by_timeout = true,
+            Some(known) if goes_on => known.has_timed_out = true,
             _ => self.begin(before),
         }
     }
 
-    pub(super) fn on_sent_again(&mut self, now: Time) {
-        self.again += 1;
+    pub(super) fn on_retransmitted(&mut self, now: Time) {
+        self.undo_retransmissions += 1;
         self.is_due = false;
-        self.first_again.get_or_insert(now);
+        self.first_retransmitted_at.get_or_insert(now);
     }
 
-    pub(super) fn on_told(&mut self) {
-        if self.ways.told && self.again > 0 {
-            self.again -= 1;
-            self.is_due = self.again == 0;
+    pub(super) fn on_dsack(&mut self) {
+        if self.rules.dsack && self.undo_retransmissions > 0 {
+            self.undo_retransmissions -= 1;
+            self.is_due = self.undo_retransmissions == 0;
         }
     }
 
-    pub(super) fn is_refuted(&self) -> bool {
+    pub(super) fn is_spurious(&self) -> bool {
         self.is_due && self.before.is_some()
     }
 
     /// Kind of the repair, if the echo shows that it was spurious. `covers_all`: the ACK covers all outstanding data.
-    pub(super) fn hear_echo(
+    pub(super) fn check_echo(
         &self,
         echo: &Echo,
         covers_all: bool,
         has_dsack: impl FnOnce() -> bool,
-    ) -> Option<Refuted> {
-        let (sent_before, sent, before) = (echo.sent_before?, self.first_again?, self.before?);
+    ) -> Option<SpuriousRepair> {
+        let (sent_before, sent, before) = (echo.sent_before?, self.first_retransmitted_at?, self.before?);
         if sent < sent_before {
             return None;
         }
-        let is_certain = self.ways.whole || !covers_all || has_dsack();
+        let is_certain = self.rules.restores_whole || !covers_all || has_dsack();
         // RFC 3522 step 5: a D-SACK in this ACK reports the copy's arrival, and is inconclusive for the first hole.
-        let counts = is_certain && (self.ways.whole || !echo.twice);
-        counts.then_some(if before.by_timeout { Refuted::Timeout } else { Refuted::Recovery })
+        let counts = is_certain && (self.rules.restores_whole || !echo.is_dsack);
+        counts.then_some(if before.has_timed_out {
+            SpuriousRepair::Timeout
+        } else {
+            SpuriousRepair::Recovery
+        })
     }
 
-    /// Ends the repair; see [`Repair::take_back`](super::Repair::take_back). `nxt`: next new byte.
-    pub(super) fn take(&mut self, acked: Option<u64>, nxt: u64) -> Option<TakenBack> {
+    /// Ends the repair; see [`Repair::undo`](super::Repair::undo). `nxt`: next new byte.
+    pub(super) fn finish(&mut self, acked: Option<u64>, nxt: u64) -> Option<Undone> {
         let before = self.before?;
-        let whole = self.ways.whole || acked.is_none();
-        let burst = acked.unwrap_or(0).min(self.ways.burst);
+        let restores_whole = self.rules.restores_whole || acked.is_none();
+        let burst = acked.unwrap_or(0).min(self.rules.burst);
         self.begin(None);
-        if before.by_timeout && !whole {
-            self.spike = Some((before.spike, nxt));
+        if before.has_timed_out && !restores_whole {
+            self.previous_rtt = Some((before.previous_rtt, nxt));
         }
-        Some(TakenBack { before, whole, burst })
+        Some(Undone { before, restores_whole, burst })
     }
 
     #[inline]
     pub(super) fn awaits_sample(&self) -> bool {
-        self.spike.is_some()
+        self.previous_rtt.is_some()
     }
 
-    /// See [`Repair::take_spike`](super::Repair::take_spike).
+    /// See [`Repair::take_previous_rtt`](super::Repair::take_previous_rtt).
     #[inline]
-    pub(super) fn take_spike(&mut self, una: u64) -> Option<Spike> {
-        let (spike, from) = self.spike?;
+    pub(super) fn take_previous_rtt(&mut self, una: u64) -> Option<PreviousRtt> {
+        let (previous_rtt, from) = self.previous_rtt?;
         if una <= from {
             return None;
         }
-        self.spike = None;
-        Some(spike)
+        self.previous_rtt = None;
+        Some(previous_rtt)
     }
 
-    pub(super) fn gives_all_back(&self) -> bool {
-        self.ways.whole
+    pub(super) fn restores_whole(&self) -> bool {
+        self.rules.restores_whole
     }
 
     pub(super) fn eifel_tick(&self) -> Option<Duration> {
-        self.ways.stamped
+        self.rules.eifel_tick
     }
 }
 
@@ -193,13 +204,19 @@ mod tests {
     use super::*;
     use crate::Config;
 
-    fn undo(whole: bool) -> Undo {
-        Undo::new(Ways { told: true, stamped: None, whole, burst: 4000 })
+    fn undo(restores_whole: bool) -> Undo {
+        Undo::new(UndoRules { dsack: true, eifel_tick: None, restores_whole, burst: 4000 })
     }
 
-    fn before(by_timeout: bool) -> Before {
+    fn before(has_timed_out: bool) -> StateBefore {
         let level = Level { window: 20_000, ssthresh: 30_000 };
-        Before::new(level, 25_000, &RttEstimator::new(&Config::default().rto), Duration::ZERO, by_timeout)
+        StateBefore::new(
+            level,
+            25_000,
+            &RttEstimator::new(&Config::default().rto),
+            Duration::ZERO,
+            has_timed_out,
+        )
     }
 
     /// RFC 3708: D-SACKs must cover each retransmission.
@@ -207,14 +224,14 @@ mod tests {
     fn dsack_has_to_cover_every_retransmission() {
         let mut undo = undo(true);
         undo.begin(Some(before(false)));
-        undo.on_sent_again(Time::ZERO);
-        undo.on_sent_again(Time::ZERO);
-        undo.on_told();
-        assert!(!undo.is_refuted());
-        undo.on_told();
-        assert!(undo.is_refuted());
-        undo.on_sent_again(Time::ZERO);
-        assert!(!undo.is_refuted(), "one retransmission is unreported");
+        undo.on_retransmitted(Time::ZERO);
+        undo.on_retransmitted(Time::ZERO);
+        undo.on_dsack();
+        assert!(!undo.is_spurious());
+        undo.on_dsack();
+        assert!(undo.is_spurious());
+        undo.on_retransmitted(Time::ZERO);
+        assert!(!undo.is_spurious(), "one retransmission is unreported");
     }
 
     /// RFC 4015 §3.2: cwnd = min(cwnd_prev, FlightSize + min(bytes acknowledged, IW)); ssthresh >= former FlightSize.
@@ -223,13 +240,13 @@ mod tests {
         let from = Level { window: 1000, ssthresh: 2000 };
         let mut careful = undo(false);
         careful.begin(Some(before(true)));
-        let taken = careful.take(Some(9000), 50_001).expect("a repair to undo");
-        assert!(taken.is_of_timeout());
+        let taken = careful.finish(Some(9000), 50_001).expect("a repair to undo");
+        assert!(taken.was_timeout());
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 14_000, ssthresh: 30_000 });
-        assert!(careful.take(Some(9000), 50_001).is_none(), "once");
+        assert!(careful.finish(Some(9000), 50_001).is_none(), "once");
         let mut linux = undo(true);
         linux.begin(Some(before(true)));
-        let taken = linux.take(Some(9000), 50_001).expect("a repair to undo");
+        let taken = linux.finish(Some(9000), 50_001).expect("a repair to undo");
         assert_eq!(taken.level(from, 10_000, 1000), Level { window: 20_000, ssthresh: 30_000 });
         assert!(!linux.awaits_sample(), "Linux keeps the timeout");
     }
@@ -239,8 +256,8 @@ mod tests {
     fn the_spike_waits_for_new_data() {
         let mut undo = undo(false);
         undo.begin(Some(before(true)));
-        assert!(undo.take(Some(1000), 5001).is_some() && undo.awaits_sample());
-        assert!(undo.take_spike(5001).is_none());
-        assert!(undo.take_spike(5002).is_some() && !undo.awaits_sample());
+        assert!(undo.finish(Some(1000), 5001).is_some() && undo.awaits_sample());
+        assert!(undo.take_previous_rtt(5001).is_none());
+        assert!(undo.take_previous_rtt(5002).is_some() && !undo.awaits_sample());
     }
 }

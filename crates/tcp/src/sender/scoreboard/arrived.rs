@@ -1,6 +1,6 @@
 //! Arrived data: cumulative ACKs and SACK reports.
 
-use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
+use super::{COPY_IN_FLIGHT, EVER_RETRANSMITTED, LOST, SACKED, Scoreboard, SegmentRecord};
 use crate::ranges::Range;
 use lasthop_base::Time;
 
@@ -32,7 +32,7 @@ impl Scoreboard {
     /// Fast path of [`Scoreboard::acknowledge`] for exactly an unmarked first segment. Returns the sending time.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn acknowledge_first(&mut self, ack: u64) -> Option<Time> {
-        let Record { end, sent_at, marks } = *self.records.front()?;
+        let SegmentRecord { end, sent_at, marks } = *self.records.front()?;
         if end != ack || marks != 0 || !self.sacked.is_empty() || self.times.is_some() {
             return None;
         }
@@ -50,7 +50,7 @@ impl Scoreboard {
         let mut start = self.una;
         let mut seen = 0;
         while let Some(record) = self.records.front() {
-            let Record { end, sent_at, marks } = *record;
+            let SegmentRecord { end, sent_at, marks } = *record;
             let covered = end.min(ack) - start;
             self.forget(covered, marks);
             if marks & SACKED == 0 {
@@ -62,10 +62,10 @@ impl Scoreboard {
             if marks & SACKED == 0 {
                 acked.segments += 1;
                 if let Some(times) = &mut self.times {
-                    times.see(Record { end, sent_at, marks });
+                    times.on_delivered(SegmentRecord { end, sent_at, marks });
                 }
             }
-            seen |= marks & EVER_AGAIN;
+            seen |= marks & EVER_RETRANSMITTED;
             acked.sent_at = ((marks & SACKED) | seen == 0).then_some(sent_at);
             self.records.pop_front();
             self.popped += 1;
@@ -89,16 +89,16 @@ impl Scoreboard {
         if block.start >= block.end || block.start < self.una || block.end > self.nxt {
             return 0;
         }
-        let mut fresh = 0;
+        let mut newly_reported = 0;
         let mut from = block.start;
         while from < block.end {
             let (covered, to) = self.sacked.run_at(from, block.end);
             if !covered {
-                fresh += self.mark_sacked(Range { start: from, end: to });
+                newly_reported += self.mark_sacked(Range { start: from, end: to });
             }
             from = to;
         }
-        fresh
+        newly_reported
     }
 
     /// Marks the records wholly inside a range that no block covered before; a partly covered record stays unreported.
@@ -116,8 +116,8 @@ impl Scoreboard {
             }
             let (len, marks) = (record.end - begin, record.marks);
             if let Some(times) = &mut self.times {
-                times.see(*record);
-                times.report(*record);
+                times.on_delivered(*record);
+                times.on_reported(*record);
             }
             record.marks |= SACKED;
             begin = record.end;
@@ -126,8 +126,8 @@ impl Scoreboard {
             if marks & LOST != 0 {
                 self.lost_bytes -= len;
             }
-            if marks & AGAIN != 0 {
-                self.again_bytes -= len;
+            if marks & COPY_IN_FLIGHT != 0 {
+                self.copy_bytes -= len;
             }
         }
         if begin > first {
@@ -137,7 +137,7 @@ impl Scoreboard {
     }
 
     fn forget(&mut self, bytes: u64, marks: u8) {
-        if marks & (SACKED | LOST | AGAIN) == 0 {
+        if marks & (SACKED | LOST | COPY_IN_FLIGHT) == 0 {
             return;
         }
         if marks & SACKED != 0 {
@@ -147,8 +147,8 @@ impl Scoreboard {
         if marks & LOST != 0 {
             self.lost_bytes -= bytes;
         }
-        if marks & AGAIN != 0 {
-            self.again_bytes -= bytes;
+        if marks & COPY_IN_FLIGHT != 0 {
+            self.copy_bytes -= bytes;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Losses found by SACK, timeouts and notifications. Detection by time: `times.rs`.
 
-use super::{AGAIN, LOST, SACKED, Scoreboard};
+use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
@@ -23,25 +23,25 @@ impl Scoreboard {
     pub fn mark_first_lost(&mut self) {
         if !self.records.is_empty() {
             self.mark_lost(0);
-            self.again_from = self.again_from.min(self.popped);
+            self.retransmit_from = self.retransmit_from.min(self.popped);
             self.lost_to = self.lost_to.max(self.popped + 1);
         }
     }
 
     /// Marks the first unacknowledged segment as lost, and returns its range.
-    pub fn lose_first(&mut self) -> Option<Range> {
+    pub fn first_marked_lost(&mut self) -> Option<Range> {
         self.mark_first_lost();
         self.first()
     }
 
     /// Marks the segment at `start` as lost and returns its range. `None` if it is not outstanding, is reported, or was
     /// retransmitted since it was last found lost.
-    pub fn lose(&mut self, start: u64) -> Option<Range> {
+    pub fn mark_lost_at(&mut self, start: u64) -> Option<Range> {
         if !(self.una..self.nxt).contains(&start) {
             return None;
         }
         let index = self.index_of(start);
-        if self.start_of(index) != start || self.records[index].marks & (SACKED | AGAIN) != 0 {
+        if self.start_of(index) != start || self.records[index].marks & (SACKED | COPY_IN_FLIGHT) != 0 {
             return None;
         }
         self.mark_lost(index);
@@ -62,10 +62,10 @@ impl Scoreboard {
         }
         let mut start = self.una;
         self.lost_bytes = 0;
-        self.again_bytes = 0;
+        self.copy_bytes = 0;
         for record in &mut self.records {
-            let is_known = record.marks & (LOST | AGAIN | SACKED) == LOST;
-            record.marks &= !(AGAIN | LOST);
+            let is_known = record.marks & (LOST | COPY_IN_FLIGHT | SACKED) == LOST;
+            record.marks &= !(COPY_IN_FLIGHT | LOST);
             if record.marks & SACKED == 0 {
                 record.marks |= LOST;
                 self.lost_bytes += record.end - start;
@@ -76,7 +76,7 @@ impl Scoreboard {
             }
             start = record.end;
         }
-        self.again_from = self.popped;
+        self.retransmit_from = self.popped;
         self.rule3_from = self.popped;
         self.lost_to = self.popped + self.records.len() as u64;
     }
@@ -99,18 +99,18 @@ impl Scoreboard {
             if record.marks & LOST != 0 {
                 self.lost_bytes += len;
             }
-            if record.marks & AGAIN != 0 {
-                self.again_bytes += len;
+            if record.marks & COPY_IN_FLIGHT != 0 {
+                self.copy_bytes += len;
             }
         }
-        (self.again_from, self.rule3_from) = (self.popped, self.popped);
+        (self.retransmit_from, self.rule3_from) = (self.popped, self.popped);
     }
 
     /// Unmarks all losses and retransmissions (after a spurious timeout).
     pub fn forget_losses(&mut self) {
-        self.records.iter_mut().for_each(|record| record.marks &= !(AGAIN | LOST));
-        (self.lost_bytes, self.again_bytes) = (0, 0);
-        (self.lost_to, self.again_from, self.rule3_from) = (self.popped, self.popped, self.popped);
+        self.records.iter_mut().for_each(|record| record.marks &= !(COPY_IN_FLIGHT | LOST));
+        (self.lost_bytes, self.copy_bytes) = (0, 0);
+        (self.lost_to, self.retransmit_from, self.rule3_from) = (self.popped, self.popped, self.popped);
     }
 
     pub(super) fn mark_lost(&mut self, index: usize) {

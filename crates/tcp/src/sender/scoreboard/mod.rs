@@ -25,16 +25,16 @@ pub struct Scoreboard {
     /// Earlier records have been examined for loss.
     lost_to: u64,
     /// Earlier records need no retransmission.
-    again_from: u64,
+    retransmit_from: u64,
     /// Search position of NextSeg rule 3 (RFC 6675).
     rule3_from: u64,
     /// Total of bytes marked lost; repeated losses count again.
     lost_total: u64,
-    again_bytes: u64,
+    copy_bytes: u64,
     lost_bytes: u64,
     sacked_bytes: u64,
     sacked: RangeSet,
-    records: VecDeque<Record>,
+    records: VecDeque<SegmentRecord>,
     largest_acked: u64,
     times: Option<Box<Times>>,
     /// Number of records popped: the absolute index of the front record.
@@ -44,7 +44,7 @@ pub struct Scoreboard {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Record {
+struct SegmentRecord {
     end: u64,
     sent_at: Time,
     marks: u8,
@@ -53,9 +53,9 @@ struct Record {
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 /// Retransmitted since it was last found lost: the copy is in flight.
-const AGAIN: u8 = 4;
+const COPY_IN_FLIGHT: u8 = 4;
 /// Ever retransmitted (Karn).
-const EVER_AGAIN: u8 = 8;
+const EVER_RETRANSMITTED: u8 = 8;
 
 impl Scoreboard {
     /// Returns an empty scoreboard; the next byte is at `offset`.
@@ -85,11 +85,11 @@ impl Scoreboard {
 
     /// Bytes estimated in flight (RFC 6675 §4, SetPipe); O(1).
     pub fn pipe(&self) -> u64 {
-        self.outstanding() + self.again_bytes - self.sacked_bytes - self.lost_bytes
+        self.outstanding() + self.copy_bytes - self.sacked_bytes - self.lost_bytes
     }
 
     /// Bytes that left the network unacknowledged: marked lost or reported, and not retransmitted.
-    pub fn gone(&self) -> u64 {
+    pub fn left_network(&self) -> u64 {
         self.outstanding().saturating_sub(self.pipe())
     }
 
@@ -110,8 +110,8 @@ impl Scoreboard {
 
     /// Whether nothing outstanding is reported, lost or retransmitted.
     #[inline]
-    pub fn is_quiet(&self) -> bool {
-        self.sacked_bytes == 0 && self.lost_bytes == 0 && self.again_bytes == 0
+    pub fn permits_fast_path(&self) -> bool {
+        self.sacked_bytes == 0 && self.lost_bytes == 0 && self.copy_bytes == 0
     }
 
     /// Offset behind the highest byte reported by SACK.
@@ -126,34 +126,34 @@ impl Scoreboard {
 
     /// Records `len` bytes of new data.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
-    pub fn sent_new(&mut self, len: u64, now: Time) {
+    pub fn record_new(&mut self, len: u64, now: Time) {
         self.nxt += len;
-        self.records.push_back(Record { end: self.nxt, sent_at: now, marks: 0 });
+        self.records.push_back(SegmentRecord { end: self.nxt, sent_at: now, marks: 0 });
     }
 
     /// Records a retransmission of the segment at `start`.
-    pub fn sent_again(&mut self, start: u64, now: Time) {
+    pub fn record_retransmission(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let len = self.len_of(index);
         let record = &mut self.records[index];
         record.sent_at = now;
-        record.marks |= EVER_AGAIN;
+        record.marks |= EVER_RETRANSMITTED;
         // Reported data is not in flight, even if retransmitted (only after reneging, RFC 2018 §8).
-        if record.marks & (AGAIN | SACKED) == 0 {
-            record.marks |= AGAIN;
-            self.again_bytes += len;
+        if record.marks & (COPY_IN_FLIGHT | SACKED) == 0 {
+            record.marks |= COPY_IN_FLIGHT;
+            self.copy_bytes += len;
         }
         if let Some(times) = &mut self.times {
-            times.sent_again(self.popped + index as u64, now);
+            times.record_retransmission(self.popped + index as u64, now);
         }
     }
 
     /// Records a retransmission that pipe does not count (RFC 6675 §4, NextSeg rule 4).
-    pub fn sent_rescue(&mut self, start: u64, now: Time) {
+    pub fn record_rescue(&mut self, start: u64, now: Time) {
         let index = self.index_of(start);
         let record = &mut self.records[index];
         record.sent_at = now;
-        record.marks |= EVER_AGAIN;
+        record.marks |= EVER_RETRANSMITTED;
     }
 
     /// Range of the outstanding segment that begins at `start`.
@@ -166,19 +166,19 @@ impl Scoreboard {
     }
 
     /// Splits segments longer than `longest` bytes into parts with equal marks, to be retransmitted separately.
-    pub fn cut(&mut self, longest: u64) {
+    pub fn split_segments(&mut self, longest: u64) {
         if let Some(times) = &mut self.times {
             times.forget_copies();
         }
         let whole = std::mem::take(&mut self.records);
-        let places = [self.lost_to, self.again_from, self.rule3_from];
+        let places = [self.lost_to, self.retransmit_from, self.rule3_from];
         let mut moved = places;
         let mut start = self.una;
         for (number, record) in (self.popped..).zip(whole) {
             let before = self.records.len();
             while record.end - start > longest {
                 start += longest;
-                self.records.push_back(Record { end: start, ..record });
+                self.records.push_back(SegmentRecord { end: start, ..record });
             }
             let added = (self.records.len() - before) as u64;
             for (place, moved) in places.iter().zip(&mut moved) {
@@ -187,7 +187,7 @@ impl Scoreboard {
             self.records.push_back(record);
             start = record.end;
         }
-        [self.lost_to, self.again_from, self.rule3_from] = moved;
+        [self.lost_to, self.retransmit_from, self.rule3_from] = moved;
     }
 
     /// Whether a segment sent once, neither acknowledged nor reported, ends in this range; visits its segments.
@@ -198,7 +198,7 @@ impl Scoreboard {
         self.records
             .range(self.index_of(start)..)
             .take_while(|record| record.end <= end)
-            .any(|record| record.marks & (SACKED | EVER_AGAIN) == 0)
+            .any(|record| record.marks & (SACKED | EVER_RETRANSMITTED) == 0)
     }
 
     /// Last sending time of the first unacknowledged segment.
@@ -217,8 +217,8 @@ impl Scoreboard {
     }
 
     /// Whether the first unacknowledged segment was retransmitted since it was last found lost.
-    pub fn first_is_sent_again(&self) -> bool {
-        self.records.front().is_some_and(|record| record.marks & AGAIN != 0)
+    pub fn first_is_retransmitted(&self) -> bool {
+        self.records.front().is_some_and(|record| record.marks & COPY_IN_FLIGHT != 0)
     }
 
     fn index_of(&self, offset: u64) -> usize {
@@ -251,6 +251,6 @@ mod tests {
     /// One record exists per outstanding segment: end, sending time and marks, rounded up to 8.
     #[test]
     fn a_record_is_three_words() {
-        assert_eq!(size_of::<Record>(), 3 * 8);
+        assert_eq!(size_of::<SegmentRecord>(), 3 * 8);
     }
 }

@@ -1,6 +1,6 @@
 //! Choice of the next retransmission (RFC 6675 §4, NextSeg).
 
-use super::{AGAIN, LOST, SACKED, Scoreboard};
+use super::{COPY_IN_FLIGHT, LOST, SACKED, Scoreboard};
 use crate::ranges::Range;
 
 impl Scoreboard {
@@ -14,27 +14,27 @@ impl Scoreboard {
     }
 
     fn next_lost_original(&mut self) -> Option<u64> {
-        let mut index = self.again_from.max(self.popped);
+        let mut index = self.retransmit_from.max(self.popped);
         let found = loop {
             match self.records.get((index - self.popped) as usize) {
                 _ if index >= self.lost_to => break None,
                 None => break None,
-                Some(record) if record.marks & (LOST | AGAIN | SACKED) == LOST => break Some(index),
+                Some(record) if record.marks & (LOST | COPY_IN_FLIGHT | SACKED) == LOST => break Some(index),
                 Some(_) => index += 1,
             }
         };
-        self.again_from = index;
+        self.retransmit_from = index;
         found
     }
 
     /// The next segment below the highest SACK that is neither reported, lost nor retransmitted (NextSeg rule 3).
     pub fn next_doubtful(&mut self) -> Option<Range> {
         let highest = self.highest_sacked()?;
-        let mut index = self.rule3_from.max(self.again_from).max(self.popped);
+        let mut index = self.rule3_from.max(self.retransmit_from).max(self.popped);
         let found = loop {
             match self.records.get((index - self.popped) as usize) {
                 Some(record) if record.end <= highest => {
-                    if record.marks & (AGAIN | SACKED) == 0 {
+                    if record.marks & (COPY_IN_FLIGHT | SACKED) == 0 {
                         break Some(index);
                     }
                     index += 1;
@@ -49,6 +49,6 @@ impl Scoreboard {
     /// The last outstanding segment, unless reported or retransmitted (NextSeg rule 4).
     pub fn last_doubtful(&self) -> Option<Range> {
         let index = self.records.len().checked_sub(1)?;
-        (self.records[index].marks & (SACKED | AGAIN) == 0).then(|| self.range_at(index))
+        (self.records[index].marks & (SACKED | COPY_IN_FLIGHT) == 0).then(|| self.range_at(index))
     }
 }

@@ -3,7 +3,7 @@
 //! Kept only for rate samples and for a recovery that detects losses by time (RFC 8985). No sorted list is needed: the
 //! ring holds originals in the order of times, and retransmissions are queued.
 
-use super::{AGAIN, EVER_AGAIN, LOST, Record, SACKED, Scoreboard};
+use super::{COPY_IN_FLIGHT, EVER_RETRANSMITTED, LOST, SACKED, Scoreboard, SegmentRecord};
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ pub struct Newest {
     /// Last sending time.
     pub sent_at: Time,
     /// Whether the segment was sent more than once.
-    pub again: bool,
+    pub is_retransmitted: bool,
 }
 
 #[derive(Debug, Default)]
@@ -30,44 +30,44 @@ pub(super) struct Times {
     highest: u64,
     reordered: bool,
     /// Retransmissions in order of time: index and time.
-    resent: VecDeque<(u64, Time)>,
+    copies: VecDeque<(u64, Time)>,
     /// Indices of segments with lost copies, lowest first; may include segments delivered since.
-    relost: BinaryHeap<Reverse<u64>>,
+    lost_copies: BinaryHeap<Reverse<u64>>,
     /// Segments found lost since the last [`Scoreboard::take_losses`]; `None`: not collected.
-    fresh: Option<Vec<Range>>,
+    newly_lost: Option<Vec<Range>>,
 }
 
 impl Times {
-    pub(super) fn see(&mut self, record: Record) {
-        let Record { end, sent_at, marks } = record;
-        let again = marks & EVER_AGAIN != 0;
-        self.reordered |= !again && end < self.highest_before;
+    pub(super) fn on_delivered(&mut self, record: SegmentRecord) {
+        let SegmentRecord { end, sent_at, marks } = record;
+        let is_retransmitted = marks & EVER_RETRANSMITTED != 0;
+        self.reordered |= !is_retransmitted && end < self.highest_before;
         self.highest = self.highest.max(end);
         if self.newest.is_none_or(|known| (known.sent_at, known.end) < (sent_at, end)) {
-            self.newest = Some(Newest { end, sent_at, again });
+            self.newest = Some(Newest { end, sent_at, is_retransmitted });
         }
     }
 
-    pub(super) fn report(&mut self, record: Record) {
-        if record.marks & EVER_AGAIN == 0 {
+    pub(super) fn on_reported(&mut self, record: SegmentRecord) {
+        if record.marks & EVER_RETRANSMITTED == 0 {
             let known = self.oldest_reported.unwrap_or(Time::NEVER);
             self.oldest_reported = Some(known.min(record.sent_at));
         }
     }
 
-    pub(super) fn sent_again(&mut self, index: u64, now: Time) {
-        self.resent.push_back((index, now));
+    pub(super) fn record_retransmission(&mut self, index: u64, now: Time) {
+        self.copies.push_back((index, now));
     }
 
     pub(super) fn note_loss(&mut self, range: Range) {
-        if let Some(fresh) = &mut self.fresh {
-            fresh.push(range);
+        if let Some(newly_lost) = &mut self.newly_lost {
+            newly_lost.push(range);
         }
     }
 
     pub(super) fn forget_copies(&mut self) {
-        self.resent.clear();
-        self.relost.clear();
+        self.copies.clear();
+        self.lost_copies.clear();
     }
 }
 
@@ -79,14 +79,14 @@ impl Scoreboard {
 
     /// Enables sending times and the list of lost segments.
     pub fn keep_losses(&mut self) {
-        self.times = Some(Box::new(Times { fresh: Some(Vec::new()), ..Times::default() }));
+        self.times = Some(Box::new(Times { newly_lost: Some(Vec::new()), ..Times::default() }));
     }
 
     /// Replaces the contents of `lost` by the segments found lost since the last call, in the order of detection.
     pub fn take_losses(&mut self, lost: &mut Vec<Range>) {
         lost.clear();
-        if let Some(fresh) = self.times.as_mut().and_then(|times| times.fresh.as_mut()) {
-            std::mem::swap(fresh, lost);
+        if let Some(newly_lost) = self.times.as_mut().and_then(|times| times.newly_lost.as_mut()) {
+            std::mem::swap(newly_lost, lost);
         }
     }
 
@@ -123,7 +123,7 @@ impl Scoreboard {
         let mut next = Time::NEVER;
         let mut index = self.lost_to.max(self.popped);
         while let Some(record) = self.records.get((index - self.popped) as usize).copied() {
-            if record.marks & (SACKED | EVER_AGAIN) == 0 {
+            if record.marks & (SACKED | EVER_RETRANSMITTED) == 0 {
                 if (record.sent_at, record.end) >= newest {
                     break;
                 }
@@ -148,21 +148,21 @@ impl Scoreboard {
                     next = next.min(sent_at + wait);
                     break;
                 }
-                self.lose_again(index);
+                self.mark_copy_lost(index);
             }
             if let Some(times) = &mut self.times {
-                times.resent.pop_front();
+                times.copies.pop_front();
             }
         }
         next
     }
 
     /// Marks the first segment as lost, and its copy, if any.
-    pub fn lose_first_again(&mut self) {
+    pub fn mark_first_and_copy_lost(&mut self) {
         if !self.records.is_empty() {
-            self.lose_again(self.popped);
+            self.mark_copy_lost(self.popped);
             self.lost_to = self.lost_to.max(self.popped + 1);
-            self.again_from = self.again_from.min(self.popped);
+            self.retransmit_from = self.retransmit_from.min(self.popped);
         }
     }
 
@@ -177,42 +177,45 @@ impl Scoreboard {
     }
 
     /// Bytes with copies in flight.
-    pub fn again(&self) -> u64 {
-        self.again_bytes
+    pub fn copies_in_flight(&self) -> u64 {
+        self.copy_bytes
     }
 
     #[inline(never)]
     pub(super) fn next_lost_copy(&mut self) -> Option<u64> {
         loop {
-            let Reverse(index) = *self.times.as_ref()?.relost.peek()?;
-            if self.record_of(index).is_some_and(|record| record.marks & (LOST | AGAIN | SACKED) == LOST) {
+            let Reverse(index) = *self.times.as_ref()?.lost_copies.peek()?;
+            if self
+                .record_of(index)
+                .is_some_and(|record| record.marks & (LOST | COPY_IN_FLIGHT | SACKED) == LOST)
+            {
                 return Some(index);
             }
-            self.times.as_mut()?.relost.pop();
+            self.times.as_mut()?.lost_copies.pop();
         }
     }
 
     fn first_resent(&self) -> Option<(u64, Time)> {
-        self.times.as_ref()?.resent.front().copied()
+        self.times.as_ref()?.copies.front().copied()
     }
 
-    fn record_of(&self, index: u64) -> Option<Record> {
+    fn record_of(&self, index: u64) -> Option<SegmentRecord> {
         self.records.get(index.checked_sub(self.popped)? as usize).copied()
     }
 
-    fn lose_again(&mut self, index: u64) {
+    fn mark_copy_lost(&mut self, index: u64) {
         let at = (index - self.popped) as usize;
         let len = self.len_of(at);
         self.mark_lost(at);
         let record = &mut self.records[at];
-        if record.marks & AGAIN != 0 {
-            record.marks &= !AGAIN;
-            self.again_bytes -= len;
+        if record.marks & COPY_IN_FLIGHT != 0 {
+            record.marks &= !COPY_IN_FLIGHT;
+            self.copy_bytes -= len;
             self.lost_total += len;
             self.note_loss(at);
         }
         if let Some(times) = &mut self.times {
-            times.relost.push(Reverse(index));
+            times.lost_copies.push(Reverse(index));
         }
     }
 }

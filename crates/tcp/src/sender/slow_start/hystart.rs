@@ -3,8 +3,8 @@
 //! As in Linux, not as in the paper, the train is compared with half of the smallest round-trip time. The delay
 //! threshold is at most 16 ms, and neither test runs below 16 segments.
 
-use super::round::{Round, threshold};
-use super::{Build, Growth, Sample, SlowStart};
+use super::round::{SlowStartRound, threshold};
+use super::{Build, Growth, SlowStart, SlowStartAck};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Time, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -58,7 +58,7 @@ struct HyStart {
     from_window: u64,
     /// Smallest RTT of the connection, or since the last timeout.
     shortest: Option<Duration>,
-    round: Option<Round>,
+    round: Option<SlowStartRound>,
     /// Latest ACK of the train that began with the round.
     last: Time,
 }
@@ -74,7 +74,7 @@ impl HyStart {
 }
 
 impl SlowStart for HyStart {
-    fn on_ack(&mut self, sample: &Sample) -> Growth {
+    fn on_ack(&mut self, sample: &SlowStartAck) -> Growth {
         let Some(rtt) = sample.rtt else { return Growth::Full };
         let shortest = self.shortest.map_or(rtt, |known| known.min(rtt));
         self.shortest = Some(shortest);
@@ -82,12 +82,12 @@ impl SlowStart for HyStart {
             Some(round) if !round.is_over(sample) => round,
             _ => {
                 self.last = sample.now;
-                Round::begin(sample)
+                SlowStartRound::begin(sample)
             }
         };
         let round = self.round.insert(round);
         round.note(rtt);
-        let Round { began, least, samples, .. } = *round;
+        let SlowStartRound { began, least, samples, .. } = *round;
         if sample.window < self.from_window * sample.mss {
             return Growth::Full;
         }

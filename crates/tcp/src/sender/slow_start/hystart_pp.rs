@@ -3,8 +3,8 @@
 //!
 //! L, the growth limit for one ACK (RFC 9406 §4.3: 8 segments), is a parameter of `ack_counting`.
 
-use super::round::{Round, threshold};
-use super::{Build, Growth, Sample, SlowStart};
+use super::round::{SlowStartRound, threshold};
+use super::{Build, Growth, SlowStart, SlowStartAck};
 use lasthop_base::{Duration, Info, Mechanism, Parameter, Unit};
 
 pub const MECHANISM: Mechanism<Build> = Mechanism {
@@ -46,7 +46,7 @@ const SAMPLES: u32 = 8;
 struct HyStartPp {
     divisor: u64,
     most_rounds: u64,
-    round: Option<Round>,
+    round: Option<SlowStartRound>,
     /// lastRoundMinRTT, of the last round with a sample.
     before: Option<Duration>,
     /// Conservative slow start, if active.
@@ -63,11 +63,11 @@ struct Slowed {
 }
 
 impl HyStartPp {
-    fn begin_round(&mut self, sample: &Sample) {
+    fn begin_round(&mut self, sample: &SlowStartAck) {
         if let Some(round) = self.round.filter(|round| round.samples > 0) {
             self.before = Some(round.least);
         }
-        self.round = Some(Round::begin(sample));
+        self.round = Some(SlowStartRound::begin(sample));
         if let Some(slowed) = &mut self.slowed {
             slowed.rounds += 1;
         }
@@ -75,7 +75,7 @@ impl HyStartPp {
 }
 
 impl SlowStart for HyStartPp {
-    fn on_ack(&mut self, sample: &Sample) -> Growth {
+    fn on_ack(&mut self, sample: &SlowStartAck) -> Growth {
         if self.is_done {
             return Growth::Full;
         }
@@ -86,7 +86,7 @@ impl SlowStart for HyStartPp {
         if let Some(rtt) = sample.rtt {
             round.note(rtt);
         }
-        let Round { least, samples, .. } = *round;
+        let SlowStartRound { least, samples, .. } = *round;
         if samples >= SAMPLES {
             self.slowed = match (self.slowed, self.before) {
                 (None, Some(before)) if least >= before + threshold(before) => {
@@ -99,7 +99,9 @@ impl SlowStart for HyStartPp {
         }
         match self.slowed {
             None => Growth::Full,
-            Some(Slowed { rounds, .. }) if rounds <= self.most_rounds => Growth::Divided(self.divisor),
+            Some(Slowed { rounds, .. }) if rounds <= self.most_rounds => {
+                Growth::DividedCounting(self.divisor)
+            }
             Some(_) => {
                 self.is_done = true;
                 Growth::Over
@@ -126,9 +128,9 @@ mod tests {
         rounds.play(20, MS * 80, MS);
         let slower = rounds.play(20, MS * 90, MS);
         assert_eq!(slower[..7], [Growth::Full; 7]);
-        assert_eq!(slower[7..], [Growth::Divided(4); 13]);
+        assert_eq!(slower[7..], [Growth::DividedCounting(4); 13]);
         for _ in 0..4 {
-            assert_eq!(rounds.play(20, MS * 90, MS), [Growth::Divided(4); 20]);
+            assert_eq!(rounds.play(20, MS * 90, MS), [Growth::DividedCounting(4); 20]);
         }
         assert_eq!(rounds.play(20, MS * 90, MS)[0], Growth::Over);
     }
@@ -140,7 +142,7 @@ mod tests {
         rounds.play(20, MS * 80, MS);
         rounds.play(20, MS * 90, MS);
         let resumed = rounds.play(20, MS * 85, MS);
-        assert_eq!((resumed[0], resumed[19]), (Growth::Divided(4), Growth::Full));
+        assert_eq!((resumed[0], resumed[19]), (Growth::DividedCounting(4), Growth::Full));
     }
 
     /// 9 ms above 80 ms are less than an eighth.

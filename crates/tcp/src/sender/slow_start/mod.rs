@@ -14,7 +14,7 @@ use lasthop_base::{Duration, Mechanism, Time, Values};
 
 /// New ACK in slow start, before the window grows.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample {
+pub struct SlowStartAck {
     /// Arrival of the ACK.
     pub now: Time,
     /// First unacknowledged byte (SND.UNA).
@@ -35,7 +35,7 @@ pub enum Growth {
     /// Full growth.
     Full,
     /// Growth divided by this factor.
-    Divided(u64),
+    DividedCounting(u64),
     /// No growth: avoidance begins.
     Over,
 }
@@ -43,7 +43,7 @@ pub enum Growth {
 /// Detector of a full path during slow start.
 pub trait SlowStart: Send {
     /// Handles a new ACK in slow start outside of recovery.
-    fn on_ack(&mut self, sample: &Sample) -> Growth;
+    fn on_ack(&mut self, sample: &SlowStartAck) -> Growth;
 
     /// Handles an expiry of the retransmission timer, which begins another slow start.
     fn on_timeout(&mut self);
@@ -59,12 +59,12 @@ pub const ALL: &[Mechanism<Build>] = &[none::MECHANISM, hystart::MECHANISM, hyst
 pub const DEFAULT: Mechanism<Build> = none::MECHANISM;
 
 /// Divides the credit for an ACK in slow start by `by`.
-pub(super) struct Divided<'a> {
+pub(super) struct DividedCounting<'a> {
     pub(super) ack_counting: &'a mut dyn AckCounting,
     pub(super) by: u64,
 }
 
-impl AckCounting for Divided<'_> {
+impl AckCounting for DividedCounting<'_> {
     fn credit(&mut self, ack: &AckEvent, mss: u64, regime: Regime) -> u64 {
         let credit = self.ack_counting.credit(ack, mss, regime);
         if regime == Regime::Avoidance { credit } else { credit / self.by }
@@ -108,7 +108,7 @@ mod tests {
             let first = self.una + 1000;
             let one = |number: u64| {
                 self.una += 1000;
-                let sample = Sample {
+                let sample = SlowStartAck {
                     now: self.now + gap * number,
                     una: self.una,
                     nxt: first + acks * 1000 - 1000,

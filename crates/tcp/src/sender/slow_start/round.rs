@@ -1,22 +1,22 @@
 //! Round of slow start: from an ACK until all data sent by then is acknowledged.
 
-use super::Sample;
+use super::SlowStartAck;
 use lasthop_base::{Duration, Time};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
+pub(super) struct SlowStartRound {
     end: u64,
     pub(super) began: Time,
     pub(super) least: Duration,
     pub(super) samples: u32,
 }
 
-impl Round {
-    pub(super) fn begin(sample: &Sample) -> Round {
-        Round { end: sample.nxt, began: sample.now, least: Duration::MAX, samples: 0 }
+impl SlowStartRound {
+    pub(super) fn begin(sample: &SlowStartAck) -> SlowStartRound {
+        SlowStartRound { end: sample.nxt, began: sample.now, least: Duration::MAX, samples: 0 }
     }
 
-    pub(super) fn is_over(&self, sample: &Sample) -> bool {
+    pub(super) fn is_over(&self, sample: &SlowStartAck) -> bool {
         sample.una > self.end
     }
 

@@ -3,54 +3,54 @@
 use super::{Seen, check, mbps};
 use crate::lab::{Lab, Policer, SEGMENT};
 use lasthop_base::Rate;
-use lasthop_tcp::sender::congestion::bbr3::State;
+use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
 pub fn sub_packet(lab: &mut Lab) -> Seen {
-    lab.run_to(State::Cruise)?;
+    lab.run_to(Bbr3State::Cruise)?;
     let (begun, before) = (lab.now, lab.delivered());
     lab.run_for(4.0);
     let share = (lab.delivered() - before) as f64 / lab.now.since(begun).as_secs() / lab.payload_rate();
     let smallest = lab.rows().iter().map(|row| row.cwnd).min().unwrap_or(0);
     check(smallest >= 4 * SEGMENT, || format!("cwnd {smallest}"))?;
     check(share > 0.95, || format!("{share:.3} of the path is used"))?;
-    let ratio = lab.belief().max_bandwidth / lab.payload_rate();
+    let ratio = lab.snapshot().max_bandwidth / lab.payload_rate();
     check((0.9..1.1).contains(&ratio), || format!("max_bw is {ratio:.3} of the path's"))?;
     Ok(format!("{share:.3} of the path used, max_bw {ratio:.3} of the path's"))
 }
 
 pub fn ten_times(lab: &mut Lab) -> Seen {
-    lab.run_to(State::Cruise)?;
+    lab.run_to(Bbr3State::Cruise)?;
     lab.path.rate = Rate::from_bps(10 * lab.path.rate.bps());
     lab.path.queue *= 10;
     let (begun, mut rounds, mut last) = (lab.now, 0, 0);
     lab.run_until("95 % of the new bandwidth", 40.0, |lab| {
-        let belief = lab.belief();
-        rounds += u64::from(belief.state == State::Up && belief.rounds != last);
-        last = belief.rounds;
-        belief.max_bandwidth > 0.95 * lab.payload_rate()
+        let snapshot = lab.snapshot();
+        rounds += u64::from(snapshot.state == Bbr3State::Up && snapshot.rounds != last);
+        last = snapshot.rounds;
+        snapshot.max_bandwidth > 0.95 * lab.payload_rate()
     })?;
     let took = lab.now.since(begun).as_secs();
     // log(10) / log(1.2375) = 10.8 rounds at the gain of PROBE_UP, and some rounds to detect the growth.
     check(rounds <= 30, || format!("{rounds} rounds of PROBE_UP, {took:.1} s"))?;
     Ok(format!(
         "{:.0} Mbit/s after {rounds} rounds of PROBE_UP, {took:.1} s",
-        mbps(lab.belief().max_bandwidth)
+        mbps(lab.snapshot().max_bandwidth)
     ))
 }
 
 pub fn a_tenth(lab: &mut Lab) -> Seen {
-    lab.run_to(State::Cruise)?;
-    let old = lab.belief().max_bandwidth;
+    lab.run_to(Bbr3State::Cruise)?;
+    let old = lab.snapshot().max_bandwidth;
     lab.path.rate = Rate::from_bps(lab.path.rate.bps() / 10);
     let (begun, mut at) = (lab.now, None);
     let mut lowest = f64::INFINITY;
     lab.run_until("max_bw below 1.1 of the new bandwidth", 60.0, |lab| {
-        let belief = lab.belief();
-        lowest = lowest.min(belief.bandwidth_short_term);
-        if belief.bandwidth_short_term < 0.75 * old && at.is_none() {
+        let snapshot = lab.snapshot();
+        lowest = lowest.min(snapshot.bandwidth_short_term);
+        if snapshot.bandwidth_short_term < 0.75 * old && at.is_none() {
             at = Some(lab.now.since(begun).as_secs());
         }
-        belief.max_bandwidth < 1.1 * lab.payload_rate()
+        snapshot.max_bandwidth < 1.1 * lab.payload_rate()
     })?;
     let took = lab.now.since(begun).as_secs();
     let at = at.ok_or_else(|| format!("bw_shortterm does not come down (lowest {lowest:.0})"))?;
@@ -64,10 +64,11 @@ pub fn policer(lab: &mut Lab) -> Seen {
     let rate = Rate::from_bps(lab.path.rate.bps() / 4);
     let bucket = (rate.bps() as f64 / 8.0 * lab.rtt.as_secs()).max(15_000.0);
     lab.path.policer = Some(Policer::new(lab.now, rate, bucket));
-    lab.run_to(State::Cruise)?;
+    lab.run_to(Bbr3State::Cruise)?;
     let mut adapts = false;
     lab.run_until("time", 10.0, |lab| {
-        adapts |= lab.belief().inflight_short_term.is_some() && lab.belief().bandwidth_short_term.is_finite();
+        adapts |=
+            lab.snapshot().inflight_short_term.is_some() && lab.snapshot().bandwidth_short_term.is_finite();
         false
     })
     .ok();

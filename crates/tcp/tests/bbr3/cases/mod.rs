@@ -10,7 +10,7 @@ mod startup;
 
 use crate::lab::{Lab, SEGMENT};
 use lasthop_base::{Duration, Value};
-use lasthop_tcp::sender::congestion::bbr3::State;
+use lasthop_tcp::sender::congestion::bbr3::Bbr3State;
 
 /// Reason why a case was not shown.
 pub enum Why {
@@ -81,15 +81,15 @@ fn needs_a_product(lab: &Lab) -> Result<(), Why> {
 }
 
 /// The draft's name of a state.
-pub fn name(state: State) -> &'static str {
+pub fn name(state: Bbr3State) -> &'static str {
     match state {
-        State::Startup => "STARTUP",
-        State::Drain => "DRAIN",
-        State::Down => "PROBE_DOWN",
-        State::Cruise => "PROBE_CRUISE",
-        State::Refill => "PROBE_REFILL",
-        State::Up => "PROBE_UP",
-        State::ProbeRtt => "PROBE_RTT",
+        Bbr3State::Startup => "STARTUP",
+        Bbr3State::Drain => "DRAIN",
+        Bbr3State::Down => "PROBE_DOWN",
+        Bbr3State::Cruise => "PROBE_CRUISE",
+        Bbr3State::Refill => "PROBE_REFILL",
+        Bbr3State::Up => "PROBE_UP",
+        Bbr3State::ProbeRtt => "PROBE_RTT",
     }
 }
 

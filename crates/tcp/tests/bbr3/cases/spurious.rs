@@ -3,9 +3,9 @@
 use super::{Seen, Why, check, name};
 use crate::lab::Lab;
 use lasthop_base::Duration;
-use lasthop_tcp::sender::congestion::bbr3::{Belief, State};
+use lasthop_tcp::sender::congestion::bbr3::{Bbr3State, ModelSnapshot};
 
-fn restored(before: &Belief, after: &Belief) -> Result<(), Why> {
+fn restored(before: &ModelSnapshot, after: &ModelSnapshot) -> Result<(), Why> {
     let pairs = [
         (before.inflight_long_term, after.inflight_long_term, "inflight_longterm"),
         (before.inflight_short_term, after.inflight_short_term, "inflight_shortterm"),
@@ -18,14 +18,14 @@ fn restored(before: &Belief, after: &Belief) -> Result<(), Why> {
     check(is_back, || {
         format!("bw_shortterm {}, then {}", before.bandwidth_short_term, after.bandwidth_short_term)
     })?;
-    let goes_on = matches!(after.state, State::Up | State::Refill);
+    let goes_on = matches!(after.state, Bbr3State::Up | Bbr3State::Refill);
     check(goes_on, || format!("{:?} after the undo", after.state))
 }
 
 /// A packet arrives half a round trip late, beyond RACK's window of a quarter.
 pub fn fast_recovery(lab: &mut Lab) -> Seen {
-    lab.run_to(State::Up)?;
-    let before = lab.belief();
+    lab.run_to(Bbr3State::Up)?;
+    let before = lab.snapshot();
     lab.path.late_by = lab.rtt.divided_by(2) + Duration::from_millis(5);
     let offered = lab.path.offered;
     lab.run_until("a packet", 5.0, |lab| lab.path.offered > offered)?;
@@ -33,21 +33,21 @@ pub fn fast_recovery(lab: &mut Lab) -> Seen {
     lab.run_until("a recovery", 5.0, |lab| lab.counters().recoveries > 0)?;
     let during = lab.state();
     lab.run_until("the undoing", 5.0, |lab| lab.counters().recoveries_undone > 0)?;
-    restored(&before, &lab.belief())?;
+    restored(&before, &lab.snapshot())?;
     Ok(format!("{} in the recovery, {} after the undo", name(during), name(lab.state())))
 }
 
 /// The bottleneck pauses for longer than the RTO, once.
 pub fn timeout(lab: &mut Lab) -> Seen {
-    lab.run_to(State::Up)?;
-    let before = lab.belief();
+    lab.run_to(Bbr3State::Up)?;
+    let before = lab.snapshot();
     // A tail loss probe goes out first. A second timeout, at twice the RTO, would indicate a real loss.
     let (srtt, rto) = (lab.sender().rtt().srtt().unwrap_or(lab.rtt), lab.sender().rtt().rto());
     lab.path.pause(lab.now, srtt * 3 + rto.divided_by(2) * 3);
     lab.run_until("a timeout", 10.0, |lab| lab.counters().timeouts > 0)?;
     let during = lab.state();
     lab.run_until("the undoing", 10.0, |lab| lab.counters().timeouts_undone > 0)?;
-    restored(&before, &lab.belief())?;
+    restored(&before, &lab.snapshot())?;
     Ok(format!("{} after the timeout, {} after the undo", name(during), name(lab.state())))
 }
 

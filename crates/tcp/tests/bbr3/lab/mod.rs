@@ -7,7 +7,7 @@ pub use path::{Path, Policer};
 pub use spy::Row;
 
 use lasthop_base::{Choice, Duration, Rate, Stream, Time, Value};
-use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, MECHANISM, State};
+use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Bbr3State, MECHANISM, ModelSnapshot};
 use lasthop_tcp::sender::{congestion, recovery};
 use lasthop_tcp::{Arriving, Config, Endpoint, Role};
 use lasthop_wire::Seq;
@@ -61,12 +61,12 @@ impl Lab {
     }
 
     /// BBR's present estimates.
-    pub fn belief(&self) -> Belief {
-        self.seen().belief.expect("an ACK has come")
+    pub fn snapshot(&self) -> ModelSnapshot {
+        self.seen().snapshot.expect("an ACK has come")
     }
 
-    pub fn state(&self) -> State {
-        self.seen().belief.map_or(State::Startup, |belief| belief.state)
+    pub fn state(&self) -> Bbr3State {
+        self.seen().snapshot.map_or(Bbr3State::Startup, |snapshot| snapshot.state)
     }
 
     /// Observations at each ACK.
@@ -75,7 +75,7 @@ impl Lab {
     }
 
     /// The state at `then` and all later states.
-    pub fn states_since(&self, then: Time) -> Vec<State> {
+    pub fn states_since(&self, then: Time) -> Vec<Bbr3State> {
         let states = &self.seen().states;
         let from = states.partition_point(|(at, _)| *at <= then).saturating_sub(1);
         states[from..].iter().map(|(_, state)| *state).collect()
@@ -133,7 +133,7 @@ impl Lab {
     }
 
     /// Runs until this state is entered.
-    pub fn run_to(&mut self, state: State) -> Result<(), String> {
+    pub fn run_to(&mut self, state: Bbr3State) -> Result<(), String> {
         self.run_until(&format!("{state:?}"), 60.0, |lab| lab.state() == state)
     }
 
@@ -170,7 +170,7 @@ impl Lab {
         match self.application {
             Application::Bulk => {
                 self.next_write = self.now;
-                let sent = self.ends[0].sender().board().nxt().saturating_sub(1);
+                let sent = self.ends[0].sender().scoreboard().nxt().saturating_sub(1);
                 if self.written < sent + 2 * SEGMENT {
                     self.ends[0].write(4 * SEGMENT);
                     self.written += 4 * SEGMENT;

@@ -2,7 +2,7 @@
 
 use lasthop_base::{Duration, Rate, Time};
 use lasthop_tcp::sender::ack_counting::AckCounting;
-use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Belief, State};
+use lasthop_tcp::sender::congestion::bbr3::{Bbr3, Bbr3State, ModelSnapshot};
 use lasthop_tcp::sender::congestion::{
     AckEvent, CongestionControl, LossEvent, LostSegment, Nature, RateHooks, Recovered, SentEvent,
 };
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub at: Time,
-    pub belief: Belief,
+    pub snapshot: ModelSnapshot,
     /// Bytes in flight.
     pub in_flight: u64,
     pub cwnd: u64,
@@ -27,18 +27,18 @@ pub struct Row {
 /// Records of the run.
 #[derive(Default)]
 pub struct Seen {
-    pub belief: Option<Belief>,
+    pub snapshot: Option<ModelSnapshot>,
     pub rows: Vec<Row>,
     /// Entry times of the states.
-    pub states: Vec<(Time, State)>,
+    pub states: Vec<(Time, Bbr3State)>,
 }
 
 impl Seen {
-    fn note(&mut self, now: Time, belief: Belief) {
-        if self.belief.is_none_or(|known| known.state != belief.state) {
-            self.states.push((now, belief.state));
+    fn note(&mut self, now: Time, snapshot: ModelSnapshot) {
+        if self.snapshot.is_none_or(|known| known.state != snapshot.state) {
+            self.states.push((now, snapshot.state));
         }
-        self.belief = Some(belief);
+        self.snapshot = Some(snapshot);
     }
 }
 
@@ -52,7 +52,7 @@ pub struct Spy {
 impl Spy {
     fn note(&mut self, now: Time) {
         self.now = now;
-        self.seen.lock().expect("no test panics while holding the lock").note(now, self.inner.belief());
+        self.seen.lock().expect("no test panics while holding the lock").note(now, self.inner.snapshot());
     }
 }
 
@@ -71,7 +71,7 @@ impl CongestionControl for Spy {
         self.lost += ack.lost;
         let row = Row {
             at: ack.now,
-            belief: self.inner.belief(),
+            snapshot: self.inner.snapshot(),
             in_flight: ack.in_flight,
             cwnd: self.inner.window(),
             delivery_rate: ack.rate.filter(|rate| rate.reliable).map(|rate| rate.bytes_per_sec()),
@@ -80,7 +80,7 @@ impl CongestionControl for Spy {
             lost: self.lost,
         };
         let mut seen = self.seen.lock().expect("no test panics while holding the lock");
-        seen.note(row.at, row.belief);
+        seen.note(row.at, row.snapshot);
         seen.rows.push(row);
     }
     fn on_loss(&mut self, loss: &LossEvent) {

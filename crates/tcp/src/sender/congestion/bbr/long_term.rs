@@ -15,14 +15,14 @@ const SHARE_LOST: f64 = 50.0 / 256.0;
 const RATIO: f64 = 0.125;
 const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the rate holds.
-const HOLDS: u32 = 48;
+const RATE_LIFETIME: u32 = 48;
 const SHORTEST: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 pub(super) struct LongTerm {
     /// Rate of the last interval, bytes per second; 0: unknown.
     rate: f64,
-    pub(super) holds: bool,
+    pub(super) is_in_effect: bool,
     samples: bool,
     rounds: u32,
     /// Bytes delivered and lost, and the time, at the start of the interval.
@@ -34,7 +34,7 @@ pub(super) struct LongTerm {
 impl LongTerm {
     /// Policer's rate, bytes per second, while in effect.
     pub(super) fn rate(&self) -> Option<f64> {
-        self.holds.then_some(self.rate)
+        self.is_in_effect.then_some(self.rate)
     }
 
     /// Discards all state; the next loss begins an interval.
@@ -57,9 +57,9 @@ impl LongTerm {
         losses: bool,
         probes: bool,
     ) -> bool {
-        if self.holds {
+        if self.is_in_effect {
             self.rounds += u32::from(begins && probes);
-            if self.rounds < HOLDS {
+            if self.rounds < RATE_LIFETIME {
                 return false;
             }
             self.start_anew();
@@ -91,7 +91,7 @@ impl LongTerm {
         let difference = (rate - self.rate).abs();
         if self.rate > 0.0 && (difference <= RATIO * self.rate || difference <= DIFFERENCE) {
             self.rate = (rate + self.rate) / 2.0;
-            (self.holds, self.rounds) = (true, 0);
+            (self.is_in_effect, self.rounds) = (true, 0);
         } else {
             self.rate = rate;
             self.begin_stretch(now, total, all_lost);
@@ -123,7 +123,7 @@ mod tests {
             };
             let now = Time::ZERO + Duration::from_millis(100 * round as u64);
             long_term.on_sample(now, &sample, lost, true, true, true);
-            if long_term.holds {
+            if long_term.is_in_effect {
                 assert!((long_term.rate - 100_000.0).abs() < 1.0, "{}", long_term.rate);
                 return Some(round);
             }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn it_is_asked_anew() {
-        let mut long_term = LongTerm { rate: 1000.0, holds: true, ..LongTerm::default() };
+        let mut long_term = LongTerm { rate: 1000.0, is_in_effect: true, ..LongTerm::default() };
         let sample = RateSample {
             delivered: 1,
             interval: Duration::from_millis(1),

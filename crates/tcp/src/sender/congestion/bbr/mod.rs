@@ -11,7 +11,7 @@ mod long_term;
 mod model;
 
 use super::{
-    AckEvent, Build, CongestionControl, LossEvent, Nature, Phase, RateHooks, RateSample, Recovered,
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, Nature, RateHooks, RateSample, Recovered,
     SentEvent, Start,
 };
 use crate::sender::ack_counting::AckCounting;
@@ -48,7 +48,7 @@ const LARGEST_QUANTUM: u64 = 65_000;
 const LARGEST: u64 = 1 << 30;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum State {
+enum BbrState {
     Startup,
     Drain,
     ProbeBw {
@@ -69,7 +69,7 @@ struct Bbr {
     cwnd: u64,
     /// Pacing rate, bytes per second; `None` before the first RTT sample.
     rate: Option<f64>,
-    state: State,
+    state: BbrState,
     bandwidth: Bandwidth,
     rounds: Rounds,
     /// RTprop, and the time of its measurement.
@@ -79,12 +79,12 @@ struct Bbr {
     long_term: LongTerm,
     lost: u64,
     /// Sending restarted after idle time, and nothing has arrived since: the queue has drained.
-    restarts: bool,
+    is_idle_restart: bool,
     /// cwnd before a repair or ProbeRTT (prior_cwnd).
     prior: u64,
-    phase: Phase,
+    phase: LossPhase,
     /// Recovery entered, and no ACK handled since.
-    enters: bool,
+    has_entered_recovery: bool,
     /// Round in which packets are conserved: one sent per delivered.
     conserves_in: Option<u64>,
 }
@@ -97,7 +97,7 @@ impl Bbr {
             random: start.random,
             cwnd: start.window,
             rate: None,
-            state: State::Startup,
+            state: BbrState::Startup,
             bandwidth: Bandwidth::default(),
             rounds: Rounds::default(),
             shortest: None,
@@ -105,29 +105,29 @@ impl Bbr {
             aggregation: Aggregation::default(),
             long_term: LongTerm::default(),
             lost: 0,
-            restarts: false,
+            is_idle_restart: false,
             prior: 0,
-            phase: Phase::Open,
-            enters: false,
+            phase: LossPhase::Open,
+            has_entered_recovery: false,
             conserves_in: None,
         }
     }
 
     fn pacing_gain(&self) -> f64 {
         match self.state {
-            State::Startup => HIGH_GAIN,
-            State::Drain => 1.0 / HIGH_GAIN,
-            State::ProbeBw { .. } if self.long_term.holds => 1.0,
-            State::ProbeBw { slot, .. } => CYCLE[slot],
-            State::ProbeRtt { .. } => 1.0,
+            BbrState::Startup => HIGH_GAIN,
+            BbrState::Drain => 1.0 / HIGH_GAIN,
+            BbrState::ProbeBw { .. } if self.long_term.is_in_effect => 1.0,
+            BbrState::ProbeBw { slot, .. } => CYCLE[slot],
+            BbrState::ProbeRtt { .. } => 1.0,
         }
     }
 
     fn cwnd_gain(&self) -> f64 {
         match self.state {
-            State::Startup | State::Drain => HIGH_GAIN,
-            State::ProbeBw { .. } => 2.0,
-            State::ProbeRtt { .. } => 1.0,
+            BbrState::Startup | BbrState::Drain => HIGH_GAIN,
+            BbrState::ProbeBw { .. } => 2.0,
+            BbrState::ProbeRtt { .. } => 1.0,
         }
     }
 
@@ -152,7 +152,7 @@ impl Bbr {
     /// second one. Adds two more at a gain above one, effective also in a small window.
     fn quantized(&self, window: u64) -> u64 {
         let pairs = (window + 3 * self.quantum()).div_ceil(2 * self.mss);
-        let probes = matches!(self.state, State::ProbeBw { slot: 0, .. });
+        let probes = matches!(self.state, BbrState::ProbeBw { slot: 0, .. });
         2 * self.mss * (pairs + u64::from(probes))
     }
 
@@ -179,7 +179,7 @@ impl Bbr {
     fn probe_bandwidth(&mut self, now: Time) {
         // Random phase except the draining one (BBREnterProbeBW), so that flows at one queue do not probe in step.
         let slot = [0, 2, 3, 4, 5, 6, 7][(self.random.draw() % 7) as usize];
-        self.state = State::ProbeBw { slot, since: now };
+        self.state = BbrState::ProbeBw { slot, since: now };
     }
 
     fn on_sample(&mut self, ack: &AckEvent, rate: &RateSample) {
@@ -187,7 +187,7 @@ impl Bbr {
         if begins {
             self.bandwidth.begin_round(self.rounds.count);
         }
-        let probes = matches!(self.state, State::ProbeBw { .. });
+        let probes = matches!(self.state, BbrState::ProbeBw { .. });
         if self.long_term.on_sample(ack.now, rate, self.lost, begins, ack.lost > 0, probes) {
             self.probe_bandwidth(ack.now);
         }
@@ -199,13 +199,13 @@ impl Bbr {
         self.aggregation.on_ack(ack.now, ack.delivered, bandwidth, self.cwnd, self.mss, begins);
         self.advance_cycle(ack);
         if begins && !rate.app_limited {
-            self.pipe.look(self.bandwidth.largest);
+            self.pipe.update(self.bandwidth.largest);
         }
     }
 
     /// Enters the next phase of ProbeBW if due (BBRCheckCyclePhase).
     fn advance_cycle(&mut self, ack: &AckEvent) {
-        let State::ProbeBw { slot, since } = self.state else { return };
+        let BbrState::ProbeBw { slot, since } = self.state else { return };
         let before = ack.in_flight + ack.delivered + ack.lost;
         let has_passed = self.shortest.is_some_and(|(rtt, _)| ack.now.since(since) > rtt);
         let largest = self.bandwidth.largest;
@@ -215,15 +215,15 @@ impl Bbr {
             _ => has_passed,
         };
         if is_over {
-            self.state = State::ProbeBw { slot: (slot + 1) % CYCLE.len(), since: ack.now };
+            self.state = BbrState::ProbeBw { slot: (slot + 1) % CYCLE.len(), since: ack.now };
         }
     }
 
     fn advance_state(&mut self, ack: &AckEvent) {
-        if self.state == State::Startup && self.pipe.is_full {
-            self.state = State::Drain;
+        if self.state == BbrState::Startup && self.pipe.is_full {
+            self.state = BbrState::Drain;
         }
-        if self.state == State::Drain && ack.in_flight <= self.inflight(self.bandwidth.largest, 1.0) {
+        if self.state == BbrState::Drain && ack.in_flight <= self.inflight(self.bandwidth.largest, 1.0) {
             self.probe_bandwidth(ack.now);
         }
     }
@@ -238,42 +238,43 @@ impl Bbr {
         {
             self.shortest = Some((rtt, ack.now));
         }
-        if expired && !self.restarts && !matches!(self.state, State::ProbeRtt { .. }) {
+        if expired && !self.is_idle_restart && !matches!(self.state, BbrState::ProbeRtt { .. }) {
             self.save_window();
-            self.state = State::ProbeRtt { until: None, round: 0 };
+            self.state = BbrState::ProbeRtt { until: None, round: 0 };
         }
-        if let State::ProbeRtt { until, round } = self.state {
+        if let BbrState::ProbeRtt { until, round } = self.state {
             match until {
                 None if ack.in_flight <= FEWEST * self.mss => {
                     self.rounds.ends_at = self.rounds.total;
                     let until = Some(ack.now + PROBE_RTT);
-                    self.state = State::ProbeRtt { until, round: self.rounds.count };
+                    self.state = BbrState::ProbeRtt { until, round: self.rounds.count };
                 }
                 Some(_) if self.rounds.count > round => self.end_probe_rtt(ack.now),
                 _ => {}
             }
         }
         if ack.rate.is_some_and(|rate| rate.delivered > 0) {
-            self.restarts = false;
+            self.is_idle_restart = false;
         }
     }
 
     /// Leaves ProbeRTT if due (BBRCheckProbeRTTDone).
     fn end_probe_rtt(&mut self, now: Time) {
-        let State::ProbeRtt { until: Some(until), .. } = self.state else { return };
+        let BbrState::ProbeRtt { until: Some(until), .. } = self.state else { return };
         if now <= until {
             return;
         }
         self.shortest = self.shortest.map(|(rtt, _)| (rtt, now));
         self.restore_window();
-        match self.pipe.is_full {
-            true => self.probe_bandwidth(now),
-            false => self.state = State::Startup,
+        if self.pipe.is_full {
+            self.probe_bandwidth(now);
+        } else {
+            self.state = BbrState::Startup;
         }
     }
 
     fn save_window(&mut self) {
-        let is_whole = self.phase == Phase::Open && !matches!(self.state, State::ProbeRtt { .. });
+        let is_whole = self.phase == LossPhase::Open && !matches!(self.state, BbrState::ProbeRtt { .. });
         self.prior = if is_whole { self.cwnd } else { self.prior.max(self.cwnd) };
     }
 
@@ -283,17 +284,19 @@ impl Bbr {
 
     /// BBRSetCwnd.
     fn resize(&mut self, ack: &AckEvent) {
-        if self.phase == Phase::Restart && ack.phase == Phase::Open {
+        if self.phase == LossPhase::Restart && ack.phase == LossPhase::Open {
             self.restore_window();
         }
         self.phase = ack.phase;
         self.cwnd = self.cwnd.saturating_sub(ack.lost).max(self.mss);
-        if std::mem::take(&mut self.enters) {
+        if std::mem::take(&mut self.has_entered_recovery) {
             self.cwnd = ack.in_flight + ack.delivered.max(self.mss);
             self.rounds.ends_at = self.rounds.total;
             self.conserves_in = Some(self.rounds.count);
         }
-        if ack.phase != Phase::Recovery || self.conserves_in.is_some_and(|round| self.rounds.count > round) {
+        if ack.phase != LossPhase::Recovery
+            || self.conserves_in.is_some_and(|round| self.rounds.count > round)
+        {
             self.conserves_in = None;
         }
         let bandwidth = self.bandwidth();
@@ -308,7 +311,7 @@ impl Bbr {
             self.cwnd += ack.delivered;
         }
         self.cwnd = self.cwnd.clamp(FEWEST * self.mss, LARGEST);
-        if matches!(self.state, State::ProbeRtt { .. }) {
+        if matches!(self.state, BbrState::ProbeRtt { .. }) {
             self.cwnd = self.cwnd.min(FEWEST * self.mss);
         }
     }
@@ -324,7 +327,7 @@ impl CongestionControl for Bbr {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, conserves: true, ..Nature::DRAWS }
+        Nature { uses_rate_samples: true, conserves: true, ..Nature::DRAWS }
     }
 
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
@@ -340,7 +343,7 @@ impl CongestionControl for Bbr {
 
     fn on_loss(&mut self, _: &LossEvent) {
         self.save_window();
-        self.enters = true;
+        self.has_entered_recovery = true;
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
@@ -349,10 +352,10 @@ impl CongestionControl for Bbr {
 
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_window();
-        self.phase = Phase::Restart;
-        self.enters = false;
-        self.cwnd = loss.spared + self.mss;
-        self.pipe.look_again();
+        self.phase = LossPhase::Restart;
+        self.has_entered_recovery = false;
+        self.cwnd = loss.still_in_flight + self.mss;
+        self.pipe.reset();
     }
 
     fn on_mark(&mut self, _: &LossEvent) {}
@@ -366,14 +369,14 @@ impl CongestionControl for Bbr {
     fn on_recovered(&mut self, _: u64, recovered: Recovered) {
         self.conserves_in = None;
         // A tail loss probe repairs a loss without an ACK in between.
-        self.enters = false;
+        self.has_entered_recovery = false;
         match recovered {
             Recovered::Probed { window } => self.cwnd = window,
             Recovered::Kept => self.restore_window(),
             // Spurious loss: neither a full pipe nor a policer was detected.
             Recovered::Revised { .. } => {
                 self.restore_window();
-                self.pipe.look_again();
+                self.pipe.reset();
                 self.long_term.start_anew();
             }
         }
@@ -382,7 +385,7 @@ impl CongestionControl for Bbr {
 
 impl RateHooks for Bbr {
     fn holds_back(&self) -> bool {
-        matches!(self.state, State::ProbeRtt { .. })
+        matches!(self.state, BbrState::ProbeRtt { .. })
     }
 
     fn on_open(&mut self, rtt: Option<Duration>) {
@@ -394,11 +397,11 @@ impl RateHooks for Bbr {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
         }
-        self.restarts = true;
+        self.is_idle_restart = true;
         self.aggregation.start_anew(sent.now);
         match self.state {
-            State::ProbeBw { .. } => self.set_rate(1.0, None),
-            State::ProbeRtt { .. } => self.end_probe_rtt(sent.now),
+            BbrState::ProbeBw { .. } => self.set_rate(1.0, None),
+            BbrState::ProbeRtt { .. } => self.end_probe_rtt(sent.now),
             _ => {}
         }
     }
@@ -435,7 +438,7 @@ mod tests {
         assert_eq!(bbr.inflight(1e6, 1.0), 54_000);
         bbr.rate = Some(1e6);
         assert_eq!([1.0, 1.01].map(|gain| bbr.inflight(1e6, gain)), [56_000, 58_000]);
-        bbr.state = State::ProbeBw { slot: 0, since: Time::ZERO };
+        bbr.state = BbrState::ProbeBw { slot: 0, since: Time::ZERO };
         assert_eq!(bbr.inflight(1e6, 1.0), 58_000);
     }
 

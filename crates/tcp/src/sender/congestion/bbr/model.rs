@@ -47,18 +47,18 @@ impl Rounds {
 /// Detector of a full pipe in Startup: three rounds without 25 % growth (draft §4.3.2.2).
 #[derive(Default)]
 pub(super) struct FullPipe {
-    seen: f64,
+    reference: f64,
     flat_rounds: u32,
     pub(super) is_full: bool,
 }
 
 impl FullPipe {
-    pub(super) fn look(&mut self, bandwidth: f64) {
+    pub(super) fn update(&mut self, bandwidth: f64) {
         if self.is_full {
             return;
         }
-        if bandwidth >= 1.25 * self.seen {
-            (self.seen, self.flat_rounds) = (bandwidth, 0);
+        if bandwidth >= 1.25 * self.reference {
+            (self.reference, self.flat_rounds) = (bandwidth, 0);
         } else {
             self.flat_rounds += 1;
             self.is_full = self.flat_rounds >= 3;
@@ -66,8 +66,8 @@ impl FullPipe {
     }
 
     /// Restarts detection, after a timeout or a spurious timeout.
-    pub(super) fn look_again(&mut self) {
-        (self.seen, self.flat_rounds) = (0.0, 0);
+    pub(super) fn reset(&mut self) {
+        (self.reference, self.flat_rounds) = (0.0, 0);
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     fn the_pipe_is_full_after_three_flat_rounds() {
         let mut pipe = FullPipe::default();
         let mut after = |bandwidth| {
-            pipe.look(bandwidth);
+            pipe.update(bandwidth);
             pipe.is_full
         };
         assert_eq!([100.0, 200.0, 240.0, 240.0, 250.0].map(&mut after), [false; 5]);

@@ -1,6 +1,6 @@
 //! Largest delivery rate of two cycles, and detection of a full pipe.
 
-use super::Sample;
+use super::AckSample;
 use super::constants::Constants;
 
 /// BBR.max_bw_filter: largest rate of the current and the previous ProbeBW cycle (draft §5.5.5).
@@ -15,7 +15,7 @@ impl MaxBandwidth {
         self.this_cycle.max(self.last_cycle)
     }
 
-    pub(super) fn update(&mut self, sample: &Sample) {
+    pub(super) fn update(&mut self, sample: &AckSample) {
         if sample.rate > 0.0 && (sample.rate >= self.largest() || !sample.app_limited) {
             self.this_cycle = self.this_cycle.max(sample.rate);
         }
@@ -33,7 +33,7 @@ impl MaxBandwidth {
 #[derive(Default)]
 pub(super) struct FullPipe {
     /// BBR.full_bw, bytes per second.
-    pub(super) seen: f64,
+    pub(super) reference: f64,
     /// BBR.full_bw_count.
     pub(super) flat_rounds: u64,
     /// BBR.full_bw_now.
@@ -43,21 +43,21 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// ResetFullBW; `seen` is the reference for further rates.
-    pub(super) fn look_again(&mut self, seen: f64) {
-        (self.seen, self.flat_rounds, self.is_full) = (seen, 0, false);
+    /// ResetFullBW; `reference` is the reference for further rates.
+    pub(super) fn reset(&mut self, reference: f64) {
+        (self.reference, self.flat_rounds, self.is_full) = (reference, 0, false);
     }
 
     /// CheckFullBWReached, for an ACK that begins a round.
-    pub(super) fn look(&mut self, sample: &Sample, set: &Constants) {
+    pub(super) fn update(&mut self, sample: &AckSample, constants: &Constants) {
         if self.is_full || sample.app_limited {
             return;
         }
-        if sample.rate >= set.growth * self.seen {
-            return self.look_again(sample.rate);
+        if sample.rate >= constants.growth * self.reference {
+            return self.reset(sample.rate);
         }
         self.flat_rounds += 1;
-        self.is_full = self.flat_rounds >= set.flat_rounds;
+        self.is_full = self.flat_rounds >= constants.flat_rounds;
         self.was_full |= self.is_full;
     }
 }
@@ -66,8 +66,8 @@ impl FullPipe {
 mod tests {
     use super::*;
 
-    fn of(rate: f64, app_limited: bool) -> Sample {
-        Sample { rate, app_limited, ..Sample::default() }
+    fn of(rate: f64, app_limited: bool) -> AckSample {
+        AckSample { rate, app_limited, ..AckSample::default() }
     }
 
     /// Draft §5.5.5: an application-limited rate counts only if largest; a rate lasts until the end of the next cycle.

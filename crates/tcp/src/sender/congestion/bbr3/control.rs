@@ -1,6 +1,6 @@
 //! Control output of the model: pacing rate, quantum and window (draft §5.6).
 
-use super::{Bbr3, State};
+use super::{Bbr3, Bbr3State};
 use lasthop_base::Duration;
 
 /// Largest bundle, bytes.
@@ -15,24 +15,24 @@ impl Bbr3 {
     }
 
     pub(super) fn fewest(&self) -> u64 {
-        self.set.fewest * self.mss
+        self.constants.fewest * self.mss
     }
 
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.state {
-            State::Startup => self.set.startup_gain,
-            State::Drain => self.set.drain_gain,
-            State::Down => self.set.down_gain,
-            State::Up => self.set.up_gain,
-            State::Cruise | State::Refill | State::ProbeRtt => 1.0,
+            Bbr3State::Startup => self.constants.startup_gain,
+            Bbr3State::Drain => self.constants.drain_gain,
+            Bbr3State::Down => self.constants.down_gain,
+            Bbr3State::Up => self.constants.up_gain,
+            Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::ProbeRtt => 1.0,
         }
     }
 
     fn window_gain(&self) -> f64 {
         match self.state {
-            State::Up => self.set.up_window_gain,
-            State::ProbeRtt => self.set.probe_rtt_gain,
-            _ => self.set.window_gain,
+            Bbr3State::Up => self.constants.up_window_gain,
+            Bbr3State::ProbeRtt => self.constants.probe_rtt_gain,
+            _ => self.constants.window_gain,
         }
     }
 
@@ -51,7 +51,7 @@ impl Bbr3 {
     /// QuantizationBudget: at least three bundles of segments (TCP's offload budget).
     fn with_budget(&self, window: u64) -> u64 {
         let window = window.max(3 * self.quantum).max(self.fewest());
-        if self.state == State::Up { window + 2 * self.mss } else { window }
+        if self.state == Bbr3State::Up { window + 2 * self.mss } else { window }
     }
 
     /// TargetInflight: the bandwidth-delay product, at most cwnd.
@@ -63,12 +63,12 @@ impl Bbr3 {
     pub(super) fn open_pacing(&mut self, srtt: Option<Duration>) {
         let rtt = srtt.map_or(0.001, Duration::as_secs).max(1e-9);
         self.has_rtt = srtt.is_some();
-        self.rate = Some(self.set.startup_gain * self.initial_window as f64 / rtt);
+        self.rate = Some(self.constants.startup_gain * self.initial_window as f64 / rtt);
     }
 
     /// SetPacingRateWithGain: the rate never falls before the pipe was full.
     pub(super) fn pace(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth() * (1.0 - self.set.margin);
+        let rate = gain * self.bandwidth() * (1.0 - self.constants.margin);
         if rate > 0.0 && (self.pipe.was_full || self.rate.is_none_or(|known| rate > known)) {
             self.rate = Some(rate);
         }
@@ -90,7 +90,7 @@ impl Bbr3 {
             self.cwnd += newly_acked;
         }
         self.cwnd = self.cwnd.clamp(self.fewest(), LARGEST);
-        if self.state == State::ProbeRtt {
+        if self.state == Bbr3State::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_window());
         }
         self.bound_window();
@@ -98,9 +98,9 @@ impl Bbr3 {
 
     fn bound_window(&mut self) {
         let long_term = match self.state {
-            State::Down | State::Refill | State::Up => self.long_term,
-            State::Cruise | State::ProbeRtt => self.long_term_with_headroom(),
-            State::Startup | State::Drain => u64::MAX,
+            Bbr3State::Down | Bbr3State::Refill | Bbr3State::Up => self.long_term,
+            Bbr3State::Cruise | Bbr3State::ProbeRtt => self.long_term_with_headroom(),
+            Bbr3State::Startup | Bbr3State::Drain => u64::MAX,
         };
         self.cwnd = self.cwnd.min(long_term.min(self.short.inflight).max(self.fewest()));
     }

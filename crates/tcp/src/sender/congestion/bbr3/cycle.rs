@@ -1,6 +1,6 @@
 //! ProbeBW: down, cruise, refill, up (draft §5.3.3), and the time of the next probe.
 
-use super::{Bbr3, Sample, State};
+use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
 /// BBR.ack_phase: feedback of ACKs on the probe.
@@ -10,7 +10,7 @@ enum Feedback {
     None,
     Refilling,
     Starting,
-    Comes,
+    Arriving,
     Stopping,
 }
 
@@ -57,20 +57,20 @@ impl Cycle {
 
 impl Bbr3 {
     /// UpdateProbeBWCyclePhase.
-    pub(super) fn advance_cycle(&mut self, now: Time, in_flight: u64, sample: &Sample) {
+    pub(super) fn advance_cycle(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
         if !self.pipe.was_full || self.adapt_long_term(sample) {
             return;
         }
         let state = self.state;
         match state {
-            State::Down if self.is_time_to_probe(now) => self.start_refill(),
-            State::Down if self.is_time_to_cruise(in_flight) => self.enter(State::Cruise),
-            State::Cruise if self.is_time_to_probe(now) => self.start_refill(),
-            State::Refill if self.rounds.begins => {
+            Bbr3State::Down if self.is_time_to_probe(now) => self.start_refill(),
+            Bbr3State::Down if self.is_time_to_cruise(in_flight) => self.enter(Bbr3State::Cruise),
+            Bbr3State::Cruise if self.is_time_to_probe(now) => self.start_refill(),
+            Bbr3State::Refill if self.rounds.begins => {
                 self.cycle.is_probe = true;
                 self.start_up(sample);
             }
-            State::Up if self.is_time_to_go_down(in_flight, sample) => {
+            Bbr3State::Up if self.is_time_to_go_down(in_flight, sample) => {
                 self.cycle.was_too_high = false;
                 self.start_down(now);
             }
@@ -84,12 +84,12 @@ impl Bbr3 {
         let cycle = &mut self.cycle;
         cycle.acked_per_step = u64::MAX;
         cycle.rounds = self.random.draw() % 2;
-        cycle.wait =
-            self.set.wait + Duration::from_secs_f64(self.set.wait_spread.as_secs() * self.random.uniform());
+        cycle.wait = self.constants.wait
+            + Duration::from_secs_f64(self.constants.wait_spread.as_secs() * self.random.uniform());
         cycle.since = now;
         cycle.feedback = Feedback::Stopping;
         self.rounds.start();
-        self.enter(State::Down);
+        self.enter(Bbr3State::Down);
     }
 
     pub(super) fn start_refill(&mut self) {
@@ -99,21 +99,22 @@ impl Bbr3 {
         cycle.was_careful = false;
         cycle.feedback = Feedback::Refilling;
         self.rounds.start();
-        self.enter(State::Refill);
+        self.enter(Bbr3State::Refill);
     }
 
-    fn start_up(&mut self, sample: &Sample) {
+    fn start_up(&mut self, sample: &AckSample) {
         self.cycle.feedback = Feedback::Starting;
         self.rounds.start();
-        self.pipe.look_again(sample.rate);
-        self.enter(State::Up);
+        self.pipe.reset(sample.rate);
+        self.enter(Bbr3State::Up);
         self.raise_slope();
     }
 
     /// IsTimeToProbeBW: after the wait, or after the rounds that Reno would need for such a window.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.mss;
-        now > self.cycle.since + self.cycle.wait || self.cycle.rounds >= reno_rounds.min(self.set.reno_rounds)
+        now > self.cycle.since + self.cycle.wait
+            || self.cycle.rounds >= reno_rounds.min(self.constants.reno_rounds)
     }
 
     fn is_time_to_cruise(&self, in_flight: u64) -> bool {
@@ -121,32 +122,32 @@ impl Bbr3 {
             && in_flight <= self.inflight(self.max_bandwidth.largest(), 1.0)
     }
 
-    fn is_time_to_go_down(&mut self, in_flight: u64, sample: &Sample) -> bool {
+    fn is_time_to_go_down(&mut self, in_flight: u64, sample: &AckSample) -> bool {
         if self.cycle.was_too_high && in_flight >= self.long_term {
             self.cycle.was_careful = true;
             return true;
         }
         if self.rounds.is_window_limited() && self.cwnd >= self.long_term {
             // The bound limits the rate, not the path.
-            self.pipe.look_again(sample.rate);
+            self.pipe.reset(sample.rate);
             return false;
         }
         self.pipe.is_full
     }
 
     /// AdaptLongTermModel. Returns whether the state changed.
-    fn adapt_long_term(&mut self, sample: &Sample) -> bool {
+    fn adapt_long_term(&mut self, sample: &AckSample) -> bool {
         if self.rounds.begins {
             let feedback = self.cycle.feedback;
             match feedback {
-                Feedback::Starting => self.cycle.feedback = Feedback::Comes,
+                Feedback::Starting => self.cycle.feedback = Feedback::Arriving,
                 Feedback::Stopping if self.end_feedback(sample) => return true,
                 _ => {}
             }
         }
         if !self.is_too_high(sample) && self.long_term != u64::MAX {
             self.long_term = self.long_term.max(sample.in_flight);
-            if self.state == State::Up {
+            if self.state == Bbr3State::Up {
                 self.raise_long_term(sample);
             }
         }
@@ -154,7 +155,7 @@ impl Bbr3 {
     }
 
     /// Ends the probe's feedback. Returns whether the next probe begins now (precautionary end, little loss).
-    fn end_feedback(&mut self, sample: &Sample) -> bool {
+    fn end_feedback(&mut self, sample: &AckSample) -> bool {
         self.cycle.is_probe = false;
         self.cycle.feedback = Feedback::None;
         if !self.state.probes_bandwidth() {
@@ -178,7 +179,7 @@ impl Bbr3 {
     }
 
     /// ProbeInflightLongtermUpward.
-    fn raise_long_term(&mut self, sample: &Sample) {
+    fn raise_long_term(&mut self, sample: &AckSample) {
         if !self.rounds.is_window_limited() || self.cwnd < self.long_term {
             return;
         }
@@ -207,7 +208,7 @@ mod tests {
         let mut bbr = Bbr3::new(&MECHANISM.info.defaults(), start);
         bbr.long_term = 20_000;
         bbr.raise_slope();
-        let sample = |newly_acked| Sample { newly_acked, ..Sample::default() };
+        let sample = |newly_acked| AckSample { newly_acked, ..AckSample::default() };
         bbr.raise_long_term(&sample(64_000));
         assert_eq!(bbr.long_term, 20_000, "the window was not full");
         bbr.rounds.note_full_window();

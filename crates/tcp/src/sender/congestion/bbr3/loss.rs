@@ -1,7 +1,7 @@
 //! Reaction of the model to losses (draft §5.5.10), and undo after spurious losses (§5.5.11).
 
-use super::{Bbr3, Sample, State};
-use crate::sender::congestion::{LostSegment, Phase};
+use super::{AckSample, Bbr3, Bbr3State};
+use crate::sender::congestion::{LossPhase, LostSegment};
 use lasthop_base::Time;
 
 /// Short-term bounds: BBR.bw_shortterm, bytes per second, and BBR.inflight_shortterm, bytes.
@@ -21,7 +21,7 @@ impl ShortTerm {
 
 /// Model before the losses of this round.
 pub(super) struct Undo {
-    state: Option<State>,
+    state: Option<Bbr3State>,
     short: ShortTerm,
     long_term: u64,
 }
@@ -34,59 +34,60 @@ impl Undo {
 impl Bbr3 {
     pub(super) fn handle_lost(&mut self, now: Time, lost: &LostSegment) {
         let is_first = self.last.note_loss(lost.delivered);
-        if is_first && (!self.set.saves_once || self.phase == Phase::Open) {
+        if is_first && (!self.constants.saves_once || self.phase == LossPhase::Open) {
             self.save_state();
         }
         self.last.note_hole(lost.range.start, lost.range.end);
-        let sample = Sample {
+        let sample = AckSample {
             in_flight: lost.in_flight,
             lost: lost.lost,
             app_limited: lost.app_limited,
-            ..Sample::default()
+            ..AckSample::default()
         };
         if self.cycle.is_probe && self.is_too_high(&sample) {
             let in_flight = self.inflight_at_loss(&sample, lost.range.len());
-            self.handle_too_high(now, &Sample { in_flight, ..sample });
+            self.handle_too_high(now, &AckSample { in_flight, ..sample });
         }
     }
 
-    pub(super) fn is_too_high(&self, sample: &Sample) -> bool {
-        sample.lost as f64 > sample.in_flight as f64 * self.set.most_lost
+    pub(super) fn is_too_high(&self, sample: &AckSample) -> bool {
+        sample.lost as f64 > sample.in_flight as f64 * self.constants.most_lost
             || (sample.lost > 0 && !self.selective)
     }
 
     /// InflightAtLoss: bytes in flight when the loss exceeded its threshold, within a segment of `size` bytes.
-    fn inflight_at_loss(&self, sample: &Sample, size: u64) -> u64 {
+    fn inflight_at_loss(&self, sample: &AckSample, size: u64) -> u64 {
         let in_flight = sample.in_flight.saturating_sub(size) as f64;
         let lost = sample.lost.saturating_sub(size) as f64;
-        let most = self.set.most_lost;
+        let most = self.constants.most_lost;
         (in_flight + (most * in_flight - lost) / (1.0 - most)).max(0.0) as u64
     }
 
-    fn handle_too_high(&mut self, now: Time, sample: &Sample) {
+    fn handle_too_high(&mut self, now: Time, sample: &AckSample) {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
         if !sample.app_limited {
-            let least = (self.set.beta * self.target_inflight() as f64) as u64;
+            let least = (self.constants.beta * self.target_inflight() as f64) as u64;
             self.long_term = sample.in_flight.max(least);
         }
-        if self.state == State::Up {
-            self.undo.state = Some(State::Up);
+        if self.state == Bbr3State::Up {
+            self.undo.state = Some(Bbr3State::Up);
             self.start_down(now);
         }
     }
 
     /// CheckStartupHighLoss (§5.3.1.3). The first loss begins a round; its end in recovery shows a round of recovery.
-    pub(super) fn check_startup_loss(&mut self, sample: &Sample) {
-        if self.state != State::Startup || self.phase != Phase::Recovery || self.pipe.was_full {
+    pub(super) fn check_startup_loss(&mut self, sample: &AckSample) {
+        if self.state != Bbr3State::Startup || self.phase != LossPhase::Recovery || self.pipe.was_full {
             return;
         }
-        let is_much = match self.selective {
-            true => self.last.begins && self.last.holes >= self.set.most_holes && self.is_too_high(sample),
-            false => self.last.has_loss,
+        let is_much = if self.selective {
+            self.last.begins && self.last.holes >= self.constants.most_holes && self.is_too_high(sample)
+        } else {
+            self.last.has_loss
         };
         if is_much {
-            self.undo.state = Some(State::Startup);
+            self.undo.state = Some(Bbr3State::Startup);
             // §5.3.1.3 sets only the first, the test case "Exiting STARTUP on Loss" both.
             (self.pipe.was_full, self.pipe.is_full) = (true, true);
             self.long_term = self.product(self.bandwidth(), 1.0).max(self.last.delivered);
@@ -109,15 +110,15 @@ impl Bbr3 {
         if short.inflight == u64::MAX {
             short.inflight = self.cwnd;
         }
-        short.bandwidth = self.last.bandwidth.max(self.set.beta * short.bandwidth);
-        short.inflight = self.last.delivered.max((self.set.beta * short.inflight as f64) as u64);
+        short.bandwidth = self.last.bandwidth.max(self.constants.beta * short.bandwidth);
+        short.inflight = self.last.delivered.max((self.constants.beta * short.inflight as f64) as u64);
     }
 
     pub(super) fn long_term_with_headroom(&self) -> u64 {
         if self.long_term == u64::MAX {
             return u64::MAX;
         }
-        let headroom = ((self.set.headroom * self.long_term as f64) as u64).max(self.mss);
+        let headroom = ((self.constants.headroom * self.long_term as f64) as u64).max(self.mss);
         self.long_term.saturating_sub(headroom).max(self.fewest())
     }
 
@@ -129,19 +130,19 @@ impl Bbr3 {
     pub(super) fn handle_spurious_loss(&mut self) {
         self.restore_window();
         self.last.has_loss = false;
-        self.pipe.look_again(0.0);
+        self.pipe.reset(0.0);
         let undo = std::mem::replace(&mut self.undo, Undo::NOTHING);
         self.short.bandwidth = self.short.bandwidth.max(undo.short.bandwidth);
         self.short.inflight = self.short.inflight.max(undo.short.inflight);
         self.long_term = self.long_term.max(undo.long_term);
         match undo.state {
-            Some(State::Startup) if self.state != State::Startup => {
+            Some(Bbr3State::Startup) if self.state != Bbr3State::Startup => {
                 self.pipe.was_full = false;
-                if self.state != State::ProbeRtt {
-                    self.enter(State::Startup);
+                if self.state != Bbr3State::ProbeRtt {
+                    self.enter(Bbr3State::Startup);
                 }
             }
-            Some(State::Up) if self.state != State::Up && self.state != State::ProbeRtt => {
+            Some(Bbr3State::Up) if self.state != Bbr3State::Up && self.state != Bbr3State::ProbeRtt => {
                 self.start_refill();
             }
             _ => {}

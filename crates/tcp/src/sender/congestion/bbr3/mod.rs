@@ -19,7 +19,7 @@ mod probe_rtt;
 mod rounds;
 
 use super::{
-    AckEvent, Build, CongestionControl, LossEvent, LostSegment, Nature, Phase, RateHooks, Recovered,
+    AckEvent, Build, CongestionControl, LossEvent, LossPhase, LostSegment, Nature, RateHooks, Recovered,
     SentEvent, Start,
 };
 use crate::sender::ack_counting::AckCounting;
@@ -47,7 +47,7 @@ pub const MECHANISM: Mechanism<Build> = Mechanism {
 
 /// States of draft §5.1, with the four of ProbeBW.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum Bbr3State {
     /// Search for the bandwidth: the rate doubles each round.
     Startup,
     /// Drains the queue built by Startup.
@@ -64,19 +64,19 @@ pub enum State {
     ProbeRtt,
 }
 
-impl State {
+impl Bbr3State {
     fn probes_bandwidth(self) -> bool {
-        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+        matches!(self, Bbr3State::Down | Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::Up)
     }
 
     fn accelerates(self) -> bool {
-        matches!(self, State::Startup | State::Refill | State::Up)
+        matches!(self, Bbr3State::Startup | Bbr3State::Refill | Bbr3State::Up)
     }
 }
 
 /// Data of an ACK: the draft's RS.
 #[derive(Clone, Copy, Default)]
-struct Sample {
+struct AckSample {
     /// RS.delivery_rate, bytes per second; 0: none.
     rate: f64,
     /// RS.delivered, RS.newly_acked, RS.tx_in_flight, RS.lost: bytes.
@@ -90,11 +90,11 @@ struct Sample {
     app_limited: bool,
 }
 
-impl Sample {
-    fn of(ack: &AckEvent) -> Sample {
-        let none = Sample { newly_acked: ack.delivered, rtt: ack.rtt, ..Sample::default() };
+impl AckSample {
+    fn of(ack: &AckEvent) -> AckSample {
+        let none = AckSample { newly_acked: ack.delivered, rtt: ack.rtt, ..AckSample::default() };
         let Some(rate) = ack.rate else { return none };
-        Sample {
+        AckSample {
             rate: if rate.reliable { rate.bytes_per_sec() } else { 0.0 },
             delivered: rate.delivered,
             in_flight: rate.in_flight,
@@ -109,7 +109,7 @@ impl Sample {
 
 /// BBR version 3.
 pub struct Bbr3 {
-    set: Constants,
+    constants: Constants,
     mss: u64,
     initial_window: u64,
     selective: bool,
@@ -121,12 +121,12 @@ pub struct Bbr3 {
     rate: Option<f64>,
     has_rtt: bool,
     quantum: u64,
-    phase: Phase,
-    state: State,
+    phase: LossPhase,
+    state: Bbr3State,
     /// BBR.drain_start_round.
     drains_since: u64,
     /// BBR.idle_restart.
-    restarts: bool,
+    is_idle_restart: bool,
     /// BBR.bw, bytes per second.
     bw: f64,
     rounds: Rounds,
@@ -144,9 +144,9 @@ pub struct Bbr3 {
 
 /// Snapshot of the model, for observers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Belief {
+pub struct ModelSnapshot {
     /// State.
-    pub state: State,
+    pub state: Bbr3State,
     /// BBR.max_bw, BBR.bw_shortterm (infinite: none) and C.pacing_rate, bytes per second.
     pub max_bandwidth: f64,
     /// See `max_bandwidth`.
@@ -176,16 +176,16 @@ pub struct Belief {
     /// See `flat_rounds`.
     pub was_full: bool,
     /// BBR.idle_restart.
-    pub restarts: bool,
+    pub is_idle_restart: bool,
 }
 
 impl Bbr3 {
     /// Control of a new connection.
     pub fn new(values: &Values, start: Start) -> Bbr3 {
-        let set = Constants::of(values);
+        let constants = Constants::of(values);
         Bbr3 {
-            aggregation: Aggregation::over(set.extra_acked_rounds),
-            set,
+            aggregation: Aggregation::over(constants.extra_acked_rounds),
+            constants,
             mss: start.mss,
             initial_window: start.window,
             selective: start.selective,
@@ -195,10 +195,10 @@ impl Bbr3 {
             rate: None,
             has_rtt: false,
             quantum: 2 * start.mss,
-            phase: Phase::Open,
-            state: State::Startup,
+            phase: LossPhase::Open,
+            state: Bbr3State::Startup,
             drains_since: 0,
-            restarts: false,
+            is_idle_restart: false,
             bw: 0.0,
             rounds: Rounds::default(),
             last: LastRound::default(),
@@ -213,9 +213,9 @@ impl Bbr3 {
     }
 
     /// Current snapshot of the model.
-    pub fn belief(&self) -> Belief {
+    pub fn snapshot(&self) -> ModelSnapshot {
         let finite = |bytes: u64| (bytes != u64::MAX).then_some(bytes);
-        Belief {
+        ModelSnapshot {
             state: self.state,
             max_bandwidth: self.max_bandwidth.largest(),
             bandwidth_short_term: self.short.bandwidth,
@@ -231,29 +231,29 @@ impl Bbr3 {
             flat_rounds: self.pipe.flat_rounds,
             is_full: self.pipe.is_full,
             was_full: self.pipe.was_full,
-            restarts: self.restarts,
+            is_idle_restart: self.is_idle_restart,
         }
     }
 
-    fn enter(&mut self, state: State) {
+    fn enter(&mut self, state: Bbr3State) {
         self.state = state;
     }
 
     /// CheckStartupDone and CheckDrainDone.
-    fn leave_startup(&mut self, now: Time, in_flight: u64, sample: &Sample) {
+    fn leave_startup(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
         self.check_startup_loss(sample);
-        if self.state == State::Startup && self.pipe.was_full {
-            self.enter(State::Drain);
+        if self.state == Bbr3State::Startup && self.pipe.was_full {
+            self.enter(Bbr3State::Drain);
             self.drains_since = self.rounds.count;
         }
         let is_drained = in_flight <= self.inflight(self.bandwidth(), 1.0);
-        if self.state == State::Drain && (is_drained || self.rounds.count > self.drains_since + 3) {
+        if self.state == Bbr3State::Drain && (is_drained || self.rounds.count > self.drains_since + 3) {
             self.start_down(now);
         }
     }
 
     fn save_window(&mut self) {
-        let is_whole = self.phase == Phase::Open && self.state != State::ProbeRtt;
+        let is_whole = self.phase == LossPhase::Open && self.state != Bbr3State::ProbeRtt;
         self.prior = if is_whole { self.cwnd } else { self.prior.max(self.cwnd) };
     }
 
@@ -261,7 +261,7 @@ impl Bbr3 {
         self.cwnd = self.cwnd.max(self.prior);
     }
 
-    fn update_model(&mut self, ack: &AckEvent, sample: &Sample) {
+    fn update_model(&mut self, ack: &AckEvent, sample: &AckSample) {
         self.last.begin_ack(sample, self.rounds.delivered);
         self.rounds.advance(sample);
         if self.rounds.begins {
@@ -278,7 +278,7 @@ impl Bbr3 {
             self.pipe.was_full,
         );
         if self.rounds.begins {
-            self.pipe.look(sample, &self.set);
+            self.pipe.update(sample, &self.constants);
         }
         self.leave_startup(ack.now, ack.in_flight, sample);
         self.advance_cycle(ack.now, ack.in_flight, sample);
@@ -299,12 +299,12 @@ impl CongestionControl for Bbr3 {
     }
 
     fn nature(&self) -> Nature {
-        Nature { samples: true, conserves: true, ..Nature::DRAWS }
+        Nature { uses_rate_samples: true, conserves: true, ..Nature::DRAWS }
     }
 
     /// UpdateOnACK.
     fn on_ack(&mut self, ack: &AckEvent, _: &mut dyn AckCounting) {
-        if self.phase == Phase::Restart && ack.phase == Phase::Open {
+        if self.phase == LossPhase::Restart && ack.phase == LossPhase::Open {
             self.restore_window();
         }
         self.phase = ack.phase;
@@ -312,7 +312,7 @@ impl CongestionControl for Bbr3 {
             self.open_pacing(ack.srtt);
         }
         self.rounds.delivered += ack.delivered;
-        let sample = Sample::of(ack);
+        let sample = AckSample::of(ack);
         self.update_model(ack, &sample);
         self.pace(self.pacing_gain());
         self.set_quantum();
@@ -322,7 +322,7 @@ impl CongestionControl for Bbr3 {
     /// OnEnterFastRecovery.
     fn on_loss(&mut self, _: &LossEvent) {
         self.save_state();
-        self.phase = Phase::Recovery;
+        self.phase = LossPhase::Recovery;
     }
 
     fn on_restart(&mut self, loss: &LossEvent) {
@@ -332,8 +332,8 @@ impl CongestionControl for Bbr3 {
     /// OnEnterRTO: one segment above the bytes in flight (draft §5.6.4.4).
     fn on_timeout(&mut self, loss: &LossEvent, _: bool) {
         self.save_state();
-        self.phase = Phase::Restart;
-        self.cwnd = loss.spared + self.mss;
+        self.phase = LossPhase::Restart;
+        self.cwnd = loss.still_in_flight + self.mss;
     }
 
     fn on_mark(&mut self, _: &LossEvent) {}
@@ -350,13 +350,13 @@ impl CongestionControl for Bbr3 {
             Recovered::Kept => self.restore_window(),
             Recovered::Revised { .. } => self.handle_spurious_loss(),
         }
-        self.phase = Phase::Open;
+        self.phase = LossPhase::Open;
     }
 }
 
 impl RateHooks for Bbr3 {
     fn holds_back(&self) -> bool {
-        self.state == State::ProbeRtt
+        self.state == Bbr3State::ProbeRtt
     }
 
     fn on_open(&mut self, rtt: Option<Duration>) {
@@ -372,11 +372,11 @@ impl RateHooks for Bbr3 {
         if sent.in_flight > sent.bytes || !sent.limited {
             return;
         }
-        self.restarts = true;
+        self.is_idle_restart = true;
         self.aggregation.begin(sent.now);
         if self.state.probes_bandwidth() {
             self.pace(1.0);
-        } else if self.state == State::ProbeRtt {
+        } else if self.state == Bbr3State::ProbeRtt {
             self.check_probe_rtt_done(sent.now);
         }
     }

@@ -1,6 +1,6 @@
 //! Smallest RTT, and ProbeRTT (draft §5.3.4, §5.5.7).
 
-use super::{Bbr3, Sample, State};
+use super::{AckSample, Bbr3, Bbr3State};
 use lasthop_base::{Duration, Time};
 
 /// BBR.min_rtt, and the smallest recent RTT that schedules ProbeRTT.
@@ -9,7 +9,7 @@ pub(super) struct MinRtt {
     /// BBR.min_rtt and BBR.min_rtt_stamp; `None`: infinite.
     pub(super) smallest: Option<(Duration, Time)>,
     /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
-    pub(super) of_late: Option<(Duration, Time)>,
+    pub(super) recent: Option<(Duration, Time)>,
     /// BBR.probe_rtt_expired.
     expired: bool,
     /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
@@ -32,44 +32,44 @@ impl MinRtt {
 }
 
 impl Bbr3 {
-    pub(super) fn update_min_rtt(&mut self, now: Time, sample: &Sample) {
+    pub(super) fn update_min_rtt(&mut self, now: Time, sample: &AckSample) {
         let known = &mut self.rtt;
         known.begin(now);
-        known.expired = known.of_late.is_some_and(|(_, at)| now > at + self.set.probe_rtt_interval);
+        known.expired = known.recent.is_some_and(|(_, at)| now > at + self.constants.probe_rtt_interval);
         if let Some(rtt) = sample.rtt
-            && (known.expired || known.of_late.is_none_or(|(delay, _)| rtt < delay))
+            && (known.expired || known.recent.is_none_or(|(delay, _)| rtt < delay))
         {
-            known.of_late = Some((rtt, now));
+            known.recent = Some((rtt, now));
         }
-        let Some((delay, at)) = known.of_late else { return };
+        let Some((delay, at)) = known.recent else { return };
         let is_better = known
             .smallest
-            .is_none_or(|(smallest, since)| delay < smallest || now > since + self.set.min_rtt_counts);
+            .is_none_or(|(smallest, since)| delay < smallest || now > since + self.constants.min_rtt_counts);
         if is_better {
             known.smallest = Some((delay, at));
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &Sample) {
-        if self.state != State::ProbeRtt && self.rtt.expired && !self.restarts {
-            self.enter(State::ProbeRtt);
+    pub(super) fn check_probe_rtt(&mut self, now: Time, in_flight: u64, sample: &AckSample) {
+        if self.state != Bbr3State::ProbeRtt && self.rtt.expired && !self.is_idle_restart {
+            self.enter(Bbr3State::ProbeRtt);
             self.save_window();
             self.rtt.done_at = None;
             self.cycle.stop_feedback();
             self.rounds.start();
         }
-        if self.state == State::ProbeRtt {
+        if self.state == Bbr3State::ProbeRtt {
             self.handle_probe_rtt(now, in_flight);
         }
         if sample.delivered > 0 {
-            self.restarts = false;
+            self.is_idle_restart = false;
         }
     }
 
     fn handle_probe_rtt(&mut self, now: Time, in_flight: u64) {
         if self.rtt.done_at.is_none() {
             if in_flight <= self.probe_rtt_window() {
-                self.rtt.done_at = Some(now + self.set.probe_rtt_lasts);
+                self.rtt.done_at = Some(now + self.constants.probe_rtt_lasts);
                 self.rtt.has_round = false;
                 self.rounds.start();
             }
@@ -87,19 +87,18 @@ impl Bbr3 {
             return;
         }
         // The next ProbeRTT is an interval from now.
-        self.rtt.of_late = self.rtt.of_late.map(|(delay, _)| (delay, now));
+        self.rtt.recent = self.rtt.recent.map(|(delay, _)| (delay, now));
         self.restore_window();
         self.short.reset();
-        match self.pipe.was_full {
-            true => {
-                self.start_down(now);
-                self.enter(State::Cruise);
-            }
-            false => self.enter(State::Startup),
+        if self.pipe.was_full {
+            self.start_down(now);
+            self.enter(Bbr3State::Cruise);
+        } else {
+            self.enter(Bbr3State::Startup);
         }
     }
 
     pub(super) fn probe_rtt_window(&self) -> u64 {
-        self.product(self.bandwidth(), self.set.probe_rtt_gain).max(self.fewest())
+        self.product(self.bandwidth(), self.constants.probe_rtt_gain).max(self.fewest())
     }
 }

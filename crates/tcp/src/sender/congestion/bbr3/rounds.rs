@@ -1,6 +1,6 @@
 //! Packet-timed round trips (draft §5.5.1), and signals of the last round.
 
-use super::Sample;
+use super::AckSample;
 
 /// BBR.round_count and its state.
 #[derive(Default)]
@@ -13,17 +13,17 @@ pub(super) struct Rounds {
     /// C.delivered.
     pub(super) delivered: u64,
     /// Whether the window was full in this round, and in the one before.
-    fills: bool,
-    filled: bool,
+    is_window_full: bool,
+    was_window_full: bool,
 }
 
 impl Rounds {
-    pub(super) fn advance(&mut self, sample: &Sample) {
+    pub(super) fn advance(&mut self, sample: &AckSample) {
         self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
         if self.begins {
             self.start();
             self.count += 1;
-            self.filled = std::mem::take(&mut self.fills);
+            self.was_window_full = std::mem::take(&mut self.is_window_full);
         }
     }
 
@@ -32,12 +32,12 @@ impl Rounds {
     }
 
     pub(super) fn note_full_window(&mut self) {
-        self.fills = true;
+        self.is_window_full = true;
     }
 
     /// C.is_cwnd_limited: the window was full at some time in the last round trip.
     pub(super) fn is_window_limited(&self) -> bool {
-        self.fills || self.filled
+        self.is_window_full || self.was_window_full
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) struct LastRound {
 
 impl LastRound {
     /// UpdateLatestDeliverySignals.
-    pub(super) fn begin_ack(&mut self, sample: &Sample, delivered: u64) {
+    pub(super) fn begin_ack(&mut self, sample: &AckSample, delivered: u64) {
         self.bandwidth = self.bandwidth.max(sample.rate);
         self.delivered = self.delivered.max(sample.delivered);
         self.begins = sample.prior.is_some_and(|prior| prior >= self.ends_at);
@@ -69,7 +69,7 @@ impl LastRound {
     }
 
     /// AdvanceLatestDeliverySignals.
-    pub(super) fn end_ack(&mut self, sample: &Sample) {
+    pub(super) fn end_ack(&mut self, sample: &AckSample) {
         if self.begins {
             (self.bandwidth, self.delivered) = (sample.rate, sample.delivered);
             self.holes = 0;

@@ -46,7 +46,7 @@ impl Tustin {
             self.pending = bytes;
             return;
         }
-        self.take(bytes as f64 / interval, interval);
+        self.add_sample(bytes as f64 / interval, interval);
         self.last = Some(now);
     }
 
@@ -64,7 +64,7 @@ impl Tustin {
             if now.since(last) <= longest {
                 break;
             }
-            self.take(0.0, longest.as_secs());
+            self.add_sample(0.0, longest.as_secs());
             last += longest;
         }
         if now.since(last) > longest {
@@ -74,7 +74,7 @@ impl Tustin {
         Some(last)
     }
 
-    fn take(&mut self, sample: f64, interval: f64) {
+    fn add_sample(&mut self, sample: f64, interval: f64) {
         let twice = 2.0 * self.time_constant;
         let alpha = (twice - interval) / (twice + interval);
         self.estimate = alpha * self.estimate + (1.0 - alpha) * (sample + self.sample) / 2.0;

@@ -4,7 +4,7 @@ use lasthop_base::{Duration, Time};
 
 /// Round-trip sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measured {
+pub struct RttSample {
     /// Arrival of the ACK.
     pub now: Time,
     /// Round-trip time.
@@ -19,7 +19,7 @@ pub struct Measured {
     pub mss: u64,
 }
 
-impl Measured {
+impl RttSample {
     /// Forward delay, ns, plus a constant offset of the clocks; without timestamps the round trip.
     pub fn forward_delay(&self) -> i64 {
         let sent = self.now.as_nanos() as i64 - self.rtt.as_nanos() as i64;
@@ -32,17 +32,17 @@ impl Measured {
 
 /// Round: from an ACK until the ACK of the next segment sent after that ACK.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
+pub(super) struct SampledRound {
     end: u64,
     pub(super) window: u64,
 }
 
-impl Round {
-    pub(super) fn begin(sample: &Measured) -> Round {
-        Round { end: sample.una + sample.outstanding, window: sample.outstanding }
+impl SampledRound {
+    pub(super) fn begin(sample: &RttSample) -> SampledRound {
+        SampledRound { end: sample.una + sample.outstanding, window: sample.outstanding }
     }
 
-    pub(super) fn is_over(&self, sample: &Measured) -> bool {
+    pub(super) fn is_over(&self, sample: &RttSample) -> bool {
         sample.una > self.end
     }
 }
@@ -56,19 +56,19 @@ pub(super) mod samples {
     const MSS: u64 = 1000;
     pub(in crate::sender::loss_discrimination) const LOST: Range = Range { start: 1, end: 1001 };
 
-    pub(in crate::sender::loss_discrimination) struct Path {
+    pub(in crate::sender::loss_discrimination) struct SamplePath {
         pub(in crate::sender::loss_discrimination) stamps: bool,
         pub(in crate::sender::loss_discrimination) now: Time,
         pub(in crate::sender::loss_discrimination) una: u64,
     }
 
-    impl Default for Path {
-        fn default() -> Path {
-            Path { stamps: false, now: Time::ZERO + Duration::from_secs(1), una: 1 }
+    impl Default for SamplePath {
+        fn default() -> SamplePath {
+            SamplePath { stamps: false, now: Time::ZERO + Duration::from_secs(1), una: 1 }
         }
     }
 
-    impl Path {
+    impl SamplePath {
         /// Acknowledges a window of `segments` over a round trip, ms. `back`: excess delay of the return path, ms.
         pub(in crate::sender::loss_discrimination) fn round(
             &mut self,
@@ -81,7 +81,7 @@ pub(super) mod samples {
                 self.now += Duration::from_nanos(rtt * 1_000_000 / window);
                 self.una += MSS;
                 let clock = Time::from_nanos(self.now.as_nanos() - back * 1_000_000);
-                discriminator.on_measured(&Measured {
+                discriminator.on_rtt_sample(&RttSample {
                     now: self.now,
                     rtt: Duration::from_millis(rtt),
                     clock: self.stamps.then_some(clock),

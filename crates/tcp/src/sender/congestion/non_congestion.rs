@@ -6,11 +6,11 @@ use super::{CongestionControl, Level, Recovered, Reno};
 
 /// Level at the start of such a recovery; `None`: none active.
 #[derive(Debug, Default)]
-pub(super) struct Harmless {
+pub(super) struct NonCongestion {
     level: Option<Level>,
 }
 
-impl Harmless {
+impl NonCongestion {
     pub(super) fn note(&mut self, reno: &Reno) {
         self.level.get_or_insert(Level { window: reno.window(), ssthresh: reno.ssthresh() });
     }
@@ -25,7 +25,7 @@ impl Harmless {
                 // A reduction by a mark meanwhile remains.
                 let ssthresh = level.ssthresh.min(reno.ssthresh());
                 reno.set_ssthresh(ssthresh);
-                reno.set(level.window.min(reno.window()) as f64);
+                reno.set_cwnd(level.window.min(reno.window()) as f64);
             }
             _ => reno.on_recovered(flight, recovered),
         }

@@ -1,7 +1,7 @@
 //! Inputs beside ACKs, polls and the timer: from the application, the endpoint, and nodes that report losses.
 
 use super::Sender;
-use super::timer::{Kind, Timer};
+use super::timer::{Timer, TimerKind};
 use crate::event::Reason;
 use crate::ranges::Range;
 use lasthop_base::{Duration, Time};
@@ -23,7 +23,7 @@ impl Sender {
     }
 
     /// Sets the user timeout for data (R2); `None`: never.
-    pub(crate) fn give_up_after(&mut self, limit: Option<Duration>) {
+    pub(crate) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout.set_limit(limit);
     }
 
@@ -37,35 +37,35 @@ impl Sender {
     }
 
     /// The handshake's timer expired: the initial timeout is at least `timeout` (RFC 6298 §5.7).
-    pub(crate) fn begin_carefully(&mut self, timeout: Duration) {
+    pub(crate) fn set_first_timeout(&mut self, timeout: Duration) {
         self.rtt.start_from(timeout);
     }
 
     #[inline]
-    pub(crate) fn hear_window(&mut self, at: u64, ack: u64, window: u64) {
-        self.peer.admit_from(at, ack, window);
+    pub(crate) fn update_window(&mut self, at: u64, ack: u64, window: u64) {
+        self.peer.update_from(at, ack, window);
     }
 
-    pub(crate) fn leave_room(&mut self, bytes: u64) {
-        self.fits = self.mss.saturating_sub(bytes).max(1);
+    pub(crate) fn reserve_option_space(&mut self, bytes: u64) {
+        self.full_payload = self.mss.saturating_sub(bytes).max(1);
     }
 
     /// Retransmits outstanding data in segments of `mss` bytes, a new path MTU. cwnd stays: no congestion (RFC 1191
     /// §6.4).
-    pub(crate) fn shorten(&mut self, now: Time, mss: u64) {
+    pub(crate) fn reduce_segment_size(&mut self, now: Time, mss: u64) {
         self.mss = mss;
-        self.fits = mss;
+        self.full_payload = mss;
         self.window.on_segment(mss);
-        if self.board.outstanding() > 0 {
-            self.board.cut(mss);
-            self.send_all_again(now, Reason::TooLong);
-            self.take_stock();
+        if self.scoreboard.outstanding() > 0 {
+            self.scoreboard.split_segments(mss);
+            self.retransmit_all(now, Reason::TooLong);
+            self.update_fast_path();
         }
     }
 
     /// The caller has cached [`Sender::timer`].
     pub(crate) fn note_timer(&mut self) {
-        self.timer.note_asked();
+        self.timer.note_read();
     }
 
     pub(crate) fn stop(&mut self) {
@@ -74,18 +74,20 @@ impl Sender {
 
     /// The receiver reports a damaged segment at this offset (HACK).
     pub(crate) fn handle_damaged(&mut self, offset: u64) {
-        let Some(segment) = self.board.segment_at(offset) else { return };
+        let Some(segment) = self.scoreboard.segment_at(offset) else { return };
         if let Some(discriminator) = &mut self.discriminator
             && discriminator.on_damaged(segment)
         {
-            self.tell_again(segment.start);
+            self.queue_reported(segment.start);
         }
     }
 
     /// A node reports that these bytes reached the last hop (LHACK).
     pub(crate) fn handle_last_hop(&mut self, range: Range) {
-        let outstanding =
-            Range { start: range.start.max(self.board.una()), end: range.end.min(self.board.nxt()) };
+        let outstanding = Range {
+            start: range.start.max(self.scoreboard.una()),
+            end: range.end.min(self.scoreboard.nxt()),
+        };
         if let Some(discriminator) = &mut self.discriminator
             && outstanding.start < outstanding.end
         {
@@ -95,20 +97,20 @@ impl Sender {
 
     /// A node reports that its link fails and retries (EBSN); `heard_at`: time of the peer's last segment.
     pub(crate) fn handle_bad_state(&mut self, now: Time, heard_at: Time) {
-        let is_waiting = self.timer.kind() == Kind::Retransmit && !self.timer.is_off();
-        if !is_waiting || self.board.outstanding() == 0 {
+        let is_waiting = self.timer.kind() == TimerKind::Retransmit && !self.timer.is_off();
+        if !is_waiting || self.scoreboard.outstanding() == 0 {
             return;
         }
         let backed_off = self.rtt.is_backed_off();
         if let Some(discriminator) = &mut self.discriminator
             && discriminator.on_bad_state(now, backed_off, heard_at)
         {
-            self.timer.start(now + self.rtt.rto(), Kind::Retransmit);
+            self.timer.start(now + self.rtt.rto(), TimerKind::Retransmit);
         }
     }
 
-    pub(super) fn tell_again(&mut self, start: u64) {
-        self.repair.report(start);
-        self.take_stock();
+    pub(super) fn queue_reported(&mut self, start: u64) {
+        self.repair.add_report(start);
+        self.update_fast_path();
     }
 }

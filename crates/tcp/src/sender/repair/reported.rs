@@ -5,7 +5,7 @@ use crate::sender::scoreboard::Scoreboard;
 
 /// Segments reported lost, by a receiver (damaged) or a node before the last hop.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReportedLosses {
     /// First bytes of the segments to retransmit.
     due: Vec<u64>,
     /// First bytes of the segments retransmitted: a recovery that finds the same loss skips these.
@@ -13,26 +13,26 @@ pub(super) struct Told {
 }
 
 /// Maximum of remembered reports. A source of more may be malicious; normal recovery finds these losses too.
-const MOST: usize = 256;
+const MAX_REPORTS: usize = 256;
 
-impl Told {
+impl ReportedLosses {
     pub(super) fn is_empty(&self) -> bool {
         self.due.is_empty()
     }
 
     pub(super) fn add(&mut self, start: u64) {
-        if self.due.len() < MOST && !self.due.contains(&start) {
+        if self.due.len() < MAX_REPORTS && !self.due.contains(&start) {
             self.due.push(start);
         }
     }
 
     /// Next segment, marked lost; skips segments whose retransmission is in flight.
-    pub(super) fn next(&mut self, board: &mut Scoreboard) -> Option<Range> {
-        let una = board.una();
+    pub(super) fn next(&mut self, scoreboard: &mut Scoreboard) -> Option<Range> {
+        let una = scoreboard.una();
         self.sent.retain(|start| *start >= una);
         while let Some(start) = self.due.pop() {
-            if let Some(range) = board.lose(start) {
-                if self.sent.len() < MOST {
+            if let Some(range) = scoreboard.mark_lost_at(start) {
+                if self.sent.len() < MAX_REPORTS {
                     self.sent.push(start);
                 }
                 return Some(range);
@@ -41,8 +41,8 @@ impl Told {
         None
     }
 
-    /// Whether [`Told::next`] returned the segment at `start`; true once for each time.
-    pub(super) fn take_sent(&mut self, start: u64) -> bool {
+    /// Whether [`ReportedLosses::next`] returned the segment at `start`; true once for each time.
+    pub(super) fn take_retransmitted(&mut self, start: u64) -> bool {
         let place = self.sent.iter().position(|sent| *sent == start);
         place.is_some_and(|place| self.sent.swap_remove(place) == start)
     }
@@ -53,43 +53,43 @@ mod tests {
     use super::*;
     use lasthop_base::Time;
 
-    fn board(segments: u64) -> Scoreboard {
-        let mut board = Scoreboard::starting_at(1);
+    fn scoreboard(segments: u64) -> Scoreboard {
+        let mut scoreboard = Scoreboard::starting_at(1);
         for _ in 0..segments {
-            board.sent_new(1000, Time::ZERO);
+            scoreboard.record_new(1000, Time::ZERO);
         }
-        board
+        scoreboard
     }
 
     /// A second report of a segment has no effect; a segment that was never sent cannot be retransmitted.
     #[test]
     fn each_segment_goes_once_for_its_reports() {
-        let (mut told, mut board) = (Told::default(), board(3));
+        let (mut reported, mut scoreboard) = (ReportedLosses::default(), scoreboard(3));
         for start in [1001, 1001, 9001] {
-            told.add(start);
+            reported.add(start);
         }
-        assert_eq!(told.next(&mut board), Some(Range { start: 1001, end: 2001 }));
-        assert_eq!(told.next(&mut board), None);
-        assert!(told.is_empty());
-        assert_eq!([told.take_sent(1001), told.take_sent(1001)], [true, false]);
+        assert_eq!(reported.next(&mut scoreboard), Some(Range { start: 1001, end: 2001 }));
+        assert_eq!(reported.next(&mut scoreboard), None);
+        assert!(reported.is_empty());
+        assert_eq!([reported.take_retransmitted(1001), reported.take_retransmitted(1001)], [true, false]);
     }
 
     #[test]
     fn acknowledged_segments_are_forgotten() {
-        let (mut told, mut board) = (Told::default(), board(2));
-        told.add(1);
-        assert!(told.next(&mut board).is_some());
-        board.acknowledge(1001);
-        assert_eq!(told.next(&mut board), None);
-        assert!(!told.take_sent(1));
+        let (mut reported, mut scoreboard) = (ReportedLosses::default(), scoreboard(2));
+        reported.add(1);
+        assert!(reported.next(&mut scoreboard).is_some());
+        scoreboard.acknowledge(1001);
+        assert_eq!(reported.next(&mut scoreboard), None);
+        assert!(!reported.take_retransmitted(1));
     }
 
     #[test]
     fn reports_are_limited() {
-        let mut told = Told::default();
+        let mut reported = ReportedLosses::default();
         for start in 0..1000 {
-            told.add(start);
+            reported.add(start);
         }
-        assert_eq!(told.due.len(), MOST);
+        assert_eq!(reported.due.len(), MAX_REPORTS);
     }
 }

@@ -13,22 +13,22 @@ impl Sender {
 
     /// Slow start threshold, bytes.
     pub fn ssthresh(&self) -> u64 {
-        self.window.rules().ssthresh()
+        self.window.control().ssthresh()
     }
 
     /// Bytes in flight, by the recovery's estimate.
     pub fn in_flight(&self) -> u64 {
-        self.repair.recovery().in_flight(&self.board)
+        self.repair.recovery().in_flight(&self.scoreboard)
     }
 
     /// cwnd as drawn in papers, inflated by delivered data: window + outstanding - in flight.
     pub fn inflated_window(&self) -> u64 {
-        (self.window() + self.board.outstanding()).saturating_sub(self.in_flight())
+        (self.window() + self.scoreboard.outstanding()).saturating_sub(self.in_flight())
     }
 
     /// Outstanding data.
-    pub fn board(&self) -> &Scoreboard {
-        &self.board
+    pub fn scoreboard(&self) -> &Scoreboard {
+        &self.scoreboard
     }
 
     /// Round-trip time and timeout.
@@ -46,8 +46,8 @@ impl Sender {
         self.mss
     }
 
-    pub(crate) fn leaves_room(&self) -> bool {
-        self.fits != self.mss
+    pub(crate) fn has_option_space(&self) -> bool {
+        self.full_payload != self.mss
     }
 
     pub(crate) fn end_of_data(&self) -> u64 {
@@ -56,21 +56,21 @@ impl Sender {
 
     /// Data written and not sent yet, bytes.
     pub fn unsent(&self) -> u64 {
-        self.application.written().saturating_sub(self.board.nxt())
+        self.application.written().saturating_sub(self.scoreboard.nxt())
     }
 
     pub(super) fn has_new_data(&self) -> bool {
-        self.board.nxt() < self.application.end()
+        self.scoreboard.nxt() < self.application.end()
     }
 
     /// Whether the FIN was sent and acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.application.is_finishing() && self.board.una() > self.application.written()
+        self.application.is_finishing() && self.scoreboard.una() > self.application.written()
     }
 
     /// Duration of each limit from the end of the handshake to `now`.
     pub fn limited(&self, now: Time) -> Limited {
-        self.waiting.until(now, self.waits_for)
+        self.limit_timer.until(now, self.current_limit)
     }
 
     /// When the timer expires.
@@ -84,8 +84,8 @@ impl Sender {
     }
 
     /// Whether the path may be broken: R1 retransmissions of the same data (RFC 9293 §3.8.3).
-    pub fn is_troubled(&self) -> bool {
-        self.user_timeout.is_troubled(self.board.una())
+    pub fn has_reached_r1(&self) -> bool {
+        self.user_timeout.has_reached_r1(self.scoreboard.una())
     }
 
     /// Whether the fast path is permitted ([`Config::has_shortcut`](crate::Config::has_shortcut)).
@@ -96,12 +96,12 @@ impl Sender {
 
     /// Highest acceptable ACK; includes a window probe's byte, which counts as sent only once acknowledged.
     pub(crate) fn may_acknowledge(&self) -> u64 {
-        self.board.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
+        self.scoreboard.nxt() + u64::from(self.persist.has_probed() && self.has_new_data())
     }
 
     /// Oldest acceptable ACK (RFC 5961 §5).
     pub(crate) fn oldest_ack(&self) -> u64 {
-        self.board.una().saturating_sub(self.peer.largest_window())
+        self.scoreboard.una().saturating_sub(self.peer.largest_window())
     }
 
     pub(crate) fn uses_sack(&self) -> bool {
@@ -109,29 +109,32 @@ impl Sender {
     }
 
     /// Whether losses are discriminated, after their repair or by marks, so that decisions are counted.
-    pub fn judges(&self) -> bool {
-        self.discriminator.as_ref().is_some_and(|discriminator| discriminator.judges())
-            || self.judges_one_by_one()
+    pub fn discriminates_losses(&self) -> bool {
+        self.discriminator.as_ref().is_some_and(|discriminator| discriminator.discriminates_losses())
+            || self.discriminates_each_loss()
     }
 
     /// Whether marks on duplicate ACKs separate random errors from congestion.
     pub fn judges_by_mark(&self) -> bool {
-        self.window.rules().nature().judges_by_mark
+        self.window.control().nature().judges_by_mark
     }
 
     /// Whether each lost segment is classified when it is found.
-    pub fn judges_one_by_one(&self) -> bool {
+    pub fn discriminates_each_loss(&self) -> bool {
         self.judges_by_mark()
-            || self.discriminator.as_ref().is_some_and(|discriminator| discriminator.judges_losses())
+            || self
+                .discriminator
+                .as_ref()
+                .is_some_and(|discriminator| discriminator.discriminates_each_loss())
     }
 
     /// Whether congestion control draws random numbers, so that repetitions may differ.
     pub fn draws(&self) -> bool {
-        self.window.rules().nature().draws
+        self.window.control().nature().draws
     }
 
     /// Whether congestion control responds to marks in proportion (RFC 9331).
     pub fn is_scalable(&self) -> bool {
-        self.window.rules().nature().is_scalable
+        self.window.control().nature().is_scalable
     }
 }
