@@ -7,7 +7,7 @@ use crate::output;
 use crate::provenance::Provenance;
 use lasthop_lab::papers::{self, Paper, Settings};
 use lasthop_lab::repeat::on_threads;
-use lasthop_lab::study::store::Store;
+use lasthop_lab::study::run_store::RunStore;
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
             output::note(&format!("{name}: the paper's files have changed: expect other numbers"));
         }
         let settings = Settings { quick: *quick, seed: *seed };
-        let reproduction = on_threads(jobs, || paper.reproduce(&settings, &Store::none(), &Bar::default()))?;
+        let reproduction = on_threads(jobs, || paper.reproduce(&settings, &RunStore::none(), &Bar::default()))?;
         let provenance = Provenance::new(&paper.study.source.origin(), paper.study.digest()?, &settings);
         let now = items::json(&reproduction.items, &provenance);
         let now: Vec<&str> = now.lines().collect();

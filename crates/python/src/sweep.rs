@@ -5,7 +5,7 @@ use crate::scenario::{Scenario, checked_runs};
 use crate::table::{Columns, Table};
 use crate::work::{SOON, quantity, threads};
 use lasthop_lab::compare::{Quantity, Variation};
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::METRICS;
 use lasthop_sweep::crew::Crew;
 use lasthop_sweep::driver::{Count, Driver, Shard};
@@ -64,7 +64,7 @@ impl Sweep {
         }
         let count = match until {
             None => {
-                let repeats = Repeats::of(grid.points.iter().map(|point| &*point.scenario));
+                let repeats = Determinism::of(grid.points.iter().map(|point| &*point.scenario));
                 Count::Runs(runs.unwrap_or_else(|| repeats.worth_running(first.runs)))
             }
             Some(share) => match Precision::new(share) {

@@ -11,7 +11,7 @@ use crate::strategy;
 use lasthop_lab::compare::{Comparison as Cases, Quantity, Variation, cases};
 use lasthop_lab::in_order::{InOrder, Next};
 use lasthop_lab::repeat::seed_of;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::{Outcome, Running, Samples, Stuck, Watch};
 use pyo3::prelude::*;
 use std::num::NonZero;
@@ -51,7 +51,7 @@ pub fn run(
     events: bool,
 ) -> PyResult<Runs> {
     let checked = scenario.checked.clone();
-    let repeats = Repeats::of(std::iter::once(&*checked));
+    let repeats = Determinism::of(std::iter::once(&*checked));
     let runs = checked_runs(py, runs)?.unwrap_or_else(|| repeats.worth_running(checked.runs));
     let seed = seed.unwrap_or(checked.seed);
     let piece = move |run: usize| Piece {
@@ -89,7 +89,7 @@ pub fn compare(
         vary.into_iter().map(|(path, values)| Variation { path, values }).collect();
     let cases =
         cases(&scenario.draft, &variations).map_err(|problem| crate::error::of_problem(py, &problem))?;
-    let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
+    let repeats = Determinism::of(cases.iter().map(|case| &case.scenario));
     let Some(first) = cases.first().map(|case| &case.scenario) else {
         return Err(bad_input(py, "there are no values to compare", "give each key at least one value"));
     };

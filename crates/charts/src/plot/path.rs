@@ -9,7 +9,7 @@ pub const HEIGHT: f64 = 500.0;
 /// Largest distance of an omitted point from the line, units.
 const SLACK: f64 = 0.5;
 
-pub type Place = (f64, f64);
+pub type Position = (f64, f64);
 
 pub struct Pen {
     data: String,
@@ -29,13 +29,13 @@ impl Pen {
         self.data
     }
 
-    pub fn move_to(&mut self, place: Place) {
+    pub fn move_to(&mut self, place: Position) {
         let (x, y) = self.steps(place);
         self.put('m', &[x - self.at.0, y - self.at.1]);
         (self.at, self.start) = ((x, y), (x, y));
     }
 
-    pub fn line_to(&mut self, place: Place) {
+    pub fn line_to(&mut self, place: Position) {
         let (x, y) = self.steps(place);
         match (x - self.at.0, y - self.at.1) {
             (0, 0) => {}
@@ -47,7 +47,7 @@ impl Pen {
     }
 
     /// Draws a line of length 0, which round line ends make visible.
-    pub fn dot(&mut self, place: Place) {
+    pub fn dot(&mut self, place: Position) {
         self.move_to(place);
         self.put('h', &[0]);
     }
@@ -59,14 +59,14 @@ impl Pen {
     }
 
     /// Draws a line through `places`, omitting superfluous ones.
-    pub fn polyline(&mut self, places: &[Place]) {
+    pub fn polyline(&mut self, places: &[Position]) {
         for (index, place) in simplified(places).into_iter().enumerate() {
             if index == 0 { self.move_to(place) } else { self.line_to(place) }
         }
     }
 
     /// Draws steps: level to the next x, then vertical.
-    pub fn steps_through(&mut self, places: &[Place]) {
+    pub fn steps_through(&mut self, places: &[Position]) {
         let Some(first) = places.first() else { return };
         self.move_to(*first);
         let mut before = first.1;
@@ -79,7 +79,7 @@ impl Pen {
         }
     }
 
-    fn steps(&self, (x, y): Place) -> (i64, i64) {
+    fn steps(&self, (x, y): Position) -> (i64, i64) {
         (libm::round(x * self.fine) as i64, libm::round(y * self.fine) as i64)
     }
 
@@ -106,7 +106,7 @@ impl Pen {
 }
 
 /// `places` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
-fn simplified(places: &[Place]) -> Vec<Place> {
+fn simplified(places: &[Position]) -> Vec<Position> {
     let mut kept = vec![false; places.len()];
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
     (kept[0], kept[last]) = (true, true);
@@ -127,7 +127,7 @@ fn simplified(places: &[Place]) -> Vec<Place> {
     places.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
 }
 
-fn distance(place: Place, from: Place, to: Place) -> f64 {
+fn distance(place: Position, from: Position, to: Position) -> f64 {
     let (along, down) = (to.0 - from.0, to.1 - from.1);
     let (right, below) = (place.0 - from.0, place.1 - from.1);
     let length = libm::hypot(along, down);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_line_keeps_its_corners_only() {
-        let saw: Vec<Place> =
+        let saw: Vec<Position> =
             (0..=100).map(|index| (f64::from(index), f64::from(index % 50) * 4.0)).collect();
         assert_eq!(simplified(&saw), [(0.0, 0.0), (49.0, 196.0), (50.0, 0.0), (99.0, 196.0), (100.0, 0.0)]);
         assert!(simplified(&[]).is_empty());

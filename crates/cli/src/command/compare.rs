@@ -13,12 +13,12 @@ use crate::target::{self, Target};
 use crate::values::{self, Choices};
 use clap::Args;
 use lasthop_base::Duration;
-use lasthop_lab::compare::{self, Case, Comparison, Quantity, Seen, Variation};
+use lasthop_lab::compare::{self, Case, Comparison, Quantity, FirstRunRecord, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::Repetition;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_sweep::rule::{MOST, Precision};
 use std::path::PathBuf;
 
@@ -75,7 +75,7 @@ impl Compare {
         }
         // The first value is the reference: its scenario sets the number of runs and the seed.
         let first = &cases[0].scenario;
-        let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
+        let repeats = Determinism::of(cases.iter().map(|case| &case.scenario));
         let seed = self.repetitions.seed(first);
         let runs = match self.until {
             None => self.repetitions.runs(first, &repeats),
@@ -106,10 +106,10 @@ impl Compare {
         if let Some(file) = &mut completions {
             file.append(&done.completions_header())?;
         }
-        let mut seen: Vec<Seen> = Vec::new();
+        let mut seen: Vec<FirstRunRecord> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
-        let ended = finished::each_until("compare", work, |Repetition { outcome, watched }| {
+        let ended = finished::each_until("compare", work, |Repetition { outcome, observations }| {
             Failure::of_stuck(&outcome)?;
             let (case, run) = done.next_place();
             looking.take(case, &outcome);
@@ -122,7 +122,7 @@ impl Compare {
             if let Some(file) = &mut completions {
                 file.append(&done.completions_rows(case, run, &outcome))?;
             }
-            seen.extend(watched.map(Seen::from));
+            seen.extend(observations.map(FirstRunRecord::from));
             if keeps_outcomes {
                 done.keep(case, outcome);
             }
@@ -159,7 +159,7 @@ impl Compare {
     }
 
     /// Means; empty if every repetition has been printed already.
-    fn text(&self, done: &Comparison, runs: usize, seed: u64, repeats: &Repeats) -> String {
+    fn text(&self, done: &Comparison, runs: usize, seed: u64, repeats: &Determinism) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
             Format::Table => {

@@ -5,7 +5,7 @@ use crate::finished::Onward;
 use crate::values;
 use clap::Args;
 use lasthop_lab::compare::Quantity;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{METRICS, Outcome};
@@ -29,7 +29,7 @@ impl Exactness {
         self.until.is_some()
     }
 
-    pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, repeats: &Repeats) -> u32 {
+    pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, repeats: &Determinism) -> u32 {
         match self.until {
             None => asked.runs(scenario, repeats),
             Some(_) => repeats.worth_running(asked.most().unwrap_or(MOST)),
@@ -114,7 +114,7 @@ impl Looking {
         })
     }
 
-    pub(crate) fn notes(&self, repeats: &Repeats) -> Vec<String> {
+    pub(crate) fn notes(&self, repeats: &Determinism) -> Vec<String> {
         // Without randomness, one repetition is exact.
         let Some(precision) = self.precision.filter(|_| repeats.note().is_none()) else { return Vec::new() };
         let runs = self.values[0].last().map_or(0, Vec::len);

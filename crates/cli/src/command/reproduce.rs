@@ -17,7 +17,7 @@ use lasthop_lab::papers::{self, CpuTime, Paper, Reproduction, Settings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::{on_threads, repeat};
 use lasthop_lab::report;
-use lasthop_lab::study::store::Store;
+use lasthop_lab::study::run_store::RunStore;
 use lasthop_scenario::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ impl Reproduce {
             output::print(&items::csv_header())?;
         }
         let store =
-            if self.fresh { Store::none() } else { kept().map_or_else(Store::none, |at| Store::open(&at)) };
+            if self.fresh { RunStore::none() } else { kept().map_or_else(RunStore::none, |at| RunStore::open(&at)) };
         let (mut chapters, mut overviews, mut digests) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = Vec::new();
         for (number, paper) in (1..).zip(&chosen) {

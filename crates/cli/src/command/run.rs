@@ -11,14 +11,14 @@ use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
 use lasthop_base::Duration;
-use lasthop_lab::assertion::{Assertion, Judged, Standing, junit};
+use lasthop_lab::assertion::{Assertion, CheckedBound, BoundStatus, junit};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
-    self, Repetition, Runs, Watched, csv, distribution, document, limits, links, summary,
+    self, Repetition, Runs, Observations, csv, distribution, document, limits, links, summary,
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -75,7 +75,7 @@ pub(crate) struct Repetitions {
 
 impl Repetitions {
     /// Number requested, else the scenario's, or 1 if all repetitions would be equal.
-    pub(crate) fn runs(&self, scenario: &Scenario, repeats: &Repeats) -> u32 {
+    pub(crate) fn runs(&self, scenario: &Scenario, repeats: &Determinism) -> u32 {
         self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
     }
 
@@ -118,7 +118,7 @@ impl Run {
             draft.set("warmup", time)?;
         }
         let scenario = Arc::new(source::checked(&draft)?);
-        let repeats = Repeats::of(std::iter::once(&*scenario));
+        let repeats = Determinism::of(std::iter::once(&*scenario));
         self.refuse_unknown_flows(&scenario)?;
         let (count, seed) =
             (self.exactness.runs(&self.repetitions, &scenario, &repeats), self.repetitions.seed(&scenario));
@@ -148,7 +148,7 @@ impl Run {
         let (mut number, mut readings) = (0, vec![Vec::new(); self.assertions.len()]);
         let work = runs::begin_sampled(&scenario, count, seed, watch, samples_all, self.repetitions.jobs)
             .map_err(Failure::no_threads)?;
-        let ended = finished::each_until("run", work, |Repetition { outcome, watched }| {
+        let ended = finished::each_until("run", work, |Repetition { outcome, observations }| {
             Failure::of_stuck(&outcome)?;
             number += 1;
             looking.take(0, &outcome);
@@ -158,13 +158,13 @@ impl Run {
             if let Some(file) = &mut open.completions {
                 file.append(&distribution::rows(&[], number, &outcome))?;
             }
-            let samples = watched.as_ref().map(|watched| &watched.samples);
+            let samples = observations.as_ref().map(|observations| &observations.samples);
             for (values, assertion) in readings.iter_mut().zip(&self.assertions) {
                 values.push(assertion.of(&outcome, samples));
             }
-            if let Some(mut watched) = watched.filter(|_| number == 1) {
-                runs.segments = watched.segments();
-                runs.samples = open.finish_first(&scenario, outcome.seed, watched)?;
+            if let Some(mut observations) = observations.filter(|_| number == 1) {
+                runs.segments = observations.segments();
+                runs.samples = open.finish_first(&scenario, outcome.seed, observations)?;
             }
             if keeps_outcomes {
                 runs.outcomes.push(outcome);
@@ -201,14 +201,14 @@ impl Run {
     fn judge(
         &self,
         readings: &[Vec<Option<f64>>],
-        repeats: &Repeats,
+        repeats: &Determinism,
         junit: Option<Target>,
     ) -> Result<(), Failure> {
         let is_exact = repeats.note().is_some();
         let judge = |(assertion, values): (&Assertion, &Vec<Option<f64>>)| {
             assertion.bound.judge(repeats.independent(values), is_exact)
         };
-        let judged: Vec<Judged> = self.assertions.iter().zip(readings).map(judge).collect();
+        let judged: Vec<CheckedBound> = self.assertions.iter().zip(readings).map(judge).collect();
         if let Some(target) = junit {
             target.write_and_note(&junit::xml(&format!("lasthop run {}", self.source.path), &judged))?;
         }
@@ -220,7 +220,7 @@ impl Run {
                 Format::Csv => output::note(&one.line()),
             }
         }
-        let missed = judged.iter().filter(|one| one.standing != Standing::Holds).count();
+        let missed = judged.iter().filter(|one| one.status != BoundStatus::Holds).count();
         match missed {
             0 => Ok(()),
             _ => Err(Failure::failed(
@@ -236,7 +236,7 @@ impl Run {
         scenario: &Scenario,
         seed: u64,
         outcomes: &[Outcome],
-        repeats: &Repeats,
+        repeats: &Determinism,
     ) -> Result<(), Failure> {
         if self.format == Format::Csv {
             return Ok(());
@@ -262,7 +262,7 @@ impl Run {
     }
 }
 
-fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> String {
+fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Determinism) -> String {
     let duration = scenario.duration;
     let warm_up = match scenario.warmup {
         Duration::ZERO => String::new(),
@@ -318,7 +318,7 @@ impl Files {
             open.paths.push(path.clone());
         }
         if self.report.is_some() {
-            watch.observers.extend(sequence::takers(scenario, 1, sequence::flows(scenario)));
+            watch.observers.extend(sequence::recorders(scenario, 1, sequence::flows(scenario)));
         }
         Ok((open, watch))
     }
@@ -335,15 +335,15 @@ struct Open {
 
 impl Open {
     /// Finishes the files of the first repetition; returns the samples.
-    fn finish_first(&mut self, scenario: &Scenario, seed: u64, watched: Watched) -> Result<Samples, Failure> {
-        for (observer, path) in watched.observers.into_iter().zip(&self.paths) {
+    fn finish_first(&mut self, scenario: &Scenario, seed: u64, observations: Observations) -> Result<Samples, Failure> {
+        for (observer, path) in observations.observers.into_iter().zip(&self.paths) {
             let target = given_back(observer).map_err(|error| target::unfinished(path, &error))?;
             finish(target, seed)?;
         }
         if let Some(target) = self.samples.take() {
-            finish(target.filled(&csv::samples(scenario, &watched.samples))?, seed)?;
+            finish(target.filled(&csv::samples(scenario, &observations.samples))?, seed)?;
         }
-        Ok(watched.samples)
+        Ok(observations.samples)
     }
 }
 

@@ -15,7 +15,7 @@ use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::cost::{Plan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::progress::Progress;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::METRICS;
 use lasthop_sweep::crew::Crew;
@@ -77,13 +77,13 @@ impl Sweep {
         let scenarios = || grid.points.iter().map(|point| &*point.scenario);
         source::tell(&lasthop_scenario::notes_of_all(scenarios()));
         let first = &grid.points[0].scenario;
-        let (count, seed) = (self.count(first, &Repeats::of(scenarios())), self.repetitions.seed(first));
+        let (count, seed) = (self.count(first, &Determinism::of(scenarios())), self.repetitions.seed(first));
         self.say_cost(&count, scenarios());
         let driver = Driver::begin(Store::open(&self.store)?, &grid, count, seed, self.shard)?;
         self.drive(driver)
     }
 
-    fn count(&self, first: &Scenario, repeats: &Repeats) -> Count {
+    fn count(&self, first: &Scenario, repeats: &Determinism) -> Count {
         match self.until {
             None => Count::Runs(self.repetitions.runs(first, repeats)),
             Some(precision) => {

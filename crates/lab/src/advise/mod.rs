@@ -1,11 +1,11 @@
 //! Advice for a path: cures of every place, tried under the same losses, the best first.
 //!
 //! * [`candidates`]: cures to try, and their operators.
-//! * `world`: the user's flows beside short transfers, and beside an unmodified neighbour.
+//! * `scenarios`: the user's flows beside short transfers, and beside an unmodified neighbour.
 //! * `measured`: measures of one repetition.
 //! * [`ranking`]: order of the candidates, and its certainty.
 //! * [`sender`]: another sender for the user's flows.
-//! * `told`: the advice as a table, a page and JSON.
+//! * `presentation`: the advice as a table, a page and JSON.
 //!
 //! Not modelled: cost, and parameter search. Each mechanism is tried with its defaults or with the candidate's
 //! values.
@@ -14,12 +14,12 @@ pub mod candidates;
 mod measured;
 pub mod ranking;
 pub mod sender;
-mod told;
-mod world;
+mod presentation;
+mod scenarios;
 
-pub use candidates::{Candidate, Place};
-pub use measured::{Aim, Measured};
-pub use ranking::{Row, Standing};
+pub use candidates::{Candidate, DeploymentSite};
+pub use measured::{Aim, RepetitionMeasures};
+pub use ranking::{CandidateResults, ScoredCandidate};
 
 use crate::progress::Progress;
 use crate::repeat::seed_of;
@@ -27,7 +27,7 @@ use lasthop_base::Duration;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::Stuck;
 use rayon::prelude::*;
-use world::World;
+use scenarios::CandidateScenarios;
 
 /// Repetitions between two checks of the ranking.
 const BLOCK: usize = 4;
@@ -47,15 +47,15 @@ pub struct Advice {
     /// The scenario's title.
     pub title: String,
     /// Path parameters.
-    pub path: Facts,
+    pub path: PathParameters,
     /// Ranking criterion.
     pub aim: Aim,
     /// The first seed.
     pub seed: u64,
     /// The unchanged path, the baseline of all comparisons.
-    pub base: Row,
+    pub base: CandidateResults,
     /// Candidates, the best first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CandidateResults>,
     /// Whether the order of the first [`CERTAIN`] is certain, by [`Advice::rule`].
     pub is_certain: bool,
     /// Candidates without a rank, each with the reason.
@@ -64,11 +64,11 @@ pub struct Advice {
 
 /// Parameters of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
+pub struct PathParameters {
     /// Names of the user's TCP flows in the document.
     pub flows: Vec<String>,
     /// Bottleneck: the slowest link direction on the first flow's route; of equally slow ones the last.
-    pub bottleneck: Direction,
+    pub bottleneck: LinkDirection,
     /// Mean rate of the bottleneck, bit/s.
     pub rate_bps: u64,
     /// Propagation delay, forward and back.
@@ -79,14 +79,14 @@ pub struct Facts {
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Direction {
+pub struct LinkDirection {
     /// Name of the link.
     pub link: String,
     /// `down` or `up`.
     pub way: &'static str,
 }
 
-impl Direction {
+impl LinkDirection {
     /// Key of a value: `link.wireless.down.queue`.
     pub fn key(&self, last: &str) -> String {
         format!("link.{}.{}.{last}", self.link, self.way)
@@ -108,26 +108,26 @@ pub fn advise(
     let path = facts(draft, &scenario, name)?;
     let seed = seed.unwrap_or(scenario.seed);
     let mut left_out = Vec::new();
-    let mut tried = vec![Tried::new(draft, &path, (name, aim), candidates::as_it_is())?];
-    let mut made = |list: Vec<Candidate>| -> Vec<Tried> {
+    let mut tried = vec![CandidateRuns::new(draft, &path, (name, aim), candidates::unchanged())?];
+    let mut made = |list: Vec<Candidate>| -> Vec<CandidateRuns> {
         let each = list.into_iter().filter_map(|candidate| {
             let what = candidate.name.clone();
-            let tried = Tried::new(draft, &path, (name, aim), candidate);
+            let tried = CandidateRuns::new(draft, &path, (name, aim), candidate);
             tried.map_err(|why| left_out.push(format!("{what}: {}", why.message()))).ok()
         });
         each.collect()
     };
-    let run = |tried: &mut [Tried], repetitions, part| {
+    let run = |tried: &mut [CandidateRuns], repetitions, part| {
         let is_whole = run(tried, repetitions, seed, progress, part);
         is_whole.map_err(|stuck| refuse(name, &stuck.message).advise(stuck.help))
     };
-    let rwnd_limited_pct = tried[0].world.rwnd_limited_pct(seed);
+    let rwnd_limited_pct = tried[0].scenarios.rwnd_limited_pct(seed);
     tried.extend(made(candidates::single(&scenario, &path, rwnd_limited_pct)));
     let mut most = most_runs(&path, tried.len());
     if !run(&mut tried, 0..BLOCK.min(most), "single cures")? {
         return Ok(None);
     }
-    let mut pairs = made(candidates::pairs(&ranking::standings(&tried)));
+    let mut pairs = made(candidates::pairs(&ranking::scored(&tried)));
     if !pairs.is_empty() {
         most = most_runs(&path, tried.len() + pairs.len());
         let is_whole = run(&mut pairs, 0..BLOCK.min(most), "pairs of cures")?;
@@ -138,7 +138,7 @@ pub fn advise(
     }
     let mut done = BLOCK.min(most);
     while done < most && !ranking::is_certain(&tried) {
-        ranking::leave_behind(&mut tried);
+        ranking::screen_out(&mut tried);
         let next = (done + BLOCK).min(most);
         if !run(&mut tried, done..next, "more runs, until the order is certain")? {
             return Ok(None);
@@ -146,9 +146,9 @@ pub fn advise(
         done = next;
     }
     let is_certain = ranking::is_certain(&tried);
-    let idle = tried.iter().filter(|one| ranking::is_idle_pair(&tried, one));
+    let idle = tried.iter().filter(|one| ranking::is_redundant_pair(&tried, one));
     let why =
-        |one: &Tried| format!("{}: not surely better than each of its two cures alone", one.candidate.name);
+        |one: &CandidateRuns| format!("{}: not surely better than each of its two cures alone", one.candidate.name);
     left_out.extend(idle.map(why));
     let base = ranking::row(&tried[0], &tried[0]);
     let rows = ranking::rows(&tried);
@@ -156,37 +156,37 @@ pub fn advise(
 }
 
 /// A candidate and its repetitions.
-pub struct Tried {
+pub struct CandidateRuns {
     /// The candidate.
     pub candidate: Candidate,
     /// Ranking criterion.
     pub aim: Aim,
-    world: World,
+    scenarios: CandidateScenarios,
     /// Measures by repetition.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<RepetitionMeasures>,
     /// Surely not among the first [`CERTAIN`]: no further repetition is run.
-    pub is_behind: bool,
+    pub is_screened_out: bool,
 }
 
-impl Tried {
+impl CandidateRuns {
     fn new(
         draft: &Draft,
-        path: &Facts,
+        path: &PathParameters,
         (name, aim): (&str, Aim),
         candidate: Candidate,
-    ) -> Result<Tried, Problem> {
+    ) -> Result<CandidateRuns, Problem> {
         let mut changed = draft.clone();
         for (key, value) in &candidate.set {
             changed.set(key, value)?;
         }
-        let world = World::new(&changed, draft, path, name)?;
-        Ok(Tried { candidate, aim, world, measured: Vec::new(), is_behind: false })
+        let scenarios = CandidateScenarios::new(&changed, draft, path, name)?;
+        Ok(CandidateRuns { candidate, aim, scenarios, measured: Vec::new(), is_screened_out: false })
     }
 }
 
 /// Runs repetitions of the remaining candidates; false if cancelled, an error if a run gets stuck.
 fn run(
-    tried: &mut [Tried],
+    tried: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,
     seed: u64,
     progress: &dyn Progress,
@@ -194,17 +194,17 @@ fn run(
 ) -> Result<bool, Stuck> {
     let jobs: Vec<(usize, usize)> = repetitions
         .flat_map(|run| (0..tried.len()).map(move |at| (at, run)))
-        .filter(|(at, _)| !tried[*at].is_behind)
+        .filter(|(at, _)| !tried[*at].is_screened_out)
         .collect();
     progress.begin(part, jobs.len() as u64);
-    let seen: Result<Vec<Option<Measured>>, Stuck> = jobs
+    let seen: Result<Vec<Option<RepetitionMeasures>>, Stuck> = jobs
         .par_iter()
         .with_max_len(1)
         .map(|(at, run)| {
             if progress.is_cancelled() {
                 return Ok(None);
             }
-            let measured = tried[*at].world.run(seed_of(seed, *run as u32))?;
+            let measured = tried[*at].scenarios.run(seed_of(seed, *run as u32))?;
             progress.step();
             Ok(Some(measured))
         })
@@ -218,14 +218,14 @@ fn run(
     Ok(is_whole)
 }
 
-fn most_runs(path: &Facts, candidates: usize) -> usize {
+fn most_runs(path: &PathParameters, candidates: usize) -> usize {
     let packets = (path.rate_bps as f64 * path.duration.as_secs() / 8.0 / 1500.0).max(1.0);
     // Each repetition is two runs.
     let runs = BUDGET / (2.0 * packets * candidates as f64);
     ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MOST_RUNS)
 }
 
-fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Problem> {
+fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameters, Problem> {
     let is_tcp = |at: &usize| matches!(scenario.flows[*at].traffic, Traffic::Tcp { .. });
     let Some(first) = (0..scenario.flows.len()).find(is_tcp) else {
         let why = "the scenario has no TCP flow: advice needs at least one";
@@ -246,9 +246,9 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Proble
     let rate_bps = rate(&bottleneck).max(1);
     let packets = Duration::from_secs_f64(PACKETS * 1500.0 * 8.0 / rate_bps as f64);
     let hops = route.there.iter().chain(&route.back);
-    Ok(Facts {
-        flows: world::tcp_flows(draft)?,
-        bottleneck: Direction {
+    Ok(PathParameters {
+        flows: scenarios::tcp_flows(draft)?,
+        bottleneck: LinkDirection {
             link: scenario.links[bottleneck.link].name.clone(),
             way: if bottleneck.is_down { "down" } else { "up" },
         },

@@ -1,6 +1,6 @@
 //! Other senders for the path's flows.
 
-use super::world::tcp_flows;
+use super::scenarios::tcp_flows;
 use lasthop_scenario::{Draft, Problem};
 
 /// Sender names and their congestion controls; each is Linux's sender (`profile = "linux"`) with that control.

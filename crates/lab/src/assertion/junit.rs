@@ -1,11 +1,11 @@
 //! Assertions as JUnit XML for continuous integration, one test case each.
 
-use super::{Judged, Standing};
+use super::{CheckedBound, BoundStatus};
 use std::fmt::Write;
 
 /// One test suite, named `suite`. An open assertion is a failure of type `open`.
-pub fn xml(suite: &str, judged: &[Judged]) -> String {
-    let failures = judged.iter().filter(|one| one.standing != Standing::Holds).count();
+pub fn xml(suite: &str, judged: &[CheckedBound]) -> String {
+    let failures = judged.iter().filter(|one| one.status != BoundStatus::Holds).count();
     let (suite, tests) = (escaped(suite), judged.len());
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
     let mut text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n");
@@ -14,12 +14,12 @@ pub fn xml(suite: &str, judged: &[Judged]) -> String {
         let name = escaped(&one.written);
         let line = escaped(&one.line());
         let _ = write!(text, "    <testcase classname=\"{suite}\" name=\"{name}\"");
-        let _ = match one.standing {
-            Standing::Holds => writeln!(text, ">\n      <system-out>{line}</system-out>\n    </testcase>"),
-            Standing::Fails => {
+        let _ = match one.status {
+            BoundStatus::Holds => writeln!(text, ">\n      <system-out>{line}</system-out>\n    </testcase>"),
+            BoundStatus::Fails => {
                 writeln!(text, ">\n      <failure type=\"fails\" message=\"{line}\"/>\n    </testcase>")
             }
-            Standing::Open => {
+            BoundStatus::Open => {
                 writeln!(text, ">\n      <failure type=\"open\" message=\"{line}\"/>\n    </testcase>")
             }
         };
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn each_assertion_is_a_case_and_signs_are_escaped() {
         let judged = ["goodput > 5 Mbit/s", "mean_rtt < 100 ms"]
-            .map(|text| Assertion::parse(text).ok().unwrap().bound.judge(&[Some(80.0)], true));
+            .map(|text| Assertion::parse(text).ok().unwrap().bound.check(&[Some(80.0)], true));
         let text = xml("lasthop run \"a&b\"\u{1}", &judged);
         assert!(text.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"0\">"), "{text}");
         assert!(text.contains("name=\"goodput &gt; 5 Mbit/s\">\n      <failure type=\"fails\""), "{text}");

@@ -4,23 +4,23 @@ use super::Comparison;
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure};
 use crate::runs::document::of_flow;
-use crate::runs::{Watched, distribution, sequence};
-use lasthop_charts::courses::{self, Course, figure};
+use crate::runs::{Observations, distribution, sequence};
+use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_charts::segments::Segments;
 use lasthop_sim::{FlowOutcome, Samples};
 
 /// Observations of a case's first repetition.
 #[derive(Default)]
-pub struct Seen {
+pub struct FirstRunRecord {
     /// Samples of the probes.
     pub samples: Samples,
     /// Segments of the first TCP flow.
     pub segments: Vec<Segments>,
 }
 
-impl From<Watched> for Seen {
-    fn from(mut watched: Watched) -> Seen {
-        Seen { segments: watched.segments(), samples: watched.samples }
+impl From<Observations> for FirstRunRecord {
+    fn from(mut observations: Observations) -> FirstRunRecord {
+        FirstRunRecord { segments: observations.segments(), samples: observations.samples }
     }
 }
 
@@ -31,7 +31,7 @@ const MOST_QUEUES: usize = 4;
 
 impl Comparison {
     /// The report; `seed` is the first repetition's, and `seen` holds the observations of the first cases.
-    pub fn document(&self, seed: u64, seen: &[Seen]) -> Document {
+    pub fn document(&self, seed: u64, seen: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
         let mut blocks = vec![
@@ -66,12 +66,12 @@ impl Comparison {
     }
 
     /// The results of `of` for each value that has one; `of` gets the case's index, the value's name and the samples.
-    fn overlay<'a, T>(&self, seen: &'a [Seen], of: impl Fn(usize, &str, &'a Samples) -> Option<T>) -> Vec<T> {
+    fn overlay<'a, T>(&self, seen: &'a [FirstRunRecord], of: impl Fn(usize, &str, &'a Samples) -> Option<T>) -> Vec<T> {
         let cases = self.cases.iter().zip(seen).enumerate();
         cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
     }
 
-    fn goodput(&self, seen: &[Seen]) -> Figure {
+    fn goodput(&self, seen: &[FirstRunRecord]) -> Figure {
         let amounts = self.overlay(seen, |_, name, samples| {
             let mut delivered: Vec<(f64, u64)> = Vec::new();
             for instant in samples.flows.chunk_by(|one, next| one.time == next.time) {
@@ -81,7 +81,7 @@ impl Comparison {
             (delivered.len() > 1).then(|| (name.to_owned(), delivered))
         });
         let longest = self.cases.iter().map(|case| case.scenario.duration.as_secs()).fold(0.0, f64::max);
-        let goodput = courses::goodput(&amounts, courses::averaged_s(longest));
+        let goodput = time_series::goodput(&amounts, time_series::averaged_s(longest));
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
@@ -95,7 +95,7 @@ impl Comparison {
         distribution::figure(named.collect())
     }
 
-    fn sequence(&self, seen: &[Seen]) -> Option<Block> {
+    fn sequence(&self, seen: &[FirstRunRecord]) -> Option<Block> {
         let cases = self.cases.iter().zip(seen);
         let runs = cases.filter_map(|(case, seen)| {
             Some(sequence::named(&case.values.join(", "), &case.scenario, seen.segments.first()?))
@@ -104,18 +104,18 @@ impl Comparison {
     }
 
     /// Window, round-trip time and bytes in flight of a flow; empty for a flow that is not TCP.
-    fn flow(&self, number: usize, flow: &str, seen: &[Seen]) -> Vec<Figure> {
-        let courses = self.overlay(seen, |at, name, samples| {
+    fn flow(&self, number: usize, flow: &str, seen: &[FirstRunRecord]) -> Vec<Figure> {
+        let time_series = self.overlay(seen, |at, name, samples| {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
-            Some(Course::of(name, &samples.flows, index)).filter(|course| !course.samples.is_empty())
+            Some(FlowSeries::of(name, &samples.flows, index)).filter(|course| !course.samples.is_empty())
         });
-        match courses.is_empty() {
+        match time_series.is_empty() {
             true => Vec::new(),
-            false => of_flow(number, flow, &courses).to_vec(),
+            false => of_flow(number, flow, &time_series).to_vec(),
         }
     }
 
-    fn queues(&self, seen: &[Seen]) -> Vec<Figure> {
+    fn queues(&self, seen: &[FirstRunRecord]) -> Vec<Figure> {
         let Some(first) = self.cases.first() else { return Vec::new() };
         let mut figures = Vec::new();
         for (number, link) in first.scenario.links.iter().enumerate() {
@@ -123,7 +123,7 @@ impl Comparison {
                 let curves = self.overlay(seen, |at, name, samples| {
                     let links = &self.cases[at].scenario.links;
                     let index = links.iter().position(|other| other.name == link.name)?;
-                    let points = courses::waiting(&samples.queues, index, down);
+                    let points = time_series::waiting(&samples.queues, index, down);
                     let curve = Curve { name: name.to_owned(), kind: CurveKind::Steps, points };
                     curve.points.iter().any(|point| point.y > 0.0).then_some(curve)
                 });

@@ -1,7 +1,7 @@
 //! Comparable numbers: metrics of each flow, and numbers of all flows together.
 
 use crate::runs::measure;
-use crate::runs::summary::{TOGETHER, Together};
+use crate::runs::summary::{AGGREGATE_METRICS, Together};
 use lasthop_sim::{FlowOutcome, METRICS, Metric, Outcome};
 
 /// A number to compare.
@@ -16,7 +16,7 @@ pub enum Quantity {
 impl Quantity {
     /// All quantities.
     pub fn all() -> impl Iterator<Item = Quantity> {
-        METRICS.iter().map(Quantity::OfFlow).chain(TOGETHER.iter().map(Quantity::Together))
+        METRICS.iter().map(Quantity::OfFlow).chain(AGGREGATE_METRICS.iter().map(Quantity::Together))
     }
 
     /// The quantity of this name.

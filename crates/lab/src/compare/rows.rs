@@ -1,6 +1,6 @@
 //! A comparison repetition by repetition, as comma-separated values.
 
-use super::{Case, Comparison, Quantity};
+use super::{ComparedCase, Comparison, Quantity};
 use crate::runs::csv::{line, number};
 use crate::runs::distribution;
 use lasthop_sim::{FlowOutcome, Outcome};
@@ -80,7 +80,7 @@ impl Comparison {
     }
 }
 
-fn place(case: &Case, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
+fn place(case: &ComparedCase, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
     let place = [flow.to_owned(), run.to_string(), outcome.seed.to_string()];
     case.values.iter().cloned().chain(place).collect()
 }

@@ -4,7 +4,7 @@ use crate::document::Cell;
 use crate::item::Item;
 use crate::runs::number::with_interval;
 use crate::stats::Estimate;
-use crate::study::selector::Row;
+use crate::study::selector::SelectableRow;
 use serde_json::Value;
 
 /// Measured number ± half of its 95 % interval; without an interval the number only.

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::study::overview::Overview;
 use crate::study::reproduce;
 use crate::study::source::Source;
-use crate::study::store::Store;
+use crate::study::run_store::RunStore;
 use crate::study::study::Study;
 use lasthop_scenario::Problem;
 use std::path::Path;
@@ -53,7 +53,7 @@ impl Paper {
     pub fn reproduce(
         &self,
         settings: &Settings,
-        store: &Store,
+        store: &RunStore,
         progress: &dyn Progress,
     ) -> Result<Reproduction, Problem> {
         reproduce::chapter(&self.study, settings, store, progress)

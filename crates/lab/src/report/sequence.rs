@@ -1,6 +1,6 @@
 //! Time-sequence graph: its first view as a plot without scripts, and the segments for the interactive graph.
 
-use crate::document::{Sequence, Sequenced};
+use crate::document::{Sequence, FlowSequence};
 use crate::figure::Figure;
 use lasthop_charts::packed::packed;
 use lasthop_charts::plot;
@@ -46,7 +46,7 @@ fn still(sequence: &Sequence) -> Figure {
     figure
 }
 
-fn run(run: &Sequenced) -> Value {
+fn run(run: &FlowSequence) -> Value {
     json!({ "name": run.name, "duration": run.duration_s, "links": run.links, "to": run.segments.to_s,
             "letters": packed(&run.segments) })
 }

@@ -1,6 +1,6 @@
 //! Tables, and the key of their verdicts.
 
-use crate::document::{Block, Cell, Document, Setting, Table};
+use crate::document::{Block, Cell, Document, TableSetting, Table};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
@@ -33,13 +33,13 @@ pub fn html(table: &Table) -> String {
 }
 
 /// `table` with data for other settings; a cell's class is omitted if empty or equal to the text.
-pub fn switched(table: &Table, settings: &[Setting]) -> String {
+pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     let kinds = kinds(table);
     let cell = |(row, column, cell): &(usize, usize, Cell)| match name(&kinds, *column, cell) {
         Some(class) if class != cell.text() => json!([row, column, cell.text(), class]),
         _ => json!([row, column, cell.text()]),
     };
-    let setting = |setting: &Setting| {
+    let setting = |setting: &TableSetting| {
         let cells: Vec<serde_json::Value> = setting.cells.iter().map(cell).collect();
         json!([setting.label, cells])
     };
@@ -54,9 +54,9 @@ fn within(table: &Table, attribute: &str) -> String {
     let caption = escaped(&table.caption);
     let kinds = kinds(table);
     let named = (1..).zip(&kinds).filter_map(|(number, kind)| match kind {
-        Kind::Numbers => Some(format!("n{number}")),
-        Kind::Words => Some(format!("w{number}")),
-        Kind::Mixed => None,
+        ColumnKind::Numbers => Some(format!("n{number}")),
+        ColumnKind::Words => Some(format!("w{number}")),
+        ColumnKind::Mixed => None,
     });
     let classes = named.collect::<Vec<String>>().join(" ");
     let classes = if classes.is_empty() { classes } else { format!(" class=\"{classes}\"") };
@@ -85,7 +85,7 @@ fn within(table: &Table, attribute: &str) -> String {
 
 /// Kind of a column's cells; named once per table instead of in each cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     Numbers,
     /// Words too short to wrap, and gaps.
     Words,
@@ -98,7 +98,7 @@ const MOST_KINDS: usize = 16;
 const SHORT: usize = 20;
 const MIDDLING: usize = 40;
 
-fn kinds(table: &Table) -> Vec<Kind> {
+fn kinds(table: &Table) -> Vec<ColumnKind> {
     let kind = |column: usize| {
         let cells = || table.rows.iter().filter_map(|row| row.get(column));
         let is_word = |cell: &Cell| matches!(cell, Cell::Text(text) if text.chars().count() <= SHORT);
@@ -106,20 +106,20 @@ fn kinds(table: &Table) -> Vec<Kind> {
         let is_number = |cell: &Cell| matches!(cell, Cell::Number(_));
         match column < MOST_KINDS {
             true if cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) => {
-                Kind::Numbers
+                ColumnKind::Numbers
             }
-            true if cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) => Kind::Words,
-            _ => Kind::Mixed,
+            true if cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) => ColumnKind::Words,
+            _ => ColumnKind::Mixed,
         }
     };
     (0..table.columns.len()).map(kind).collect()
 }
 
 /// Class of a cell; a verdict's class is its name.
-fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
-    let kind = kinds.get(column).copied().unwrap_or(Kind::Mixed);
+fn name(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static str> {
+    let kind = kinds.get(column).copied().unwrap_or(ColumnKind::Mixed);
     Some(match cell {
-        Cell::Number(_) if kind == Kind::Numbers => return None,
+        Cell::Number(_) if kind == ColumnKind::Numbers => return None,
         Cell::Number(_) => "number",
         Cell::Verdict(Some(verdict)) => verdict.name(),
         Cell::Verdict(None) | Cell::Empty => "none",
@@ -128,7 +128,7 @@ fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
             // A row's name has the same size in all rows.
             letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
-            letters if letters > SHORT || kind == Kind::Words => return None,
+            letters if letters > SHORT || kind == ColumnKind::Words => return None,
             _ => "word",
         },
     })
@@ -169,7 +169,7 @@ mod tests {
             ..Table::default()
         };
         let cells = vec![(0, 1, verdict(Verdict::Agrees))];
-        let settings = [Setting { label: "\"ACKs\": on".into(), cells }];
+        let settings = [TableSetting { label: "\"ACKs\": on".into(), cells }];
         let html = switched(&table, &settings);
         assert!(html.contains("<td class=\"differs\">differs\n"), "{html}");
         assert!(html.contains(r#"data-settings='[["\"ACKs\": on",[[0,1,"agrees"]]]]'"#), "{html}");

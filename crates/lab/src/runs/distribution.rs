@@ -16,8 +16,8 @@ const FAR: f64 = 30.0;
 pub(super) fn course(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     let (mut left, mut steps) = (1.0, Vec::<[f64; 2]>::new());
     for (at, (seconds, _)) in times.iter().enumerate().filter(|(_, (_, complete))| *complete) {
-        let watched = (times.len() - at) as f64;
-        left *= (watched - 1.0) / watched;
+        let observations = (times.len() - at) as f64;
+        left *= (observations - 1.0) / observations;
         match steps.last_mut() {
             Some(last) if last[0] == *seconds => last[1] = 1.0 - left,
             _ => steps.push([*seconds, 1.0 - left]),
@@ -75,13 +75,13 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
             continue;
         }
         cut += times.iter().filter(|(_, complete)| !complete).count();
-        let watched = times.last().map_or(0.0, |(seconds, _)| *seconds);
+        let observations = times.last().map_or(0.0, |(seconds, _)| *seconds);
         least = least.min(steps[0][0]);
-        most = most.max(watched);
+        most = most.max(observations);
         let mut points = vec![Point::exact(steps[0][0], 0.0)];
         points.extend(steps.iter().map(|[seconds, share]| Point::exact(*seconds, 100.0 * share)));
-        if let Some(last) = steps.last().filter(|last| last[0] < watched) {
-            points.push(Point::exact(watched, 100.0 * last[1]));
+        if let Some(last) = steps.last().filter(|last| last[0] < observations) {
+            points.push(Point::exact(observations, 100.0 * last[1]));
         }
         curves.push(Curve { name, kind: CurveKind::Steps, points });
     }

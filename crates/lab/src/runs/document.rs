@@ -1,10 +1,10 @@
 //! Report of a scenario: means, and the first repetition over time.
 
-use super::random::Repeats;
+use super::random::Determinism;
 use super::{Runs, distribution, limits, links, sequence, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
-use lasthop_charts::courses::{self, Course, figure};
+use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::QueueSample;
 use lasthop_wire::LossReason;
@@ -15,9 +15,9 @@ const MOST_CURVES: usize = 8;
 /// The report: means of all repetitions; windows, round trips, queues, goodput and losses of the first.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
-    let all: Vec<Course> = named.map(|(flow, it)| Course::of(&it.name, &runs.samples.flows, flow)).collect();
+    let all: Vec<FlowSeries> = named.map(|(flow, it)| FlowSeries::of(&it.name, &runs.samples.flows, flow)).collect();
     let drawn = || all.iter().enumerate().filter(|(_, course)| !course.samples.is_empty());
-    let repeats = Repeats::of(std::iter::once(scenario));
+    let repeats = Determinism::of(std::iter::once(scenario));
     let outcomes = repeats.independent(&runs.outcomes);
     let mut blocks = vec![Block::Text(match repeats.note() {
         Some(note) => format!("A run of {}; {note}.", scenario.duration),
@@ -55,8 +55,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
 }
 
 /// Figures of a flow's window, round trips and bytes in flight, for one run or several.
-pub(crate) fn of_flow(number: usize, flow: &str, courses: &[Course]) -> [Figure; 3] {
-    [courses::window(courses), courses::round_trips(courses), courses::in_flight(courses)].map(|figure| {
+pub(crate) fn of_flow(number: usize, flow: &str, time_series: &[FlowSeries]) -> [Figure; 3] {
+    [time_series::window(time_series), time_series::round_trips(time_series), time_series::in_flight(time_series)].map(|figure| {
         Figure {
             id: format!("{}-{number}", figure.id),
             title: format!("{flow}: {}", lowered(&figure.title)),
@@ -104,8 +104,8 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
-    let each: Vec<(String, Vec<(f64, u64)>)> = courses
+fn goodput(scenario: &Scenario, time_series: &[FlowSeries]) -> Figure {
+    let each: Vec<(String, Vec<(f64, u64)>)> = time_series
         .iter()
         .filter(|course| course.samples.len() > 1)
         .map(|course| (course.name.clone(), course.delivered()))
@@ -114,7 +114,7 @@ fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
     if each.len() > 1 {
         amounts.push(("all flows".into(), together(each.iter().map(|(_, amounts)| amounts))));
     }
-    courses::goodput(&amounts, courses::averaged_s(scenario.duration.as_secs()))
+    time_series::goodput(&amounts, time_series::averaged_s(scenario.duration.as_secs()))
 }
 
 /// Sum of the flows' amounts, which are sampled at the same instants.

@@ -63,7 +63,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         }
     }
     if names.len() > 1 {
-        for (name, of, doc) in TOGETHER {
+        for (name, of, doc) in AGGREGATE_METRICS {
             let mut row = vec![Cell::Text(String::new()); width];
             row[0] = word(name);
             row[1] = cell(&estimate_by(outcomes, of));
@@ -116,7 +116,7 @@ fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), Value::Null);
     object.insert("flows".into(), json!(flows));
-    for (name, of, _) in TOGETHER {
+    for (name, of, _) in AGGREGATE_METRICS {
         object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
     for name in [COMPLETED, RESTRICTED] {
@@ -157,7 +157,7 @@ pub fn change_value(change: &Change) -> Value {
 pub type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
 /// Numbers of several flows together.
-pub const TOGETHER: [Together; 2] = [
+pub const AGGREGATE_METRICS: [Together; 2] = [
     (
         "total_goodput_kbps",
         measure::total_goodput_kbps,

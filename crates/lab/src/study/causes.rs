@@ -3,14 +3,14 @@
 //! Every row with the verdict `differs` or `ack_splitting` gets a cause: the first written cause that matches the row;
 //! otherwise the answers under which the row agrees; otherwise `open`.
 
-use super::readings::{Read, twin};
-use super::reproduce::Tried;
+use super::readings::{ReadingResults, twin};
+use super::reproduce::AnswerRun;
 use super::rows::{claim_of, published_of};
 use super::selector::Selector;
 use super::source::Source;
 use super::study::Study;
 use super::value::Texts;
-use crate::item::{AGAIN, DEFAULT, Item, Verdict};
+use crate::item::{SENSITIVITY_PREFIX, DEFAULT, Item, Verdict};
 use lasthop_scenario::{Problem, nearest};
 use serde::Deserialize;
 use std::fmt;
@@ -129,62 +129,62 @@ fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
         || published_of(study, item).is_some_and(|published| selector.takes(published))
 }
 
-type Found = (String, Option<String>);
+type CauseText = (String, Option<String>);
 
 /// Sets the cause of each row with the verdict `differs` or `ack_splitting`.
-pub fn attach(study: &Study, items: &mut [Item], readings: &mut [Read<'_>], tried: &mut [Tried<'_>]) {
-    let of_default: Vec<Option<Found>> = {
-        let others: Vec<Other<'_>> = answers(tried).chain(readings.iter().map(Other::of)).collect();
-        items.iter().map(|item| found(study, item, &others)).collect()
+pub fn attach(study: &Study, items: &mut [Item], readings: &mut [ReadingResults<'_>], answer_runs: &mut [AnswerRun<'_>]) {
+    let of_default: Vec<Option<CauseText>> = {
+        let others: Vec<AlternativeRows<'_>> = answers(answer_runs).chain(readings.iter().map(AlternativeRows::of)).collect();
+        items.iter().map(|item| cause_of(study, item, &others)).collect()
     };
-    let of_readings: Vec<Vec<Option<Found>>> = {
-        let default = Other { label: "the default reading".into(), items: &*items };
-        let others: Vec<Other<'_>> = answers(tried).chain([default]).collect();
-        let of = |read: &Read<'_>| read.items.iter().map(|item| found(study, item, &others)).collect();
+    let of_readings: Vec<Vec<Option<CauseText>>> = {
+        let default = AlternativeRows { label: "the default reading".into(), items: &*items };
+        let others: Vec<AlternativeRows<'_>> = answers(answer_runs).chain([default]).collect();
+        let of = |read: &ReadingResults<'_>| read.items.iter().map(|item| cause_of(study, item, &others)).collect();
         readings.iter().map(of).collect()
     };
     set(items, of_default);
     for (read, causes) in readings.iter_mut().zip(of_readings) {
         set(&mut read.items, causes);
     }
-    for one in tried {
+    for one in answer_runs {
         let causes = one.items.iter().map(|item| under_an_answer(study, item, items)).collect();
         set(&mut one.items, causes);
     }
 }
 
-fn set(items: &mut [Item], causes: Vec<Option<Found>>) {
+fn set(items: &mut [Item], causes: Vec<Option<CauseText>>) {
     for (item, cause) in items.iter_mut().zip(causes) {
         (item.cause, item.experiment) =
             cause.map_or((None, None), |(cause, experiment)| (Some(cause), experiment));
     }
 }
 
-struct Other<'a> {
+struct AlternativeRows<'a> {
     label: String,
     items: &'a [Item],
 }
 
-impl<'a> Other<'a> {
-    fn of(read: &'a Read<'_>) -> Other<'a> {
-        Other { label: format!("the {} reading", read.name), items: &read.items }
+impl<'a> AlternativeRows<'a> {
+    fn of(read: &'a ReadingResults<'_>) -> AlternativeRows<'a> {
+        AlternativeRows { label: format!("the {} reading", read.name), items: &read.items }
     }
 }
 
-fn answers<'a>(tried: &'a [Tried<'_>]) -> impl Iterator<Item = Other<'a>> {
-    let answered = tried.iter().filter(|one| !one.question.is_empty());
-    answered.map(|one| Other { label: one.label.clone(), items: &one.items })
+fn answers<'a>(answer_runs: &'a [AnswerRun<'_>]) -> impl Iterator<Item = AlternativeRows<'a>> {
+    let answered = answer_runs.iter().filter(|one| !one.question.is_empty());
+    answered.map(|one| AlternativeRows { label: one.label.clone(), items: &one.items })
 }
 
 fn has_cause(item: &Item) -> bool {
     matches!(item.verdict, Some(Verdict::Differs | Verdict::Shape))
 }
 
-fn found(study: &Study, item: &Item, others: &[Other<'_>]) -> Option<Found> {
+fn cause_of(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Option<CauseText> {
     has_cause(item).then(|| written(study, item).unwrap_or_else(|| computed(study, item, others)))
 }
 
-fn written(study: &Study, item: &Item) -> Option<Found> {
+fn written(study: &Study, item: &Item) -> Option<CauseText> {
     let is_of_reading = |cause: &&Cause| {
         cause.reading.as_ref().is_none_or(|readings| readings.get_ref().all().contains(&item.reading))
     };
@@ -198,13 +198,13 @@ fn written(study: &Study, item: &Item) -> Option<Found> {
 }
 
 /// Answers and readings under which the row agrees; `open` without any.
-fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
+fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> CauseText {
     let holds = |verdict: Verdict| match item.verdict {
         Some(Verdict::Shape) => verdict == Verdict::Agrees,
         _ => matches!(verdict, Verdict::Agrees | Verdict::Shape),
     };
     let verdicts = others.iter().filter_map(|other| Some((other, twin(item, other.items)?.verdict?)));
-    let verdicts: Vec<(&Other<'_>, Verdict)> = verdicts.collect();
+    let verdicts: Vec<(&AlternativeRows<'_>, Verdict)> = verdicts.collect();
     let held: Vec<&str> = verdicts
         .iter()
         .filter(|(_, verdict)| holds(*verdict))
@@ -230,7 +230,7 @@ fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
 }
 
 /// Cause of a row under an answer: the default row's cause, or the answer itself if the default row does not differ.
-fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found> {
+fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<CauseText> {
     if !has_cause(item) {
         return None;
     }
@@ -252,7 +252,7 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found
 
 /// The row under its name in the default reading.
 fn as_of_default(item: &Item) -> Item {
-    let Some(name) = item.item.strip_prefix(AGAIN) else { return item.clone() };
+    let Some(name) = item.item.strip_prefix(SENSITIVITY_PREFIX) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };
     own.x.remove(SETTING);
     own

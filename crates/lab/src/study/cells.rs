@@ -6,7 +6,7 @@
 use super::expression::{Expression, Scope};
 use super::file::{Axis, Changes, Draw, Grid, Ordered, Part};
 use super::study::Study;
-use super::value::{Pick, Place, Texts, Value, matches};
+use super::value::{Pick, Coordinates, Texts, Value, matches};
 use lasthop_base::Stream;
 use lasthop_scenario::{Draft, Problem, Scenario};
 
@@ -16,20 +16,20 @@ pub struct Mode {
     /// Fewer repetitions and points.
     pub quick: bool,
     /// Runs under answers to open questions, or the default reading with as few repetitions for comparison.
-    pub tries: bool,
+    pub under_answers: bool,
 }
 
 impl Mode {
     /// Values of an axis that are run.
     pub fn values<'a>(&self, axis: &'a Axis) -> &'a [Value] {
         let quick = axis.quick.as_ref().filter(|_| self.quick);
-        let tries = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
-        let tries = tries.filter(|_| self.tries);
-        tries.or(quick).unwrap_or(&axis.values)
+        let under_answers = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
+        let under_answers = under_answers.filter(|_| self.under_answers);
+        under_answers.or(quick).unwrap_or(&axis.values)
     }
 
     fn of(&self, runs: &super::file::Runs) -> u32 {
-        match (self.quick, self.tries) {
+        match (self.quick, self.under_answers) {
             (false, false) => runs.full,
             (true, false) => runs.quick,
             (false, true) => runs.questions,
@@ -39,7 +39,7 @@ impl Mode {
 
     /// Whether cells get more repetitions while their interval is wide.
     pub fn grows(&self) -> bool {
-        !self.quick && !self.tries
+        !self.quick && !self.under_answers
     }
 
     /// Largest number of repetitions of a grid's cell.
@@ -69,7 +69,7 @@ pub struct Cell<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// Coordinates.
-    pub place: Place,
+    pub coordinates: Coordinates,
     /// Parts of the answers.
     pub parts: &'a [&'a Part],
     /// Extent of the runs.
@@ -90,18 +90,18 @@ impl<'a> Cell<'a> {
             let Some(axis) = self.study.file.axis.get(name) else { continue };
             let instead = self.applying().find_map(|part| part.axis.get(name));
             changes.push(instead.unwrap_or(&axis.set));
-            let value = self.place.get(name).map(Value::to_string).unwrap_or_default();
-            let case = axis.case.iter().find(|(text, _)| self.place[name].is(text) || **text == value);
+            let value = self.coordinates.get(name).map(Value::to_string).unwrap_or_default();
+            let case = axis.case.iter().find(|(text, _)| self.coordinates[name].is(text) || **text == value);
             changes.extend(case.map(|(_, changes)| changes));
         }
-        let here = self.grid.case.iter().filter(|case| is_at(&case.when, &self.place));
+        let here = self.grid.case.iter().filter(|case| is_at(&case.when, &self.coordinates));
         changes.extend(here.map(|case| &case.changes));
         changes
     }
 
     fn applying(&self) -> impl Iterator<Item = &'a Part> + use<'a, '_> {
         let is_meant = |part: &&&Part| {
-            (part.grids.all().is_empty() || part.grids.matches(self.name)) && is_at(&part.when, &self.place)
+            (part.grids.all().is_empty() || part.grids.matches(self.name)) && is_at(&part.when, &self.coordinates)
         };
         self.parts.iter().filter(is_meant).copied()
     }
@@ -149,7 +149,7 @@ impl<'a> Cell<'a> {
 
     fn drawn(&self) -> impl Iterator<Item = &'a Draw> + use<'a, '_> {
         let answers = self.applying().flat_map(|part| &part.draw);
-        self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.place))
+        self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.coordinates))
     }
 
     fn assignments(&self, draft: &Draft, seed: u64) -> Result<Vec<Assignment>, Problem> {
@@ -168,7 +168,7 @@ impl<'a> Cell<'a> {
         let answers = self.applying().map(|part| &part.changes);
         for changes in answers.chain(self.own()) {
             for (written, value) in &changes.keys {
-                for key in self.places(draft, written, &names)? {
+                for key in self.expand_keys(draft, written, &names)? {
                     put(Assignment { key, value: self.filled(&value.to_string()), written: written.clone() });
                 }
             }
@@ -194,7 +194,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Keys that `written` denotes: `@NAME` stands for its places, `*` for all names of a table.
-    fn places(&self, draft: &Draft, written: &str, names: &Ordered<Texts>) -> Result<Vec<String>, Problem> {
+    fn expand_keys(&self, draft: &Draft, written: &str, names: &Ordered<Texts>) -> Result<Vec<String>, Problem> {
         let Some(named) = written.strip_prefix('@') else { return Ok(starred(draft, written)) };
         let (name, rest) = named.split_once('.').map_or((named, None), |(name, rest)| (name, Some(rest)));
         let Some(places) = names.get(name) else {
@@ -235,7 +235,7 @@ impl<'a> Cell<'a> {
     }
 
     fn inner(&self, inner: &str) -> Option<String> {
-        if let Some(value) = self.place.get(inner.trim()) {
+        if let Some(value) = self.coordinates.get(inner.trim()) {
             return Some(value.to_string());
         }
         Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
@@ -256,18 +256,18 @@ impl Scope for Cell<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match name {
             "length" => Some(f64::from(self.mode.length(self.grid))),
-            _ => self.place.name(name),
+            _ => self.coordinates.name(name),
         }
     }
 
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
-        self.place.flows(of, group)
+        self.coordinates.flows(of, group)
     }
 }
 
 /// Whether a place matches; a place without one of the axes does not.
-pub fn is_at(when: &Ordered<Pick>, place: &Place) -> bool {
-    when.iter().all(|(axis, pick)| place.get(axis).is_some_and(|value| pick.takes(value)))
+pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
+    when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.takes(value)))
 }
 
 /// Expands `flow.t*.sack` to one key for each matching flow of the draft.
@@ -326,11 +326,11 @@ to = "b"
     fn an_answer_with_another_channel_says_how_its_error_rate_is_called() {
         let study = Study::read(Source::Within("p", &[("study.toml", STUDY), ("path.toml", PATH)])).unwrap();
         let (name, grid) = study.file.grid.first().unwrap();
-        let place = Place::from([("fer".into(), Value::Number(1.5))]);
-        let mode = Mode { quick: true, tries: false };
+        let coordinates = Coordinates::from([("fer".into(), Value::Number(1.5))]);
+        let mode = Mode { quick: true, under_answers: false };
         let parts: Vec<&Part> = study.file.question["fading"]["bursts"].0.iter().collect();
         let under = |parts: &[&Part]| {
-            let cell = Cell { study: &study, name, grid, place: place.clone(), parts, mode };
+            let cell = Cell { study: &study, name, grid, coordinates: coordinates.clone(), parts, mode };
             cell.scenario(1).unwrap();
             let draft = study.source.draft("path.toml", |_| unreachable!()).unwrap();
             let set = cell.assignments(&draft, 1).unwrap();

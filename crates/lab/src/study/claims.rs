@@ -2,10 +2,10 @@
 
 use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
-use super::order::{self, MARGIN, Point};
-use super::runs::{places, with_value};
-use super::study::Wanted;
-use super::value::{Place, Value};
+use super::claim_verdict::{self, MARGIN, PointTest};
+use super::runs::{combinations, with_value};
+use super::study::ResolvedQuantity;
+use super::value::{Coordinates, Value};
 use crate::item::Item;
 
 /// Row of a claim; `None` if none of its conditions was run.
@@ -13,40 +13,40 @@ pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;
     for condition in &claim.holds.0 {
-        let tried = Tried { view, condition };
-        for place in tried.places()? {
-            value = value.or_else(|| tried.sample(&place).and_then(|sample| sample.mean()));
-            points.extend(tried.at(&place));
+        let test = ConditionTest { view, condition };
+        for coordinates in test.combinations()? {
+            value = value.or_else(|| test.sample(&coordinates).and_then(|sample| sample.mean()));
+            points.extend(test.at(&coordinates));
         }
     }
-    let verdict = order::verdict(&points)?;
+    let verdict = claim_verdict::verdict(&points)?;
     let holds = points.iter().filter(|point| point.holds).count();
     let share = holds as f64 / points.len() as f64;
     let shown = value.map_or("undefined".into(), crate::papers::cells::number);
     let words = claim.words.replace("{value}", &shown);
     let item = Item::new(&view.study.file.paper, claim.item.as_str(), claim.series.as_str());
-    Some(item.said(&words, share, points.len(), verdict))
+    Some(item.with_claim(&words, share, points.len(), verdict))
 }
 
-struct Tried<'a> {
+struct ConditionTest<'a> {
     view: &'a View<'a>,
     condition: &'a Condition,
 }
 
-impl Tried<'_> {
-    fn places(&self) -> Option<Vec<Place>> {
+impl ConditionTest<'_> {
+    fn combinations(&self) -> Option<Vec<Coordinates>> {
         let mut axes = Vec::new();
         for written in self.condition.at_each.all() {
             let (axis, only) = split(written);
-            let values = self.view.results(self.condition.asked())?.axis(axis);
+            let values = self.view.results(self.condition.quantity())?.axis(axis);
             let kept: Vec<Value> = values.iter().filter(|value| takes(&only, value)).cloned().collect();
             axes.push((axis.to_owned(), kept));
         }
-        Some(places(&axes))
+        Some(combinations(&axes))
     }
 
     /// Points at one place; combinations of `at` must all hold.
-    fn at(&self, place: &Place) -> Vec<Point> {
+    fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
         }
@@ -56,23 +56,23 @@ impl Tried<'_> {
             .iter()
             .map(|(axis, pick)| (axis.clone(), self.run(axis, pick.values())))
             .collect();
-        let each: Vec<Vec<Point>> = places(&several)
+        let each: Vec<Vec<PointTest>> = combinations(&several)
             .into_iter()
-            .map(|more| place.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect())
-            .map(|place: Place| self.here(&place))
+            .map(|more| coordinates.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect())
+            .map(|coordinates: Coordinates| self.here(&coordinates))
             .collect();
         let along = each.first().map_or(0, Vec::len);
         (0..along)
             .filter_map(|at| {
-                let all: Vec<Point> = each.iter().filter_map(|points| points.get(at).copied()).collect();
-                Point::all(&all)
+                let all: Vec<PointTest> = each.iter().filter_map(|points| points.get(at).copied()).collect();
+                PointTest::all(&all)
             })
             .collect()
     }
 
     fn run(&self, axis: &str, values: &[Value]) -> Vec<Value> {
         let run =
-            self.view.results(self.condition.asked()).map(|results| results.axis(axis)).unwrap_or_default();
+            self.view.results(self.condition.quantity()).map(|results| results.axis(axis)).unwrap_or_default();
         match run.is_empty() {
             true => values.to_vec(),
             false => values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect(),
@@ -81,45 +81,45 @@ impl Tried<'_> {
 
     /// Whether the condition's grid and comparison were run; an answer may leave out values of an axis.
     fn is_run(&self) -> bool {
-        let asked = self.condition.asked();
-        let wanted = self.view.study.wanted(asked, &[]);
-        let is_computed = matches!(wanted, Ok(Wanted::Measure { measure, .. }) if measure.is_computed());
-        if !is_computed && self.view.results(asked).is_none() {
+        let quantity = self.condition.quantity();
+        let wanted = self.view.study.resolve(quantity, &[]);
+        let is_computed = matches!(wanted, Ok(ResolvedQuantity::Measure { measure, .. }) if measure.is_computed());
+        if !is_computed && self.view.results(quantity).is_none() {
             return false;
         }
         let Some(Than::Quantity(other)) = &self.condition.than else { return true };
-        other.asked().is_named()
+        other.quantity().is_named()
             || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
     }
 
-    fn sample(&self, place: &Place) -> Option<Sample> {
-        let mut full = place.clone();
+    fn sample(&self, coordinates: &Coordinates) -> Option<Sample> {
+        let mut full = coordinates.clone();
         for (axis, pick) in &self.condition.at {
             if let [one] = pick.values() {
                 full.insert(axis.clone(), one.clone());
             }
         }
-        self.view.sample(self.condition.asked(), &full)
+        self.view.sample(self.condition.quantity(), &full)
     }
 
     /// Points at one place: one, or one for each step along an axis.
-    fn here(&self, place: &Place) -> Vec<Point> {
+    fn here(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
-            Word::Grows | Word::Falls => self.steps(place),
-            Word::HigherAtEnd | Word::LowerAtEnd => self.ends(place).map(|point| vec![point]),
-            Word::SmallestAt => self.smallest(place).map(|point| vec![point]),
-            Word::Alike => self.alike(place).map(|point| vec![point]),
-            _ => self.one(place).map(|point| vec![point]),
+            Word::Grows | Word::Falls => self.steps(coordinates),
+            Word::HigherAtEnd | Word::LowerAtEnd => self.ends(coordinates).map(|point| vec![point]),
+            Word::SmallestAt => self.smallest(coordinates).map(|point| vec![point]),
+            Word::Alike => self.alike(coordinates).map(|point| vec![point]),
+            _ => self.one(coordinates).map(|point| vec![point]),
         };
-        points.unwrap_or_else(|| vec![Point::known(self.condition.undefined_holds)])
+        points.unwrap_or_else(|| vec![PointTest::known(self.condition.undefined_holds)])
     }
 
-    fn one(&self, place: &Place) -> Option<Point> {
+    fn one(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let condition = self.condition;
-        let ours = self.view.sample(condition.asked(), place)?;
+        let ours = self.view.sample(condition.quantity(), coordinates)?;
         if condition.is == Word::Zero {
             let values = ours.defined();
-            return (!values.is_empty()).then(|| Point::known(values.iter().all(|value| *value == 0.0)));
+            return (!values.is_empty()).then(|| PointTest::known(values.iter().all(|value| *value == 0.0)));
         }
         if let (Word::Between, Some(Than::Range([from, to]))) = (condition.is, &condition.than) {
             let (low, high) = (above(&ours, *from, false)?, above(&ours.times(-1.0), -to, false)?);
@@ -127,7 +127,7 @@ impl Tried<'_> {
         }
         let (difference, base) = match &condition.than {
             Some(Than::Quantity(other)) => {
-                let other = self.other(other, place)?;
+                let other = self.other(other, coordinates)?;
                 let base = other.mean()?;
                 (ours.with(&other, |one, other| one - other), base)
             }
@@ -149,31 +149,31 @@ impl Tried<'_> {
         })
     }
 
-    fn other(&self, other: &Quantity, place: &Place) -> Option<Sample> {
-        let mut there = place.clone();
+    fn other(&self, other: &Quantity, coordinates: &Coordinates) -> Option<Sample> {
+        let mut there = coordinates.clone();
         for (axis, pick) in &other.at {
             there.insert(axis.clone(), pick.values().first()?.clone());
         }
-        let own = self.condition.asked();
-        let asked = if other.asked().is_named() { other.asked().or_in(own.grid) } else { own };
-        let sample = self.view.sample(asked, &there)?;
+        let own = self.condition.quantity();
+        let quantity = if other.quantity().is_named() { other.quantity().or_grid(own.grid) } else { own };
+        let sample = self.view.sample(quantity, &there)?;
         Some(sample.times(other.times.unwrap_or(1.0)))
     }
 
-    fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
+    fn along(&self, coordinates: &Coordinates) -> Option<Vec<(Value, Sample)>> {
         let (axis, only) = split(self.condition.along.as_deref()?);
-        let values = self.view.results(self.condition.asked())?.axis(axis);
+        let values = self.view.results(self.condition.quantity())?.axis(axis);
         let kept = values.iter().filter(|value| takes(&only, value));
         let of = |value: &Value| {
-            let sample = self.view.sample(self.condition.asked(), &with_value(place, axis, value));
+            let sample = self.view.sample(self.condition.quantity(), &with_value(coordinates, axis, value));
             Some((value.clone(), sample.filter(|sample| sample.mean().is_some())?))
         };
         let found: Vec<(Value, Sample)> = kept.filter_map(of).collect();
         (!found.is_empty()).then_some(found)
     }
 
-    fn steps(&self, place: &Place) -> Option<Vec<Point>> {
-        let samples = self.along(place)?;
+    fn steps(&self, coordinates: &Coordinates) -> Option<Vec<PointTest>> {
+        let samples = self.along(coordinates)?;
         let sign = if self.condition.is == Word::Falls { -1.0 } else { 1.0 };
         let mut points = Vec::new();
         for pair in samples.windows(2) {
@@ -185,46 +185,46 @@ impl Tried<'_> {
         Some(points)
     }
 
-    fn ends(&self, place: &Place) -> Option<Point> {
+    fn ends(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let sign = if self.condition.is == Word::LowerAtEnd { -1.0 } else { 1.0 };
-        end(&self.along(place)?, sign)
+        end(&self.along(coordinates)?, sign)
     }
 
     /// Tests that no other value of the axis is smaller by more than [`MARGIN`].
-    fn smallest(&self, place: &Place) -> Option<Point> {
-        let samples = self.along(place)?;
+    fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
+        let samples = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
         let there = Value::Number(number);
         let (_, best) = samples.iter().find(|(value, _)| value.same(&there))?;
         let margin = MARGIN * best.mean()?.abs();
         let others = samples.iter().filter(|(value, _)| !value.same(&there));
-        let points: Option<Vec<Point>> = others
+        let points: Option<Vec<PointTest>> = others
             .map(|(_, other)| above(&other.with(best, |other, best| other - best), -margin, false))
             .collect();
-        Point::all(&points?)
+        PointTest::all(&points?)
     }
 
     /// Tests that no value is below the largest by more than the share `by`.
-    fn alike(&self, place: &Place) -> Option<Point> {
-        let samples = self.along(place)?;
+    fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
+        let samples = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
         let mean = |sample: &Sample| sample.mean().unwrap_or(f64::NEG_INFINITY);
         let (_, largest) = samples.iter().max_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
-        let points: Option<Vec<Point>> = samples
+        let points: Option<Vec<PointTest>> = samples
             .iter()
             .map(|(_, one)| above(&one.with(largest, |one, largest| one - kept * largest), 0.0, false))
             .collect();
-        Point::all(&points?)
+        PointTest::all(&points?)
     }
 }
 
-fn end(samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
+fn end(samples: &[(Value, Sample)], sign: f64) -> Option<PointTest> {
     let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
     above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
 }
 
-fn above(sample: &Sample, least: f64, strictly: bool) -> Option<Point> {
-    Point::above(&sample.defined(), least, strictly, sample.is_exact)
+fn above(sample: &Sample, least: f64, strictly: bool) -> Option<PointTest> {
+    PointTest::above(&sample.defined(), least, strictly, sample.is_exact)
 }
 
 fn shifted(mut sample: Sample, by: f64) -> Sample {
@@ -235,7 +235,7 @@ fn shifted(mut sample: Sample, by: f64) -> Sample {
 }
 
 /// Axis with bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
-fn split(written: &str) -> (&str, Vec<Bound>) {
+fn split(written: &str) -> (&str, Vec<AxisBound>) {
     let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
@@ -245,16 +245,16 @@ pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> 
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }
 
-fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<Bound, &str>>)> {
+fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<AxisBound, &str>>)> {
     written.split(" and ").map(|part| {
         let signed = SIGNS.iter().find_map(|(sign, of)| Some((part.split_once(sign)?, *of)));
         let Some(((axis, number), of)) = signed else { return (part.trim(), None) };
-        let bound = number.trim().parse().map(|number| Bound { of, number });
+        let bound = number.trim().parse().map(|number| AxisBound { of, number });
         (axis.trim(), Some(bound.map_err(|_| number.trim())))
     })
 }
 
-fn takes(bounds: &[Bound], value: &Value) -> bool {
+fn takes(bounds: &[AxisBound], value: &Value) -> bool {
     bounds.iter().all(|bound| bound.takes(value))
 }
 
@@ -268,12 +268,12 @@ const SIGNS: &[(&str, Test)] = &[
 ];
 
 #[derive(Clone, Copy)]
-struct Bound {
+struct AxisBound {
     of: Test,
     number: f64,
 }
 
-impl Bound {
+impl AxisBound {
     fn takes(&self, value: &Value) -> bool {
         value.number().is_some_and(|value| (self.of)(value, self.number))
     }

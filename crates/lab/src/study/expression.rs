@@ -5,7 +5,7 @@
 //! flow, or for each flow of a group (`@ GROUP`), and skips flows without a value. Any other operation on an
 //! undefined value is undefined.
 
-use super::value::{Place, Value};
+use super::value::{Coordinates, Value};
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub enum Expression {
     /// A function of numbers.
     Call(Function, Vec<Expression>),
     /// A function over flows.
-    Over(Total, Box<Expression>, Option<String>),
+    Over(Aggregate, Box<Expression>, Option<String>),
 }
 
 /// Functions of numbers.
@@ -37,7 +37,7 @@ pub enum Function {
 
 /// Functions over flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Total {
+pub enum Aggregate {
     /// Sum.
     Sum,
     /// Mean.
@@ -50,23 +50,23 @@ pub enum Total {
     Count,
 }
 
-impl Total {
+impl Aggregate {
     /// Total of these values; `None` without any (a count is 0).
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = || values.iter().sum::<f64>();
-        if values.is_empty() && self != Total::Count {
+        if values.is_empty() && self != Aggregate::Count {
             return None;
         }
         Some(match self {
-            Total::Sum => sum(),
-            Total::Mean => sum() / n,
-            Total::Count => n,
-            Total::Jain => {
+            Aggregate::Sum => sum(),
+            Aggregate::Mean => sum() / n,
+            Aggregate::Count => n,
+            Aggregate::Jain => {
                 let squares: f64 = values.iter().map(|value| value * value).sum();
                 if squares == 0.0 { 1.0 } else { sum() * sum() / (n * squares) }
             }
-            Total::Cv => {
+            Aggregate::Cv => {
                 let mean = sum() / n;
                 let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
                 if mean > 0.0 { variance.sqrt() / mean } else { 0.0 }
@@ -85,7 +85,7 @@ pub trait Scope {
     }
 }
 
-impl Scope for Place {
+impl Scope for Coordinates {
     fn name(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(Value::number)
     }
@@ -94,7 +94,7 @@ impl Scope for Place {
 impl Expression {
     /// Parses a formula; the error is a message.
     pub fn parse(text: &str) -> Result<Expression, String> {
-        let mut reader = Reader { rest: text };
+        let mut reader = Parser { rest: text };
         let expression = reader.sum()?;
         match reader.peek() {
             None => Ok(expression),
@@ -141,20 +141,20 @@ impl Expression {
             Expression::Of(operator, one, other) => *operator != '-' && is(one) && is(other),
             Expression::Call(Function::Log10, _) => false,
             Expression::Call(_, arguments) => arguments.iter().all(is),
-            Expression::Over(Total::Count | Total::Jain | Total::Cv, ..) => true,
+            Expression::Over(Aggregate::Count | Aggregate::Jain | Aggregate::Cv, ..) => true,
             Expression::Over(_, of, _) => is(of),
         }
     }
 
     /// Calls `see` for each name (with whether a function over flows contains the name) and for each group.
-    pub fn each_name(&self, see: &mut dyn FnMut(Named<'_>)) {
+    pub fn each_name(&self, see: &mut dyn FnMut(NameRef<'_>)) {
         self.walk(false, see);
     }
 
-    fn walk(&self, of_flows: bool, see: &mut dyn FnMut(Named<'_>)) {
+    fn walk(&self, of_flows: bool, see: &mut dyn FnMut(NameRef<'_>)) {
         match self {
             Expression::Number(_) => {}
-            Expression::Name(name) => see(Named::Column { name, of_flows }),
+            Expression::Name(name) => see(NameRef::Column { name, of_flows }),
             Expression::Of(_, one, other) => {
                 one.walk(of_flows, see);
                 other.walk(of_flows, see);
@@ -162,7 +162,7 @@ impl Expression {
             Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(of_flows, see)),
             Expression::Over(_, of, group) => {
                 if let Some(group) = group {
-                    see(Named::Group(group));
+                    see(NameRef::Group(group));
                 }
                 of.walk(true, see);
             }
@@ -171,7 +171,7 @@ impl Expression {
 }
 
 /// A name in a formula.
-pub enum Named<'a> {
+pub enum NameRef<'a> {
     /// A column or an axis.
     Column {
         /// Name.
@@ -183,11 +183,11 @@ pub enum Named<'a> {
     Group(&'a str),
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Parser<'a> {
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
@@ -209,11 +209,11 @@ impl<'a> Reader<'a> {
     }
 
     fn sum(&mut self) -> Result<Expression, String> {
-        self.chain(&['+', '-'], Reader::product)
+        self.chain(&['+', '-'], Parser::product)
     }
 
     fn product(&mut self) -> Result<Expression, String> {
-        self.chain(&['*', '/'], Reader::factor)
+        self.chain(&['*', '/'], Parser::factor)
     }
 
     fn chain(
@@ -272,11 +272,11 @@ impl<'a> Reader<'a> {
             return Ok(Expression::Name(word.into()));
         }
         let over = match word {
-            "sum" => Some(Total::Sum),
-            "mean" => Some(Total::Mean),
-            "jain" => Some(Total::Jain),
-            "cv" => Some(Total::Cv),
-            "count" => Some(Total::Count),
+            "sum" => Some(Aggregate::Sum),
+            "mean" => Some(Aggregate::Mean),
+            "jain" => Some(Aggregate::Jain),
+            "cv" => Some(Aggregate::Cv),
+            "count" => Some(Aggregate::Count),
             _ => None,
         };
         if let Some(total) = over {
@@ -353,11 +353,11 @@ mod tests {
 
     #[test]
     fn totals_by_hand() {
-        assert_eq!(Total::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
-        assert_eq!(Total::Jain.of(&[1.0; 3]), Some(1.0));
-        let cv = Total::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!(Aggregate::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(Aggregate::Jain.of(&[1.0; 3]), Some(1.0));
+        let cv = Aggregate::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
         assert!((cv - 0.4).abs() < 1e-12);
-        assert_eq!(Total::Mean.of(&[]), None);
+        assert_eq!(Aggregate::Mean.of(&[]), None);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Pictures from a paper's results.
 
 use super::computed;
-use super::courses;
+use super::time_series;
 use super::file::{self, Drawn};
 use super::measure::View;
 use super::published::Published;
-use super::reproduce::Done;
+use super::reproduce::PaperResults;
 use super::rows::{binding, chosen, column, filled, place_of};
-use super::study::{Asked, Study};
-use super::value::{OneOrMore, Place, Texts, Value};
+use super::study::{QuantityRef, Study};
+use super::value::{OneOrMore, Coordinates, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
@@ -16,12 +16,12 @@ use lasthop_scenario::Problem;
 /// Draws a picture; fails if a run of the picture's own has no valid scenario.
 pub fn figure(
     study: &Study,
-    done: &Done<'_>,
+    results: &PaperResults<'_>,
     (id, figure): (&str, &file::Figure),
     caption: &str,
     seed: u64,
 ) -> Result<Figure, Problem> {
-    let view = View::of(study, &done.frame);
+    let view = View::of(study, &results.by_grid);
     let drawing = Drawing { study, figure, view };
     let (curves, categories) = match (&figure.by, &figure.course) {
         (Some(by), _) => {
@@ -29,11 +29,11 @@ pub fn figure(
                 .at
                 .iter()
                 .filter_map(|(axis, pick)| Some((axis.clone(), pick.values().first()?.clone())));
-            let (_, scenario) = courses::run_at(study, figure, None, place.collect(), seed)?;
+            let (_, scenario) = time_series::run_at(study, figure, None, place.collect(), seed)?;
             (computed::curves(study, by)?(scenario, seed), Vec::new())
         }
-        (None, Some(_)) => (courses::curves(study, figure, seed)?, Vec::new()),
-        (None, None) => drawing.over_axis(done),
+        (None, Some(_)) => (time_series::curves(study, figure, seed)?, Vec::new()),
+        (None, None) => drawing.over_axis(results),
     };
     let label = figure.x.as_deref().map(|x| axis_label(study, x));
     Ok(Figure {
@@ -66,29 +66,29 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn bounds(&self) -> Option<[f64; 2]> {
         let own = |curve: &&file::Curve| curve.published.all().is_empty();
-        let mut each: Vec<Asked<'_>> =
-            self.figure.curve.iter().filter(own).map(|curve| self.asked_by(curve)).collect();
+        let mut each: Vec<QuantityRef<'_>> =
+            self.figure.curve.iter().filter(own).map(|curve| self.quantity_of(curve)).collect();
         if self.figure.curve.is_empty() {
-            each.push(self.figure.asked());
+            each.push(self.figure.quantity());
         }
-        let each: Option<Vec<[f64; 2]>> = each.into_iter().map(|asked| self.study.bounds(asked)).collect();
+        let each: Option<Vec<[f64; 2]>> = each.into_iter().map(|quantity| self.study.bounds(quantity)).collect();
         let wider = |one: [f64; 2], other: [f64; 2]| [one[0].min(other[0]), one[1].max(other[1])];
         each?.into_iter().reduce(wider)
     }
 
     /// Curves along an axis, and the names of its values if they are not numbers.
-    fn over_axis(&self, done: &Done<'_>) -> (Vec<Curve>, Vec<String>) {
+    fn over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = match self.figure.curve.is_empty() {
             true => self.of_series(self.view, x, DEFAULT, |name| name),
             false => self.one_by_one(x),
         };
         if let Some(label) = &self.figure.also_under
-            && let Some(tried) = done.tried.iter().find(|tried| tried.label == *label)
+            && let Some(run) = results.answer_runs.iter().find(|run| run.label == *label)
         {
-            let view = View::of(self.study, &tried.frame);
+            let view = View::of(self.study, &run.by_grid);
             let named = |name| format!("{name}, {label}");
-            curves.extend(self.of_series(view, x, &tried.label, named));
+            curves.extend(self.of_series(view, x, &run.label, named));
         }
         let values = self.values(x);
         let is_quantity = values.iter().all(|value| value.number().is_some());
@@ -97,12 +97,12 @@ impl Drawing<'_> {
     }
 
     fn values(&self, x: &str) -> Vec<Value> {
-        let asked = if self.figure.curve.is_empty() {
-            self.figure.asked()
+        let quantity = if self.figure.curve.is_empty() {
+            self.figure.quantity()
         } else {
-            self.asked_by(&self.figure.curve[0])
+            self.quantity_of(&self.figure.curve[0])
         };
-        self.view.results(asked).map(|results| results.axis(x).to_vec()).unwrap_or_default()
+        self.view.results(quantity).map(|results| results.axis(x).to_vec()).unwrap_or_default()
     }
 
     fn abscissa(&self, x: &str, value: &Value) -> Option<f64> {
@@ -118,13 +118,13 @@ impl Drawing<'_> {
         reading: &str,
         name: impl Fn(String) -> String,
     ) -> Vec<Curve> {
-        let asked = self.figure.asked();
-        let Some(results) = view.results(asked) else { return Vec::new() };
-        let (places, axes) = chosen(&view, asked, results, &self.figure.at);
+        let quantity = self.figure.quantity();
+        let Some(results) = view.results(quantity) else { return Vec::new() };
+        let (places, axes) = chosen(&view, quantity, results, &self.figure.at);
         let others: Vec<String> = axes.into_iter().filter(|axis| axis != x).collect();
         let default: Vec<String> = others.iter().map(|axis| format!("{{{axis}}}")).collect();
         let template = self.figure.series.clone().unwrap_or_else(|| default.join(", "));
-        let mut curves: Vec<(String, Vec<Place>)> = Vec::new();
+        let mut curves: Vec<(String, Vec<Coordinates>)> = Vec::new();
         for place in places {
             let series = filled(&template, &place);
             match curves.iter_mut().find(|(known, _)| *known == series) {
@@ -134,7 +134,7 @@ impl Drawing<'_> {
         }
         let mut drawn = Vec::new();
         for (series, places) in curves {
-            let points = places.iter().filter_map(|place| self.point(view, asked, place, x, 1.0)).collect();
+            let points = places.iter().filter_map(|place| self.point(view, quantity, place, x, 1.0)).collect();
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
             let published = match reading {
@@ -154,8 +154,8 @@ impl Drawing<'_> {
         drawn
     }
 
-    fn point(&self, view: View<'_>, asked: Asked<'_>, place: &Place, x: &str, times: f64) -> Option<Point> {
-        let estimate = view.sample(asked, place)?.times(times).estimate()?;
+    fn point(&self, view: View<'_>, quantity: QuantityRef<'_>, place: &Coordinates, x: &str, times: f64) -> Option<Point> {
+        let estimate = view.sample(quantity, place)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
         // A number without variation has no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
@@ -168,14 +168,14 @@ impl Drawing<'_> {
         x: &str,
         items: &Texts,
         times: f64,
-        is_meant: impl Fn(&Published, &Place) -> bool,
+        is_meant: impl Fn(&Published, &Coordinates) -> bool,
     ) -> Vec<Point> {
         let rows = self.study.published.iter().filter(|row| items.matches(&row.item));
         let placed = rows.map(|row| {
             let place = binding(self.study, row).map(|binding| place_of(self.study, binding, row).0);
             (row, place.unwrap_or_default())
         });
-        let point = |(row, place): (&Published, Place)| {
+        let point = |(row, place): (&Published, Coordinates)| {
             let written = || row.number(column(self.study, x)).map(Value::Number);
             let at = place.get(x).cloned().or_else(written)?;
             Some(Point::exact(self.abscissa(x, &at)?, times * row.value()))
@@ -196,12 +196,12 @@ impl Drawing<'_> {
         .collect()
     }
 
-    fn asked_by<'b>(&'b self, curve: &'b file::Curve) -> Asked<'b> {
-        let (own, figure) = (curve.asked(), self.figure.asked());
+    fn quantity_of<'b>(&'b self, curve: &'b file::Curve) -> QuantityRef<'b> {
+        let (own, figure) = (curve.quantity(), self.figure.quantity());
         if own.is_named() {
-            own.or_in(figure.grid)
+            own.or_grid(figure.grid)
         } else {
-            Asked { grid: own.grid.or(figure.grid), ..figure }
+            QuantityRef { grid: own.grid.or(figure.grid), ..figure }
         }
     }
 
@@ -220,11 +220,11 @@ impl Drawing<'_> {
     }
 
     fn measured(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
-        let asked = self.asked_by(curve);
-        let Some(results) = self.view.results(asked) else { return Vec::new() };
+        let quantity = self.quantity_of(curve);
+        let Some(results) = self.view.results(quantity) else { return Vec::new() };
         let mut at = self.figure.at.clone();
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
-        let (places, _) = chosen(&self.view, asked, results, &at);
+        let (places, _) = chosen(&self.view, quantity, results, &at);
         let times = curve.times.unwrap_or(1.0);
         // Axes without a coordinate take their first value.
         let mut seen: Vec<Value> = Vec::new();
@@ -233,7 +233,7 @@ impl Drawing<'_> {
             seen.extend(place.get(x).filter(|_| new).cloned());
             new
         });
-        firsts.filter_map(|place| self.point(self.view, asked, place, x, times)).collect()
+        firsts.filter_map(|place| self.point(self.view, quantity, place, x, times)).collect()
     }
 }
 

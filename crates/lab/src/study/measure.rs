@@ -2,11 +2,11 @@
 
 use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
-use super::place;
+use super::axis_place;
 use super::references::grid_of;
-use super::runs::{Frame, Results, with_value};
-use super::study::{Asked, Study, Wanted};
-use super::value::{Place, Value};
+use super::runs::{ResultsByGrid, GridResults, with_value};
+use super::study::{QuantityRef, Study, ResolvedQuantity};
+use super::value::{Coordinates, Value};
 use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -92,7 +92,7 @@ pub struct View<'a> {
     /// The paper.
     pub study: &'a Study,
     /// Results.
-    pub frame: &'a Frame,
+    pub by_grid: &'a ResultsByGrid,
     /// Log of the cells that are read.
     pub reads: Option<&'a RefCell<Reads>>,
 }
@@ -102,52 +102,52 @@ pub type Reads = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
     /// A view without a log.
-    pub fn of(study: &'a Study, frame: &'a Frame) -> View<'a> {
-        View { study, frame, reads: None }
+    pub fn of(study: &'a Study, by_grid: &'a ResultsByGrid) -> View<'a> {
+        View { study, by_grid, reads: None }
     }
 
     /// Sample of a metric or measure at a place; `None` if not run or undefined.
-    pub fn sample(&self, asked: Asked<'_>, place: &Place) -> Option<Sample> {
-        match self.study.wanted(asked, &[]).ok()? {
-            Wanted::Metric { metric, grid } => {
-                let results = self.frame.get(grid)?;
+    pub fn sample(&self, quantity: QuantityRef<'_>, place: &Coordinates) -> Option<Sample> {
+        match self.study.resolve(quantity, &[]).ok()? {
+            ResolvedQuantity::Metric { metric, grid } => {
+                let results = self.by_grid.get(grid)?;
                 let cell = results.cell(place)?;
                 if let Some(reads) = self.reads {
                     reads.borrow_mut().insert((grid.to_owned(), cell));
                 }
                 Some(Sample::new(results.values(metric, cell)?.to_vec(), results.is_exact))
             }
-            Wanted::Measure { measure, .. } => self.measure(measure, asked.grid, place),
+            ResolvedQuantity::Measure { measure, .. } => self.measure(measure, quantity.grid, place),
         }
     }
 
     /// Results of the grid of a metric or measure.
-    pub fn results(&self, asked: Asked<'_>) -> Option<&'a Results> {
-        self.frame.get(grid_of(self.study, asked)?)
+    pub fn results(&self, quantity: QuantityRef<'_>) -> Option<&'a GridResults> {
+        self.by_grid.get(grid_of(self.study, quantity)?)
     }
 
-    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Place) -> Option<Sample> {
+    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Coordinates) -> Option<Sample> {
         if let Some(formula) = &measure.formula {
             return Expression::parse(formula).ok()?.value(place).map(Sample::exactly);
         }
         if let Some(by) = &measure.by {
             return super::computed::number(by, place).map(Sample::exactly);
         }
-        let asked = measure.asked().or_in(grid);
+        let quantity = measure.quantity().or_grid(grid);
         let row = place;
-        let mut place = over_laid(&Place::new(), &measure.at);
+        let mut place = with_coordinates(&Coordinates::new(), &measure.at);
         place.extend(row.clone());
         let axis = |wanted: &[Over]| {
             let found = measure.over.iter().find(|(_, over)| wanted.contains(over));
             found.map(|(axis, over)| (axis.as_str(), *over))
         };
         let before = axis(&[Over::Sum, Over::Mean]);
-        let compared = |place: &Place| self.compared(measure, asked, place, before);
+        let compared = |place: &Coordinates| self.compared(measure, quantity, place, before);
         let found = [Over::Repetitions, Over::Largest, Over::LargestPlace, Over::Crossing];
         let Some((name, over)) = axis(&found) else {
             return compared(&place);
         };
-        let values = self.results(asked)?.axis(name);
+        let values = self.results(quantity)?.axis(name);
         match over {
             Over::Repetitions => {
                 let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
@@ -156,7 +156,7 @@ impl<'a> View<'a> {
             Over::LargestPlace | Over::Crossing => {
                 let along: Option<Vec<Sample>> =
                     values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
-                let of = if over == Over::Crossing { place::crossing } else { place::largest };
+                let of = if over == Over::Crossing { axis_place::crossing } else { axis_place::largest };
                 Self::place(name, values, &along?, of)
             }
             _ => {
@@ -174,15 +174,15 @@ impl<'a> View<'a> {
     fn compared(
         &self,
         measure: &Measure,
-        asked: Asked<'_>,
-        place: &Place,
+        quantity: QuantityRef<'_>,
+        place: &Coordinates,
         before: Option<(&str, Over)>,
     ) -> Option<Sample> {
-        let one = self.gathered(asked, place, before)?;
+        let one = self.gathered(quantity, place, before)?;
         let (Some(against), Some(comparison)) = (&measure.against, measure.comparison) else {
             return Some(one);
         };
-        let other = self.gathered(asked, &over_laid(place, against), before)?;
+        let other = self.gathered(quantity, &with_coordinates(place, against), before)?;
         Some(match comparison {
             Comparison::Difference => one.with(&other, |one, other| one - other),
             Comparison::Ratio => one.with(&other, |one, other| one / other),
@@ -191,11 +191,11 @@ impl<'a> View<'a> {
         })
     }
 
-    fn gathered(&self, asked: Asked<'_>, place: &Place, before: Option<(&str, Over)>) -> Option<Sample> {
-        let Some((axis, over)) = before else { return self.sample(asked, place) };
-        let values = self.results(asked)?.axis(axis);
+    fn gathered(&self, quantity: QuantityRef<'_>, place: &Coordinates, before: Option<(&str, Over)>) -> Option<Sample> {
+        let Some((axis, over)) = before else { return self.sample(quantity, place) };
+        let values = self.results(quantity)?.axis(axis);
         let samples: Option<Vec<Sample>> =
-            values.iter().map(|value| self.sample(asked, &with_value(place, axis, value))).collect();
+            values.iter().map(|value| self.sample(quantity, &with_value(place, axis, value))).collect();
         let mut samples = samples?.into_iter();
         let first = samples.next()?;
         let count = values.len() as f64;
@@ -203,9 +203,9 @@ impl<'a> View<'a> {
         Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
     }
 
-    fn place(axis: &str, values: &[Value], along: &[Sample], of: place::Place) -> Option<Sample> {
+    fn place(axis: &str, values: &[Value], along: &[Sample], of: axis_place::PlaceSearch) -> Option<Sample> {
         let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
-        let (at, estimate) = place::found(&numbers?, along, of)?;
+        let (at, estimate) = axis_place::found(&numbers?, along, of)?;
         let found = at.and_then(|at| values.get(at)).map(|value| (axis.to_owned(), value.clone()));
         let is_exact = along.iter().all(|sample| sample.is_exact);
         let sample = Sample::new(vec![Some(estimate.mean)], is_exact);
@@ -214,7 +214,7 @@ impl<'a> View<'a> {
 }
 
 /// The place with other values on some axes.
-pub fn over_laid(place: &Place, over: &Ordered<Value>) -> Place {
+pub fn with_coordinates(place: &Coordinates, over: &Ordered<Value>) -> Coordinates {
     let mut place = place.clone();
     place.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
     place

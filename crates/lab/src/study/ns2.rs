@@ -4,7 +4,7 @@
 //! (of the 95 % interval; empty without variation), source.
 
 use super::published::{self, coordinates};
-use super::selector::Row;
+use super::selector::SelectableRow;
 use super::source::Source;
 use super::study::Study;
 use super::value::Value;

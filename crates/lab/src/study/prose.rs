@@ -7,7 +7,7 @@
 
 use super::counts::{self, Chance};
 use super::published::Published;
-use super::reproduce::Done;
+use super::reproduce::PaperResults;
 use super::selector::Selector;
 use super::study::Study;
 use super::{figures, readings, tables};
@@ -17,13 +17,13 @@ use crate::papers::cells::short;
 use lasthop_scenario::Problem;
 
 /// Chapter of a paper; fails if a directive is invalid, or a figure's run fails.
-pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Problem> {
-    let default = written_by_default(study);
+pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<Chapter, Problem> {
+    let default = default_chapter(study);
     let text = study.prose.as_deref().unwrap_or(&default);
     let file = study.source.path("chapter.md");
-    let writer = Writer { study, done, text, file, seed };
+    let writer = Writer { study, results, text, file, seed };
     let mut blocks = vec![Block::Text(study.file.citation.clone())];
-    let answer = answer(study, done)?;
+    let answer = answer(study, results)?;
     if !answer.is_empty() {
         blocks.push(Block::Text(answer));
     }
@@ -34,13 +34,13 @@ pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Pro
 }
 
 /// The paper's answer in a sentence, with values filled in; fails if a placeholder is invalid.
-pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
+pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
-    Writer { study, done, text, file, seed: 0 }.filled(text)
+    Writer { study, results, text, file, seed: 0 }.filled(text)
 }
 
-fn written_by_default(study: &Study) -> String {
+fn default_chapter(study: &Study) -> String {
     let mut text = String::from("{verdicts}\n\n");
     for name in study.file.table.keys() {
         text += &format!("{{table:{name}}}\n\n");
@@ -60,7 +60,7 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 
 struct Writer<'a> {
     study: &'a Study,
-    done: &'a Done<'a>,
+    results: &'a PaperResults<'a>,
     text: &'a str,
     file: String,
     seed: u64,
@@ -85,18 +85,18 @@ impl Writer<'_> {
         let mut blocks = match kind {
             "figure" => {
                 let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
-                let drawn = figures::figure(self.study, self.done, (name, figure), &caption, self.seed)?;
+                let drawn = figures::figure(self.study, self.results, (name, figure), &caption, self.seed)?;
                 return Ok(vec![Block::Figure(drawn)]);
             }
             "table" => {
                 let table = self.known("table", name, self.study.file.table.get(name), directive)?;
-                vec![tables::table(self.study, self.done, (name, table))?]
+                vec![tables::table(self.study, self.results, (name, table))?]
             }
             "rows" => {
-                vec![tables::rows(self.done, "Published numbers and claims, with our measurements", |_| true)]
+                vec![tables::rows(self.results, "Published numbers and claims, with our measurements", |_| true)]
             }
             "verdicts" => vec![Block::Text(self.verdicts())],
-            "readings" => readings::blocks(self.study, self.done),
+            "readings" => readings::blocks(self.study, self.results),
             "deviations" if self.study.deviations.is_empty() => Vec::new(),
             "deviations" => vec![Block::Table(tables::deviations(&self.study.deviations))],
             _ => return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]),
@@ -123,8 +123,8 @@ impl Writer<'_> {
     }
 
     fn verdicts(&self) -> String {
-        let counts = counts::of(self.done.items.iter());
-        let chance = Chance::of(self.done.items.iter());
+        let counts = counts::of(self.results.items.iter());
+        let chance = Chance::of(self.results.items.iter());
         format!(
             "Results under the default reading: of {} {} {}. A number agrees if our whole 95 % interval lies within the \
              margin of the published number, and differs if the interval lies outside. A claim agrees if it \
@@ -157,7 +157,7 @@ impl Writer<'_> {
     fn value(&self, directive: &str) -> Result<String, Problem> {
         let (kind, wanted) = directive.split_once(':').unwrap_or((directive, ""));
         if kind == "count" {
-            let counts = counts::of(self.done.items.iter());
+            let counts = counts::of(self.results.items.iter());
             let each = counts.each().into_iter().map(|(verdict, count)| (verdict.name(), count));
             let count = each.chain([("all", counts.all())]).find(|(name, _)| *name == wanted);
             return match count {
@@ -179,7 +179,7 @@ impl Writer<'_> {
                 row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
-        let item = self.done.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
+        let item = self.results.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
                 Some(verdict) => Ok(said(verdict).to_owned()),

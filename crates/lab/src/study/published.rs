@@ -3,7 +3,7 @@
 //! Columns: item, series, x (`name=number` or `name=word`, separated by `;`), metric, unit, value, source.
 
 use super::class::half_digit;
-use super::selector::Row;
+use super::selector::SelectableRow;
 use super::source::Source;
 use crate::item::Item;
 use lasthop_scenario::Problem;

@@ -2,8 +2,8 @@
 
 use super::counts;
 use super::file::{Part, Reading};
-use super::reproduce::Done;
-use super::selector::Row;
+use super::reproduce::PaperResults;
+use super::selector::SelectableRow;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
 use crate::item::Item;
@@ -30,7 +30,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
 }
 
 /// Results of a reading.
-pub struct Read<'a> {
+pub struct ReadingResults<'a> {
     /// Name: `best`.
     pub name: &'a str,
     /// Definition.
@@ -40,11 +40,11 @@ pub struct Read<'a> {
 }
 
 /// Blocks of the chapter for each reading: answers, search, and numbers compared with the default reading.
-pub fn blocks(study: &Study, done: &Done<'_>) -> Vec<Block> {
-    done.readings.iter().flat_map(|read| of(study, done, read)).collect()
+pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
+    results.readings.iter().flat_map(|read| of(study, results, read)).collect()
 }
 
-fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
+fn of(study: &Study, results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Vec<Block> {
     let is_fitted = |answer: &&String| read.reading.fitted.contains(answer);
     let list = |answers: Vec<&String>| match answers.is_empty() {
         true => "none".to_owned(),
@@ -54,7 +54,7 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
     let others = list(read.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
     let numbers = |items: &[Item]| counts::of(items.iter().filter(|item| item.margin.is_some()));
     let near = |items: &[Item]| items.iter().filter(|item| is_near(item)).count();
-    let (before, after) = (numbers(&done.items), numbers(&read.items));
+    let (before, after) = (numbers(&results.items), numbers(&read.items));
     let is_answered = |question: &&String| {
         let label = format!("{question}: ");
         read.reading.answers.iter().any(|answer| answer.starts_with(&label))
@@ -65,7 +65,7 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
          differ (default: {}).",
         near(&read.items),
         after.all(),
-        near(&done.items),
+        near(&results.items),
         before.all(),
         after.agrees,
         before.agrees,
@@ -87,7 +87,7 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
         Block::Text(format!("{} {result}", read.reading.words).trim().to_owned()),
     ];
     blocks.extend(lines.map(|(what, words)| Block::Text(format!("{what}{words}"))));
-    blocks.push(Block::Table(table(done, read)));
+    blocks.push(Block::Table(table(results, read)));
     blocks
 }
 
@@ -98,7 +98,7 @@ fn is_near(item: &Item) -> bool {
     }
 }
 
-fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
+fn table(results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Table {
     let columns = ["row", "published", "default", "verdict", read.name, "verdict"];
     let row = |item: &Item| {
         let other = twin(item, &read.items);
@@ -114,7 +114,7 @@ fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
     Table {
         caption: format!("The default reading and the {} reading", read.name),
         columns: columns.map(String::from).to_vec(),
-        rows: done.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
+        rows: results.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
     }
 }
 

@@ -3,18 +3,18 @@
 use super::file::{Claim, Ordered};
 use super::published::Published;
 use super::value::{OneOrMore, Pick, Texts, Value};
-use crate::item::{AGAIN, Item};
+use crate::item::{SENSITIVITY_PREFIX, Item};
 use serde::Deserialize;
 
 /// A row of `published.csv` or of the results.
-pub trait Row {
+pub trait SelectableRow {
     /// Item, series and metric.
     fn names(&self) -> [&str; 3];
     /// Whether a coordinate of the row has this value.
     fn is_at(&self, name: &str, value: &Value) -> bool;
 }
 
-impl Row for Published {
+impl SelectableRow for Published {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, &self.metric]
     }
@@ -24,9 +24,9 @@ impl Row for Published {
     }
 }
 
-impl Row for Item {
+impl SelectableRow for Item {
     fn names(&self) -> [&str; 3] {
-        [self.item.strip_prefix(AGAIN).unwrap_or(&self.item), &self.series, &self.metric]
+        [self.item.strip_prefix(SENSITIVITY_PREFIX).unwrap_or(&self.item), &self.series, &self.metric]
     }
 
     fn is_at(&self, name: &str, value: &Value) -> bool {
@@ -35,7 +35,7 @@ impl Row for Item {
 }
 
 /// A claim covers several quantities and places: a metric or a coordinate selects no claim.
-impl Row for Claim {
+impl SelectableRow for Claim {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, ""]
     }
@@ -79,7 +79,7 @@ impl Selector {
     }
 
     /// Whether the selector matches the row.
-    pub fn takes(&self, row: &impl Row) -> bool {
+    pub fn takes(&self, row: &impl SelectableRow) -> bool {
         let patterns = [&self.item, &self.series, &self.metric].into_iter().zip(row.names());
         patterns.into_iter().all(|(texts, name)| texts.as_ref().is_none_or(|texts| texts.matches(name)))
             && self.x.iter().all(|(name, pick)| pick.values().iter().any(|value| row.is_at(name, value)))

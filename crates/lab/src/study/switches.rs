@@ -1,17 +1,17 @@
 //! Tables with a choice of answers to open questions, which shows the rows under that answer.
 
 use super::readings::twin;
-use super::reproduce::Done;
-use crate::document::{Block, Cell, Setting, Table};
+use super::reproduce::PaperResults;
+use crate::document::{Block, Cell, TableSetting, Table};
 use crate::item::{Item, Verdict};
 
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
 /// A table with a choice of readings and answers that change a verdict, if any; `row` gives an item's cells.
-pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
-    let readings = done.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
-    let tried = done.tried.iter().filter(|tried| !tried.question.is_empty());
-    let tried = tried.map(|tried| (tried.label.clone(), &tried.items));
+pub fn switched(results: &PaperResults<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
+    let readings = results.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
+    let answers = results.answer_runs.iter().filter(|run| !run.question.is_empty());
+    let answers = answers.map(|run| (run.label.clone(), &run.items));
     let columns: Vec<usize> = CHANGED
         .iter()
         .filter_map(|heading| table.columns.iter().position(|column| column == heading))
@@ -25,9 +25,9 @@ pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&It
             let changed = columns.iter().filter(|column| own[**column] != other[**column]);
             changed.map(|column| (at, *column, other[*column].clone())).collect::<Vec<_>>()
         };
-        matters.then(|| Setting { label, cells: twins.into_iter().flat_map(cells).collect() })
+        matters.then(|| TableSetting { label, cells: twins.into_iter().flat_map(cells).collect() })
     };
-    let settings: Vec<Setting> = readings.chain(tried).filter_map(setting).collect();
+    let settings: Vec<TableSetting> = readings.chain(answers).filter_map(setting).collect();
     match settings.is_empty() {
         true => Block::Table(table),
         false => Block::Switched { table, settings },

@@ -1,8 +1,8 @@
 //! Tables of a chapter.
 
 use super::file;
-use super::reproduce::Done;
-use super::selector::{Row, Selector};
+use super::reproduce::PaperResults;
+use super::selector::{SelectableRow, Selector};
 use super::study::Study;
 use super::switches::switched;
 use super::value::Value;
@@ -14,27 +14,27 @@ use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
 /// A table of `study.toml`; fails if the table uses an unknown axis.
-pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
+pub fn table(study: &Study, results: &PaperResults<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
     if let Some(ranked) = &table.ranks {
-        return Ok(Block::Ranking(ranking(done, table, ranked)));
+        return Ok(Block::Ranking(ranking(results, table, ranked)));
     }
     Ok(match (table.answers, &table.across) {
-        (Some(number), _) => Block::Table(answers(done, table, number)),
+        (Some(number), _) => Block::Table(answers(results, table, number)),
         (None, Some(asked)) => {
             let context = [&*format!("[table.{name}]"), "across"];
             study.known(&context, "axis", asked, study.file.axis.keys().map(String::as_str))?;
-            Block::Table(across(done, table, asked, &study.file.axis[asked]))
+            Block::Table(across(results, table, asked, &study.file.axis[asked]))
         }
-        (None, None) => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
+        (None, None) => rows(results, &table.caption, |item| table.rows.matches(&item.item)),
     })
 }
 
-fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
+fn across(results: &PaperResults<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
     let coordinate = axis.column.as_deref().unwrap_or(name);
     let is_at =
         |item: &Item, value: &Value| item.series == value.to_string() || item.is_at(coordinate, value);
     let cell = |line: &file::Column, value: &Value| {
-        let found = done.items.iter().find(|item| line.row.takes(*item) && is_at(item, value));
+        let found = results.items.iter().find(|item| line.row.takes(*item) && is_at(item, value));
         found.map_or(Cell::Empty, measured)
     };
     let label = axis.label.clone().unwrap_or_else(|| name.to_owned());
@@ -53,10 +53,10 @@ fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -
     }
 }
 
-fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
+fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     let mut axis = String::new();
     let mut rows = Vec::new();
-    for row in done.items.iter().filter(|row| ranked.takes(*row)) {
+    for row in results.items.iter().filter(|row| ranked.takes(*row)) {
         axis = format!("{}, {}", row.metric, row.unit);
         rows.push(Ranked {
             name: row.series.clone(),
@@ -72,11 +72,11 @@ fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
 }
 
 /// Rows with published numbers, measurements and verdicts, and a choice of the answers that change verdicts.
-pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
-    let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
+pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
+    let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
     let cells = if items.iter().any(|item| item.ns2.is_some()) { with_ns2 } else { row };
-    switched(done, plain(caption, &items, cells), &items, cells)
+    switched(results, plain(caption, &items, cells), &items, cells)
 }
 
 const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
@@ -141,13 +141,13 @@ fn row(item: &Item) -> Vec<Cell> {
     cells
 }
 
-fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
-    let tried = || done.tried.iter().filter(|tried| tried.number == number);
+fn answers(results: &PaperResults<'_>, table: &file::Table, try_index: usize) -> Table {
+    let runs = || results.answer_runs.iter().filter(|run| run.try_index == try_index);
     let mut rows = Vec::new();
-    if !tried().any(|tried| tried.question.is_empty()) {
-        rows.push(line("default", table, |column| find(&done.items, column)));
+    if !runs().any(|run| run.question.is_empty()) {
+        rows.push(line("default", table, |column| find(&results.items, column)));
     }
-    rows.extend(tried().map(|tried| line(&tried.label, table, |column| find(&tried.items, column))));
+    rows.extend(runs().map(|run| line(&run.label, table, |column| find(&run.items, column))));
     let mut columns = vec!["open question: answer".to_owned()];
     columns.extend(table.column.iter().map(|column| column.heading.clone()));
     let has_distances = table.column.iter().any(|column| column.verdict);

@@ -84,7 +84,7 @@ impl fmt::Display for Value {
 }
 
 /// Coordinates of a cell: a value for each axis, by name.
-pub type Place = BTreeMap<String, Value>;
+pub type Coordinates = BTreeMap<String, Value>;
 
 /// Selected values of an axis.
 pub type Pick = OneOrMore<Value>;

@@ -6,7 +6,7 @@ use lasthop_lab::compare::Quantity;
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
 use lasthop_lab::runs::number::with_interval;
-use lasthop_lab::runs::summary::TOGETHER;
+use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::METRICS;
 
@@ -35,7 +35,7 @@ impl Rows {
     pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
         let quantities = match wanted.quantities.is_empty() {
             true => std::iter::once(Quantity::OfFlow(&METRICS[0]))
-                .chain(TOGETHER.iter().map(Quantity::Together))
+                .chain(AGGREGATE_METRICS.iter().map(Quantity::Together))
                 .collect(),
             false => wanted.quantities.clone(),
         };

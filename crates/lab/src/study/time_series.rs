@@ -5,9 +5,9 @@ use super::columns::is_member;
 use super::expression::{Expression, Scope};
 use super::figures::kind;
 use super::file::{self, Ordered};
-use super::measure::over_laid;
+use super::measure::with_coordinates;
 use super::study::Study;
-use super::value::{Place, Texts};
+use super::value::{Coordinates, Texts};
 use crate::figure::{Curve, Point};
 use crate::runs::csv::COLUMNS;
 use lasthop_base::quantity;
@@ -26,7 +26,7 @@ pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,
     grid: Option<&'a str>,
-    mut place: Place,
+    mut coordinates: Coordinates,
     seed: u64,
 ) -> Result<(Cell<'a>, Scenario), Problem> {
     let context = ["[figure.", figure.title.as_str()];
@@ -34,11 +34,11 @@ pub fn run_at<'a>(
     let grid = &study.file.grid[name];
     for axis in &grid.axes {
         if let Some(first) = study.file.axis.get(axis).and_then(|about| about.values.first()) {
-            place.entry(axis.clone()).or_insert_with(|| first.clone());
+            coordinates.entry(axis.clone()).or_insert_with(|| first.clone());
         }
     }
-    let mode = Mode { quick: true, tries: false };
-    let cell = Cell { study, name, grid, place, parts: &[], mode };
+    let mode = Mode { quick: true, under_answers: false };
+    let cell = Cell { study, name, grid, coordinates, parts: &[], mode };
     let mut scenario = cell.scenario(seed)?;
     let time = |text: &String| {
         quantity::duration(text).map_err(|why| study.text.about(&context, text, format!("course: {why}")))
@@ -58,15 +58,15 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     let wrong = |message: String| study.text.about(&context, &curve.name, message);
     let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
     let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
-    let place = over_laid(&Place::new(), &curve.at);
-    let (cell, scenario) = run_at(study, figure, curve.grid.as_deref(), place, seed)?;
+    let coordinates = with_coordinates(&Coordinates::new(), &curve.at);
+    let (cell, scenario) = run_at(study, figure, curve.grid.as_deref(), coordinates, seed)?;
     let (outcome, samples) = run_probed(&scenario, seed);
     if let Some(stuck) = outcome.stuck {
         return Err(wrong(stuck.message).advise(stuck.help));
     }
     let instants = samples.flows.chunk_by(|one, next| one.time == next.time);
     let value = |flows: &[FlowSample]| {
-        let at = Instant { flows, scenario: &scenario, groups: &cell.grid.groups };
+        let at = InstantScope { flows, scenario: &scenario, groups: &cell.grid.groups };
         Some((flows.first()?.time.as_secs(), formula.value(&at)?))
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
@@ -81,13 +81,13 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
 }
 
-struct Instant<'a> {
+struct InstantScope<'a> {
     flows: &'a [FlowSample],
     scenario: &'a Scenario,
     groups: &'a Ordered<Texts>,
 }
 
-impl Scope for Instant<'_> {
+impl Scope for InstantScope<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match self.flows {
             [flow] => COLUMNS.iter().find(|column| column.name == name)?.value(flow),
@@ -99,6 +99,6 @@ impl Scope for Instant<'_> {
         let is_meant =
             |flow: &&[FlowSample]| is_member(self.groups, group, &self.scenario.flows[flow[0].flow].name);
         let each = self.flows.chunks(1).filter(is_meant);
-        each.filter_map(|flows| of.value(&Instant { flows, ..*self })).collect()
+        each.filter_map(|flows| of.value(&InstantScope { flows, ..*self })).collect()
     }
 }

@@ -4,8 +4,8 @@
 //! round trip to the box only. They start one after another, fill about a twentieth of the bottleneck's rate, and use
 //! the candidate's changes. The neighbour is the user's flow without the changes, and no box reads it.
 
-use super::Facts;
-use super::measured::Measured;
+use super::PathParameters;
+use super::measured::RepetitionMeasures;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::{Stuck, Watch, run_watched};
 use toml::{Table, Value};
@@ -20,7 +20,7 @@ const MOST: f64 = 40.0;
 const BEFORE: f64 = 0.1;
 const AFTER: f64 = 0.1;
 
-pub(super) struct World {
+pub(super) struct CandidateScenarios {
     beside_short: Scenario,
     beside_neighbour: Scenario,
     short: String,
@@ -28,9 +28,9 @@ pub(super) struct World {
     own: Vec<String>,
 }
 
-impl World {
+impl CandidateScenarios {
     /// `changed` is the user's scenario with the candidate's changes, `plain` without.
-    pub(super) fn new(changed: &Draft, plain: &Draft, path: &Facts, name: &str) -> Result<World, Problem> {
+    pub(super) fn new(changed: &Draft, plain: &Draft, path: &PathParameters, name: &str) -> Result<CandidateScenarios, Problem> {
         let changed = shown(changed)?;
         let plain = shown(plain)?;
         let own = path.flows.clone();
@@ -50,7 +50,7 @@ impl World {
         table.insert("duration".into(), duration);
         add(&mut table, &neighbour, neighbour_flow(flow(&plain, first), path));
         let beside_neighbour = checked(&table)?;
-        Ok(World { beside_short, beside_neighbour, short, neighbour, own })
+        Ok(CandidateScenarios { beside_short, beside_neighbour, short, neighbour, own })
     }
 
     pub(super) fn congestion(&self) -> &'static str {
@@ -63,22 +63,22 @@ impl World {
     }
 
     /// Runs one repetition of both scenarios; fails if a run gets stuck.
-    pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
+    pub(super) fn run(&self, seed: u64) -> Result<RepetitionMeasures, Stuck> {
         let watch = Watch { probes: true, ..Watch::default() };
         let (mut short, samples, _) = run_watched(&self.beside_short, seed, watch);
         let mut neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
         if let Some(stuck) = short.stuck.take().or(neighbour.stuck.take()) {
             return Err(stuck);
         }
-        Ok(Measured::of(&short, &samples, &neighbour, |name| {
+        Ok(RepetitionMeasures::of(&short, &samples, &neighbour, |name| {
             if is_of(name, &self.short) {
-                Whose::Short
+                FlowRole::Short
             } else if is_of(name, &self.neighbour) {
-                Whose::Neighbour
+                FlowRole::Neighbour
             } else if self.own.iter().any(|own| is_of(name, own)) {
-                Whose::Own
+                FlowRole::Own
             } else {
-                Whose::Other
+                FlowRole::Other
             }
         }))
     }
@@ -93,7 +93,7 @@ impl World {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum FlowRole {
     Own,
     Short,
     Neighbour,
@@ -146,7 +146,7 @@ fn quantity(number: f64, unit: &str) -> Value {
     Value::String(format!("{number:.6} {unit}"))
 }
 
-fn short_flow(mut flow: Table, path: &Facts) -> Table {
+fn short_flow(mut flow: Table, path: &PathParameters) -> Table {
     let length = path.duration.as_secs() * (1.0 - BEFORE - AFTER);
     let rate = path.rate_bps as f64 / 8.0 * SHARE;
     let least = (length / MOST).max(0.25);
@@ -164,7 +164,7 @@ fn short_flow(mut flow: Table, path: &Facts) -> Table {
     flow
 }
 
-fn neighbour_flow(mut flow: Table, path: &Facts) -> Table {
+fn neighbour_flow(mut flow: Table, path: &PathParameters) -> Table {
     let values = [
         ("transfer", Value::String("bulk".into())),
         ("count", Value::Integer(1)),

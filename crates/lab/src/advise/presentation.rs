@@ -1,7 +1,7 @@
 //! Advice as a table, a page and JSON.
 
-use super::candidates::Place;
-use super::ranking::Row;
+use super::candidates::DeploymentSite;
+use super::ranking::CandidateResults;
 use super::{Advice, CERTAIN};
 use crate::change::Change;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 impl Advice {
     /// Summary of the comparison: runs, seeds, certainty and score.
     pub fn rule(&self) -> String {
-        let runs = |rows: &mut dyn Iterator<Item = &Row>| {
+        let runs = |rows: &mut dyn Iterator<Item = &CandidateResults>| {
             let each: Vec<usize> = rows.map(|row| row.runs).collect();
             match (each.iter().min(), each.iter().max()) {
                 (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
@@ -54,7 +54,7 @@ impl Advice {
         ];
         let base = std::iter::once((String::new(), &self.base));
         let numbered = self.rows.iter().enumerate().map(|(at, row)| ((at + 1).to_string(), row));
-        let line = |(rank, row): (String, &Row)| {
+        let line = |(rank, row): (String, &CandidateResults)| {
             vec![
                 Cell::Text(rank),
                 Cell::Text(row.candidate.name.clone()),
@@ -76,7 +76,7 @@ impl Advice {
     }
 
     /// Shell command that runs a candidate; `path` is the argument of `lasthop run`.
-    pub fn command(&self, path: &str, row: &Row) -> String {
+    pub fn command(&self, path: &str, row: &CandidateResults) -> String {
         let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
         format!("lasthop run {path}{}", sets.collect::<String>())
     }
@@ -84,12 +84,12 @@ impl Advice {
     /// Shell command that tries a candidate with real TCP: the kernel's sender over the candidate's path, with the
     /// agent if the receiver changes. `path` as in [`Advice::command`]. `None` for middleboxes, receive buffers, and
     /// congestion controls that Linux lacks.
-    pub fn live(&self, path: &str, row: &Row) -> Option<String> {
+    pub fn live(&self, path: &str, row: &CandidateResults) -> Option<String> {
         let candidate = &row.candidate;
-        let is_real = |place: &Place| match place {
-            Place::Sender | Place::Router | Place::Link => true,
-            Place::Receiver => candidate.agent.is_some(),
-            Place::BaseStation => false,
+        let is_real = |place: &DeploymentSite| match place {
+            DeploymentSite::Sender | DeploymentSite::Router | DeploymentSite::Link => true,
+            DeploymentSite::Receiver => candidate.agent.is_some(),
+            DeploymentSite::BaseStation => false,
         };
         if candidate.places.is_empty() || !candidate.places.iter().all(is_real) {
             return None;
@@ -110,13 +110,13 @@ impl Advice {
     }
 
     /// Agent command for a candidate's receiver part; `None` if the agent cannot apply it.
-    pub fn deploy(row: &Row) -> Option<String> {
+    pub fn deploy(row: &CandidateResults) -> Option<String> {
         row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }
 
     /// One object for each candidate, the best first; `path` as in [`Advice::command`].
     pub fn objects(&self, path: &str) -> Vec<Value> {
-        let object = |(at, row): (usize, &Row)| {
+        let object = |(at, row): (usize, &CandidateResults)| {
             json!({
                 "rank": at + 1,
                 "candidate": row.candidate.name,
@@ -161,7 +161,7 @@ impl Advice {
 
     /// Report page: ranking, table and follow-up commands.
     pub fn document(&self, path: &str) -> Document {
-        let row = |row: &Row| Ranked {
+        let row = |row: &CandidateResults| Ranked {
             name: row.candidate.name.clone(),
             says: who(&row.candidate.places),
             value: row.score_pct.as_ref().map(|score| score.mean),
@@ -201,14 +201,14 @@ fn without_flows(path: &str) -> String {
     others.fold(first, |path, set| format!("{path} --set '{set}"))
 }
 
-fn who(places: &[Place]) -> String {
+fn who(places: &[DeploymentSite]) -> String {
     match places {
         [] => "–".to_owned(),
         places => places.iter().map(|place| place.who()).collect::<Vec<_>>().join(", "),
     }
 }
 
-fn places(places: &[Place]) -> String {
+fn places(places: &[DeploymentSite]) -> String {
     match places {
         [] => "–".to_owned(),
         places => places.iter().map(|place| place.name()).collect::<Vec<_>>().join(", "),
@@ -238,7 +238,7 @@ fn skewed(estimate: Option<&Estimate>) -> Cell {
     })
 }
 
-fn changed(row: &Row, change: Option<&Change>) -> Cell {
+fn changed(row: &CandidateResults, change: Option<&Change>) -> Cell {
     if row.candidate.places.is_empty() {
         return Cell::Empty;
     }
