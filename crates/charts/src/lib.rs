@@ -8,11 +8,11 @@
 //! No plot library is used. `plotters` fixes colours, text sizes and widths, and takes 22 kB for four curves of eight
 //! points instead of 4 kB. Web libraries (uPlot, ECharts) need scripts and print bitmaps.
 
-pub mod time_series;
 pub mod figure;
 pub mod packed;
 pub mod plot;
 pub mod segments;
+pub mod time_series;
 
 /// Style sheet of plots; the page defines `--paper`, `--ink`, `--muted`, `--grid` and `--c1` to `--c6`.
 pub const STYLE: &str = include_str!("../web/plot.css");

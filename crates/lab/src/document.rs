@@ -73,7 +73,7 @@ pub struct Sequence {
     /// Caption below.
     pub caption: String,
     /// Whether the graphs are for comparison: the first two then start in one picture.
-    pub together: bool,
+    pub is_comparison: bool,
     /// Selectable graphs: values of a comparison, or flows.
     pub runs: Vec<FlowSequence>,
 }

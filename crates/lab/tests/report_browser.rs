@@ -2,7 +2,7 @@
 
 mod report_sample;
 
-use lasthop_lab::document::{Block, Cell, Chapter, Document, TableSetting, Table};
+use lasthop_lab::document::{Block, Cell, Chapter, Document, Table, TableSetting};
 use lasthop_lab::item::Verdict;
 use lasthop_lab::report::html;
 use report_sample::{FIGURES, document};

@@ -3,17 +3,17 @@
 use lasthop_lab::document::Block;
 use lasthop_lab::figure::{CurveKind, Figure};
 use lasthop_lab::item::{Item, Verdict};
-use lasthop_lab::papers::{NAMES, Paper, Reproduction, Settings};
+use lasthop_lab::papers::{NAMES, Paper, Reproduction, ReproductionSettings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::study::reproduce;
-use lasthop_lab::study::source::Source;
 use lasthop_lab::study::run_store::RunStore;
+use lasthop_lab::study::source::PaperSource;
 use lasthop_lab::study::study::Study;
 use lasthop_scenario::Problem;
 use std::fs;
 use std::path::Path;
 
-const QUICK: Settings = Settings { quick: true, seed: 1 };
+const QUICK: ReproductionSettings = ReproductionSettings { quick: true, seed: 1 };
 
 const PATH: &str = r#"
 title = "a wire and a lossy last hop"
@@ -71,7 +71,7 @@ fn figures(done: &Reproduction) -> impl Iterator<Item = &Figure> {
 }
 
 fn mistake(folder: &Path) -> Problem {
-    Study::read(Source::Folder(folder.to_owned()))
+    Study::read(PaperSource::Folder(folder.to_owned()))
         .and_then(|study| reproduce::check(&study, &QUICK).map(|_| ()))
         .expect_err("a mistake")
 }
@@ -82,7 +82,7 @@ fn the_papers_are_valid_in_every_cell() {
         let paper = Paper::named(name).expect(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         let study = paper.study;
         for quick in [true, false] {
-            let cells = reproduce::check(&study, &Settings { quick, seed: 1 });
+            let cells = reproduce::check(&study, &ReproductionSettings { quick, seed: 1 });
             let cells = cells.unwrap_or_else(|problem| {
                 panic!("{}:{}: {problem} `{}`", problem.file(), problem.line(), problem.underlined())
             });
@@ -284,7 +284,7 @@ fn a_cause_of_no_row_or_no_reading_is_refused() {
     let refused = |cause: &str| {
         let folder = folder(&(shown() + BINDING), TABLE);
         fs::write(folder.path().join("causes.toml"), format!("[[cause]]\n{cause}\n")).unwrap();
-        let problem = Study::read(Source::Folder(folder.path().to_owned())).unwrap_err();
+        let problem = Study::read(PaperSource::Folder(folder.path().to_owned())).unwrap_err();
         assert!(problem.file().ends_with("causes.toml"), "{problem}");
         let advice = problem.advice().unwrap_or_default();
         format!("line {}: `{}`: {}; {advice}", problem.line(), problem.underlined(), problem.message())
@@ -324,7 +324,7 @@ fn cells_of_a_wide_interval_are_run_more_often() {
     let csv = "item,series,x,metric,unit,value,source\none,narrow,loss=0.001,goodput,kbit/s,900,here\n\
                one,wide,loss=0.01,goodput,kbit/s,900,here\n";
     let folder = folder(&study, csv);
-    let full = Settings { quick: false, seed: 1 };
+    let full = ReproductionSettings { quick: false, seed: 1 };
     let items =
         Paper::in_folder(folder.path()).unwrap().reproduce(&full, &RunStore::none(), &Silent).unwrap().items;
     let runs =

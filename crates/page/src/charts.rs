@@ -1,10 +1,10 @@
 //! Curves of the newest runs as SVG, drawn as in a report.
 
-use lasthop_charts::time_series::{self, FlowSeries};
 use lasthop_charts::figure::Figure;
 use lasthop_charts::plot::Plot;
 use lasthop_charts::plot::looks::Looks;
 use lasthop_charts::segments::observed_flow;
+use lasthop_charts::time_series::{self, FlowSeries};
 use lasthop_scenario::Scenario;
 use lasthop_sim::Samples;
 use serde_json::{Value, json};
@@ -24,7 +24,8 @@ pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<
     };
     let time_series: Vec<FlowSeries> = named().map(of).collect();
     let longest = named().map(|(_, scenario, _)| scenario.duration.as_secs()).fold(0.0, f64::max);
-    let amounts: Vec<_> = time_series.iter().map(|course| (course.name.clone(), course.delivered())).collect();
+    let amounts: Vec<_> =
+        time_series.iter().map(|course| (course.name.clone(), course.delivered())).collect();
     let queues = named().filter_map(|(name, scenario, samples)| {
         let hop = scenario.routes.get(observed_flow(scenario))?.there.last()?;
         Some((name.to_owned(), time_series::waiting(&samples.queues, hop.link, hop.is_down)))
@@ -36,8 +37,10 @@ pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<
         time_series::queue(queues.collect()),
         time_series::in_flight(&time_series),
     ];
-    let figures: Vec<Figure> =
-        figures.into_iter().map(|figure| time_series::cut(figure, between_s.unwrap_or([0.0, longest]))).collect();
+    let figures: Vec<Figure> = figures
+        .into_iter()
+        .map(|figure| time_series::cut(figure, between_s.unwrap_or([0.0, longest])))
+        .collect();
     // Depends on the variants' names only, so that each variant keeps its colour.
     let looks = Looks::of(figures.iter().take(1));
     let chart = |figure: &Figure| {

@@ -4,7 +4,7 @@ use crate::answer::Columns;
 use crate::hops::Hops;
 use crate::request::Begin;
 use crate::samples;
-use lasthop_charts::segments::{self, Segments, SegmentRecorder, observed_flow};
+use lasthop_charts::segments::{self, SegmentRecorder, Segments, observed_flow};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,8 @@ impl Run {
     pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
         let mut watch = Watch { probes: begin.samples, ..Watch::default() };
         if let Some(window) = begin.segments {
-            let window = segments::RecordingWindow { from_s: window.from_s, to_s: window.to_s, most: window.most };
+            let window =
+                segments::RecordingWindow { from_s: window.from_s, to_s: window.to_s, most: window.most };
             watch.observers.push(Box::new(SegmentRecorder::new(&scenario, observed_flow(&scenario), window)));
         }
         if let Some(window) = begin.hops {

@@ -2,7 +2,7 @@
 
 use crate::problem::Refusal;
 use lasthop_base::Time;
-use lasthop_charts::segments::{offset, observed_flow};
+use lasthop_charts::segments::{observed_flow, offset};
 use lasthop_engine::{Deed, Fate, NodeId, Observer, PipeId, Side};
 use lasthop_scenario::Scenario;
 use lasthop_sim::Watch;

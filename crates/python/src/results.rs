@@ -43,8 +43,8 @@ impl Runs {
     /// Output of `lasthop run --format json`: one object a line.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| {
-            let repeats = Determinism::of(std::iter::once(&*self.scenario));
-            let outcomes = repeats.independent(&self.outcomes);
+            let determinism = Determinism::of(std::iter::once(&*self.scenario));
+            let outcomes = determinism.independent(&self.outcomes);
             let objects = summary::objects(outcomes).chain(links::objects(outcomes));
             let objects = objects.chain(summary::notes(self.scenario.notes()));
             objects.map(|object| format!("{object}\n")).collect()

@@ -42,7 +42,8 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSv
             }
         };
         let points = thinned(&part.curve.points, figure.x_log);
-        let sight = CurvePainter { axes, index: part.index, coarse: points.len() < part.curve.points.len(), marked };
+        let sight =
+            CurvePainter { axes, index: part.index, coarse: points.len() < part.curve.points.len(), marked };
         if !marked {
             path(&mut drawn.paths, " band", sight.band(&points));
         }
@@ -118,9 +119,10 @@ impl CurvePainter<'_> {
 
     fn place(&self, point: &Point) -> Position {
         let (x, y) = self.axes.place(self.index, point);
-        let x = match self.coarse {
-            true => (libm::floor(x * SPANS as f64).min(SPANS as f64 - 1.0) + 0.5) / SPANS as f64,
-            false => x,
+        let x = if self.coarse {
+            (libm::floor(x * SPANS as f64).min(SPANS as f64 - 1.0) + 0.5) / SPANS as f64
+        } else {
+            x
         };
         (x * WIDTH, y * HEIGHT)
     }

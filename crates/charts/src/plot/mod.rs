@@ -24,7 +24,7 @@ use axes::Axes;
 use curves::{StyledCurve, drawn, has_line};
 use data::FigureData;
 use escape::escaped;
-use looks::{Look, Looks, legend_name, partner};
+use looks::{Look, Looks, legend_name, series_of};
 use path::{HEIGHT, Pen, WIDTH};
 use scale::{Scale, Tick};
 use std::fmt::Write;
@@ -103,7 +103,12 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
         .iter()
         .zip(looks)
         .enumerate()
-        .map(|(index, (curve, look))| StyledCurve { index, curve, look, row: rows.get(index).copied().flatten() })
+        .map(|(index, (curve, look))| StyledCurve {
+            index,
+            curve,
+            look,
+            row: rows.get(index).copied().flatten(),
+        })
         .collect();
     let panels = if figure.panels { panels(figure, parts) } else { vec![parts] };
     let y_ticks = axes.y.ticks(if figure.panels { TICKS.2 } else { TICKS.1 });
@@ -141,7 +146,7 @@ fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCur
     let mut panels: Vec<(Option<usize>, Vec<StyledCurve<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();
     for part in parts {
-        let of = if own(part.curve) { Some(part.index) } else { partner(part.curve, &figure.curves) };
+        let of = if own(part.curve) { Some(part.index) } else { series_of(part.curve, &figure.curves) };
         match panels.iter_mut().find(|(panel, _)| *panel == of) {
             Some((_, panel)) => panel.push(part),
             None => panels.push((of, vec![part])),
@@ -226,9 +231,10 @@ fn legend(figure: &Figure, looks: &[Look]) -> String {
             (true, _) => format!("<path class=\"{dash} thin\" d=\"M0 7h{width}\"/>"),
             (false, _) => String::new(),
         };
-        let marker = match axes::has_markers(figure, curve) {
-            true => format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2),
-            false => String::new(),
+        let marker = if axes::has_markers(figure, curve) {
+            format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2)
+        } else {
+            String::new()
         };
         let hollow = if !curve.kind.is_ours() { " hollow" } else { "" };
         let _ = writeln!(

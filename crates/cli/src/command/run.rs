@@ -11,14 +11,14 @@ use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
 use lasthop_base::Duration;
-use lasthop_lab::assertion::{Assertion, CheckedBound, BoundStatus, junit};
-use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::assertion::{Assertion, BoundStatus, CheckedBound, junit};
+use lasthop_lab::cost::{RunPlan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
-    self, Repetition, Runs, Observations, csv, distribution, document, limits, links, summary,
+    self, Observations, Repetition, Runs, csv, distribution, document, limits, links, summary,
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -75,8 +75,8 @@ pub(crate) struct Repetitions {
 
 impl Repetitions {
     /// Number requested, else the scenario's, or 1 if all repetitions would be equal.
-    pub(crate) fn runs(&self, scenario: &Scenario, repeats: &Determinism) -> u32 {
-        self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
+    pub(crate) fn runs(&self, scenario: &Scenario, determinism: &Determinism) -> u32 {
+        self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
 
     pub(crate) fn most(&self) -> Option<u32> {
@@ -118,10 +118,12 @@ impl Run {
             draft.set("warmup", time)?;
         }
         let scenario = Arc::new(source::checked(&draft)?);
-        let repeats = Determinism::of(std::iter::once(&*scenario));
+        let determinism = Determinism::of(std::iter::once(&*scenario));
         self.refuse_unknown_flows(&scenario)?;
-        let (count, seed) =
-            (self.exactness.runs(&self.repetitions, &scenario, &repeats), self.repetitions.seed(&scenario));
+        let (count, seed) = (
+            self.exactness.runs(&self.repetitions, &scenario, &determinism),
+            self.repetitions.seed(&scenario),
+        );
         let (mut open, watch) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
@@ -129,7 +131,7 @@ impl Run {
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
         let keeps_outcomes = self.format != Format::Csv || open.report.is_some();
         let samples_all = self.assertions.iter().any(Assertion::needs_samples);
-        let plan = Plan {
+        let plan = RunPlan {
             runs: count as usize,
             threads: threads(self.repetitions.jobs, count as usize),
             keeps_outcomes,
@@ -177,11 +179,11 @@ impl Run {
                 document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
                 finish(target.filled(&report::html(&document))?, seed)?;
             }
-            self.print(&scenario, seed, &runs.outcomes, &repeats)?;
+            self.print(&scenario, seed, &runs.outcomes, &determinism)?;
         }
         ended.into_result()?;
-        looking.notes(&repeats).iter().for_each(|note| output::note(note));
-        self.judge(&readings, &repeats, junit)
+        looking.notes(&determinism).iter().for_each(|note| output::note(note));
+        self.judge(&readings, &determinism, junit)
     }
 
     fn refuse_unknown_flows(&self, scenario: &Scenario) -> Result<(), Failure> {
@@ -201,12 +203,12 @@ impl Run {
     fn judge(
         &self,
         readings: &[Vec<Option<f64>>],
-        repeats: &Determinism,
+        determinism: &Determinism,
         junit: Option<Target>,
     ) -> Result<(), Failure> {
-        let is_exact = repeats.note().is_some();
+        let is_exact = determinism.note().is_some();
         let judge = |(assertion, values): (&Assertion, &Vec<Option<f64>>)| {
-            assertion.bound.judge(repeats.independent(values), is_exact)
+            assertion.bound.judge(determinism.independent(values), is_exact)
         };
         let judged: Vec<CheckedBound> = self.assertions.iter().zip(readings).map(judge).collect();
         if let Some(target) = junit {
@@ -236,13 +238,13 @@ impl Run {
         scenario: &Scenario,
         seed: u64,
         outcomes: &[Outcome],
-        repeats: &Determinism,
+        determinism: &Determinism,
     ) -> Result<(), Failure> {
         if self.format == Format::Csv {
             return Ok(());
         }
-        let how_often = how_often(scenario, outcomes.len(), seed, repeats);
-        let outcomes = repeats.independent(outcomes);
+        let how_often = how_often(scenario, outcomes.len(), seed, determinism);
+        let outcomes = determinism.independent(outcomes);
         match self.format {
             Format::Table => {
                 let links = links::tables(outcomes).into_iter();
@@ -262,7 +264,7 @@ impl Run {
     }
 }
 
-fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Determinism) -> String {
+fn how_often(scenario: &Scenario, runs: usize, seed: u64, determinism: &Determinism) -> String {
     let duration = scenario.duration;
     let warm_up = match scenario.warmup {
         Duration::ZERO => String::new(),
@@ -278,7 +280,7 @@ fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Determinism)
             )
         }
     };
-    format!("{ran}; {}", repeats.note().unwrap_or(numbers))
+    format!("{ran}; {}", determinism.note().unwrap_or(numbers))
 }
 
 fn below(lines: &[String]) -> String {
@@ -335,7 +337,12 @@ struct Open {
 
 impl Open {
     /// Finishes the files of the first repetition; returns the samples.
-    fn finish_first(&mut self, scenario: &Scenario, seed: u64, observations: Observations) -> Result<Samples, Failure> {
+    fn finish_first(
+        &mut self,
+        scenario: &Scenario,
+        seed: u64,
+        observations: Observations,
+    ) -> Result<Samples, Failure> {
         for (observer, path) in observations.observers.into_iter().zip(&self.paths) {
             let target = given_back(observer).map_err(|error| target::unfinished(path, &error))?;
             finish(target, seed)?;

@@ -12,7 +12,7 @@ use crate::target::patience;
 use crate::values::{self, Choices, Setting};
 use clap::Args;
 use lasthop_lab::compare::{Quantity, Variation};
-use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::cost::{RunPlan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::runs::random::Determinism;
@@ -83,9 +83,9 @@ impl Sweep {
         self.drive(driver)
     }
 
-    fn count(&self, first: &Scenario, repeats: &Determinism) -> Count {
+    fn count(&self, first: &Scenario, determinism: &Determinism) -> Count {
         match self.until {
-            None => Count::Runs(self.repetitions.runs(first, repeats)),
+            None => Count::Runs(self.repetitions.runs(first, determinism)),
             Some(precision) => {
                 let chosen = match self.metric.is_empty() {
                     true => vec![Quantity::OfFlow(&METRICS[0])],
@@ -101,7 +101,7 @@ impl Sweep {
         let Count::Runs(runs) = count else { return };
         let points = scenarios.len();
         let share = (*runs as usize).div_ceil(self.shard.of as usize);
-        let plan = Plan {
+        let plan = RunPlan {
             runs: share,
             threads: threads(self.repetitions.jobs, share * points),
             keeps_outcomes: false,

@@ -78,10 +78,11 @@ fn huang() -> Result<Vec<Baseline>, Problem> {
                 let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
                 // With a chain that stops while the sender waits, a bad state can last for minutes.
                 let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
-                let case = Baseline::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
-                    .set("link.wireless.one_way_delay", delay)?
-                    .set("link.wireless.down.channel.bad", &format!("{bad} ms"))?
-                    .set("link.wireless.down.channel.meets", meets)?;
+                let case =
+                    Baseline::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
+                        .set("link.wireless.one_way_delay", delay)?
+                        .set("link.wireless.down.channel.bad", &format!("{bad} ms"))?
+                        .set("link.wireless.down.channel.meets", meets)?;
                 cases
                     .push(case.with("clock", clock).with("delay", seconds).with("bad", f64::from(bad) / 1e3));
             }

@@ -151,7 +151,8 @@ fn of_tcp(scenario: &Scenario, outcome: &Outcome) -> RunTotals {
 }
 
 fn row(case: &Baseline, theirs: &[RunTotals], ours: &[RunTotals]) -> String {
-    let values = |numbers: &[RunTotals], of: fn(&RunTotals) -> f64| numbers.iter().map(of).collect::<Vec<f64>>();
+    let values =
+        |numbers: &[RunTotals], of: fn(&RunTotals) -> f64| numbers.iter().map(of).collect::<Vec<f64>>();
     let mean = |numbers: &[RunTotals], of| {
         Estimate::of(&values(numbers, of)).map_or_else(|| "–".into(), |estimate| rounded(estimate.mean))
     };

@@ -4,6 +4,7 @@
 
 mod delays;
 
+use delays::{delays, quantile};
 use lasthop_lab::document::{Block, Chapter, Document};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::repeat::seed_of;
@@ -12,7 +13,6 @@ use lasthop_lab::stats::Estimate;
 use lasthop_scenario::{Draft, Scenario};
 use rayon::prelude::*;
 use std::process::ExitCode;
-use delays::{quantile, delays};
 
 const ROUTERS: [(&str, &str); 8] = [
     ("drop-tail, 500 packets", "\"500 packets\""),
@@ -131,9 +131,12 @@ fn tables() -> Result<(), String> {
         let bulk = repeated(&scenario(BULK, queue)?, runs, [0, 0]);
         let call = repeated(&scenario(CALL, queue)?, runs, [0, 0]);
         let far = repeated(&scenario(FAR, queue)?, runs, [4, 0]);
-        let wait = |of: &[RunDelays], what: &dyn Fn(&[f64]) -> f64| mean_text(of.iter().map(|run| what(&run.delays)), 1);
+        let wait = |of: &[RunDelays], what: &dyn Fn(&[f64]) -> f64| {
+            mean_text(of.iter().map(|run| what(&run.delays)), 1)
+        };
         let p99 = |delays: &[f64]| quantile(delays, 0.99);
-        let rate = |of: &[RunDelays], flow: usize| mean_text(of.iter().map(|run| run.goodputs[flow] / 1e3), 2);
+        let rate =
+            |of: &[RunDelays], flow: usize| mean_text(of.iter().map(|run| run.goodputs[flow] / 1e3), 2);
         println!(
             "| {name} | {} | {} | {} | {} | {} | {} / {} |",
             rate(&bulk, 0),

@@ -35,7 +35,7 @@ impl DeploymentSite {
     }
 
     /// Operator who would deploy a cure here.
-    pub const fn who(self) -> &'static str {
+    pub const fn operator(self) -> &'static str {
         match self {
             DeploymentSite::Sender => "the server",
             DeploymentSite::Receiver => "the client's system",
@@ -52,7 +52,7 @@ pub struct Candidate {
     /// Display name.
     pub name: String,
     /// Places of the cure; empty: the unchanged path.
-    pub places: Vec<DeploymentSite>,
+    pub sites: Vec<DeploymentSite>,
     /// Keys and values, as `--set` takes them.
     pub set: Vec<(String, String)>,
     /// Names of a pair's two cures; empty for a single cure.
@@ -63,7 +63,7 @@ pub struct Candidate {
 
 /// The unchanged path.
 pub fn unchanged() -> Candidate {
-    Candidate { name: "as it is".into(), places: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
+    Candidate { name: "as it is".into(), sites: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
 }
 
 /// Smallest share of time limited by the receive window that makes a larger buffer a candidate, %.
@@ -95,7 +95,7 @@ const ROUTERS: [(&str, &str); 4] = [
 
 /// Single cures for this path. `rwnd_limited_pct`: share of time limited by the receive window, %.
 pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64) -> Vec<Candidate> {
-    let mut list = CandidateList { path, found: Vec::new() };
+    let mut list = CandidateList { path, candidates: Vec::new() };
     let air: Vec<LossyDirection<'_>> = lossy_directions(scenario);
     list.senders(scenario);
     list.receivers(rwnd_limited_pct, !air.is_empty());
@@ -104,26 +104,26 @@ pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64)
         list.link(air);
         list.base_station(scenario, air);
     }
-    list.found
+    list.candidates
 }
 
 /// Pairs of the best cure of each place, among the cures that surely help alone.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {
-        let is_new = |place: &DeploymentSite| best.iter().all(|one| !one.places.contains(place));
-        if standing.candidate.places.iter().all(is_new) {
+        let is_free = |site: &DeploymentSite| best.iter().all(|one| !one.sites.contains(site));
+        if standing.candidate.sites.iter().all(is_free) {
             best.push(standing.candidate);
         }
     }
     let mut pairs = Vec::new();
     for (at, one) in best.iter().enumerate() {
         for other in &best[at + 1..] {
-            let mut places = [one.places.clone(), other.places.clone()].concat();
-            places.sort_unstable();
+            let mut sites = [one.sites.clone(), other.sites.clone()].concat();
+            sites.sort_unstable();
             pairs.push(Candidate {
                 name: format!("{} + {}", one.name, other.name),
-                places,
+                sites,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
                 // At most one of the two is at the receiver.
@@ -155,8 +155,8 @@ fn lossy_directions(scenario: &Scenario) -> Vec<LossyDirection<'_>> {
             if hop.is_down { (&link.down, &link.up, link.from) } else { (&link.up, &link.down, link.to) };
         let rate = config.service.mean_rate().bps().max(1) as f64;
         let transmission = Duration::from_secs_f64(1500.0 * 8.0 / rate);
-        let way = if hop.is_down { "down" } else { "up" };
-        let at = LinkDirection { link: link.name.clone(), way };
+        let direction = if hop.is_down { "down" } else { "up" };
+        let at = LinkDirection { link: link.name.clone(), direction };
         loses(config).then(|| LossyDirection {
             at,
             config,
@@ -169,14 +169,14 @@ fn lossy_directions(scenario: &Scenario) -> Vec<LossyDirection<'_>> {
 
 struct CandidateList<'a> {
     path: &'a PathParameters,
-    found: Vec<Candidate>,
+    candidates: Vec<Candidate>,
 }
 
 impl CandidateList<'_> {
-    fn add(&mut self, place: DeploymentSite, name: impl Into<String>, set: Vec<(String, String)>) {
-        self.found.push(Candidate {
+    fn add(&mut self, site: DeploymentSite, name: impl Into<String>, set: Vec<(String, String)>) {
+        self.candidates.push(Candidate {
             name: name.into(),
-            places: vec![place],
+            sites: vec![site],
             set,
             parts: Vec::new(),
             agent: None,
@@ -184,9 +184,9 @@ impl CandidateList<'_> {
     }
 
     fn add_with_agent(&mut self, name: &str, set: Vec<(String, String)>, agent: &'static str) {
-        self.found.push(Candidate {
+        self.candidates.push(Candidate {
             name: name.into(),
-            places: vec![DeploymentSite::Receiver],
+            sites: vec![DeploymentSite::Receiver],
             set,
             parts: Vec::new(),
             agent: Some(agent),
@@ -223,7 +223,11 @@ impl CandidateList<'_> {
             let bytes = (4.0 * product).max(65536.0);
             let mut set = self.of_flows("receiver.window", "buffer");
             set.extend(self.of_flows("receiver.window.size", &format!("{bytes:.0} bytes")));
-            self.add(DeploymentSite::Receiver, format!("receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3), set);
+            self.add(
+                DeploymentSite::Receiver,
+                format!("receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3),
+                set,
+            );
         }
         if has_air {
             let mut set = self.of_flows("receiver.ack_splitting", "split");
@@ -239,9 +243,9 @@ impl CandidateList<'_> {
     }
 
     fn router(&mut self, scenario: &Scenario) {
-        let LinkDirection { link, way } = &self.path.bottleneck;
+        let LinkDirection { link, direction } = &self.path.bottleneck;
         let Some(link) = scenario.links.iter().find(|one| one.name == *link) else { return };
-        let queue = if *way == "down" { &link.down.queue } else { &link.up.queue };
+        let queue = if *direction == "down" { &link.down.queue } else { &link.up.queue };
         let key = self.path.bottleneck.key("queue");
         let value = |name: &str| {
             queue.values.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| amount(value))
@@ -258,8 +262,8 @@ impl CandidateList<'_> {
         if !is_managed && depth < SHORT {
             self.add(DeploymentSite::Router, "longer queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
         }
-        for (name, presentation) in ROUTERS.iter().filter(|(name, _)| queue.info.name != *name) {
-            self.add(DeploymentSite::Router, *presentation, vec![(key.clone(), (*name).to_owned())]);
+        for (name, label) in ROUTERS.iter().filter(|(name, _)| queue.info.name != *name) {
+            self.add(DeploymentSite::Router, *label, vec![(key.clone(), (*name).to_owned())]);
         }
     }
 
@@ -285,7 +289,11 @@ impl CandidateList<'_> {
         if let Some(transmissions) = number("transmissions") {
             let more = transmissions * 2.0;
             let set = vec![(format!("{key}.transmissions"), format!("{more:.0}"))];
-            self.add(DeploymentSite::Link, format!("{more:.0} link transmissions instead of {transmissions:.0}"), set);
+            self.add(
+                DeploymentSite::Link,
+                format!("{more:.0} link transmissions instead of {transmissions:.0}"),
+                set,
+            );
         } else if let Some(retransmissions) = number("retransmissions") {
             let more = (retransmissions * 2.0).max(5.0);
             let set = vec![(format!("{key}.retransmissions"), format!("{more:.0}"))];

@@ -2,7 +2,7 @@
 //!
 //! * [`candidates`]: cures to try, and their operators.
 //! * `scenarios`: the user's flows beside short transfers, and beside an unmodified neighbour.
-//! * `measured`: measures of one repetition.
+//! * `repetition`: measures of one repetition.
 //! * [`ranking`]: order of the candidates, and its certainty.
 //! * [`sender`]: another sender for the user's flows.
 //! * `presentation`: the advice as a table, a page and JSON.
@@ -11,15 +11,15 @@
 //! values.
 
 pub mod candidates;
-mod measured;
-pub mod ranking;
-pub mod sender;
 mod presentation;
+pub mod ranking;
+mod repetition;
 mod scenarios;
+pub mod sender;
 
 pub use candidates::{Candidate, DeploymentSite};
-pub use measured::{Aim, RepetitionMeasures};
 pub use ranking::{CandidateResults, ScoredCandidate};
+pub use repetition::{Aim, RepetitionMeasures};
 
 use crate::progress::Progress;
 use crate::repeat::seed_of;
@@ -83,13 +83,13 @@ pub struct LinkDirection {
     /// Name of the link.
     pub link: String,
     /// `down` or `up`.
-    pub way: &'static str,
+    pub direction: &'static str,
 }
 
 impl LinkDirection {
     /// Key of a value: `link.wireless.down.queue`.
     pub fn key(&self, last: &str) -> String {
-        format!("link.{}.{}.{last}", self.link, self.way)
+        format!("link.{}.{}.{last}", self.link, self.direction)
     }
 }
 
@@ -108,50 +108,51 @@ pub fn advise(
     let path = facts(draft, &scenario, name)?;
     let seed = seed.unwrap_or(scenario.seed);
     let mut left_out = Vec::new();
-    let mut tried = vec![CandidateRuns::new(draft, &path, (name, aim), candidates::unchanged())?];
-    let mut made = |list: Vec<Candidate>| -> Vec<CandidateRuns> {
+    let mut candidates = vec![CandidateRuns::new(draft, &path, (name, aim), candidates::unchanged())?];
+    let mut make = |list: Vec<Candidate>| -> Vec<CandidateRuns> {
         let each = list.into_iter().filter_map(|candidate| {
             let what = candidate.name.clone();
-            let tried = CandidateRuns::new(draft, &path, (name, aim), candidate);
-            tried.map_err(|why| left_out.push(format!("{what}: {}", why.message()))).ok()
+            let candidates = CandidateRuns::new(draft, &path, (name, aim), candidate);
+            candidates.map_err(|why| left_out.push(format!("{what}: {}", why.message()))).ok()
         });
         each.collect()
     };
-    let run = |tried: &mut [CandidateRuns], repetitions, part| {
-        let is_whole = run(tried, repetitions, seed, progress, part);
-        is_whole.map_err(|stuck| refuse(name, &stuck.message).advise(stuck.help))
+    let run = |candidates: &mut [CandidateRuns], repetitions, part| {
+        let is_whole = run(candidates, repetitions, seed, progress, part);
+        is_whole.map_err(|stuck| path_problem(name, &stuck.message).advise(stuck.help))
     };
-    let rwnd_limited_pct = tried[0].scenarios.rwnd_limited_pct(seed);
-    tried.extend(made(candidates::single(&scenario, &path, rwnd_limited_pct)));
-    let mut most = most_runs(&path, tried.len());
-    if !run(&mut tried, 0..BLOCK.min(most), "single cures")? {
+    let rwnd_limited_pct = candidates[0].scenarios.rwnd_limited_pct(seed);
+    candidates.extend(make(candidates::single(&scenario, &path, rwnd_limited_pct)));
+    let mut most = most_runs(&path, candidates.len());
+    if !run(&mut candidates, 0..BLOCK.min(most), "single cures")? {
         return Ok(None);
     }
-    let mut pairs = made(candidates::pairs(&ranking::scored(&tried)));
+    let mut pairs = make(candidates::pairs(&ranking::scored(&candidates)));
     if !pairs.is_empty() {
-        most = most_runs(&path, tried.len() + pairs.len());
+        most = most_runs(&path, candidates.len() + pairs.len());
         let is_whole = run(&mut pairs, 0..BLOCK.min(most), "pairs of cures")?;
-        tried.append(&mut pairs);
+        candidates.append(&mut pairs);
         if !is_whole {
             return Ok(None);
         }
     }
     let mut done = BLOCK.min(most);
-    while done < most && !ranking::is_certain(&tried) {
-        ranking::screen_out(&mut tried);
+    while done < most && !ranking::is_certain(&candidates) {
+        ranking::screen_out(&mut candidates);
         let next = (done + BLOCK).min(most);
-        if !run(&mut tried, done..next, "more runs, until the order is certain")? {
+        if !run(&mut candidates, done..next, "more runs, until the order is certain")? {
             return Ok(None);
         }
         done = next;
     }
-    let is_certain = ranking::is_certain(&tried);
-    let idle = tried.iter().filter(|one| ranking::is_redundant_pair(&tried, one));
-    let why =
-        |one: &CandidateRuns| format!("{}: not surely better than each of its two cures alone", one.candidate.name);
+    let is_certain = ranking::is_certain(&candidates);
+    let idle = candidates.iter().filter(|one| ranking::is_redundant_pair(&candidates, one));
+    let why = |one: &CandidateRuns| {
+        format!("{}: not surely better than each of its two cures alone", one.candidate.name)
+    };
     left_out.extend(idle.map(why));
-    let base = ranking::row(&tried[0], &tried[0]);
-    let rows = ranking::rows(&tried);
+    let base = ranking::row(&candidates[0], &candidates[0]);
+    let rows = ranking::rows(&candidates);
     Ok(Some(Advice { title: scenario.title, path, aim, seed, base, rows, is_certain, left_out }))
 }
 
@@ -163,7 +164,7 @@ pub struct CandidateRuns {
     pub aim: Aim,
     scenarios: CandidateScenarios,
     /// Measures by repetition.
-    pub measured: Vec<RepetitionMeasures>,
+    pub repetitions: Vec<RepetitionMeasures>,
     /// Surely not among the first [`CERTAIN`]: no further repetition is run.
     pub is_screened_out: bool,
 }
@@ -180,21 +181,21 @@ impl CandidateRuns {
             changed.set(key, value)?;
         }
         let scenarios = CandidateScenarios::new(&changed, draft, path, name)?;
-        Ok(CandidateRuns { candidate, aim, scenarios, measured: Vec::new(), is_screened_out: false })
+        Ok(CandidateRuns { candidate, aim, scenarios, repetitions: Vec::new(), is_screened_out: false })
     }
 }
 
 /// Runs repetitions of the remaining candidates; false if cancelled, an error if a run gets stuck.
 fn run(
-    tried: &mut [CandidateRuns],
+    candidates: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,
     seed: u64,
     progress: &dyn Progress,
     part: &str,
 ) -> Result<bool, Stuck> {
     let jobs: Vec<(usize, usize)> = repetitions
-        .flat_map(|run| (0..tried.len()).map(move |at| (at, run)))
-        .filter(|(at, _)| !tried[*at].is_screened_out)
+        .flat_map(|run| (0..candidates.len()).map(move |at| (at, run)))
+        .filter(|(at, _)| !candidates[*at].is_screened_out)
         .collect();
     progress.begin(part, jobs.len() as u64);
     let seen: Result<Vec<Option<RepetitionMeasures>>, Stuck> = jobs
@@ -204,16 +205,16 @@ fn run(
             if progress.is_cancelled() {
                 return Ok(None);
             }
-            let measured = tried[*at].scenarios.run(seed_of(seed, *run as u32))?;
+            let repetitions = candidates[*at].scenarios.run(seed_of(seed, *run as u32))?;
             progress.step();
-            Ok(Some(measured))
+            Ok(Some(repetitions))
         })
         .collect();
     progress.end();
     let seen = seen?;
     let is_whole = seen.iter().all(Option::is_some);
-    for ((at, _), measured) in jobs.into_iter().zip(seen) {
-        tried[at].measured.extend(measured);
+    for ((at, _), repetitions) in jobs.into_iter().zip(seen) {
+        candidates[at].repetitions.extend(repetitions);
     }
     Ok(is_whole)
 }
@@ -229,7 +230,7 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameter
     let is_tcp = |at: &usize| matches!(scenario.flows[*at].traffic, Traffic::Tcp { .. });
     let Some(first) = (0..scenario.flows.len()).find(is_tcp) else {
         let why = "the scenario has no TCP flow: advice needs at least one";
-        return Err(refuse(name, why)
+        return Err(path_problem(name, why)
             .advise("add [flow.bulk] with from and to; `lasthop show umts` prints an example"));
     };
     let route = &scenario.routes[first];
@@ -241,7 +242,7 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameter
     // The last of equally slow directions is the last hop.
     let bottleneck = route.there.iter().rev().min_by_key(|hop| rate(hop)).copied();
     let Some(bottleneck) = bottleneck else {
-        return Err(refuse(name, "the first TCP flow crosses no link"));
+        return Err(path_problem(name, "the first TCP flow crosses no link"));
     };
     let rate_bps = rate(&bottleneck).max(1);
     let packets = Duration::from_secs_f64(PACKETS * 1500.0 * 8.0 / rate_bps as f64);
@@ -250,7 +251,7 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameter
         flows: scenarios::tcp_flows(draft)?,
         bottleneck: LinkDirection {
             link: scenario.links[bottleneck.link].name.clone(),
-            way: if bottleneck.is_down { "down" } else { "up" },
+            direction: if bottleneck.is_down { "down" } else { "up" },
         },
         rate_bps,
         rtt: hops.map(|hop| config(hop).delay).fold(Duration::ZERO, |sum, delay| sum + delay),
@@ -258,6 +259,6 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameter
     })
 }
 
-fn refuse(name: &str, why: &str) -> Problem {
+fn path_problem(name: &str, why: &str) -> Problem {
     Problem::at(name, name, 0..name.len(), why)
 }

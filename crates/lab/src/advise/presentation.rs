@@ -23,11 +23,10 @@ impl Advice {
                 _ => "no".to_owned(),
             }
         };
-        let certain = match self.is_certain {
-            true => {
-                format!("the order of the first {CERTAIN} is certain or their scores differ by less than 2 %")
-            }
-            false => format!("the order of the first {CERTAIN} is not certain: their intervals overlap"),
+        let certain = if self.is_certain {
+            format!("the order of the first {CERTAIN} is certain or their scores differ by less than 2 %")
+        } else {
+            format!("the order of the first {CERTAIN} is not certain: their intervals overlap")
         };
         format!(
             "{} runs of {} each, seeds from {}, the same losses for all candidates; 95 % intervals; {certain}. The score is {}.",
@@ -58,8 +57,8 @@ impl Advice {
             vec![
                 Cell::Text(rank),
                 Cell::Text(row.candidate.name.clone()),
-                Cell::Text(places(&row.candidate.places)),
-                if row.candidate.places.is_empty() { Cell::Empty } else { skewed(row.score_pct.as_ref()) },
+                Cell::Text(sites(&row.candidate.sites)),
+                if row.candidate.sites.is_empty() { Cell::Empty } else { skewed(row.score_pct.as_ref()) },
                 plain(row.goodput_kbps.as_ref()),
                 changed(row, row.goodput_change.as_ref()),
                 plain(row.rtt_ms[1].as_ref()),
@@ -86,12 +85,12 @@ impl Advice {
     /// congestion controls that Linux lacks.
     pub fn live(&self, path: &str, row: &CandidateResults) -> Option<String> {
         let candidate = &row.candidate;
-        let is_real = |place: &DeploymentSite| match place {
+        let is_real = |site: &DeploymentSite| match site {
             DeploymentSite::Sender | DeploymentSite::Router | DeploymentSite::Link => true,
             DeploymentSite::Receiver => candidate.agent.is_some(),
             DeploymentSite::BaseStation => false,
         };
-        if candidate.places.is_empty() || !candidate.places.iter().all(is_real) {
+        if candidate.sites.is_empty() || !candidate.sites.iter().all(is_real) {
             return None;
         }
         let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
@@ -120,8 +119,8 @@ impl Advice {
             json!({
                 "rank": at + 1,
                 "candidate": row.candidate.name,
-                "places": row.candidate.places.iter().map(|place| place.name()).collect::<Vec<_>>(),
-                "deployed_by": who(&row.candidate.places),
+                "places": row.candidate.sites.iter().map(|site| site.name()).collect::<Vec<_>>(),
+                "deployed_by": operator(&row.candidate.sites),
                 "set": row.candidate.set.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>(),
                 "command": self.command(path, row),
                 "live": self.live(path, row),
@@ -163,7 +162,7 @@ impl Advice {
     pub fn document(&self, path: &str) -> Document {
         let row = |row: &CandidateResults| Ranked {
             name: row.candidate.name.clone(),
-            says: who(&row.candidate.places),
+            says: operator(&row.candidate.sites),
             value: row.score_pct.as_ref().map(|score| score.mean),
             ci95: row.score_pct.as_ref().map(|score| score.ci95.unwrap_or(ANY_SCORE)),
             text: skewed(row.score_pct.as_ref()).text().to_owned(),
@@ -201,17 +200,17 @@ fn without_flows(path: &str) -> String {
     others.fold(first, |path, set| format!("{path} --set '{set}"))
 }
 
-fn who(places: &[DeploymentSite]) -> String {
-    match places {
+fn operator(sites: &[DeploymentSite]) -> String {
+    match sites {
         [] => "–".to_owned(),
-        places => places.iter().map(|place| place.who()).collect::<Vec<_>>().join(", "),
+        sites => sites.iter().map(|site| site.operator()).collect::<Vec<_>>().join(", "),
     }
 }
 
-fn places(places: &[DeploymentSite]) -> String {
-    match places {
+fn sites(sites: &[DeploymentSite]) -> String {
+    match sites {
         [] => "–".to_owned(),
-        places => places.iter().map(|place| place.name()).collect::<Vec<_>>().join(", "),
+        sites => sites.iter().map(|site| site.name()).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -239,7 +238,7 @@ fn skewed(estimate: Option<&Estimate>) -> Cell {
 }
 
 fn changed(row: &CandidateResults, change: Option<&Change>) -> Cell {
-    if row.candidate.places.is_empty() {
+    if row.candidate.sites.is_empty() {
         return Cell::Empty;
     }
     change.map_or(Cell::Empty, |Change { percent, ci95, .. }| {

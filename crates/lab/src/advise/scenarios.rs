@@ -5,7 +5,7 @@
 //! the candidate's changes. The neighbour is the user's flow without the changes, and no box reads it.
 
 use super::PathParameters;
-use super::measured::RepetitionMeasures;
+use super::repetition::RepetitionMeasures;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::{Stuck, Watch, run_watched};
 use toml::{Table, Value};
@@ -30,7 +30,12 @@ pub(super) struct CandidateScenarios {
 
 impl CandidateScenarios {
     /// `changed` is the user's scenario with the candidate's changes, `plain` without.
-    pub(super) fn new(changed: &Draft, plain: &Draft, path: &PathParameters, name: &str) -> Result<CandidateScenarios, Problem> {
+    pub(super) fn new(
+        changed: &Draft,
+        plain: &Draft,
+        path: &PathParameters,
+        name: &str,
+    ) -> Result<CandidateScenarios, Problem> {
         let changed = shown(changed)?;
         let plain = shown(plain)?;
         let own = path.flows.clone();

@@ -127,7 +127,13 @@ impl Bound {
             None => BoundStatus::Fails,
             Some(estimate) => self.status(estimate, is_exact),
         };
-        CheckedBound { written: self.written.clone(), status, measured, metric: self.metric.clone(), undefined }
+        CheckedBound {
+            written: self.written.clone(),
+            status,
+            measured,
+            metric: self.metric.clone(),
+            undefined,
+        }
     }
 
     fn status(&self, Estimate { mean, ci95, runs }: &Estimate, is_exact: bool) -> BoundStatus {

@@ -1,6 +1,6 @@
 //! Assertions as JUnit XML for continuous integration, one test case each.
 
-use super::{CheckedBound, BoundStatus};
+use super::{BoundStatus, CheckedBound};
 use std::fmt::Write;
 
 /// One test suite, named `suite`. An open assertion is a failure of type `open`.

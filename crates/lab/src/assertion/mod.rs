@@ -11,7 +11,7 @@ mod bound;
 pub mod junit;
 mod quantile;
 
-pub use bound::{Bound, CheckedBound, AssertionError, BoundStatus, stem};
+pub use bound::{AssertionError, Bound, BoundStatus, CheckedBound, stem};
 
 use crate::compare::Quantity;
 use lasthop_sim::{Outcome, Samples};

@@ -5,8 +5,8 @@ use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure};
 use crate::runs::document::of_flow;
 use crate::runs::{Observations, distribution, sequence};
-use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_charts::segments::Segments;
+use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_sim::{FlowOutcome, Samples};
 
 /// Observations of a case's first repetition.
@@ -66,7 +66,11 @@ impl Comparison {
     }
 
     /// The results of `of` for each value that has one; `of` gets the case's index, the value's name and the samples.
-    fn overlay<'a, T>(&self, seen: &'a [FirstRunRecord], of: impl Fn(usize, &str, &'a Samples) -> Option<T>) -> Vec<T> {
+    fn overlay<'a, T>(
+        &self,
+        seen: &'a [FirstRunRecord],
+        of: impl Fn(usize, &str, &'a Samples) -> Option<T>,
+    ) -> Vec<T> {
         let cases = self.cases.iter().zip(seen).enumerate();
         cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
     }
@@ -109,10 +113,7 @@ impl Comparison {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
             Some(FlowSeries::of(name, &samples.flows, index)).filter(|course| !course.samples.is_empty())
         });
-        match time_series.is_empty() {
-            true => Vec::new(),
-            false => of_flow(number, flow, &time_series).to_vec(),
-        }
+        if time_series.is_empty() { Vec::new() } else { of_flow(number, flow, &time_series).to_vec() }
     }
 
     fn queues(&self, seen: &[FirstRunRecord]) -> Vec<Figure> {

@@ -76,7 +76,7 @@ pub struct Comparison {
     chosen: Vec<Quantity>,
     /// Repetitions of each case.
     pub outcomes: Vec<Vec<Outcome>>,
-    /// Number of outcomes that [`Comparison::next_place`] has assigned.
+    /// Number of outcomes that [`Comparison::next_index`] has assigned.
     assigned: usize,
 }
 
@@ -109,28 +109,28 @@ impl Comparison {
     }
 
     /// Place of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
-    pub fn next_place(&mut self) -> (usize, usize) {
-        let place = (self.assigned % self.cases.len(), self.assigned / self.cases.len() + 1);
+    pub fn next_index(&mut self) -> (usize, usize) {
+        let index = (self.assigned % self.cases.len(), self.assigned / self.cases.len() + 1);
         self.assigned += 1;
-        place
+        index
     }
 
     /// Stores the next outcome of a case.
-    pub fn keep(&mut self, case: usize, outcome: Outcome) {
+    pub fn push(&mut self, case: usize, outcome: Outcome) {
         self.outcomes[case].push(outcome);
     }
 
     /// Discards repetitions that not every case has; returns the number of complete ones.
-    pub fn keep_whole(&mut self) -> usize {
+    pub fn truncate_to_complete(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
         whole
     }
 
     /// Discards repetitions equal to the first if no case is random.
-    pub fn keep_independent(&mut self, repeats: &Determinism) {
+    pub fn truncate_to_independent(&mut self, determinism: &Determinism) {
         for outcomes in &mut self.outcomes {
-            outcomes.truncate(repeats.independent(outcomes).len());
+            outcomes.truncate(determinism.independent(outcomes).len());
         }
     }
 
@@ -195,7 +195,7 @@ impl CaseDifference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_order::Next;
+    use crate::in_order::NextResult;
     use lasthop_sim::{FlowOutcome, METRICS};
     use lasthop_wire::LossReason;
     use serde_json::json;
@@ -223,12 +223,12 @@ mod tests {
         let mut work = comparison.begin(runs, 1, false, None).unwrap();
         loop {
             match work.next_within(Duration::from_secs(1)) {
-                Next::Item(repetition) => {
-                    let (case, _) = comparison.next_place();
-                    comparison.keep(case, repetition.outcome);
+                NextResult::Item(repetition) => {
+                    let (case, _) = comparison.next_index();
+                    comparison.push(case, repetition.outcome);
                 }
-                Next::NotYet => {}
-                Next::End => return comparison,
+                NextResult::NotYet => {}
+                NextResult::End => return comparison,
             }
         }
     }
@@ -243,7 +243,7 @@ mod tests {
         };
         assert_eq!(seeds(&comparison), [[1, 2, 3], [1, 2, 3]]);
         comparison.outcomes[1].pop();
-        assert_eq!(comparison.keep_whole(), 2);
+        assert_eq!(comparison.truncate_to_complete(), 2);
         assert_eq!(seeds(&comparison), [[1, 2], [1, 2]]);
     }
 

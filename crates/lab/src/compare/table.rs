@@ -31,7 +31,7 @@ impl Subject<'_> {
         match (self.flow, self.quantity) {
             (Some(flow), _) => flow,
             (None, Quantity::OfFlow(_)) => "mean",
-            (None, Quantity::Together(_)) => "all",
+            (None, Quantity::Aggregate(_)) => "all",
         }
     }
 }
@@ -78,7 +78,7 @@ impl Comparison {
             subjects.push(all(goodput));
         }
         if several {
-            subjects.extend(AGGREGATE_METRICS.iter().map(|together| all(Quantity::Together(together))));
+            subjects.extend(AGGREGATE_METRICS.iter().map(|together| all(Quantity::Aggregate(together))));
         }
         let others = METRICS.iter().skip(1).map(|metric| all(Quantity::OfFlow(metric)));
         subjects.extend(others.filter(|subject| match subject.quantity.name() {
@@ -154,12 +154,12 @@ impl Comparison {
             self.chosen.is_empty() || is_chosen
         };
         for quantity in Quantity::all().filter(is_wanted) {
-            if matches!(quantity, Quantity::Together(_)) && flow.is_some() {
+            if matches!(quantity, Quantity::Aggregate(_)) && flow.is_some() {
                 continue;
             }
             let of = |outcome: &Outcome| match (quantity, flow) {
                 (Quantity::OfFlow(metric), None) => measure::of_all_flows(outcome, metric),
-                (Quantity::Together((_, of, _)), _) => of(outcome),
+                (Quantity::Aggregate((_, of, _)), _) => of(outcome),
                 (Quantity::OfFlow(_), Some(flow)) => quantity.of_flow(outcome, flow),
             };
             let compared = self.compared(case, quantity, flow, &of).value();

@@ -32,7 +32,7 @@ const POLICY: &str =
 
 /// The page of `document`. A chapter's anchor is its id, a figure's anchor is `<chapter>-<figure>`.
 pub fn html(document: &Document) -> String {
-    let mut anchors = Anchors::beside(markers::ids().chain(["top".to_string()]));
+    let mut anchors = Anchors::reserving(markers::ids().chain(["top".to_string()]));
     let chapters: Vec<ChapterHtml> =
         document.chapters.iter().map(|chapter| section(chapter, &mut anchors)).collect();
     let contents = contents(&chapters);

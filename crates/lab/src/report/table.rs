@@ -1,6 +1,6 @@
 //! Tables, and the key of their verdicts.
 
-use crate::document::{Block, Cell, Document, TableSetting, Table};
+use crate::document::{Block, Cell, Document, Table, TableSetting};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
@@ -29,13 +29,13 @@ pub fn has_verdicts(document: &Document) -> bool {
 
 /// `table` in a box that scrolls if the table is wider than the page.
 pub fn html(table: &Table) -> String {
-    within(table, "")
+    table_html(table, "")
 }
 
 /// `table` with data for other settings; a cell's class is omitted if empty or equal to the text.
 pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     let kinds = kinds(table);
-    let cell = |(row, column, cell): &(usize, usize, Cell)| match name(&kinds, *column, cell) {
+    let cell = |(row, column, cell): &(usize, usize, Cell)| match class_of(&kinds, *column, cell) {
         Some(class) if class != cell.text() => json!([row, column, cell.text(), class]),
         _ => json!([row, column, cell.text()]),
     };
@@ -47,10 +47,10 @@ pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     // Single quotes: the JSON is full of double quotes.
     let settings = serde_json::Value::from(settings).to_string();
     let settings = settings.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;");
-    within(table, &format!(" data-settings='{settings}'"))
+    table_html(table, &format!(" data-settings='{settings}'"))
 }
 
-fn within(table: &Table, attribute: &str) -> String {
+fn table_html(table: &Table, attribute: &str) -> String {
     let caption = escaped(&table.caption);
     let kinds = kinds(table);
     let named = (1..).zip(&kinds).filter_map(|(number, kind)| match kind {
@@ -75,7 +75,8 @@ fn within(table: &Table, attribute: &str) -> String {
         // HTML allows the end tags of cells and rows to be omitted ("Optional tags"); there are thousands of cells.
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
-            let class = name(&kinds, index, cell).map_or(String::new(), |name| format!(" class=\"{name}\""));
+            let class =
+                class_of(&kinds, index, cell).map_or(String::new(), |name| format!(" class=\"{name}\""));
             html += &format!("<td{class}>{}", escaped(cell.text()));
         }
         html += "\n";
@@ -104,19 +105,20 @@ fn kinds(table: &Table) -> Vec<ColumnKind> {
         let is_word = |cell: &Cell| matches!(cell, Cell::Text(text) if text.chars().count() <= SHORT);
         let is_gap = |cell: &Cell| matches!(cell, Cell::Empty);
         let is_number = |cell: &Cell| matches!(cell, Cell::Number(_));
-        match column < MOST_KINDS {
-            true if cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) => {
-                ColumnKind::Numbers
-            }
-            true if cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) => ColumnKind::Words,
-            _ => ColumnKind::Mixed,
+        let is_named = column < MOST_KINDS;
+        if is_named && cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) {
+            ColumnKind::Numbers
+        } else if is_named && cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) {
+            ColumnKind::Words
+        } else {
+            ColumnKind::Mixed
         }
     };
     (0..table.columns.len()).map(kind).collect()
 }
 
 /// Class of a cell; a verdict's class is its name.
-fn name(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static str> {
+fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static str> {
     let kind = kinds.get(column).copied().unwrap_or(ColumnKind::Mixed);
     Some(match cell {
         Cell::Number(_) if kind == ColumnKind::Numbers => return None,

@@ -74,7 +74,7 @@ impl Completion {
             completed: times.iter().filter(|(_, complete)| *complete).count(),
             transfers: times.len(),
             quantiles: QUANTILES.map(|(_, share)| quantile(&times, share)),
-            distribution: distribution::thinned(distribution::course(&times)),
+            distribution: distribution::thinned(distribution::completion_curve(&times)),
             max_follow_up_s,
         })
     }

@@ -10,7 +10,9 @@ struct CsvLines(Writer<Vec<u8>>);
 
 impl CsvLines {
     fn new() -> CsvLines {
-        CsvLines(WriterBuilder::new().terminator(Terminator::Any(b'\n')).flexible(true).from_writer(Vec::new()))
+        CsvLines(
+            WriterBuilder::new().terminator(Terminator::Any(b'\n')).flexible(true).from_writer(Vec::new()),
+        )
     }
 
     fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
@@ -107,7 +109,11 @@ impl SampleColumn {
 
 /// Sampled columns of a flow.
 pub const COLUMNS: &[SampleColumn] = &[
-    SampleColumn { name: "cwnd_bytes", doc: "congestion window, bytes", of: |flow| Some(flow.cwnd_bytes as f64) },
+    SampleColumn {
+        name: "cwnd_bytes",
+        doc: "congestion window, bytes",
+        of: |flow| Some(flow.cwnd_bytes as f64),
+    },
     SampleColumn {
         name: "cwnd_inflated_bytes",
         doc: "congestion window inflated during recovery by the bytes that have left the network, bytes",

@@ -15,11 +15,12 @@ const MOST_CURVES: usize = 8;
 /// The report: means of all repetitions; windows, round trips, queues, goodput and losses of the first.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
-    let all: Vec<FlowSeries> = named.map(|(flow, it)| FlowSeries::of(&it.name, &runs.samples.flows, flow)).collect();
+    let all: Vec<FlowSeries> =
+        named.map(|(flow, it)| FlowSeries::of(&it.name, &runs.samples.flows, flow)).collect();
     let drawn = || all.iter().enumerate().filter(|(_, course)| !course.samples.is_empty());
-    let repeats = Determinism::of(std::iter::once(scenario));
-    let outcomes = repeats.independent(&runs.outcomes);
-    let mut blocks = vec![Block::Text(match repeats.note() {
+    let determinism = Determinism::of(std::iter::once(scenario));
+    let outcomes = determinism.independent(&runs.outcomes);
+    let mut blocks = vec![Block::Text(match determinism.note() {
         Some(note) => format!("A run of {}; {note}.", scenario.duration),
         None => format!(
             "Means over {} repetitions of {} with their 95 % intervals. Seeds begin at {seed}.",
@@ -56,12 +57,15 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
 
 /// Figures of a flow's window, round trips and bytes in flight, for one run or several.
 pub(crate) fn of_flow(number: usize, flow: &str, time_series: &[FlowSeries]) -> [Figure; 3] {
-    [time_series::window(time_series), time_series::round_trips(time_series), time_series::in_flight(time_series)].map(|figure| {
-        Figure {
-            id: format!("{}-{number}", figure.id),
-            title: format!("{flow}: {}", lowered(&figure.title)),
-            ..figure
-        }
+    [
+        time_series::window(time_series),
+        time_series::round_trips(time_series),
+        time_series::in_flight(time_series),
+    ]
+    .map(|figure| Figure {
+        id: format!("{}-{number}", figure.id),
+        title: format!("{flow}: {}", lowered(&figure.title)),
+        ..figure
     })
 }
 
@@ -141,9 +145,10 @@ fn losses(samples: &[QueueSample]) -> Figure {
         any.then(|| Curve { name: reason.name().to_owned(), kind: CurveKind::Steps, points })
     });
     let curves: Vec<Curve> = curves.collect();
-    let caption = match curves.is_empty() {
-        true => "No packet was lost.",
-        false => "Packets of all flows lost so far on all links, ACKs included, by true cause.",
+    let caption = if curves.is_empty() {
+        "No packet was lost."
+    } else {
+        "Packets of all flows lost so far on all links, ACKs included, by true cause."
     };
     figure("losses", "Losses by cause", caption, "packets", curves)
 }

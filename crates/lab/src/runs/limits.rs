@@ -16,17 +16,14 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows =
         || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));
     let count = flows().count();
-    let mut lines: Vec<String> = match count <= MOST_LINES {
-        true => {
-            flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
-        }
-        false => {
-            let all = |of: FlowValue| {
-                let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
-                (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
-            };
-            line(&format!("each of {count} flows, on average,"), all).into_iter().collect()
-        }
+    let mut lines: Vec<String> = if count <= MOST_LINES {
+        flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
+    } else {
+        let all = |of: FlowValue| {
+            let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
+            (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+        };
+        line(&format!("each of {count} flows, on average,"), all).into_iter().collect()
     };
     lines.extend(flows().find_map(|(index, flow)| queue_hint(outcomes, index, flow)));
     lines

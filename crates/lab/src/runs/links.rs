@@ -17,9 +17,10 @@ type LinkValue<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
-    let caption = match all > busiest.len() {
-        true => format!("Links: the {} busiest of {all} directions", busiest.len()),
-        false => "Links".to_owned(),
+    let caption = if all > busiest.len() {
+        format!("Links: the {} busiest of {all} directions", busiest.len())
+    } else {
+        "Links".to_owned()
     };
     let mut carried = Vec::new();
     for metric in LINK_METRICS {
@@ -116,7 +117,11 @@ fn of_each(outcomes: &[Outcome], directions: &[DirectionColumn], of: LinkValue<'
 }
 
 /// One row per metric: name, a number for each direction, description. Rows without numbers are left out.
-fn table(caption: String, directions: &[DirectionColumn], rows: Vec<(&str, &str, Vec<Option<Estimate>>)>) -> Table {
+fn table(
+    caption: String,
+    directions: &[DirectionColumn],
+    rows: Vec<(&str, &str, Vec<Option<Estimate>>)>,
+) -> Table {
     let word = |text: &str| Cell::Text(text.to_owned());
     let names = directions.iter().map(|direction| direction.name.clone());
     let columns = std::iter::once("metric".to_owned()).chain(names).chain(["meaning".to_owned()]).collect();

@@ -23,7 +23,7 @@ pub mod summary;
 
 use crate::in_order::InOrder;
 use crate::repeat::seed_of;
-use lasthop_charts::segments::{Segments, SegmentRecorder};
+use lasthop_charts::segments::{SegmentRecorder, Segments};
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Outcome, Samples, Watch};
@@ -64,7 +64,9 @@ impl Observations {
         let is_recorder = |one: &dyn Observer| (one as &dyn Any).is::<SegmentRecorder>();
         let first = self.observers.iter().position(|one| is_recorder(one.as_ref()));
         let first = first.unwrap_or(self.observers.len());
-        sequence::finish_recorders(self.observers.split_off(first).into_iter().map(|one| one as Box<dyn Any>).collect())
+        sequence::finish_recorders(
+            self.observers.split_off(first).into_iter().map(|one| one as Box<dyn Any>).collect(),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Segments of a run that a report shows, and their limit.
 
-use crate::document::{Block, Sequence, FlowSequence};
-use lasthop_charts::segments::{Segments, SegmentRecorder, RecordingWindow};
+use crate::document::{Block, FlowSequence, Sequence};
+use lasthop_charts::segments::{RecordingWindow, SegmentRecorder, Segments};
 use lasthop_engine::Observer;
 use lasthop_scenario::{Scenario, Traffic};
 use std::any::Any;
@@ -50,8 +50,8 @@ pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
     block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
-/// The graphs, if any segment was recorded; `together`: compared in one picture.
-pub fn block(runs: Vec<FlowSequence>, together: bool) -> Option<Block> {
+/// The graphs, if any segment was recorded; `is_comparison`: compared in one picture.
+pub fn block(runs: Vec<FlowSequence>, is_comparison: bool) -> Option<Block> {
     let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
     is_drawn.then(|| {
         Block::Sequence(Sequence {
@@ -60,7 +60,7 @@ pub fn block(runs: Vec<FlowSequence>, together: bool) -> Option<Block> {
             caption: "Segments when the sender sends them, their fates, and ACKs when they arrive at the sender, as \
                       tcptrace draws a capture; causes of losses and retransmissions are the simulator's."
                 .into(),
-            together,
+            is_comparison,
             runs,
         })
     })

@@ -26,21 +26,24 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         .unwrap_or_default();
     let each = names.len() <= MOST_COLUMNS;
     let of_flows = |metric: &Metric| -> Vec<Option<Estimate>> {
-        match each {
-            true => (0..names.len()).map(|flow| estimate(outcomes, flow, metric)).collect(),
-            false => vec![estimate_by(outcomes, |outcome| measure::mean_of_flows(outcome, metric))],
+        if each {
+            (0..names.len()).map(|flow| estimate(outcomes, flow, metric)).collect()
+        } else {
+            vec![estimate_by(outcomes, |outcome| measure::mean_of_flows(outcome, metric))]
         }
     };
     let mut columns = vec!["metric".to_owned()];
-    match each {
-        true => columns.extend(names.iter().map(|name| (*name).to_owned())),
-        false => columns.push(format!("mean of {} flows", names.len())),
+    if each {
+        columns.extend(names.iter().map(|name| (*name).to_owned()))
+    } else {
+        columns.push(format!("mean of {} flows", names.len()))
     }
     columns.push("meaning".to_owned());
     let width = columns.len();
-    let completions: Vec<Option<Completion>> = match each {
-        true => (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect(),
-        false => vec![Completion::of_all(outcomes)],
+    let completions: Vec<Option<Completion>> = if each {
+        (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect()
+    } else {
+        vec![Completion::of_all(outcomes)]
     };
     let is_whole = completions.iter().flatten().all(Completion::is_whole);
     let mut rows: Vec<Vec<Cell>> = Vec::new();
@@ -154,10 +157,10 @@ pub fn change_value(change: &Change) -> Value {
 }
 
 /// A number of several flows together: name with unit, function, description.
-pub type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
+pub type AggregateMetric = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
 /// Numbers of several flows together.
-pub const AGGREGATE_METRICS: [Together; 2] = [
+pub const AGGREGATE_METRICS: [AggregateMetric; 2] = [
     (
         "total_goodput_kbps",
         measure::total_goodput_kbps,

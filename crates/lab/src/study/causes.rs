@@ -3,14 +3,14 @@
 //! Every row with the verdict `differs` or `ack_splitting` gets a cause: the first written cause that matches the row;
 //! otherwise the answers under which the row agrees; otherwise `open`.
 
-use super::readings::{ReadingResults, twin};
+use super::readings::{ReadingResults, matching_row};
 use super::reproduce::AnswerRun;
 use super::rows::{claim_of, published_of};
 use super::selector::Selector;
-use super::source::Source;
+use super::source::PaperSource;
 use super::study::Study;
 use super::value::Texts;
-use crate::item::{SENSITIVITY_PREFIX, DEFAULT, Item, Verdict};
+use crate::item::{DEFAULT, Item, SENSITIVITY_PREFIX, Verdict};
 use lasthop_scenario::{Problem, nearest};
 use serde::Deserialize;
 use std::fmt;
@@ -80,7 +80,7 @@ struct Written {
 }
 
 /// Causes of a paper, in file order; empty without the file, an error if the file is invalid.
-pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
+pub fn read(source: &PaperSource) -> Result<Vec<Cause>, Problem> {
     let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
     Ok(written.unwrap_or_default().cause)
 }
@@ -132,15 +132,23 @@ fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
 type CauseText = (String, Option<String>);
 
 /// Sets the cause of each row with the verdict `differs` or `ack_splitting`.
-pub fn attach(study: &Study, items: &mut [Item], readings: &mut [ReadingResults<'_>], answer_runs: &mut [AnswerRun<'_>]) {
+pub fn attach(
+    study: &Study,
+    items: &mut [Item],
+    readings: &mut [ReadingResults<'_>],
+    answer_runs: &mut [AnswerRun<'_>],
+) {
     let of_default: Vec<Option<CauseText>> = {
-        let others: Vec<AlternativeRows<'_>> = answers(answer_runs).chain(readings.iter().map(AlternativeRows::of)).collect();
+        let others: Vec<AlternativeRows<'_>> =
+            answers(answer_runs).chain(readings.iter().map(AlternativeRows::of)).collect();
         items.iter().map(|item| cause_of(study, item, &others)).collect()
     };
     let of_readings: Vec<Vec<Option<CauseText>>> = {
         let default = AlternativeRows { label: "the default reading".into(), items: &*items };
         let others: Vec<AlternativeRows<'_>> = answers(answer_runs).chain([default]).collect();
-        let of = |read: &ReadingResults<'_>| read.items.iter().map(|item| cause_of(study, item, &others)).collect();
+        let of = |read: &ReadingResults<'_>| {
+            read.items.iter().map(|item| cause_of(study, item, &others)).collect()
+        };
         readings.iter().map(of).collect()
     };
     set(items, of_default);
@@ -203,7 +211,7 @@ fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Cause
         Some(Verdict::Shape) => verdict == Verdict::Agrees,
         _ => matches!(verdict, Verdict::Agrees | Verdict::Shape),
     };
-    let verdicts = others.iter().filter_map(|other| Some((other, twin(item, other.items)?.verdict?)));
+    let verdicts = others.iter().filter_map(|other| Some((other, matching_row(item, other.items)?.verdict?)));
     let verdicts: Vec<(&AlternativeRows<'_>, Verdict)> = verdicts.collect();
     let held: Vec<&str> = verdicts
         .iter()
@@ -237,7 +245,7 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Cause
     if let Some(cause) = written(study, item) {
         return Some(cause);
     }
-    let Some(own) = twin(&as_of_default(item), default) else {
+    let Some(own) = matching_row(&as_of_default(item), default) else {
         return Some(("open: the default reading has no such row".into(), None));
     };
     Some(match (&own.cause, item.reading == DEFAULT) {

@@ -26,9 +26,10 @@ pub struct PointTest {
 impl PointTest {
     /// A point that needs no test.
     pub const fn known(holds: bool) -> PointTest {
-        match holds {
-            true => PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 },
-            false => PointTest { holds, p_if_false: 1.0, p_if_true: 0.0 },
+        if holds {
+            PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }
+        } else {
+            PointTest { holds, p_if_false: 1.0, p_if_true: 0.0 }
         }
     }
 

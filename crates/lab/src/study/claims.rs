@@ -1,8 +1,8 @@
 //! Claims: a paper's statements in words, tested at points.
 
+use super::claim_verdict::{self, MARGIN, PointTest};
 use super::file::{Claim, Condition, Quantity, Than, Word};
 use super::measure::{Sample, View};
-use super::claim_verdict::{self, MARGIN, PointTest};
 use super::runs::{combinations, with_value};
 use super::study::ResolvedQuantity;
 use super::value::{Coordinates, Value};
@@ -58,7 +58,9 @@ impl ConditionTest<'_> {
             .collect();
         let each: Vec<Vec<PointTest>> = combinations(&several)
             .into_iter()
-            .map(|more| coordinates.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect())
+            .map(|more| {
+                coordinates.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect()
+            })
             .map(|coordinates: Coordinates| self.here(&coordinates))
             .collect();
         let along = each.first().map_or(0, Vec::len);
@@ -71,11 +73,15 @@ impl ConditionTest<'_> {
     }
 
     fn run(&self, axis: &str, values: &[Value]) -> Vec<Value> {
-        let run =
-            self.view.results(self.condition.quantity()).map(|results| results.axis(axis)).unwrap_or_default();
-        match run.is_empty() {
-            true => values.to_vec(),
-            false => values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect(),
+        let run = self
+            .view
+            .results(self.condition.quantity())
+            .map(|results| results.axis(axis))
+            .unwrap_or_default();
+        if run.is_empty() {
+            values.to_vec()
+        } else {
+            values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect()
         }
     }
 
@@ -83,7 +89,8 @@ impl ConditionTest<'_> {
     fn is_run(&self) -> bool {
         let quantity = self.condition.quantity();
         let wanted = self.view.study.resolve(quantity, &[]);
-        let is_computed = matches!(wanted, Ok(ResolvedQuantity::Measure { measure, .. }) if measure.is_computed());
+        let is_computed =
+            matches!(wanted, Ok(ResolvedQuantity::Measure { measure, .. }) if measure.is_computed());
         if !is_computed && self.view.results(quantity).is_none() {
             return false;
         }

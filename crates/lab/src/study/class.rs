@@ -258,10 +258,8 @@ impl NumberComparison<'_> {
         // A count may be 1 in the next run; a quantity that never varied stays constant.
         let is_count = matches!(self.class, Class::Count | Class::OneRun);
         let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
-        let one_more = match is_unseen {
-            true => [0.0, most_unseen(n)],
-            false => [self.ours.mean - half, self.ours.mean + half],
-        };
+        let one_more =
+            if is_unseen { [0.0, most_unseen(n)] } else { [self.ours.mean - half, self.ours.mean + half] };
         let is_in = one_more[0] <= self.published && self.published <= one_more[1];
         let distance = (self.published - self.ours.mean).abs();
         let chance = match StudentsT::new(0.0, 1.0, freedom as f64) {
@@ -280,10 +278,10 @@ impl NumberComparison<'_> {
                 let words = format!(
                     "no number of repetitions decides: single runs vary by ± {half}, but only up to ± {widest} is informative"
                 );
-                match quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest()
-                {
-                    true => of(Verdict::Undecidable, words),
-                    false => of(Verdict::Inconclusive, "needs a few more runs".into()),
+                if quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest() {
+                    of(Verdict::Undecidable, words)
+                } else {
+                    of(Verdict::Inconclusive, "needs a few more runs".into())
                 }
             }
             () if of_mean.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),

@@ -155,9 +155,10 @@ fn unknown_group(group: &str, groups: &Ordered<Texts>) -> Option<(String, String
         return None;
     }
     let known: Vec<&str> = groups.keys().map(String::as_str).collect();
-    let help = match known.is_empty() {
-        true => "the grid has no `groups`".to_owned(),
-        false => format!("its groups: {}", known.join(", ")),
+    let help = if known.is_empty() {
+        "the grid has no `groups`".to_owned()
+    } else {
+        format!("its groups: {}", known.join(", "))
     };
     Some((format!("`@ {group}` is not a group of flows of this grid"), help))
 }

@@ -1,17 +1,17 @@
 //! Verdicts of a paper in total, and the number expected to differ by chance.
 
 use crate::item::{Item, Verdict};
-use crate::overview::Counts;
+use crate::overview::VerdictCounts;
 use crate::stats::quantile;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Verdict counts of these rows.
-pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> Counts {
-    Counts::of(items.filter_map(|item| item.verdict))
+pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> VerdictCounts {
+    VerdictCounts::of(items.filter_map(|item| item.verdict))
 }
 
 /// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without zero counts.
-pub fn words(counts: &Counts) -> String {
+pub fn words(counts: &VerdictCounts) -> String {
     let one = |count: usize, singular: &str, plural: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
     };

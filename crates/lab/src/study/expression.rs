@@ -146,25 +146,25 @@ impl Expression {
         }
     }
 
-    /// Calls `see` for each name (with whether a function over flows contains the name) and for each group.
-    pub fn each_name(&self, see: &mut dyn FnMut(NameRef<'_>)) {
-        self.walk(false, see);
+    /// Calls `visit` for each name (with whether a function over flows contains the name) and for each group.
+    pub fn each_name(&self, visit: &mut dyn FnMut(NameRef<'_>)) {
+        self.walk(false, visit);
     }
 
-    fn walk(&self, of_flows: bool, see: &mut dyn FnMut(NameRef<'_>)) {
+    fn walk(&self, of_flows: bool, visit: &mut dyn FnMut(NameRef<'_>)) {
         match self {
             Expression::Number(_) => {}
-            Expression::Name(name) => see(NameRef::Column { name, of_flows }),
+            Expression::Name(name) => visit(NameRef::Column { name, of_flows }),
             Expression::Of(_, one, other) => {
-                one.walk(of_flows, see);
-                other.walk(of_flows, see);
+                one.walk(of_flows, visit);
+                other.walk(of_flows, visit);
             }
-            Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(of_flows, see)),
+            Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(of_flows, visit)),
             Expression::Over(_, of, group) => {
                 if let Some(group) = group {
-                    see(NameRef::Group(group));
+                    visit(NameRef::Group(group));
                 }
-                of.walk(true, see);
+                of.walk(true, visit);
             }
         }
     }
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         self.rest.chars().next()
     }
 
-    fn take(&mut self, wanted: char) -> bool {
+    fn accept(&mut self, wanted: char) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
             self.rest = &self.rest[wanted.len_utf8()..];
@@ -202,9 +202,10 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, wanted: char) -> Result<(), String> {
-        match self.take(wanted) {
-            true => Ok(()),
-            false => Err(format!("`{wanted}` is missing before `{}`", self.rest)),
+        if self.accept(wanted) {
+            Ok(())
+        } else {
+            Err(format!("`{wanted}` is missing before `{}`", self.rest))
         }
     }
 
@@ -222,18 +223,18 @@ impl<'a> Parser<'a> {
         part: fn(&mut Self) -> Result<Expression, String>,
     ) -> Result<Expression, String> {
         let mut left = part(self)?;
-        while let Some(operator) = operators.iter().copied().find(|operator| self.take(*operator)) {
+        while let Some(operator) = operators.iter().copied().find(|operator| self.accept(*operator)) {
             left = Expression::Of(operator, Box::new(left), Box::new(part(self)?));
         }
         Ok(left)
     }
 
     fn factor(&mut self) -> Result<Expression, String> {
-        if self.take('-') {
+        if self.accept('-') {
             let of = self.factor()?;
             return Ok(Expression::Of('-', Box::new(Expression::Number(0.0)), Box::new(of)));
         }
-        if self.take('(') {
+        if self.accept('(') {
             let inner = self.sum()?;
             self.expect(')')?;
             return Ok(inner);
@@ -268,7 +269,7 @@ impl<'a> Parser<'a> {
 
     fn named(&mut self) -> Result<Expression, String> {
         let word = self.word();
-        if !self.take('(') {
+        if !self.accept('(') {
             return Ok(Expression::Name(word.into()));
         }
         let over = match word {
@@ -281,7 +282,7 @@ impl<'a> Parser<'a> {
         };
         if let Some(total) = over {
             let of = self.sum()?;
-            let group = self.take('@').then(|| self.word().to_owned());
+            let group = self.accept('@').then(|| self.word().to_owned());
             self.expect(')')?;
             return Ok(Expression::Over(total, Box::new(of), group));
         }
@@ -297,13 +298,14 @@ impl<'a> Parser<'a> {
             }
         };
         let mut given = vec![self.sum()?];
-        while self.take(',') {
+        while self.accept(',') {
             given.push(self.sum()?);
         }
         self.expect(')')?;
-        match given.len() == arguments {
-            true => Ok(Expression::Call(function, given)),
-            false => Err(format!("`{word}` takes {arguments}, not {}", given.len())),
+        if given.len() == arguments {
+            Ok(Expression::Call(function, given))
+        } else {
+            Err(format!("`{word}` takes {arguments}, not {}", given.len()))
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Pictures from a paper's results.
 
 use super::computed;
-use super::time_series;
 use super::file::{self, Drawn};
 use super::measure::View;
 use super::published::Published;
 use super::reproduce::PaperResults;
-use super::rows::{binding, chosen, column, filled, place_of};
+use super::rows::{binding, column, fill_template, place_of, selected_cells};
 use super::study::{QuantityRef, Study};
-use super::value::{OneOrMore, Coordinates, Texts, Value};
+use super::time_series;
+use super::value::{Coordinates, OneOrMore, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
@@ -71,7 +71,8 @@ impl Drawing<'_> {
         if self.figure.curve.is_empty() {
             each.push(self.figure.quantity());
         }
-        let each: Option<Vec<[f64; 2]>> = each.into_iter().map(|quantity| self.study.bounds(quantity)).collect();
+        let each: Option<Vec<[f64; 2]>> =
+            each.into_iter().map(|quantity| self.study.bounds(quantity)).collect();
         let wider = |one: [f64; 2], other: [f64; 2]| [one[0].min(other[0]), one[1].max(other[1])];
         each?.into_iter().reduce(wider)
     }
@@ -79,9 +80,10 @@ impl Drawing<'_> {
     /// Curves along an axis, and the names of its values if they are not numbers.
     fn over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
-        let mut curves = match self.figure.curve.is_empty() {
-            true => self.of_series(self.view, x, DEFAULT, |name| name),
-            false => self.one_by_one(x),
+        let mut curves = if self.figure.curve.is_empty() {
+            self.of_series(self.view, x, DEFAULT, |name| name)
+        } else {
+            self.one_by_one(x)
         };
         if let Some(label) = &self.figure.also_under
             && let Some(run) = results.answer_runs.iter().find(|run| run.label == *label)
@@ -120,13 +122,13 @@ impl Drawing<'_> {
     ) -> Vec<Curve> {
         let quantity = self.figure.quantity();
         let Some(results) = view.results(quantity) else { return Vec::new() };
-        let (places, axes) = chosen(&view, quantity, results, &self.figure.at);
+        let (places, axes) = selected_cells(&view, quantity, results, &self.figure.at);
         let others: Vec<String> = axes.into_iter().filter(|axis| axis != x).collect();
         let default: Vec<String> = others.iter().map(|axis| format!("{{{axis}}}")).collect();
         let template = self.figure.series.clone().unwrap_or_else(|| default.join(", "));
         let mut curves: Vec<(String, Vec<Coordinates>)> = Vec::new();
         for place in places {
-            let series = filled(&template, &place);
+            let series = fill_template(&template, &place);
             match curves.iter_mut().find(|(known, _)| *known == series) {
                 Some((_, places)) => places.push(place),
                 None => curves.push((series, vec![place])),
@@ -134,12 +136,13 @@ impl Drawing<'_> {
         }
         let mut drawn = Vec::new();
         for (series, places) in curves {
-            let points = places.iter().filter_map(|place| self.point(view, quantity, place, x, 1.0)).collect();
+            let points =
+                places.iter().filter_map(|place| self.point(view, quantity, place, x, 1.0)).collect();
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
             let published = match reading {
                 DEFAULT => self.published(x, &self.figure.published, 1.0, |row, place| {
-                    filled(&template, place) == series || row.series == series
+                    fill_template(&template, place) == series || row.series == series
                 }),
                 _ => Vec::new(),
             };
@@ -154,7 +157,14 @@ impl Drawing<'_> {
         drawn
     }
 
-    fn point(&self, view: View<'_>, quantity: QuantityRef<'_>, place: &Coordinates, x: &str, times: f64) -> Option<Point> {
+    fn point(
+        &self,
+        view: View<'_>,
+        quantity: QuantityRef<'_>,
+        place: &Coordinates,
+        x: &str,
+        times: f64,
+    ) -> Option<Point> {
         let estimate = view.sample(quantity, place)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
         // A number without variation has no error bar.
@@ -207,11 +217,12 @@ impl Drawing<'_> {
 
     fn one_by_one(&self, x: &str) -> Vec<Curve> {
         let curve = |curve: &file::Curve| {
-            let points = match curve.published.all().is_empty() {
-                true => self.measured(curve, x),
-                false => self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
+            let points = if curve.published.all().is_empty() {
+                self.measured(curve, x)
+            } else {
+                self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
                     curve.filter.takes(row)
-                }),
+                })
             };
             let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };
             Curve { name: curve.name.clone(), kind, points }
@@ -224,7 +235,7 @@ impl Drawing<'_> {
         let Some(results) = self.view.results(quantity) else { return Vec::new() };
         let mut at = self.figure.at.clone();
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
-        let (places, _) = chosen(&self.view, quantity, results, &at);
+        let (places, _) = selected_cells(&self.view, quantity, results, &at);
         let times = curve.times.unwrap_or(1.0);
         // Axes without a coordinate take their first value.
         let mut seen: Vec<Value> = Vec::new();

@@ -1,11 +1,11 @@
 //! Numbers from a paper's results: a metric at a place, or a measure.
 
+use super::axis_place;
 use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
-use super::axis_place;
 use super::references::grid_of;
-use super::runs::{ResultsByGrid, GridResults, with_value};
-use super::study::{QuantityRef, Study, ResolvedQuantity};
+use super::runs::{GridResults, ResultsByGrid, with_value};
+use super::study::{QuantityRef, ResolvedQuantity, Study};
 use super::value::{Coordinates, Value};
 use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
@@ -191,7 +191,12 @@ impl<'a> View<'a> {
         })
     }
 
-    fn gathered(&self, quantity: QuantityRef<'_>, place: &Coordinates, before: Option<(&str, Over)>) -> Option<Sample> {
+    fn gathered(
+        &self,
+        quantity: QuantityRef<'_>,
+        place: &Coordinates,
+        before: Option<(&str, Over)>,
+    ) -> Option<Sample> {
         let Some((axis, over)) = before else { return self.sample(quantity, place) };
         let values = self.results(quantity)?.axis(axis);
         let samples: Option<Vec<Sample>> =

@@ -5,7 +5,7 @@
 
 use super::published::{self, coordinates};
 use super::selector::SelectableRow;
-use super::source::Source;
+use super::source::PaperSource;
 use super::study::Study;
 use super::value::Value;
 use crate::item::{DEFAULT, Item};
@@ -60,7 +60,7 @@ impl Ns2 {
 }
 
 /// Results of a paper; empty without the file, an error if a line cannot be read.
-pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
+pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 

@@ -37,7 +37,7 @@ pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<C
 pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
-    Writer { study, results, text, file, seed: 0 }.filled(text)
+    Writer { study, results, text, file, seed: 0 }.fill_placeholders(text)
 }
 
 fn default_chapter(study: &Study) -> String {
@@ -78,10 +78,10 @@ impl Writer<'_> {
             return Ok(blocks);
         }
         let Some(directive) = first.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) else {
-            return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]);
+            return Ok(vec![Block::Text(self.fill_placeholders(&joined(paragraph))?)]);
         };
         let (kind, name) = directive.split_once(':').unwrap_or((directive, ""));
-        let caption = self.filled(&joined(rest))?;
+        let caption = self.fill_placeholders(&joined(rest))?;
         let mut blocks = match kind {
             "figure" => {
                 let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
@@ -93,13 +93,17 @@ impl Writer<'_> {
                 vec![tables::table(self.study, self.results, (name, table))?]
             }
             "rows" => {
-                vec![tables::rows(self.results, "Published numbers and claims, with our measurements", |_| true)]
+                vec![tables::rows(
+                    self.results,
+                    "Published numbers and claims, with our measurements",
+                    |_| true,
+                )]
             }
             "verdicts" => vec![Block::Text(self.verdicts())],
             "readings" => readings::blocks(self.study, self.results),
             "deviations" if self.study.deviations.is_empty() => Vec::new(),
             "deviations" => vec![Block::Table(tables::deviations(&self.study.deviations))],
-            _ => return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]),
+            _ => return Ok(vec![Block::Text(self.fill_placeholders(&joined(paragraph))?)]),
         };
         if !caption.is_empty() {
             blocks.push(Block::Text(caption));
@@ -140,18 +144,18 @@ impl Writer<'_> {
         )
     }
 
-    fn filled(&self, text: &str) -> Result<String, Problem> {
-        let mut filled = String::new();
+    fn fill_placeholders(&self, text: &str) -> Result<String, Problem> {
+        let mut fill_placeholders = String::new();
         let mut rest = text;
         while let Some((before, from)) = rest.split_once('{') {
-            filled += before;
+            fill_placeholders += before;
             let Some((directive, after)) = from.split_once('}') else {
                 return Err(self.wrong("{", "a `}` is missing".into()));
             };
-            filled += &self.value(directive)?;
+            fill_placeholders += &self.value(directive)?;
             rest = after;
         }
-        Ok(filled + rest)
+        Ok(fill_placeholders + rest)
     }
 
     fn value(&self, directive: &str) -> Result<String, Problem> {
@@ -179,10 +183,11 @@ impl Writer<'_> {
                 row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
-        let item = self.results.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
+        let item =
+            self.results.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
-                Some(verdict) => Ok(said(verdict).to_owned()),
+                Some(verdict) => Ok(predicate(verdict).to_owned()),
                 None => Err(self.wrong(directive, format!("no row `{wanted}` has a verdict"))),
             };
         }
@@ -192,7 +197,7 @@ impl Writer<'_> {
 }
 
 /// Verdict as the predicate of a sentence: `the claim …`.
-fn said(verdict: Verdict) -> &'static str {
+fn predicate(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees with ours",
         Verdict::Shape => "agrees with ours on average, but not significantly",

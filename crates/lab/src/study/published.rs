@@ -4,7 +4,7 @@
 
 use super::class::half_digit;
 use super::selector::SelectableRow;
-use super::source::Source;
+use super::source::PaperSource;
 use crate::item::Item;
 use lasthop_scenario::Problem;
 use serde::Deserialize;
@@ -59,7 +59,7 @@ impl Published {
 }
 
 /// All numbers of a paper, in file order; empty without the file, an error if a line is invalid.
-pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
+pub fn read(source: &PaperSource) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
         Some((row, wrong)) => {
@@ -71,7 +71,7 @@ pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
 }
 
 /// Rows of a file with these columns; empty without the file, an error if a line cannot be read.
-pub fn rows<T: DeserializeOwned>(source: &Source, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
+pub fn rows<T: DeserializeOwned>(source: &PaperSource, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
     let Some(text) = source.text(file)? else { return Ok(Vec::new()) };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let row = |row: Result<T, csv::Error>| {

@@ -46,9 +46,12 @@ pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
 
 fn of(study: &Study, results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Vec<Block> {
     let is_fitted = |answer: &&String| read.reading.fitted.contains(answer);
-    let list = |answers: Vec<&String>| match answers.is_empty() {
-        true => "none".to_owned(),
-        false => answers.iter().map(|answer| answer.as_str()).collect::<Vec<&str>>().join("; "),
+    let list = |answers: Vec<&String>| {
+        if answers.is_empty() {
+            "none".to_owned()
+        } else {
+            answers.iter().map(|answer| answer.as_str()).collect::<Vec<&str>>().join("; ")
+        }
     };
     let fitted = list(read.reading.answers.iter().filter(is_fitted).collect());
     let others = list(read.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
@@ -101,7 +104,7 @@ fn is_near(item: &Item) -> bool {
 fn table(results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Table {
     let columns = ["row", "published", "default", "verdict", read.name, "verdict"];
     let row = |item: &Item| {
-        let other = twin(item, &read.items);
+        let other = matching_row(item, &read.items);
         vec![
             Cell::Text(words(item)),
             item.published.map_or(Cell::Empty, |value| Cell::Number(short(value))),
@@ -120,7 +123,7 @@ fn table(results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Table {
 
 /// The row of other results with the same name and place; if a search found another place, the row of the same
 /// published number.
-pub fn twin<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
+pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
     let is_beside = |one: &&Item| item.margin.is_some() && one.published == item.published;
@@ -141,9 +144,9 @@ mod tests {
             ..Item::new("koga5", "table5.1", "64 kbit/s").at("awnd", awnd)
         };
         let others = [at(5, 1.25), at(6, 0.75)];
-        assert_eq!(twin(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
+        assert_eq!(matching_row(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
         // The place of a largest gain may differ between readings.
-        assert_eq!(twin(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
-        assert_eq!(twin(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
+        assert_eq!(matching_row(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
+        assert_eq!(matching_row(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
     }
 }

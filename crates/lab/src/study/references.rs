@@ -4,7 +4,7 @@ use super::claims;
 use super::computed::NUMBERS;
 use super::expression::{Expression, NameRef};
 use super::file::{Condition, Curve, Than};
-use super::study::{QuantityRef, Study, ResolvedQuantity};
+use super::study::{QuantityRef, ResolvedQuantity, Study};
 use super::value::Value;
 use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
@@ -109,7 +109,9 @@ pub fn grid_of<'a>(study: &'a Study, quantity: QuantityRef<'a>) -> Option<&'a st
     match study.resolve(quantity, &[]).ok()? {
         ResolvedQuantity::Metric { grid, .. } => Some(grid),
         ResolvedQuantity::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
-        ResolvedQuantity::Measure { measure, .. } => grid_of(study, measure.quantity().or_grid(quantity.grid)),
+        ResolvedQuantity::Measure { measure, .. } => {
+            grid_of(study, measure.quantity().or_grid(quantity.grid))
+        }
     }
 }
 
@@ -128,15 +130,23 @@ fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem
     result
 }
 
-fn note(study: &Study, quantity: QuantityRef<'_>, context: &[&str], into: &mut MetricsByGrid) -> Result<(), Problem> {
+fn note(
+    study: &Study,
+    quantity: QuantityRef<'_>,
+    context: &[&str],
+    into: &mut MetricsByGrid,
+) -> Result<(), Problem> {
     match study.resolve(quantity, context)? {
         ResolvedQuantity::Metric { metric, grid } => {
             into.entry(grid.to_owned()).or_default().insert(metric.to_owned());
             Ok(())
         }
-        ResolvedQuantity::Measure { measure, name } => match measure.is_computed() {
-            true => Ok(()),
-            false => note(study, measure.quantity().or_grid(quantity.grid), &[&format!("[measure.{name}]")], into),
-        },
+        ResolvedQuantity::Measure { measure, name } => {
+            if measure.is_computed() {
+                Ok(())
+            } else {
+                note(study, measure.quantity().or_grid(quantity.grid), &[&format!("[measure.{name}]")], into)
+            }
+        }
     }
 }

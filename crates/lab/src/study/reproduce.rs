@@ -4,12 +4,12 @@ use super::cells::Mode;
 use super::file::{Part, Try};
 use super::measure::View;
 use super::readings::{self, ReadingResults};
-use super::runs::{self, ResultsByGrid, RunRequest};
 use super::run_store::RunStore;
+use super::runs::{self, ResultsByGrid, RunRequest};
 use super::study::Study;
 use super::{causes, ns2, overview, prose, rows};
 use crate::item::Item;
-use crate::papers::{Reproduction, Settings};
+use crate::papers::{Reproduction, ReproductionSettings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
@@ -54,7 +54,7 @@ impl PaperResults<'_> {
 /// Runs a paper; fails if its files are invalid.
 pub fn run<'a>(
     study: &'a Study,
-    settings: &Settings,
+    settings: &ReproductionSettings,
     store: &RunStore,
     progress: &dyn Progress,
 ) -> Result<PaperResults<'a>, Problem> {
@@ -76,7 +76,8 @@ pub fn run<'a>(
             reading: one.label.clone(),
             ..item.at("setting", one.label.as_str())
         };
-        one.items = rows::under_answer(&View::of(study, &by_grid), one.definition).into_iter().map(under).collect();
+        one.items =
+            rows::under_answer(&View::of(study, &by_grid), one.definition).into_iter().map(under).collect();
         one.by_grid = by_grid;
     }
     let others = readings.iter_mut().map(|reading| &mut reading.items);
@@ -87,11 +88,15 @@ pub fn run<'a>(
 }
 
 /// Makes every scenario of a paper without runs; returns the number of cells, or an error if its files are invalid.
-pub fn check(study: &Study, settings: &Settings) -> Result<usize, Problem> {
+pub fn check(study: &Study, settings: &ReproductionSettings) -> Result<usize, Problem> {
     runs::check(study, &run_requests(study, &answer_runs(study), settings.quick)?, settings.seed)
 }
 
-fn run_requests<'a>(study: &'a Study, answer_runs: &[AnswerRun<'a>], quick: bool) -> Result<Vec<RunRequest<'a>>, Problem> {
+fn run_requests<'a>(
+    study: &'a Study,
+    answer_runs: &[AnswerRun<'a>],
+    quick: bool,
+) -> Result<Vec<RunRequest<'a>>, Problem> {
     let grids = || study.file.grid.keys().map(String::as_str).collect();
     let once = Mode { quick, under_answers: false };
     let mut requests = vec![RunRequest { grids: grids(), parts: Vec::new(), mode: once }];
@@ -112,7 +117,7 @@ fn run_requests<'a>(study: &'a Study, answer_runs: &[AnswerRun<'a>], quick: bool
 /// Runs a paper and writes its chapter; fails as [`run`], or if the chapter's text is invalid.
 pub fn chapter(
     study: &Study,
-    settings: &Settings,
+    settings: &ReproductionSettings,
     store: &RunStore,
     progress: &dyn Progress,
 ) -> Result<Reproduction, Problem> {

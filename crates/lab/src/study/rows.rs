@@ -8,8 +8,8 @@ use super::measure::View;
 use super::published::Published;
 use super::runs::{GridResults, combinations};
 use super::selector::SelectableRow;
-use super::study::{QuantityRef, Study, ResolvedQuantity};
-use super::value::{Pick, Coordinates, Value};
+use super::study::{QuantityRef, ResolvedQuantity, Study};
+use super::value::{Coordinates, Pick, Value};
 use crate::item::Item;
 use serde_json::Map;
 
@@ -17,7 +17,7 @@ use serde_json::Map;
 pub fn all(view: &View<'_>) -> Vec<Item> {
     let study = view.study;
     let numbers = study.published.iter().filter_map(|published| number(view, published));
-    let points = study.file.points.iter().flat_map(|points| drawn(view, points));
+    let points = study.file.points.iter().flat_map(|points| point_rows(view, points));
     let claims = study.file.claim.iter().filter_map(|claim| claims::row(view, claim));
     numbers.chain(claims).chain(points).collect()
 }
@@ -30,7 +30,7 @@ pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     let claims = study.file.claim.iter().filter(|claim| definition.claims.matches(&claim.item));
     let claims = claims.filter_map(|claim| claims::row(view, claim));
     let points = study.file.points.iter().filter(|points| definition.points.matches(&points.item));
-    numbers.chain(claims).chain(points.flat_map(|points| drawn(view, points))).collect()
+    numbers.chain(claims).chain(points.flat_map(|points| point_rows(view, points))).collect()
 }
 
 /// Binding of a published number.
@@ -138,10 +138,8 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
         paper,
     };
     let noted = comparison.verdict();
-    let note = match noted.note.is_empty() {
-        true => item.note.clone(),
-        false => format!("{}; {}", noted.note, item.note),
-    };
+    let note =
+        if noted.note.is_empty() { item.note.clone() } else { format!("{}; {}", noted.note, item.note) };
     let value = published.value();
     Some(Item {
         verdict: Some(noted.verdict),
@@ -153,7 +151,9 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
 
 /// Values of the axis on which a place is searched.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
-    let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else { return None };
+    let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
+        return None;
+    };
     let (axis, _) =
         measure.over.iter().find(|(_, over)| matches!(over, Over::Crossing | Over::LargestPlace))?;
     view.results(binding.quantity())?.axis(axis).iter().map(Value::number).collect()
@@ -189,7 +189,7 @@ pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Val
 
 /// Places of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's own place;
 /// axes reduced by the measure are excluded.
-pub fn chosen(
+pub fn selected_cells(
     view: &View<'_>,
     quantity: QuantityRef<'_>,
     results: &GridResults,
@@ -214,7 +214,7 @@ pub fn chosen(
 }
 
 /// Fills axis values into a name's braces.
-pub fn filled(template: &str, place: &Coordinates) -> String {
+pub fn fill_template(template: &str, place: &Coordinates) -> String {
     let mut text = template.to_owned();
     for (axis, value) in place {
         text = text.replace(&format!("{{{axis}}}"), &value.to_string());
@@ -222,10 +222,10 @@ pub fn filled(template: &str, place: &Coordinates) -> String {
     text
 }
 
-fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
+fn point_rows(view: &View<'_>, points: &Points) -> Vec<Item> {
     let study = view.study;
     let Some(results) = view.results(points.quantity()) else { return Vec::new() };
-    let (combinations, axes) = chosen(view, points.quantity(), results, &points.at);
+    let (combinations, axes) = selected_cells(view, points.quantity(), results, &points.at);
     let bounds = study.bounds(points.quantity());
     let default = axes.first().map_or(String::new(), |axis| format!("{{{axis}}}"));
     let template = points.series.as_deref().unwrap_or(&default);
@@ -237,7 +237,7 @@ fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
         Err(_) => return Vec::new(),
     };
     let row = |place: &Coordinates| {
-        let mut item = Item::new(&study.file.paper, points.item.as_str(), filled(template, place));
+        let mut item = Item::new(&study.file.paper, points.item.as_str(), fill_template(template, place));
         for axis in axes.iter().filter(|axis| !template.contains(&format!("{{{axis}}}"))) {
             for (name, value) in coordinates(study, axis, &place[axis]) {
                 item = item.at(&name, value.json());

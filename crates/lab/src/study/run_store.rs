@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-const KEPT: usize = 6;
+const MOST_FILES: usize = 6;
 
 /// Metrics of a run.
 pub type Values = Vec<Option<f64>>;
@@ -46,8 +46,9 @@ impl RunStore {
         prune(folder, &path);
         let text = fs::read_to_string(&path).unwrap_or_default();
         let read = |line: &str| serde_json::from_str::<StoredRun>(line).ok();
-        let values =
-            |line: StoredRun| (line.key, line.bits.into_iter().map(|bits| bits.map(f64::from_bits)).collect());
+        let values = |line: StoredRun| {
+            (line.key, line.bits.into_iter().map(|bits| bits.map(f64::from_bits)).collect())
+        };
         let known = text.lines().filter_map(read).map(values).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
         // A torn last line must not swallow the next line.
@@ -73,7 +74,7 @@ impl RunStore {
     }
 
     /// Stores a finished run.
-    pub fn keep(&self, key: &str, values: &Values) {
+    pub fn insert(&self, key: &str, values: &Values) {
         let Some(file) = &self.file else { return };
         let bits = values.iter().map(|value| value.map(f64::to_bits)).collect();
         let Ok(mut line) = serde_json::to_string(&StoredRun { key: key.to_owned(), bits }) else { return };
@@ -98,7 +99,7 @@ fn prune(folder: &Path, own: &Path) {
     let age = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
     let mut others: Vec<PathBuf> = files.filter(is_ours).collect();
     others.sort_by_key(|path| std::cmp::Reverse(age(path)));
-    for path in others.iter().skip(KEPT - 1) {
+    for path in others.iter().skip(MOST_FILES - 1) {
         let _ = fs::remove_file(path);
     }
 }
@@ -114,7 +115,7 @@ mod tests {
         let values = vec![Some(0.1 + 0.2), None, Some(-0.0)];
         let store = RunStore::open(folder.path());
         assert!(store.is_empty());
-        store.keep(&key(&["one"]), &values);
+        store.insert(&key(&["one"]), &values);
         drop(store);
         let again = RunStore::open(folder.path());
         let found = again.find(&key(&["one"])).unwrap();
@@ -129,13 +130,13 @@ mod tests {
     fn a_torn_line_loses_only_itself() {
         let folder = tempfile::tempdir().unwrap();
         let store = RunStore::open(folder.path());
-        store.keep(&key(&["one"]), &vec![Some(1.0)]);
+        store.insert(&key(&["one"]), &vec![Some(1.0)]);
         drop(store);
         let path = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"key\":\"torn\",\"bi").unwrap();
         let store = RunStore::open(folder.path());
         assert_eq!(store.len(), 1);
-        store.keep(&key(&["two"]), &vec![Some(2.0)]);
+        store.insert(&key(&["two"]), &vec![Some(2.0)]);
         drop(store);
         let again = RunStore::open(folder.path());
         assert_eq!((again.len(), again.find(&key(&["two"]))), (2, Some(&vec![Some(2.0)])));

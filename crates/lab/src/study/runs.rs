@@ -4,7 +4,7 @@ use super::cells::{Cell, Mode};
 use super::columns;
 use super::expression::Expression;
 use super::file::{Grid, Part};
-use super::jobs::{Jobs, Metrics, MetricReader, Resolved};
+use super::jobs::{Jobs, MetricReader, Metrics, ResolvedScenario};
 use super::measure::View;
 use super::run_store::RunStore;
 use super::study::Study;
@@ -94,7 +94,8 @@ pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)>
 pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     let mut combinations = vec![Coordinates::new()];
     for (axis, values) in axes {
-        let with = |coordinates: Coordinates| values.iter().map(move |value| with_value(&coordinates, axis, value));
+        let with =
+            |coordinates: Coordinates| values.iter().map(move |value| with_value(&coordinates, axis, value));
         combinations = combinations.into_iter().flat_map(with).collect();
     }
     combinations
@@ -113,7 +114,7 @@ struct CellRequest<'a> {
     cell_index: usize,
     reader: MetricReader,
     /// Scenario of all repetitions, if the cell draws no values.
-    fixed: Option<Resolved>,
+    fixed: Option<ResolvedScenario>,
     /// Requested repetitions.
     runs: u32,
     keys: Vec<String>,
@@ -125,7 +126,7 @@ impl CellRequest<'_> {
             let seed = seed_of(seed, run);
             self.keys.push(match &self.fixed {
                 Some(fixed) => jobs.request(fixed, seed, &self.reader),
-                None => jobs.request(&Resolved::of(self.cell.scenario(seed)?), seed, &self.reader),
+                None => jobs.request(&ResolvedScenario::of(self.cell.scenario(seed)?), seed, &self.reader),
             });
         }
         Ok(())
@@ -148,7 +149,7 @@ pub fn run(
     let mut jobs = Jobs::default();
     loop {
         cells.iter_mut().try_for_each(|one| one.request_runs(&mut jobs, seed))?;
-        progress.begin(&study.file.paper, jobs.open() as u64);
+        progress.begin(&study.file.paper, jobs.unfinished() as u64);
         let ran = jobs.run(store, progress);
         progress.end();
         ran.map_err(|stuck| study.text.about(&[], "paper", stuck.message).advise(stuck.help))?;
@@ -159,14 +160,18 @@ pub fn run(
     }
 }
 
-fn cell_requests<'a>(study: &'a Study, requests: &'a [RunRequest<'a>], seed: u64) -> Result<Vec<CellRequest<'a>>, Problem> {
+fn cell_requests<'a>(
+    study: &'a Study,
+    requests: &'a [RunRequest<'a>],
+    seed: u64,
+) -> Result<Vec<CellRequest<'a>>, Problem> {
     let mut cells = Vec::new();
     for (number, request) in requests.iter().enumerate() {
         for (name, grid) in request.run(study) {
             let metrics: Metrics = Arc::new(study.metrics_of(name));
             for (at, coordinates) in combinations(&axes(study, grid, request.mode)).into_iter().enumerate() {
                 let cell = Cell { study, name, grid, coordinates, parts: &request.parts, mode: request.mode };
-                let resolved = Resolved::of(checked(&cell, &metrics, seed)?);
+                let resolved = ResolvedScenario::of(checked(&cell, &metrics, seed)?);
                 cells.push(CellRequest {
                     reader: MetricReader::of(&cell, Arc::clone(&metrics)),
                     fixed: (!cell.draws()).then_some(resolved),
@@ -183,7 +188,12 @@ fn cell_requests<'a>(study: &'a Study, requests: &'a [RunRequest<'a>], seed: u64
 }
 
 /// Requests more repetitions; returns whether any cell got some.
-fn request_more(study: &Study, requests: &[RunRequest<'_>], results: &[ResultsByGrid], cells: &mut [CellRequest<'_>]) -> bool {
+fn request_more(
+    study: &Study,
+    requests: &[RunRequest<'_>],
+    results: &[ResultsByGrid],
+    cells: &mut [CellRequest<'_>],
+) -> bool {
     let mut has_more = false;
     for (number, request) in requests.iter().enumerate().filter(|(_, request)| request.mode.grows()) {
         for reads in width::wide(&View::of(study, &results[number])) {
@@ -192,7 +202,8 @@ fn request_more(study: &Study, requests: &[RunRequest<'_>], results: &[ResultsBy
             };
             let mut read: Vec<&mut CellRequest<'_>> = cells.iter_mut().filter(is_read).collect();
             let grids = read.iter().map(|one| one.cell.grid);
-            let most = grids.filter(|grid| grid.random).map(|grid| request.mode.most(grid)).min().unwrap_or(0);
+            let most =
+                grids.filter(|grid| grid.random).map(|grid| request.mode.most(grid)).min().unwrap_or(0);
             // Compared cells need equal numbers of repetitions.
             let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
@@ -214,23 +225,30 @@ pub fn check(study: &Study, requests: &[RunRequest<'_>], seed: u64) -> Result<us
 fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {
-        columns::check(formula, &scenario, &cell.coordinates, &cell.grid.groups).map_err(|(message, help)| {
-            let heading = format!("[metric.{metric}]");
-            let quoted = format!("[metric.\"{metric}\"]");
-            let text = &cell.study.text;
-            let heading = if text.text.contains(&heading) { heading } else { quoted };
-            text.about(
-                &[&heading],
-                &cell.study.file.metric[metric].of,
-                format!("{message} (in the grid `{}`)", cell.name),
-            )
-            .advise(help)
-        })?;
+        columns::check(formula, &scenario, &cell.coordinates, &cell.grid.groups).map_err(
+            |(message, help)| {
+                let heading = format!("[metric.{metric}]");
+                let quoted = format!("[metric.\"{metric}\"]");
+                let text = &cell.study.text;
+                let heading = if text.text.contains(&heading) { heading } else { quoted };
+                text.about(
+                    &[&heading],
+                    &cell.study.file.metric[metric].of,
+                    format!("{message} (in the grid `{}`)", cell.name),
+                )
+                .advise(help)
+            },
+        )?;
     }
     Ok(scenario)
 }
 
-fn collect_results(study: &Study, requests: &[RunRequest<'_>], cells: &[CellRequest<'_>], jobs: &Jobs) -> Vec<ResultsByGrid> {
+fn collect_results(
+    study: &Study,
+    requests: &[RunRequest<'_>],
+    cells: &[CellRequest<'_>],
+    jobs: &Jobs,
+) -> Vec<ResultsByGrid> {
     let of = |request: &RunRequest<'_>| {
         let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);
         let empty = |(name, grid): (&String, &Grid)| {

@@ -3,7 +3,7 @@
 use super::file::{Claim, Ordered};
 use super::published::Published;
 use super::value::{OneOrMore, Pick, Texts, Value};
-use crate::item::{SENSITIVITY_PREFIX, Item};
+use crate::item::{Item, SENSITIVITY_PREFIX};
 use serde::Deserialize;
 
 /// A row of `published.csv` or of the results.

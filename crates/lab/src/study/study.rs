@@ -7,7 +7,7 @@ use super::measure::with_coordinates;
 use super::ns2::{self, Ns2};
 use super::published::{self, Published};
 use super::reproduce;
-use super::source::{Source, Text};
+use super::source::{NamedText, PaperSource};
 use super::value::{Coordinates, Value};
 use crate::papers::deviation::{self, Deviation};
 use lasthop_scenario::{Problem, nearest};
@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct Study {
     /// Source of the files.
-    pub source: Source,
+    pub source: PaperSource,
     /// Text of `study.toml`, for messages.
-    pub text: Text,
+    pub text: NamedText,
     /// `study.toml`.
     pub file: File,
     /// `published.csv`.
@@ -39,7 +39,7 @@ pub struct Study {
 
 impl Study {
     /// Reads a paper; fails if its files are invalid.
-    pub fn read(source: Source) -> Result<Study, Problem> {
+    pub fn read(source: PaperSource) -> Result<Study, Problem> {
         let name = source.path("study.toml");
         let text = source.file("study.toml")?.ok_or_else(|| {
             Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`")).advise(
@@ -175,7 +175,9 @@ impl Study {
     /// Own coordinates of a measure; the outer measure's override the inner one's.
     pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
         let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
-        measure.map_or_else(Coordinates::new, |measure| with_coordinates(&self.own_coordinates(measure.quantity()), &measure.at))
+        measure.map_or_else(Coordinates::new, |measure| {
+            with_coordinates(&self.own_coordinates(measure.quantity()), &measure.at)
+        })
     }
 
     /// Axes that a measure reduces to one number.
@@ -209,7 +211,11 @@ impl Study {
     }
 
     /// Resolves a metric or a measure; fails if the name is unknown, or not exactly one of both is given.
-    pub fn resolve<'a>(&'a self, quantity: QuantityRef<'a>, context: &[&str]) -> Result<ResolvedQuantity<'a>, Problem> {
+    pub fn resolve<'a>(
+        &'a self,
+        quantity: QuantityRef<'a>,
+        context: &[&str],
+    ) -> Result<ResolvedQuantity<'a>, Problem> {
         match (quantity.metric, quantity.measure) {
             (Some(metric), None) => {
                 self.known(context, "metric", metric, self.file.metric.keys().map(String::as_str))?;

@@ -1,14 +1,19 @@
 //! Tables with a choice of answers to open questions, which shows the rows under that answer.
 
-use super::readings::twin;
+use super::readings::matching_row;
 use super::reproduce::PaperResults;
-use crate::document::{Block, Cell, TableSetting, Table};
+use crate::document::{Block, Cell, Table, TableSetting};
 use crate::item::{Item, Verdict};
 
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
 /// A table with a choice of readings and answers that change a verdict, if any; `row` gives an item's cells.
-pub fn switched(results: &PaperResults<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
+pub fn switched(
+    results: &PaperResults<'_>,
+    table: Table,
+    items: &[&Item],
+    row: impl Fn(&Item) -> Vec<Cell>,
+) -> Block {
     let readings = results.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
     let answers = results.answer_runs.iter().filter(|run| !run.question.is_empty());
     let answers = answers.map(|run| (run.label.clone(), &run.items));
@@ -17,8 +22,11 @@ pub fn switched(results: &PaperResults<'_>, table: Table, items: &[&Item], row: 
         .filter_map(|heading| table.columns.iter().position(|column| column == heading))
         .collect();
     let setting = |(label, others): (String, &Vec<Item>)| {
-        let twins: Vec<(usize, &Item)> =
-            items.iter().enumerate().filter_map(|(at, item)| Some((at, twin(item, others)?))).collect();
+        let twins: Vec<(usize, &Item)> = items
+            .iter()
+            .enumerate()
+            .filter_map(|(at, item)| Some((at, matching_row(item, others)?)))
+            .collect();
         let matters = twins.iter().any(|(at, other)| is_decided_otherwise(items[*at], other));
         let cells = |(at, other): (usize, &Item)| {
             let (own, other) = (row(items[at]), row(other));
@@ -28,10 +36,7 @@ pub fn switched(results: &PaperResults<'_>, table: Table, items: &[&Item], row: 
         matters.then(|| TableSetting { label, cells: twins.into_iter().flat_map(cells).collect() })
     };
     let settings: Vec<TableSetting> = readings.chain(answers).filter_map(setting).collect();
-    match settings.is_empty() {
-        true => Block::Table(table),
-        false => Block::Switched { table, settings },
-    }
+    if settings.is_empty() { Block::Table(table) } else { Block::Switched { table, settings } }
 }
 
 /// Whether one holds and the other fails; undecided verdicts do not count.

@@ -14,7 +14,11 @@ use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
 /// A table of `study.toml`; fails if the table uses an unknown axis.
-pub fn table(study: &Study, results: &PaperResults<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
+pub fn table(
+    study: &Study,
+    results: &PaperResults<'_>,
+    (name, table): (&str, &file::Table),
+) -> Result<Block, Problem> {
     if let Some(ranked) = &table.ranks {
         return Ok(Block::Ranking(ranking(results, table, ranked)));
     }
@@ -212,7 +216,7 @@ mod tests {
             ..Item::new("p", "i", "s")
         };
         assert_eq!(distance(&number).as_deref(), Some("-2.4"));
-        let claim = Item::new("p", "claim", "claim").said("words", 0.25, 8, Verdict::Differs);
+        let claim = Item::new("p", "claim", "claim").with_claim("words", 0.25, 8, Verdict::Differs);
         assert_eq!(distance(&claim).as_deref(), Some("2 of 8"));
         assert_eq!(distance(&Item { measured: None, ..number }), None);
     }
@@ -229,7 +233,7 @@ mod tests {
             ..number.measured(Some(ours)).note("Table II")
         };
         let claim =
-            Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
+            Item::new("saad", "claim-fig6", "claim").with_claim("W_CW above Reno", 0.25, 8, Verdict::Differs);
         let table = plain("caption", &[&number, &claim], row);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();

@@ -71,12 +71,13 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
     let times = curve.times.unwrap_or(1.0);
-    let points = match curve.per_second {
-        false => values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect(),
-        true => values
+    let points = if curve.per_second {
+        values
             .windows(2)
             .map(|pair| Point::exact(pair[1].0, times * (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)))
-            .collect(),
+            .collect()
+    } else {
+        values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect()
     };
     Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
 }

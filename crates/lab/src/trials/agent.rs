@@ -1,6 +1,6 @@
 //! Real senders over an emulated path to this kernel's receiver, without and with the agent.
 
-use super::metric::{COMPLETED, GOODPUT, StreamMetric, RETRANSMISSIONS, SRTT};
+use super::metric::{COMPLETED, GOODPUT, RETRANSMISSIONS, SRTT, StreamMetric};
 use super::paired::Paired;
 use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -28,7 +28,7 @@ pub struct Setup<'a> {
     /// Duration of a repetition.
     pub duration: Duration,
     /// Actions of the agent.
-    pub words: &'a str,
+    pub agent_actions: &'a str,
     /// Number of repetitions.
     pub runs: u32,
 }
@@ -83,17 +83,17 @@ pub fn table(all: &[AgentResults]) -> Table {
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-fn how(setup: &Setup<'_>) -> String {
+fn description(setup: &Setup<'_>) -> String {
     format!(
         "{} runs of {} without and with the agent ({}); means ± half of the 95 % interval, changes paired by seed; \
          SRTT is the sender's, averaged over time including the start",
-        setup.runs, setup.duration, setup.words
+        setup.runs, setup.duration, setup.agent_actions
     )
 }
 
 /// Heading above the table.
 pub fn heading(setup: &Setup<'_>) -> String {
-    format!("{}\n{}\n\n", setup.title, how(setup))
+    format!("{}\n{}\n\n", setup.title, description(setup))
 }
 
 /// Notes below the table.
@@ -123,7 +123,7 @@ pub fn csv(all: &[AgentResults]) -> String {
 
 /// Report.
 pub fn document(setup: &Setup<'_>, all: &[AgentResults]) -> Document {
-    let mut blocks = vec![Block::Text(format!("{}.", how(setup))), Block::Table(table(all))];
+    let mut blocks = vec![Block::Text(format!("{}.", description(setup))), Block::Table(table(all))];
     blocks
         .extend(all.iter().enumerate().filter_map(|(number, it)| it.round_trips(number)).map(Block::Figure));
     Document {

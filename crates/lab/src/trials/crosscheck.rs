@@ -1,6 +1,6 @@
 //! A scenario's flows, simulated and carried by real TCP over the emulated path.
 
-use super::metric::{GOODPUT, GOODPUT_TOGETHER, StreamMetric, RETRANSMISSIONS, SRTT, TIMEOUTS};
+use super::metric::{GOODPUT, GOODPUT_TOGETHER, RETRANSMISSIONS, SRTT, StreamMetric, TIMEOUTS};
 use super::paired::Paired;
 use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -61,7 +61,8 @@ enum FlowSelection {
 
 impl CrosscheckResults {
     fn rows(&self) -> impl Iterator<Item = (&str, FlowSelection)> {
-        let flows = self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), FlowSelection::One(flow)));
+        let flows =
+            self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), FlowSelection::One(flow)));
         flows.chain((self.flows.len() > 1).then_some(("all", FlowSelection::All)))
     }
 
@@ -118,7 +119,10 @@ impl CrosscheckResults {
         let object = |(name, of): (&str, FlowSelection)| {
             let mut object = Map::new();
             object.insert("sender".into(), json!(self.sender));
-            object.insert("flow".into(), if matches!(of, FlowSelection::All) { Value::Null } else { json!(name) });
+            object.insert(
+                "flow".into(),
+                if matches!(of, FlowSelection::All) { Value::Null } else { json!(name) },
+            );
             for metric in &METRICS {
                 object.insert(metric.name.into(), self.paired(metric, of).object(NAMES));
             }
@@ -136,7 +140,8 @@ impl CrosscheckResults {
         let row = |(flow, name): (usize, &String)| {
             let mut fields = vec![self.sender.clone(), pair.seed.to_string(), name.clone()];
             for metric in &METRICS {
-                let ours = pair.simulated.as_ref().and_then(|all| number(metric, FlowSelection::One(flow), all));
+                let ours =
+                    pair.simulated.as_ref().and_then(|all| number(metric, FlowSelection::One(flow), all));
                 fields.push(csv::number(ours));
                 fields.push(csv::number(number(metric, FlowSelection::One(flow), &pair.emulated)));
             }
@@ -179,7 +184,7 @@ pub fn table(all: &[CrosscheckResults]) -> Table {
 
 /// Report: table, notes, and the first repetition over time.
 pub fn document(all: &[CrosscheckResults]) -> Document {
-    let mut blocks = vec![Block::Text(how(all)), Block::Table(table(all))];
+    let mut blocks = vec![Block::Text(description(all)), Block::Table(table(all))];
     blocks
         .extend(notes(all).lines().filter(|line| !line.is_empty()).map(|line| Block::Text(line.to_owned())));
     let figures = all.iter().enumerate().flat_map(|(number, results)| results.round_trips(number));
@@ -199,10 +204,10 @@ fn title(all: &[CrosscheckResults]) -> &str {
 
 /// Heading above the table.
 pub fn heading(all: &[CrosscheckResults]) -> String {
-    format!("{}\n{}\n\n", title(all), how(all))
+    format!("{}\n{}\n\n", title(all), description(all))
 }
 
-fn how(all: &[CrosscheckResults]) -> String {
+fn description(all: &[CrosscheckResults]) -> String {
     let Some(first) = all.first() else { return String::new() };
     format!(
         "{} runs of {} each, seeds from {}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \

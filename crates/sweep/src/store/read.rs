@@ -130,7 +130,7 @@ impl Run {
                     self.flows().filter_map(|(_, flow)| flow.number(metric.name)).collect();
                 (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
             }
-            Quantity::Together((name, ..)) => self.together(name),
+            Quantity::Aggregate((name, ..)) => self.together(name),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::output::{self, Format};
 use crate::table;
 use crate::values::Named;
 use clap::Args;
-use lasthop_lab::bench::{CASES, BenchCase};
+use lasthop_lab::bench::{BenchCase, CASES};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::csv;
 use lasthop_lab::runs::number::plain;

@@ -128,7 +128,8 @@ impl Crosscheck {
         let report = self.report.as_deref().map(Target::create).transpose()?;
         path::tidy();
         let to_come = |case: &Case| case.results(self.runs, self.seed.unwrap_or(case.scenario.seed));
-        let mut printed = Printed::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
+        let mut printed =
+            Printed::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
         let bar = Bar::default();
         let all = cases.len() * self.runs as usize;
         bar.begin("crosscheck", all as u64);

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::table::Layout;
 use lasthop_lab::document::Cell;
-use lasthop_lab::trials::crosscheck::{self, Pair, CrosscheckResults};
+use lasthop_lab::trials::crosscheck::{self, CrosscheckResults, Pair};
 
 pub(super) struct Printed {
     format: Format,

@@ -9,7 +9,7 @@ use crate::target::patience;
 use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
-use lasthop_lab::trials::crosscheck::{Pair, CrosscheckResults};
+use lasthop_lab::trials::crosscheck::{CrosscheckResults, Pair};
 use lasthop_os::SystemError;
 use std::any::Any;
 use std::thread;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
 use lasthop_emu::emulation::{End, Tally};
-use lasthop_lab::assertion::{Bound, CheckedBound, BoundStatus, junit, stem};
+use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
 /// Number of one direction; `None` if undefined in the run.
 type Of = fn(&Summary, End) -> Option<f64>;

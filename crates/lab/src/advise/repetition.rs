@@ -26,8 +26,9 @@ impl RepetitionMeasures {
         neighbour: &Outcome,
         whose: impl Fn(&str) -> FlowRole,
     ) -> RepetitionMeasures {
-        let is =
-            |place: usize, wanted: FlowRole| short.flows.get(place).is_some_and(|it| whose(&it.name) == wanted);
+        let is = |place: usize, wanted: FlowRole| {
+            short.flows.get(place).is_some_and(|it| whose(&it.name) == wanted)
+        };
         let times: Vec<f64> = short
             .flows
             .iter()
@@ -123,8 +124,12 @@ mod tests {
 
     #[test]
     fn twice_the_goodput_at_half_a_neighbour_is_no_gain() {
-        let base =
-            RepetitionMeasures { goodput_kbps: 100.0, rtt_ms: None, short_s: Some([1.0; 3]), neighbour_kbps: 50.0 };
+        let base = RepetitionMeasures {
+            goodput_kbps: 100.0,
+            rtt_ms: None,
+            short_s: Some([1.0; 3]),
+            neighbour_kbps: 50.0,
+        };
         let greedy = RepetitionMeasures { goodput_kbps: 200.0, neighbour_kbps: 25.0, ..base };
         assert!(greedy.score(&base, Aim::All).abs() < 1e-12);
         let prompt = RepetitionMeasures { short_s: Some([0.1, 0.125, 0.2]), ..base };
