@@ -126,7 +126,7 @@ pub struct SegmentRecorder {
     high: u64,
     acked: u64,
     /// Time of the first item omitted for lack of space, s.
-    full: Option<f64>,
+    full_at: Option<f64>,
 }
 
 impl SegmentRecorder {
@@ -142,7 +142,7 @@ impl SegmentRecorder {
             first: None,
             high: 0,
             acked: 0,
-            full: None,
+            full_at: None,
         }
     }
 
@@ -160,7 +160,7 @@ impl SegmentRecorder {
         };
         let [sent, start, ..] = &self.recorded.data;
         self.recorded.data[6] = sent.iter().zip(start).map(|(sent, start)| reason(*sent, *start)).collect();
-        self.recorded.to_s = self.full.unwrap_or(self.window.to_s);
+        self.recorded.to_s = self.full_at.unwrap_or(self.window.to_s);
         self.recorded
     }
 
@@ -223,7 +223,7 @@ impl SegmentRecorder {
         let is_inside = (self.window.from_s..=self.window.to_s).contains(&at);
         let is_full = self.recorded.data[0].len() + self.recorded.acks[0].len() >= self.window.most;
         if is_inside && is_full {
-            self.full.get_or_insert(at);
+            self.full_at.get_or_insert(at);
         }
         is_inside && !is_full
     }

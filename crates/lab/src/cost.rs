@@ -89,8 +89,8 @@ fn packets(scenario: &Scenario) -> f64 {
 fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     let carried = route.there.iter().map(|hop| {
         let link = &scenario.links[hop.link];
-        let line = if hop.is_down { &link.down } else { &link.up };
-        ((hop.link, hop.is_down), carried(&line.service, scenario.duration))
+        let config = if hop.is_down { &link.down } else { &link.up };
+        ((hop.link, hop.is_down), carried(&config.service, scenario.duration))
     });
     carried.min_by(|one, other| one.1.total_cmp(&other.1))
 }

@@ -24,15 +24,15 @@ impl RepetitionMeasures {
         short: &Outcome,
         samples: &Samples,
         neighbour: &Outcome,
-        whose: impl Fn(&str) -> FlowRole,
+        role_of: impl Fn(&str) -> FlowRole,
     ) -> RepetitionMeasures {
         let is = |place: usize, wanted: FlowRole| {
-            short.flows.get(place).is_some_and(|it| whose(&it.name) == wanted)
+            short.flows.get(place).is_some_and(|it| role_of(&it.name) == wanted)
         };
         let times: Vec<f64> = short
             .flows
             .iter()
-            .filter(|flow| whose(&flow.name) == FlowRole::Short)
+            .filter(|flow| role_of(&flow.name) == FlowRole::Short)
             .map(|flow| flow.active_s)
             .collect();
         let rtts: Vec<f64> = samples
@@ -42,10 +42,10 @@ impl RepetitionMeasures {
             .filter_map(|sample| sample.srtt_ms)
             .collect();
         RepetitionMeasures {
-            goodput_kbps: goodput(short, |name| whose(name) == FlowRole::Own),
+            goodput_kbps: goodput(short, |name| role_of(name) == FlowRole::Own),
             rtt_ms: percentiles(rtts),
             short_s: percentiles(times),
-            neighbour_kbps: goodput(neighbour, |name| whose(name) == FlowRole::Neighbour),
+            neighbour_kbps: goodput(neighbour, |name| role_of(name) == FlowRole::Neighbour),
         }
     }
 

@@ -36,10 +36,10 @@ impl CandidateScenarios {
         path: &PathParameters,
         name: &str,
     ) -> Result<CandidateScenarios, Problem> {
-        let changed = shown(changed)?;
-        let plain = shown(plain)?;
+        let changed = resolved_table(changed)?;
+        let plain = resolved_table(plain)?;
         let own = path.flows.clone();
-        let (short, neighbour) = (free(&changed, "short"), free(&changed, "neighbour"));
+        let (short, neighbour) = (unused_name(&changed, "short"), unused_name(&changed, "neighbour"));
         let Some(first) = own.first() else {
             return Err(Problem::at(name, name, 0..name.len(), "there is no TCP flow"));
         };
@@ -61,7 +61,9 @@ impl CandidateScenarios {
     pub(super) fn congestion(&self) -> &'static str {
         let flows = self.beside_short.flows.iter();
         let mut sources = flows.filter_map(|flow| match &flow.traffic {
-            Traffic::Tcp { source, .. } if self.own.iter().any(|own| is_of(&flow.name, own)) => Some(source),
+            Traffic::Tcp { source, .. } if self.own.iter().any(|own| belongs_to(&flow.name, own)) => {
+                Some(source)
+            }
             _ => None,
         });
         sources.next().map_or("", |source| source.congestion.info.name)
@@ -76,11 +78,11 @@ impl CandidateScenarios {
             return Err(stuck);
         }
         Ok(RepetitionMeasures::of(&short, &samples, &neighbour, |name| {
-            if is_of(name, &self.short) {
+            if belongs_to(name, &self.short) {
                 FlowRole::Short
-            } else if is_of(name, &self.neighbour) {
+            } else if belongs_to(name, &self.neighbour) {
                 FlowRole::Neighbour
-            } else if self.own.iter().any(|own| is_of(name, own)) {
+            } else if self.own.iter().any(|own| belongs_to(name, own)) {
                 FlowRole::Own
             } else {
                 FlowRole::Other
@@ -92,7 +94,7 @@ impl CandidateScenarios {
     pub(super) fn rwnd_limited_pct(&self, seed: u64) -> f64 {
         let outcome = lasthop_sim::run(&self.beside_short, seed);
         let first =
-            outcome.flows.iter().find(|flow| self.own.first().is_some_and(|own| is_of(&flow.name, own)));
+            outcome.flows.iter().find(|flow| self.own.first().is_some_and(|own| belongs_to(&flow.name, own)));
         first.and_then(lasthop_sim::FlowOutcome::rwnd_limited_pct).unwrap_or(0.0)
     }
 }
@@ -106,28 +108,28 @@ pub(super) enum FlowRole {
 }
 
 pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
-    let table = shown(draft)?;
+    let table = resolved_table(draft)?;
     let flows = table.get("flow").and_then(Value::as_table);
     let is_tcp = |flow: &Value| flow.get("kind").and_then(Value::as_str) == Some("tcp");
     Ok(flows.into_iter().flatten().filter(|(_, flow)| is_tcp(flow)).map(|(name, _)| name.clone()).collect())
 }
 
 /// The scenario as `lasthop show` prints it: all keys with their values.
-fn shown(draft: &Draft) -> Result<Table, Problem> {
+fn resolved_table(draft: &Draft) -> Result<Table, Problem> {
     let text = draft.show()?;
     // Unreadable text would leave an empty scenario, which the check reports.
     Ok(text.parse().unwrap_or_default())
 }
 
 /// A flow's name, or the name with a number if the scenario declares several.
-fn is_of(flow: &str, name: &str) -> bool {
+fn belongs_to(flow: &str, name: &str) -> bool {
     flow.strip_prefix(name).is_some_and(|rest| {
         let number = rest.strip_prefix('.');
         rest.is_empty() || number.is_some_and(|digits| digits.chars().all(|digit| digit.is_ascii_digit()))
     })
 }
 
-fn free(table: &Table, wanted: &str) -> String {
+fn unused_name(table: &Table, wanted: &str) -> String {
     let taken = |name: &str| table.get("flow").and_then(|flows| flows.get(name)).is_some();
     let mut name = wanted.to_owned();
     while taken(&name) {

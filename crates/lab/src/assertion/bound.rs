@@ -158,7 +158,7 @@ impl Bound {
 impl CheckedBound {
     /// One line of text.
     pub fn line(&self) -> String {
-        let stands = match (self.status, self.undefined) {
+        let outcome = match (self.status, self.undefined) {
             (BoundStatus::Holds, _) => "holds",
             (BoundStatus::Fails, 0) => "fails",
             (BoundStatus::Fails, _) => "fails: some runs do not define the metric",
@@ -171,7 +171,7 @@ impl CheckedBound {
                 None => format!("{mean:.6}"),
             },
         );
-        format!("assert {}: {stands}; {} {measured}", self.written, self.metric)
+        format!("assert {}: {outcome}; {} {measured}", self.written, self.metric)
     }
 
     /// The outcome as JSON.

@@ -22,7 +22,7 @@ use quantile::Quantile;
 pub struct Assertion {
     /// The parsed bound.
     pub bound: Bound,
-    what: AssertedNumber,
+    number: AssertedNumber,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl Assertion {
         };
         let bound = Bound::parse(text, full, names)?;
         let left = bound.written.split(['<', '>', '@']).next().unwrap_or_default().trim();
-        let what = match (Quantile::parse(left), named(left)) {
+        let number = match (Quantile::parse(left), named(left)) {
             (Some(quantile), _) => AssertedNumber::Quantile(quantile),
             (None, Some(quantity)) => AssertedNumber::Quantity(quantity),
             (None, None) => {
@@ -52,7 +52,7 @@ impl Assertion {
                 });
             }
         };
-        Ok(Assertion { bound, what })
+        Ok(Assertion { bound, number })
     }
 
     /// Name of the flow, if the assertion has one.
@@ -62,12 +62,12 @@ impl Assertion {
 
     /// Whether every repetition needs samples.
     pub fn needs_samples(&self) -> bool {
-        matches!(self.what, AssertedNumber::Quantile(quantile) if quantile.needs_samples())
+        matches!(self.number, AssertedNumber::Quantile(quantile) if quantile.needs_samples())
     }
 
     /// Value in a repetition; `None` if undefined.
     pub fn of(&self, outcome: &Outcome, samples: Option<&Samples>) -> Option<f64> {
-        match (self.what, self.flow()) {
+        match (self.number, self.flow()) {
             (AssertedNumber::Quantity(quantity), Some(flow)) => quantity.of_flow(outcome, flow),
             (AssertedNumber::Quantity(quantity), None) => quantity.of_all(outcome),
             (AssertedNumber::Quantile(quantile), flow) => quantile.of(outcome, samples, flow),

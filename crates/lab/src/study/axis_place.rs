@@ -1,7 +1,7 @@
 //! Places on an axis: the largest value, or the crossing of two curves. The place follows from the means over all
 //! repetitions, its interval from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
-use super::measure::Sample;
+use super::measure::Measurement;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
@@ -29,13 +29,17 @@ const FEWEST: usize = 4;
 
 /// Index of the place among the axis values, and the place as a number; a missing place counts as one step after the
 /// last value. `along` holds a sample for each value, with equal repetitions.
-pub fn found(values: &[f64], along: &[Sample], search: PlaceSearch) -> Option<(Option<usize>, Estimate)> {
-    let runs = along.iter().map(|sample| sample.values.len()).min()?;
-    let is_exact = along.iter().all(|sample| sample.is_exact);
+pub fn found(
+    values: &[f64],
+    along: &[Measurement],
+    search: PlaceSearch,
+) -> Option<(Option<usize>, Estimate)> {
+    let runs = along.iter().map(|measurement| measurement.values.len()).min()?;
+    let is_exact = along.iter().all(|measurement| measurement.is_exact);
     let last = *values.last()?;
     let beyond = last + values.len().checked_sub(2).map_or(0.0, |before| last - values[before]);
     let of = |chosen: &[usize]| {
-        let means: Vec<Option<f64>> = along.iter().map(|sample| mean(sample, chosen)).collect();
+        let means: Vec<Option<f64>> = along.iter().map(|measurement| mean(measurement, chosen)).collect();
         search(&means)
     };
     let number = |at: Option<usize>| at.and_then(|at| values.get(at)).copied().unwrap_or(beyond);
@@ -57,8 +61,8 @@ pub fn found(values: &[f64], along: &[Sample], search: PlaceSearch) -> Option<(O
     Some((at, Estimate { mean, ci95, runs }))
 }
 
-fn mean(sample: &Sample, chosen: &[usize]) -> Option<f64> {
-    let known: Vec<f64> = chosen.iter().filter_map(|run| sample.values[*run]).collect();
+fn mean(measurement: &Measurement, chosen: &[usize]) -> Option<f64> {
+    let known: Vec<f64> = chosen.iter().filter_map(|run| measurement.values[*run]).collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
@@ -68,8 +72,8 @@ mod tests {
 
     const VALUES: [f64; 3] = [1.0, 2.0, 4.0];
 
-    fn along(runs: &[[f64; 3]]) -> Vec<Sample> {
-        (0..3).map(|at| Sample::of(runs.iter().map(|run| Some(run[at])).collect())).collect()
+    fn along(runs: &[[f64; 3]]) -> Vec<Measurement> {
+        (0..3).map(|at| Measurement::of(runs.iter().map(|run| Some(run[at])).collect())).collect()
     }
 
     #[test]

@@ -26,7 +26,8 @@ const NAMED: usize = 3;
 
 /// Kind of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Kind {
+#[serde(expecting = "enum Kind")]
+pub enum CauseKind {
     /// Another answer to an open question makes the row agree.
     #[serde(rename = "answer")]
     Answer,
@@ -47,15 +48,15 @@ pub enum Kind {
     Open,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for CauseKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Answer => "answer",
-            Kind::Ns2 => "ns-2",
-            Kind::OneRun => "one run",
-            Kind::Paper => "paper",
-            Kind::Unknowable => "unknowable",
-            Kind::Open => "open",
+            CauseKind::Answer => "answer",
+            CauseKind::Ns2 => "ns-2",
+            CauseKind::OneRun => "one run",
+            CauseKind::Paper => "paper",
+            CauseKind::Unknowable => "unknowable",
+            CauseKind::Open => "open",
         })
     }
 }
@@ -67,21 +68,22 @@ pub struct Cause {
     rows: Spanned<Selector>,
     /// Readings: `default`, a reading's name, or `question: answer`; by default all.
     reading: Option<Spanned<Texts>>,
-    kind: Kind,
+    kind: CauseKind,
     cause: Spanned<String>,
     experiment: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+#[serde(expecting = "struct Written")]
+struct CausesFile {
     #[serde(default)]
     cause: Vec<Cause>,
 }
 
 /// Causes of a paper, in file order; empty without the file, an error if the file is invalid.
 pub fn read(source: &PaperSource) -> Result<Vec<Cause>, Problem> {
-    let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
+    let written: Option<CausesFile> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
     Ok(written.unwrap_or_default().cause)
 }
 
@@ -92,8 +94,8 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     let readings: Vec<String> = std::iter::once(DEFAULT.into()).chain(named).chain(study.answers()).collect();
     for cause in &study.causes {
         let rows = cause.rows.get_ref();
-        let has_number = study.published.iter().any(|published| rows.takes(published));
-        if !has_number && !study.file.claim.iter().any(|claim| rows.takes(claim)) {
+        let has_number = study.published.iter().any(|published| rows.matches(published));
+        if !has_number && !study.file.claim.iter().any(|claim| rows.matches(claim)) {
             let message = "these `rows` match no published number or claim of this paper";
             let known: Vec<&str> = study.published.iter().map(|row| row.item.as_str()).collect();
             let known = known.into_iter().chain(study.file.claim.iter().map(|claim| claim.item.as_str()));
@@ -125,8 +127,8 @@ pub fn check(study: &Study) -> Result<(), Problem> {
 }
 
 fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
-    claim_of(study, item).is_some_and(|claim| selector.takes(claim))
-        || published_of(study, item).is_some_and(|published| selector.takes(published))
+    claim_of(study, item).is_some_and(|claim| selector.matches(claim))
+        || published_of(study, item).is_some_and(|published| selector.matches(published))
 }
 
 type CauseText = (String, Option<String>);

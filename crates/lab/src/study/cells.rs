@@ -4,7 +4,7 @@
 //! chosen before its parameters.
 
 use super::expression::{Expression, Scope};
-use super::file::{Axis, Changes, Draw, Grid, Ordered, Part};
+use super::file::{AnswerPart, Axis, Changes, Draw, Grid, Ordered};
 use super::study::Study;
 use super::value::{Coordinates, Pick, Texts, Value, matches};
 use lasthop_base::Stream;
@@ -28,7 +28,7 @@ impl Mode {
         under_answers.or(quick).unwrap_or(&axis.values)
     }
 
-    fn of(&self, runs: &super::file::Runs) -> u32 {
+    fn of(&self, runs: &super::file::RunCounts) -> u32 {
         match (self.quick, self.under_answers) {
             (false, false) => runs.full,
             (true, false) => runs.quick,
@@ -61,7 +61,7 @@ impl Mode {
 
 /// A cell: a grid, a place in it, and answers.
 #[derive(Clone)]
-pub struct Cell<'a> {
+pub struct GridCell<'a> {
     /// The paper.
     pub study: &'a Study,
     /// Name of the grid.
@@ -71,7 +71,7 @@ pub struct Cell<'a> {
     /// Coordinates.
     pub coordinates: Coordinates,
     /// Parts of the answers.
-    pub parts: &'a [&'a Part],
+    pub parts: &'a [&'a AnswerPart],
     /// Extent of the runs.
     pub mode: Mode,
 }
@@ -82,7 +82,7 @@ struct Assignment {
     written: String,
 }
 
-impl<'a> Cell<'a> {
+impl<'a> GridCell<'a> {
     /// All changes except the answers', the most specific last.
     fn own_changes(&self) -> Vec<&'a Changes> {
         let mut changes = vec![&self.grid.set];
@@ -99,8 +99,8 @@ impl<'a> Cell<'a> {
         changes
     }
 
-    fn applicable_parts(&self) -> impl Iterator<Item = &'a Part> + use<'a, '_> {
-        let is_meant = |part: &&&Part| {
+    fn applicable_parts(&self) -> impl Iterator<Item = &'a AnswerPart> + use<'a, '_> {
+        let is_meant = |part: &&&AnswerPart| {
             (part.grids.all().is_empty() || part.grids.matches(self.name))
                 && is_at(&part.when, &self.coordinates)
         };
@@ -119,7 +119,7 @@ impl<'a> Cell<'a> {
         named.or(self.grid.path.as_deref()).ok_or_else(|| {
             let text = &self.study.text;
             let heading = format!("[grid.{}]", self.name);
-            text.about(&[&heading], "axes", format!("the grid `{}` has no `path`", self.name))
+            text.problem_near(&[&heading], "axes", format!("the grid `{}` has no `path`", self.name))
                 .advise("name the file of its scenario: path = \"path.toml\"")
         })
     }
@@ -127,7 +127,7 @@ impl<'a> Cell<'a> {
     /// Scenario of the repetition with this seed; fails if the path has no such key, or rejects a value.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
-        let about = |message: String| self.study.text.about(&[], path, message);
+        let about = |message: String| self.study.text.problem_near(&[], path, message);
         let mut draft = self.study.source.draft(path, about)?;
         let assignments = self.assignments(&draft, seed)?;
         for assignment in &assignments {
@@ -219,7 +219,7 @@ impl<'a> Cell<'a> {
             return Err(self
                 .study
                 .text
-                .about(&[], written, format!("`@{name}` is not a name of any grid or axis"))
+                .problem_near(&[], written, format!("`@{name}` is not a name of any grid or axis"))
                 .advise(format!("write in the grid: names = {{ {name} = [\"flow.bulk\"] }}")));
         };
         let full =
@@ -259,7 +259,7 @@ impl<'a> Cell<'a> {
     /// A scenario's error, located at the assignment in the study's file.
     fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
-        let located = self.study.text.about(&[], &assignment.written, message);
+        let located = self.study.text.problem_near(&[], &assignment.written, message);
         match problem.advice() {
             Some(advice) => located.advise(advice),
             None => located,
@@ -267,7 +267,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-impl Scope for Cell<'_> {
+impl Scope for GridCell<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match name {
             "length" => Some(f64::from(self.mode.length(self.grid))),
@@ -282,7 +282,7 @@ impl Scope for Cell<'_> {
 
 /// Whether a place matches; a place without one of the axes does not.
 pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
-    when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.takes(value)))
+    when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }
 
 /// Expands `flow.t*.sack` to one key for each matching flow of the draft.
@@ -344,9 +344,9 @@ to = "b"
         let (name, grid) = study.file.grid.first().unwrap();
         let coordinates = Coordinates::from([("fer".into(), Value::Number(1.5))]);
         let mode = Mode { quick: true, under_answers: false };
-        let parts: Vec<&Part> = study.file.question["fading"]["bursts"].0.iter().collect();
-        let under = |parts: &[&Part]| {
-            let cell = Cell { study: &study, name, grid, coordinates: coordinates.clone(), parts, mode };
+        let parts: Vec<&AnswerPart> = study.file.question["fading"]["bursts"].0.iter().collect();
+        let under = |parts: &[&AnswerPart]| {
+            let cell = GridCell { study: &study, name, grid, coordinates: coordinates.clone(), parts, mode };
             cell.scenario(1).unwrap();
             let draft = study.source.draft("path.toml", |_| unreachable!()).unwrap();
             let set = cell.assignments(&draft, 1).unwrap();

@@ -1,8 +1,8 @@
 //! Claims: a paper's statements in words, tested at points.
 
 use super::claim_verdict::{self, MARGIN, PointTest};
-use super::file::{Claim, Condition, Quantity, Than, Word};
-use super::measure::{Sample, View};
+use super::file::{Claim, Condition, Quantity, Relation, Than};
+use super::measure::{Measurement, View};
 use super::runs::{combinations, with_value};
 use super::study::ResolvedQuantity;
 use super::value::{Coordinates, Value};
@@ -15,7 +15,8 @@ pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     for condition in &claim.holds.0 {
         let test = ConditionTest { view, condition };
         for coordinates in test.combinations()? {
-            value = value.or_else(|| test.sample(&coordinates).and_then(|sample| sample.mean()));
+            value =
+                value.or_else(|| test.measurement(&coordinates).and_then(|measurement| measurement.mean()));
             points.extend(test.at(&coordinates));
         }
     }
@@ -39,7 +40,7 @@ impl ConditionTest<'_> {
         for written in self.condition.at_each.all() {
             let (axis, only) = split(written);
             let values = self.view.results(self.condition.quantity())?.axis(axis);
-            let kept: Vec<Value> = values.iter().filter(|value| takes(&only, value)).cloned().collect();
+            let kept: Vec<Value> = values.iter().filter(|value| meets_all(&only, value)).cloned().collect();
             axes.push((axis.to_owned(), kept));
         }
         Some(combinations(&axes))
@@ -99,23 +100,23 @@ impl ConditionTest<'_> {
             || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
     }
 
-    fn sample(&self, coordinates: &Coordinates) -> Option<Sample> {
+    fn measurement(&self, coordinates: &Coordinates) -> Option<Measurement> {
         let mut full = coordinates.clone();
         for (axis, pick) in &self.condition.at {
             if let [one] = pick.values() {
                 full.insert(axis.clone(), one.clone());
             }
         }
-        self.view.sample(self.condition.quantity(), &full)
+        self.view.measurement(self.condition.quantity(), &full)
     }
 
     /// Points at one place: one, or one for each step along an axis.
     fn here(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
-            Word::Grows | Word::Falls => self.steps(coordinates),
-            Word::HigherAtEnd | Word::LowerAtEnd => self.ends(coordinates).map(|point| vec![point]),
-            Word::SmallestAt => self.smallest(coordinates).map(|point| vec![point]),
-            Word::Alike => self.alike(coordinates).map(|point| vec![point]),
+            Relation::Grows | Relation::Falls => self.steps(coordinates),
+            Relation::HigherAtEnd | Relation::LowerAtEnd => self.ends(coordinates).map(|point| vec![point]),
+            Relation::SmallestAt => self.smallest(coordinates).map(|point| vec![point]),
+            Relation::Alike => self.alike(coordinates).map(|point| vec![point]),
             _ => self.one(coordinates).map(|point| vec![point]),
         };
         points.unwrap_or_else(|| vec![PointTest::known(self.condition.undefined_holds)])
@@ -123,12 +124,12 @@ impl ConditionTest<'_> {
 
     fn one(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let condition = self.condition;
-        let ours = self.view.sample(condition.quantity(), coordinates)?;
-        if condition.is == Word::Zero {
+        let ours = self.view.measurement(condition.quantity(), coordinates)?;
+        if condition.is == Relation::Zero {
             let values = ours.defined();
             return (!values.is_empty()).then(|| PointTest::known(values.iter().all(|value| *value == 0.0)));
         }
-        if let (Word::Between, Some(Than::Range([from, to]))) = (condition.is, &condition.than) {
+        if let (Relation::Between, Some(Than::Range([from, to]))) = (condition.is, &condition.than) {
             let (low, high) = (above(&ours, *from, false)?, above(&ours.times(-1.0), -to, false)?);
             return Some(low.and(high));
         }
@@ -143,11 +144,11 @@ impl ConditionTest<'_> {
         };
         let margin = MARGIN * base.abs();
         Some(match condition.is {
-            Word::Above => above(&difference, 0.0, true)?,
-            Word::Below => above(&difference.times(-1.0), 0.0, true)?,
-            Word::AtLeast => above(&difference, -margin, false)?,
-            Word::AtMost => above(&difference.times(-1.0), -margin, false)?,
-            Word::Within => {
+            Relation::Above => above(&difference, 0.0, true)?,
+            Relation::Below => above(&difference.times(-1.0), 0.0, true)?,
+            Relation::AtLeast => above(&difference, -margin, false)?,
+            Relation::AtMost => above(&difference.times(-1.0), -margin, false)?,
+            Relation::Within => {
                 let by = condition.by.unwrap_or(MARGIN) * base.abs();
                 let low = above(&difference, -by, false)?;
                 low.and(above(&difference.times(-1.0), -by, false)?)
@@ -156,55 +157,56 @@ impl ConditionTest<'_> {
         })
     }
 
-    fn other(&self, other: &Quantity, coordinates: &Coordinates) -> Option<Sample> {
+    fn other(&self, other: &Quantity, coordinates: &Coordinates) -> Option<Measurement> {
         let mut there = coordinates.clone();
         for (axis, pick) in &other.at {
             there.insert(axis.clone(), pick.values().first()?.clone());
         }
         let own = self.condition.quantity();
         let quantity = if other.quantity().is_named() { other.quantity().or_grid(own.grid) } else { own };
-        let sample = self.view.sample(quantity, &there)?;
-        Some(sample.times(other.times.unwrap_or(1.0)))
+        let measurement = self.view.measurement(quantity, &there)?;
+        Some(measurement.times(other.times.unwrap_or(1.0)))
     }
 
-    fn along(&self, coordinates: &Coordinates) -> Option<Vec<(Value, Sample)>> {
+    fn along(&self, coordinates: &Coordinates) -> Option<Vec<(Value, Measurement)>> {
         let (axis, only) = split(self.condition.along.as_deref()?);
         let values = self.view.results(self.condition.quantity())?.axis(axis);
-        let kept = values.iter().filter(|value| takes(&only, value));
+        let kept = values.iter().filter(|value| meets_all(&only, value));
         let of = |value: &Value| {
-            let sample = self.view.sample(self.condition.quantity(), &with_value(coordinates, axis, value));
-            Some((value.clone(), sample.filter(|sample| sample.mean().is_some())?))
+            let measurement =
+                self.view.measurement(self.condition.quantity(), &with_value(coordinates, axis, value));
+            Some((value.clone(), measurement.filter(|measurement| measurement.mean().is_some())?))
         };
-        let found: Vec<(Value, Sample)> = kept.filter_map(of).collect();
+        let found: Vec<(Value, Measurement)> = kept.filter_map(of).collect();
         (!found.is_empty()).then_some(found)
     }
 
     fn steps(&self, coordinates: &Coordinates) -> Option<Vec<PointTest>> {
-        let samples = self.along(coordinates)?;
-        let sign = if self.condition.is == Word::Falls { -1.0 } else { 1.0 };
+        let measurements = self.along(coordinates)?;
+        let sign = if self.condition.is == Relation::Falls { -1.0 } else { 1.0 };
         let mut points = Vec::new();
-        for pair in samples.windows(2) {
+        for pair in measurements.windows(2) {
             let margin = MARGIN * pair[0].1.mean()?.abs();
             let step = pair[1].1.with(&pair[0].1, |now, before| sign * (now - before));
             points.push(above(&step, -margin, false)?);
         }
-        points.push(end(&samples, sign)?);
+        points.push(end(&measurements, sign)?);
         Some(points)
     }
 
     fn ends(&self, coordinates: &Coordinates) -> Option<PointTest> {
-        let sign = if self.condition.is == Word::LowerAtEnd { -1.0 } else { 1.0 };
+        let sign = if self.condition.is == Relation::LowerAtEnd { -1.0 } else { 1.0 };
         end(&self.along(coordinates)?, sign)
     }
 
     /// Tests that no other value of the axis is smaller by more than [`MARGIN`].
     fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
-        let samples = self.along(coordinates)?;
+        let measurements = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
         let there = Value::Number(number);
-        let (_, best) = samples.iter().find(|(value, _)| value.same(&there))?;
+        let (_, best) = measurements.iter().find(|(value, _)| value.same(&there))?;
         let margin = MARGIN * best.mean()?.abs();
-        let others = samples.iter().filter(|(value, _)| !value.same(&there));
+        let others = measurements.iter().filter(|(value, _)| !value.same(&there));
         let points: Option<Vec<PointTest>> = others
             .map(|(_, other)| above(&other.with(best, |other, best| other - best), -margin, false))
             .collect();
@@ -213,11 +215,12 @@ impl ConditionTest<'_> {
 
     /// Tests that no value is below the largest by more than the share `by`.
     fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
-        let samples = self.along(coordinates)?;
+        let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
-        let mean = |sample: &Sample| sample.mean().unwrap_or(f64::NEG_INFINITY);
-        let (_, largest) = samples.iter().max_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
-        let points: Option<Vec<PointTest>> = samples
+        let mean = |measurement: &Measurement| measurement.mean().unwrap_or(f64::NEG_INFINITY);
+        let (_, largest) =
+            measurements.iter().max_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
+        let points: Option<Vec<PointTest>> = measurements
             .iter()
             .map(|(_, one)| above(&one.with(largest, |one, largest| one - kept * largest), 0.0, false))
             .collect();
@@ -225,20 +228,20 @@ impl ConditionTest<'_> {
     }
 }
 
-fn end(samples: &[(Value, Sample)], sign: f64) -> Option<PointTest> {
-    let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
+fn end(measurements: &[(Value, Measurement)], sign: f64) -> Option<PointTest> {
+    let ((_, first), (_, last)) = (measurements.first()?, measurements.last()?);
     above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
 }
 
-fn above(sample: &Sample, least: f64, strictly: bool) -> Option<PointTest> {
-    PointTest::above(&sample.defined(), least, strictly, sample.is_exact)
+fn above(measurement: &Measurement, least: f64, strictly: bool) -> Option<PointTest> {
+    PointTest::above(&measurement.defined(), least, strictly, measurement.is_exact)
 }
 
-fn shifted(mut sample: Sample, by: f64) -> Sample {
-    for value in sample.values.iter_mut().flatten() {
+fn shifted(mut measurement: Measurement, by: f64) -> Measurement {
+    for value in measurement.values.iter_mut().flatten() {
         *value -= by;
     }
-    sample
+    measurement
 }
 
 /// Axis with bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
@@ -261,8 +264,8 @@ fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<AxisBound, 
     })
 }
 
-fn takes(bounds: &[AxisBound], value: &Value) -> bool {
-    bounds.iter().all(|bound| bound.takes(value))
+fn meets_all(bounds: &[AxisBound], value: &Value) -> bool {
+    bounds.iter().all(|bound| bound.is_met_by(value))
 }
 
 type Test = fn(f64, f64) -> bool;
@@ -281,7 +284,7 @@ struct AxisBound {
 }
 
 impl AxisBound {
-    fn takes(&self, value: &Value) -> bool {
+    fn is_met_by(&self, value: &Value) -> bool {
         value.number().is_some_and(|value| (self.of)(value, self.number))
     }
 }
@@ -296,7 +299,7 @@ mod tests {
             let (axis, bounds) = split(written);
             let values = [3.0, 4.0, 10.0, 13.0, 15.0].map(Value::Number);
             let kept: Vec<String> =
-                values.iter().filter(|value| takes(&bounds, value)).map(Value::to_string).collect();
+                values.iter().filter(|value| meets_all(&bounds, value)).map(Value::to_string).collect();
             (axis.to_owned(), kept.join(" "))
         };
         let of = |kept: &str| ("awnd".to_owned(), kept.to_owned());
@@ -304,6 +307,6 @@ mod tests {
         assert_eq!(kept("awnd >= 4"), of("4 10 13 15"));
         assert_eq!(kept("awnd > 3 and awnd <= 13"), of("4 10 13"));
         assert_eq!(kept("awnd < 3"), of(""));
-        assert!(!takes(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
+        assert!(!meets_all(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
     }
 }

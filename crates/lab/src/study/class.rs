@@ -100,8 +100,8 @@ pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     if !is_on_it {
         return Some((above? - below?) / 2.0);
     }
-    let ways = [below.map(|below| published - below), above.map(|above| above - published)];
-    ways.into_iter().flatten().reduce(f64::min).map(|way| way / 2.0)
+    let gaps = [below.map(|below| published - below), above.map(|above| above - published)];
+    gaps.into_iter().flatten().reduce(f64::min).map(|gap| gap / 2.0)
 }
 
 /// Interval of a share: Student's t of its logit, within 0 and `whole`; rule of three at the ends.

@@ -61,15 +61,15 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
     let (coordinates, column) = name.rsplit_once('.')?;
     let (link, direction) = coordinates.rsplit_once('.')?;
     let link = outcome.links.iter().find(|one| one.name == link)?;
-    let way = match direction {
+    let index = match direction {
         "down" => 0,
         "up" => 1,
         _ => return None,
     };
     if let Some(metric) = LINK_METRICS.iter().find(|metric| metric.name == column) {
-        return (metric.of)(&link.traffic[way]);
+        return (metric.of)(&link.traffic[index]);
     }
-    let counters = link.rlc[way].as_ref()?;
+    let counters = link.rlc[index].as_ref()?;
     if column == SDUS_BEHIND_A_GAP {
         return Some(counters.behind_gap as f64);
     }
@@ -183,7 +183,7 @@ fn unknown_column(
         return None;
     }
     let links =
-        scenario.links.iter().flat_map(|link| ["down", "up"].map(|way| format!("{}.{way}", link.name)));
+        scenario.links.iter().flat_map(|link| ["down", "up"].map(|index| format!("{}.{index}", link.name)));
     let links: Vec<String> = links.collect();
     if let Some((prefix, column)) = name.rsplit_once('.')
         && links.iter().any(|link| link == prefix)

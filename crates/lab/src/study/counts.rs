@@ -43,7 +43,7 @@ impl Chance {
     /// Computes the expectation for these rows.
     pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
         let rows = items.clone().filter(|item| item.verdict.is_some()).count();
-        let mut chances: Vec<f64> = items.clone().filter_map(by_chance).collect();
+        let mut chances: Vec<f64> = items.clone().filter_map(p_value).collect();
         chances.sort_by(f64::total_cmp);
         let count = chances.len() as f64;
         let is_kept =
@@ -67,7 +67,7 @@ impl Chance {
 }
 
 /// Probability of a mean at least this far outside if the true value is at the margin's edge.
-fn by_chance(item: &Item) -> Option<f64> {
+fn p_value(item: &Item) -> Option<f64> {
     if item.chance.is_some() {
         return item.chance;
     }

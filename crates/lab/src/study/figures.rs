@@ -33,7 +33,7 @@ pub fn figure(
             (computed::curves(study, by)?(scenario, seed), Vec::new())
         }
         (None, Some(_)) => (time_series::curves(study, figure, seed)?, Vec::new()),
-        (None, None) => drawing.over_axis(results),
+        (None, None) => drawing.curves_over_axis(results),
     };
     let label = figure.x.as_deref().map(|x| axis_label(study, x));
     Ok(Figure {
@@ -78,19 +78,19 @@ impl Drawing<'_> {
     }
 
     /// Curves along an axis, and the names of its values if they are not numbers.
-    fn over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
+    fn curves_over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
         let mut curves = if self.figure.curve.is_empty() {
-            self.of_series(self.view, x, DEFAULT, |name| name)
+            self.series_curves(self.view, x, DEFAULT, |name| name)
         } else {
-            self.one_by_one(x)
+            self.explicit_curves(x)
         };
         if let Some(label) = &self.figure.also_under
             && let Some(run) = results.answer_runs.iter().find(|run| run.label == *label)
         {
             let view = View::of(self.study, &run.by_grid);
             let named = |name| format!("{name}, {label}");
-            curves.extend(self.of_series(view, x, &run.label, named));
+            curves.extend(self.series_curves(view, x, &run.label, named));
         }
         let values = self.values(x);
         let is_quantity = values.iter().all(|value| value.number().is_some());
@@ -113,7 +113,7 @@ impl Drawing<'_> {
     }
 
     /// One curve for each combination of the other axes that vary, with the paper's and ns-2's points.
-    fn of_series(
+    fn series_curves(
         &self,
         view: View<'_>,
         x: &str,
@@ -141,14 +141,14 @@ impl Drawing<'_> {
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
             let published = match reading {
-                DEFAULT => self.published(x, &self.figure.published, 1.0, |row, place| {
+                DEFAULT => self.published_points(x, &self.figure.published, 1.0, |row, place| {
                     fill_template(&template, place) == series || row.series == series
                 }),
                 _ => Vec::new(),
             };
             let beside = [
                 ("published", CurveKind::Published, published),
-                ("ns-2", CurveKind::Other, self.of_ns2(x, reading, &series)),
+                ("ns-2", CurveKind::Other, self.ns2_points(x, reading, &series)),
             ];
             for (whose, kind, points) in beside.into_iter().filter(|(.., points)| !points.is_empty()) {
                 drawn.push(Curve { name: format!("{}, {whose}", name(shown.clone())), kind, points });
@@ -165,7 +165,7 @@ impl Drawing<'_> {
         x: &str,
         times: f64,
     ) -> Option<Point> {
-        let estimate = view.sample(quantity, place)?.times(times).estimate()?;
+        let estimate = view.measurement(quantity, place)?.times(times).estimate()?;
         let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
         // A number without variation has no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
@@ -173,7 +173,7 @@ impl Drawing<'_> {
     }
 
     /// The paper's points of some items: at the row's place in the grid, otherwise at the written coordinate.
-    fn published(
+    fn published_points(
         &self,
         x: &str,
         items: &Texts,
@@ -194,9 +194,9 @@ impl Drawing<'_> {
     }
 
     /// ns-2's points of a series, under a reading.
-    fn of_ns2(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
+    fn ns2_points(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
         let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
-        let rows = rows.filter(|row| row.series == series && row.is_of(reading));
+        let rows = rows.filter(|row| row.series == series && row.is_under(reading));
         let column = column(self.study, x);
         rows.filter_map(|row| {
             let (_, text) = row.coordinates().find(|(name, _)| *name == column)?;
@@ -215,22 +215,23 @@ impl Drawing<'_> {
         }
     }
 
-    fn one_by_one(&self, x: &str) -> Vec<Curve> {
+    fn explicit_curves(&self, x: &str) -> Vec<Curve> {
         let curve = |curve: &file::Curve| {
             let points = if curve.published.all().is_empty() {
-                self.measured(curve, x)
+                self.measured_points(curve, x)
             } else {
-                self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
-                    curve.filter.takes(row)
+                self.published_points(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
+                    curve.filter.matches(row)
                 })
             };
-            let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };
+            let kind =
+                if curve.published.all().is_empty() { curve_kind(curve.draw) } else { CurveKind::Published };
             Curve { name: curve.name.clone(), kind, points }
         };
         self.figure.curve.iter().map(curve).collect()
     }
 
-    fn measured(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
+    fn measured_points(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
         let quantity = self.quantity_of(curve);
         let Some(results) = self.view.results(quantity) else { return Vec::new() };
         let mut at = self.figure.at.clone();
@@ -249,7 +250,7 @@ impl Drawing<'_> {
 }
 
 /// Curve kind of our own results.
-pub fn kind(drawn: Drawn) -> CurveKind {
+pub fn curve_kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,
         Drawn::Line => CurveKind::Line,

@@ -1,6 +1,6 @@
 //! Distinct runs: equal scenarios with the same seed run once for all grids and answers.
 
-use super::cells::Cell;
+use super::cells::GridCell;
 use super::columns::RunScope;
 use super::expression::Expression;
 use super::file::Ordered;
@@ -43,7 +43,7 @@ pub struct MetricReader {
 
 impl MetricReader {
     /// Reader of a cell.
-    pub fn of(cell: &Cell<'_>, metrics: Metrics) -> MetricReader {
+    pub fn of(cell: &GridCell<'_>, metrics: Metrics) -> MetricReader {
         let (groups, coordinates) = (cell.grid.groups.clone(), cell.coordinates.clone());
         let digest =
             digest::key(&[&format!("{metrics:?}"), &format!("{groups:?}"), &format!("{coordinates:?}")]);

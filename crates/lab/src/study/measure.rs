@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// A number by repetition; equal repetitions met the same losses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct Measurement {
     /// Values by repetition; `None` if undefined.
     pub values: Vec<Option<f64>>,
     /// Place that a search along an axis found: axis and value.
@@ -24,19 +24,19 @@ pub struct Sample {
     pub place: Option<Estimate>,
 }
 
-impl Sample {
-    fn new(values: Vec<Option<f64>>, is_exact: bool) -> Sample {
-        Sample { values, found: None, is_exact, place: None }
+impl Measurement {
+    fn new(values: Vec<Option<f64>>, is_exact: bool) -> Measurement {
+        Measurement { values, found: None, is_exact, place: None }
     }
 
     /// A random sample.
-    pub fn of(values: Vec<Option<f64>>) -> Sample {
-        Sample::new(values, false)
+    pub fn of(values: Vec<Option<f64>>) -> Measurement {
+        Measurement::new(values, false)
     }
 
     /// A computed number.
-    pub fn exactly(value: f64) -> Sample {
-        Sample::new(vec![Some(value)], true)
+    pub fn exactly(value: f64) -> Measurement {
+        Measurement::new(vec![Some(value)], true)
     }
 
     /// Defined values.
@@ -59,25 +59,25 @@ impl Sample {
     }
 
     /// Combines this and another number of the same repetitions.
-    pub fn with(&self, other: &Sample, of: impl Fn(f64, f64) -> f64) -> Sample {
+    pub fn with(&self, other: &Measurement, of: impl Fn(f64, f64) -> f64) -> Measurement {
         let pairs = self.values.iter().zip(&other.values);
         let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
         let finite = values.map(|value| value.filter(|value| value.is_finite())).collect();
-        Sample::new(finite, self.is_exact && other.is_exact)
+        Measurement::new(finite, self.is_exact && other.is_exact)
     }
 
     /// First and second half of the repetitions; both are the whole if there are fewer than two or nothing is random.
-    fn halves(self) -> (Sample, Sample) {
+    fn halves(self) -> (Measurement, Measurement) {
         let half = self.values.len() / 2;
         if half == 0 || self.is_exact {
             return (self.clone(), self);
         }
-        let of = |values: &[Option<f64>]| Sample::new(values.to_vec(), false);
+        let of = |values: &[Option<f64>]| Measurement::new(values.to_vec(), false);
         (of(&self.values[..half]), of(&self.values[half..]))
     }
 
     /// Multiplies by a factor.
-    pub fn times(mut self, factor: f64) -> Sample {
+    pub fn times(mut self, factor: f64) -> Measurement {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
         }
@@ -94,28 +94,28 @@ pub struct View<'a> {
     /// Results.
     pub by_grid: &'a ResultsByGrid,
     /// Log of the cells that are read.
-    pub reads: Option<&'a RefCell<Reads>>,
+    pub read_cells: Option<&'a RefCell<ReadCells>>,
 }
 
 /// Cells: grid and index.
-pub type Reads = BTreeSet<(String, usize)>;
+pub type ReadCells = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
     /// A view without a log.
     pub fn of(study: &'a Study, by_grid: &'a ResultsByGrid) -> View<'a> {
-        View { study, by_grid, reads: None }
+        View { study, by_grid, read_cells: None }
     }
 
     /// Sample of a metric or measure at a place; `None` if not run or undefined.
-    pub fn sample(&self, quantity: QuantityRef<'_>, place: &Coordinates) -> Option<Sample> {
+    pub fn measurement(&self, quantity: QuantityRef<'_>, place: &Coordinates) -> Option<Measurement> {
         match self.study.resolve(quantity, &[]).ok()? {
             ResolvedQuantity::Metric { metric, grid } => {
                 let results = self.by_grid.get(grid)?;
                 let cell = results.cell(place)?;
-                if let Some(reads) = self.reads {
-                    reads.borrow_mut().insert((grid.to_owned(), cell));
+                if let Some(read_cells) = self.read_cells {
+                    read_cells.borrow_mut().insert((grid.to_owned(), cell));
                 }
-                Some(Sample::new(results.values(metric, cell)?.to_vec(), results.is_exact))
+                Some(Measurement::new(results.values(metric, cell)?.to_vec(), results.is_exact))
             }
             ResolvedQuantity::Measure { measure, .. } => self.measure(measure, quantity.grid, place),
         }
@@ -126,12 +126,12 @@ impl<'a> View<'a> {
         self.by_grid.get(grid_of(self.study, quantity)?)
     }
 
-    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Coordinates) -> Option<Sample> {
+    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Coordinates) -> Option<Measurement> {
         if let Some(formula) = &measure.formula {
-            return Expression::parse(formula).ok()?.value(place).map(Sample::exactly);
+            return Expression::parse(formula).ok()?.value(place).map(Measurement::exactly);
         }
         if let Some(by) = &measure.by {
-            return super::computed::number(by, place).map(Sample::exactly);
+            return super::computed::number(by, place).map(Measurement::exactly);
         }
         let quantity = measure.quantity().or_grid(grid);
         let row = place;
@@ -151,22 +151,23 @@ impl<'a> View<'a> {
         match over {
             Over::Repetitions => {
                 let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
-                Some(Sample::new(means.collect(), false))
+                Some(Measurement::new(means.collect(), false))
             }
             Over::LargestPlace | Over::Crossing => {
-                let along: Option<Vec<Sample>> =
+                let along: Option<Vec<Measurement>> =
                     values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
                 let of = if over == Over::Crossing { axis_place::crossing } else { axis_place::largest };
                 Self::place(name, values, &along?, of)
             }
             _ => {
                 // Separate halves choose and measure the place: the largest of several means is biased upwards.
-                let samples = values.iter().filter_map(|value| {
+                let measurements = values.iter().filter_map(|value| {
                     let (chooses, measured) = compared(&with_value(&place, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
                 });
-                let (_, value, sample) = samples.max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
-                Some(Sample { found: Some((name.to_owned(), value.clone())), ..sample })
+                let (_, value, measurement) =
+                    measurements.max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
+                Some(Measurement { found: Some((name.to_owned(), value.clone())), ..measurement })
             }
         }
     }
@@ -177,7 +178,7 @@ impl<'a> View<'a> {
         quantity: QuantityRef<'_>,
         place: &Coordinates,
         before: Option<(&str, Over)>,
-    ) -> Option<Sample> {
+    ) -> Option<Measurement> {
         let one = self.gathered(quantity, place, before)?;
         let (Some(against), Some(comparison)) = (&measure.against, measure.comparison) else {
             return Some(one);
@@ -196,25 +197,30 @@ impl<'a> View<'a> {
         quantity: QuantityRef<'_>,
         place: &Coordinates,
         before: Option<(&str, Over)>,
-    ) -> Option<Sample> {
-        let Some((axis, over)) = before else { return self.sample(quantity, place) };
+    ) -> Option<Measurement> {
+        let Some((axis, over)) = before else { return self.measurement(quantity, place) };
         let values = self.results(quantity)?.axis(axis);
-        let samples: Option<Vec<Sample>> =
-            values.iter().map(|value| self.sample(quantity, &with_value(place, axis, value))).collect();
-        let mut samples = samples?.into_iter();
-        let first = samples.next()?;
+        let measurements: Option<Vec<Measurement>> =
+            values.iter().map(|value| self.measurement(quantity, &with_value(place, axis, value))).collect();
+        let mut measurements = measurements?.into_iter();
+        let first = measurements.next()?;
         let count = values.len() as f64;
-        let sum = samples.fold(first, |sum, one| sum.with(&one, |sum, one| sum + one));
+        let sum = measurements.fold(first, |sum, one| sum.with(&one, |sum, one| sum + one));
         Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
     }
 
-    fn place(axis: &str, values: &[Value], along: &[Sample], of: axis_place::PlaceSearch) -> Option<Sample> {
+    fn place(
+        axis: &str,
+        values: &[Value],
+        along: &[Measurement],
+        of: axis_place::PlaceSearch,
+    ) -> Option<Measurement> {
         let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
         let (at, estimate) = axis_place::found(&numbers?, along, of)?;
         let found = at.and_then(|at| values.get(at)).map(|value| (axis.to_owned(), value.clone()));
-        let is_exact = along.iter().all(|sample| sample.is_exact);
-        let sample = Sample::new(vec![Some(estimate.mean)], is_exact);
-        Some(Sample { found, place: Some(estimate), ..sample })
+        let is_exact = along.iter().all(|measurement| measurement.is_exact);
+        let measurement = Measurement::new(vec![Some(estimate.mean)], is_exact);
+        Some(Measurement { found, place: Some(estimate), ..measurement })
     }
 }
 
@@ -226,7 +232,7 @@ pub fn with_coordinates(place: &Coordinates, over: &Ordered<Value>) -> Coordinat
 }
 
 /// 100 (mean / mean - 1) as a sample with each repetition's contribution, so that its interval is the ratio's.
-fn change_of_means(ones: &Sample, others: &Sample) -> Option<Sample> {
+fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;
     Some(one.with(&other, |one, other| ratio.change(one, other)))

@@ -21,7 +21,7 @@ pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<C
     let default = default_chapter(study);
     let text = study.prose.as_deref().unwrap_or(&default);
     let file = study.source.path("chapter.md");
-    let writer = Writer { study, results, text, file, seed };
+    let writer = ChapterWriter { study, results, text, file, seed };
     let mut blocks = vec![Block::Text(study.file.citation.clone())];
     let answer = answer(study, results)?;
     if !answer.is_empty() {
@@ -37,7 +37,7 @@ pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<C
 pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
-    Writer { study, results, text, file, seed: 0 }.fill_placeholders(text)
+    ChapterWriter { study, results, text, file, seed: 0 }.fill_placeholders(text)
 }
 
 fn default_chapter(study: &Study) -> String {
@@ -58,7 +58,7 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n").map(str::trim).filter(|part| !part.is_empty())
 }
 
-struct Writer<'a> {
+struct ChapterWriter<'a> {
     study: &'a Study,
     results: &'a PaperResults<'a>,
     text: &'a str,
@@ -66,7 +66,7 @@ struct Writer<'a> {
     seed: u64,
 }
 
-impl Writer<'_> {
+impl ChapterWriter<'_> {
     fn blocks(&self, paragraph: &str) -> Result<Vec<Block>, Problem> {
         let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
         let first = first.trim();
@@ -177,14 +177,14 @@ impl Writer<'_> {
         }
         let selector = Selector::read(wanted);
         if kind == "published" {
-            let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.takes(*row));
+            let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.matches(*row));
             let row = self.study.published.iter().find(is_meant);
             let row =
                 row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
         let item =
-            self.results.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
+            self.results.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.matches(*item)));
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
                 Some(verdict) => Ok(predicate(verdict).to_owned()),

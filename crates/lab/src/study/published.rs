@@ -48,7 +48,7 @@ impl Published {
     }
 
     /// Whether a result row belongs to this number.
-    pub fn is_beside(&self, item: &Item) -> bool {
+    pub fn matches_item(&self, item: &Item) -> bool {
         self.names() == item.names() && item.published == Some(self.value())
     }
 
@@ -64,7 +64,7 @@ pub fn read(source: &PaperSource) -> Result<Vec<Published>, Problem> {
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
         Some((row, wrong)) => {
             let text = source.file(FILE)?.unwrap_or_default();
-            Err(text.about(&[], &row.x, wrong))
+            Err(text.problem_near(&[], &row.x, wrong))
         }
         None => Ok(numbers),
     }

@@ -1,7 +1,7 @@
 //! Readings: sets of answers, compared with the default reading (the paper's text only).
 
 use super::counts;
-use super::file::{Part, Reading};
+use super::file::{AnswerPart, Reading};
 use super::reproduce::PaperResults;
 use super::selector::SelectableRow;
 use super::study::Study;
@@ -11,7 +11,7 @@ use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
 /// Parts of a reading's answers, in order; fails if an answer does not exist in the paper's questions.
-pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a Part>, Problem> {
+pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a AnswerPart>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {
         let found = study.file.question.iter().find_map(|(question, answers)| {

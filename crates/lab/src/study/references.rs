@@ -23,7 +23,7 @@ pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
             return Err(study
                 .text
-                .about(&[&heading], "axes", format!("the grid `{name}` has no runs"))
+                .problem_near(&[&heading], "axes", format!("the grid `{name}` has no runs"))
                 .advise("write runs = { full = 10, quick = 3 }, or computed = true"));
         }
     }
@@ -34,7 +34,7 @@ pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
         }
         if measure.against.is_some() != measure.comparison.is_some() {
             let word = if measure.against.is_some() { "against" } else { "as" };
-            return Err(study.text.about(&[&heading], word, "`against` and `as` belong together"));
+            return Err(study.text.problem_near(&[&heading], word, "`against` and `as` belong together"));
         }
         if !measure.is_computed() {
             note(study, measure.quantity(), &[&heading], &mut measured)?;
@@ -99,7 +99,7 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
         study.known(context, "axis", axis, grid.axes.iter().map(String::as_str))?;
         if let Some(wrong) = wrong {
             let message = format!("`{written}`: `{wrong}` is not a number");
-            return Err(study.text.about(context, written, message));
+            return Err(study.text.problem_near(context, written, message));
         }
     }
     Ok(())
@@ -119,7 +119,7 @@ pub fn grid_of<'a>(study: &'a Study, quantity: QuantityRef<'a>) -> Option<&'a st
 fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)
-        .map_err(|why| study.text.about(context, written, format!("`{written}`: {why}")))?;
+        .map_err(|why| study.text.problem_near(context, written, format!("`{written}`: {why}")))?;
     let mut result = Ok(());
     formula.each_name(&mut |named| {
         if let (NameRef::Column { name, .. }, Ok(())) = (named, &result) {

@@ -1,7 +1,7 @@
 //! Reproduction of a paper: runs of all readings and answers, then its rows.
 
 use super::cells::Mode;
-use super::file::{Part, Try};
+use super::file::{AnswerPart, Try};
 use super::measure::View;
 use super::readings::{self, ReadingResults};
 use super::run_store::RunStore;
@@ -24,7 +24,7 @@ pub struct AnswerRun<'a> {
     /// Question.
     pub question: &'a str,
     /// Parts of the answer; empty under the default reading.
-    parts: &'a [Part],
+    parts: &'a [AnswerPart],
     /// Results.
     pub by_grid: ResultsByGrid,
     /// Rows.

@@ -39,14 +39,14 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         .file
         .published
         .iter()
-        .find(|binding| binding.rows.matches(&published.item) && binding.filter.takes(published))
+        .find(|binding| binding.rows.matches(&published.item) && binding.filter.matches(published))
 }
 
 /// Published number of a row. A searched place may differ from the published coordinate; the names then decide.
 pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
-    let beside = || study.published.iter().filter(|published| published.is_beside(item));
+    let beside = || study.published.iter().filter(|published| published.matches_item(item));
     let is_there = |published: &&Published| {
-        published.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
+        published.coordinates().all(|(name, text)| item.has_coordinate(name, &Value::read(text)))
     };
     beside().find(is_there).or_else(|| beside().next())
 }
@@ -72,7 +72,7 @@ pub fn place_of(
     let mut place: Coordinates = published.coordinates().map(read).collect();
     for (axis, about) in &study.file.axis {
         let is_here = |value: &&Value| {
-            coordinates(study, axis, value).iter().all(|(name, value)| published.is_at(name, value))
+            coordinates(study, axis, value).iter().all(|(name, value)| published.has_coordinate(name, value))
         };
         if let Some(value) = about.values.iter().find(is_here) {
             place.insert(axis.clone(), value.clone());
@@ -94,9 +94,9 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
     let (place, mut x) = place_of(study, binding, published);
-    let sample = view.sample(binding.quantity(), &place)?;
+    let measurement = view.measurement(binding.quantity(), &place)?;
     let mut note = format!("published: {}", published.source);
-    if let Some((axis, value)) = &sample.found {
+    if let Some((axis, value)) = &measurement.found {
         let column = column(study, axis);
         if let Some(there) = published.coordinates().find(|(name, _)| *name == column) {
             note += &format!("; published at {} {}", there.0, there.1);
@@ -117,22 +117,22 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let margin = margin(view, binding, published);
     let item = Item { margin: Some(margin), ..item.note(note) };
     let class = binding.class;
-    let values = sample.defined();
-    let is_as_it_is = sample.is_exact || sample.place.is_some();
-    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
+    let values = measurement.defined();
+    let is_as_it_is = measurement.is_exact || measurement.place.is_some();
+    let estimate = if is_as_it_is { measurement.estimate() } else { class.interval(&values) };
     let Some(ours) = estimate.map(|estimate| estimate.within(study.bounds(binding.quantity()))) else {
         return Some(item);
     };
     let mean = ours.mean;
     let n = values.len() as f64;
     let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
-    let all = sample.values.len();
+    let all = measurement.values.len();
     let comparison = NumberComparison {
         published: published.value(),
         margin,
         class,
         ours: &ours,
-        is_exact: sample.is_exact,
+        is_exact: measurement.is_exact,
         spread: libm::sqrt(variance),
         of_runs: if values.len() == all { all } else { runs.max(all) },
         paper,
@@ -243,7 +243,8 @@ fn point_rows(view: &View<'_>, points: &Points) -> Vec<Item> {
                 item = item.at(&name, value.json());
             }
         }
-        let estimate = view.sample(points.quantity(), place).and_then(|sample| sample.estimate());
+        let estimate =
+            view.measurement(points.quantity(), place).and_then(|measurement| measurement.estimate());
         let estimate = estimate.map(|estimate| estimate.within(bounds));
         let note = if estimate.is_none() { "undefined: did not occur" } else { &points.note };
         item.metric(metric, unit).measured(estimate).note(note)

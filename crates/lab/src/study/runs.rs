@@ -1,9 +1,9 @@
 //! All runs of a paper by grid and cell; only metrics of a run are stored.
 
-use super::cells::{Cell, Mode};
+use super::cells::{GridCell, Mode};
 use super::columns;
 use super::expression::Expression;
-use super::file::{Grid, Part};
+use super::file::{AnswerPart, Grid};
 use super::jobs::{Jobs, MetricReader, Metrics, ResolvedScenario};
 use super::measure::View;
 use super::run_store::RunStore;
@@ -67,7 +67,7 @@ pub struct RunRequest<'a> {
     /// Names of the grids.
     pub grids: Vec<&'a str>,
     /// Parts of the answers.
-    pub parts: Vec<&'a Part>,
+    pub parts: Vec<&'a AnswerPart>,
     /// Extent of the runs.
     pub mode: Mode,
 }
@@ -84,7 +84,7 @@ pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)>
     let axis = |name: &String| {
         let values = study.file.axis.get(name).map(|axis| mode.values(axis)).unwrap_or_default();
         let only = grid.only.get(name);
-        let kept = values.iter().filter(|value| only.is_none_or(|only| only.takes(value)));
+        let kept = values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));
         (name.clone(), kept.cloned().collect())
     };
     grid.axes.iter().map(axis).collect()
@@ -109,7 +109,7 @@ pub fn with_value(coordinates: &Coordinates, axis: &str, value: &Value) -> Coord
 }
 
 struct CellRequest<'a> {
-    cell: Cell<'a>,
+    cell: GridCell<'a>,
     request_index: usize,
     cell_index: usize,
     reader: MetricReader,
@@ -152,7 +152,7 @@ pub fn run(
         progress.begin(&study.file.paper, jobs.unfinished() as u64);
         let ran = jobs.run(store, progress);
         progress.end();
-        ran.map_err(|stuck| study.text.about(&[], "paper", stuck.message).advise(stuck.help))?;
+        ran.map_err(|stuck| study.text.problem_near(&[], "paper", stuck.message).advise(stuck.help))?;
         let results = collect_results(study, requests, &cells, &jobs);
         if progress.is_cancelled() || !request_more(study, requests, &results, &mut cells) {
             return Ok(results);
@@ -170,7 +170,8 @@ fn cell_requests<'a>(
         for (name, grid) in request.run(study) {
             let metrics: Metrics = Arc::new(study.metrics_of(name));
             for (at, coordinates) in combinations(&axes(study, grid, request.mode)).into_iter().enumerate() {
-                let cell = Cell { study, name, grid, coordinates, parts: &request.parts, mode: request.mode };
+                let cell =
+                    GridCell { study, name, grid, coordinates, parts: &request.parts, mode: request.mode };
                 let resolved = ResolvedScenario::of(checked(&cell, &metrics, seed)?);
                 cells.push(CellRequest {
                     reader: MetricReader::of(&cell, Arc::clone(&metrics)),
@@ -196,9 +197,10 @@ fn request_more(
 ) -> bool {
     let mut has_more = false;
     for (number, request) in requests.iter().enumerate().filter(|(_, request)| request.mode.grows()) {
-        for reads in width::wide(&View::of(study, &results[number])) {
+        for read_cells in width::wide(&View::of(study, &results[number])) {
             let is_read = |one: &&mut CellRequest<'_>| {
-                one.request_index == number && reads.contains(&(one.cell.name.to_owned(), one.cell_index))
+                one.request_index == number
+                    && read_cells.contains(&(one.cell.name.to_owned(), one.cell_index))
             };
             let mut read: Vec<&mut CellRequest<'_>> = cells.iter_mut().filter(is_read).collect();
             let grids = read.iter().map(|one| one.cell.grid);
@@ -222,7 +224,7 @@ pub fn check(study: &Study, requests: &[RunRequest<'_>], seed: u64) -> Result<us
 }
 
 /// The cell's first scenario, with all formulas checked.
-fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
+fn checked(cell: &GridCell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {
         columns::check(formula, &scenario, &cell.coordinates, &cell.grid.groups).map_err(
@@ -231,7 +233,7 @@ fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Resu
                 let quoted = format!("[metric.\"{metric}\"]");
                 let text = &cell.study.text;
                 let heading = if text.text.contains(&heading) { heading } else { quoted };
-                text.about(
+                text.problem_near(
                     &[&heading],
                     &cell.study.file.metric[metric].of,
                     format!("{message} (in the grid `{}`)", cell.name),

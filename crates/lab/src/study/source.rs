@@ -98,7 +98,7 @@ impl NamedText {
     }
 
     /// A problem at the first occurrence of `word` after each of `within` (headings, keys) in turn.
-    pub fn about(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
+    pub fn problem_near(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
         let mut from = 0;
         for step in within.iter().chain([&word]) {
             match self.text[from..].find(step) {

@@ -76,7 +76,7 @@ impl Study {
     fn formulas(&self) -> Result<BTreeMap<String, Expression>, Problem> {
         let parse = |(name, metric): (&String, &super::file::Metric)| match Expression::parse(&metric.of) {
             Ok(formula) => Ok((name.clone(), formula)),
-            Err(why) => Err(self.text.about(&[], &metric.of, format!("the metric `{name}`: {why}"))),
+            Err(why) => Err(self.text.problem_near(&[], &metric.of, format!("the metric `{name}`: {why}"))),
         };
         self.file.metric.iter().map(parse).collect()
     }
@@ -135,7 +135,7 @@ impl Study {
             (None, [only]) => Ok(only),
             (None, _) => Err(self
                 .text
-                .about(context, "metric", "the grid is ambiguous")
+                .problem_near(context, "metric", "the grid is ambiguous")
                 .advise(format!("write grid = \"…\": {}", names.join(", ")))),
         }
     }
@@ -207,7 +207,7 @@ impl Study {
             None if known.is_empty() => format!("the paper defines no {what}"),
             None => format!("known: {}", known.join(", ")),
         };
-        self.text.about(context, name, format!("this paper has no {what} `{name}`")).advise(help)
+        self.text.problem_near(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
     /// Resolves a metric or a measure; fails if the name is unknown, or not exactly one of both is given.
@@ -225,7 +225,11 @@ impl Study {
                 self.known(context, "measure", name, self.file.measure.keys().map(String::as_str))?;
                 Ok(ResolvedQuantity::Measure { name, measure: &self.file.measure[name] })
             }
-            _ => Err(self.text.about(context, "grid", "exactly one of `metric` and `measure` is required")),
+            _ => Err(self.text.problem_near(
+                context,
+                "grid",
+                "exactly one of `metric` and `measure` is required",
+            )),
         }
     }
 }

@@ -23,7 +23,7 @@ pub fn table(
         return Ok(Block::Ranking(ranking(results, table, ranked)));
     }
     Ok(match (table.answers, &table.across) {
-        (Some(number), _) => Block::Table(answers(results, table, number)),
+        (Some(number), _) => Block::Table(answers_table(results, table, number)),
         (None, Some(asked)) => {
             let context = [&*format!("[table.{name}]"), "across"];
             study.known(&context, "axis", asked, study.file.axis.keys().map(String::as_str))?;
@@ -35,10 +35,11 @@ pub fn table(
 
 fn across(results: &PaperResults<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
     let coordinate = axis.column.as_deref().unwrap_or(name);
-    let is_at =
-        |item: &Item, value: &Value| item.series == value.to_string() || item.is_at(coordinate, value);
+    let is_at = |item: &Item, value: &Value| {
+        item.series == value.to_string() || item.has_coordinate(coordinate, value)
+    };
     let cell = |line: &file::Column, value: &Value| {
-        let found = results.items.iter().find(|item| line.row.takes(*item) && is_at(item, value));
+        let found = results.items.iter().find(|item| line.row.matches(*item) && is_at(item, value));
         found.map_or(Cell::Empty, measured)
     };
     let label = axis.label.clone().unwrap_or_else(|| name.to_owned());
@@ -60,7 +61,7 @@ fn across(results: &PaperResults<'_>, table: &file::Table, name: &str, axis: &fi
 fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     let mut axis = String::new();
     let mut rows = Vec::new();
-    for row in results.items.iter().filter(|row| ranked.takes(*row)) {
+    for row in results.items.iter().filter(|row| ranked.matches(*row)) {
         axis = format!("{}, {}", row.metric, row.unit);
         rows.push(Ranked {
             name: row.series.clone(),
@@ -80,12 +81,12 @@ pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) 
     let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
     let cells = if items.iter().any(|item| item.ns2.is_some()) { with_ns2 } else { row };
-    switched(results, plain(caption, &items, cells), &items, cells)
+    switched(results, rows_table(caption, &items, cells), &items, cells)
 }
 
 const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
 
-fn plain(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
+fn rows_table(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
     let rows: Vec<Vec<Cell>> = items.iter().map(|item| cells(item)).collect();
     let mut columns = COLUMNS.map(String::from).to_vec();
     if rows.first().is_some_and(|row| row.len() > COLUMNS.len()) {
@@ -103,7 +104,7 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
 /// Index of ns-2's column, if a row has its number.
 const NS2_AT: usize = 3;
 
-fn what(item: &Item) -> String {
+fn remark(item: &Item) -> String {
     match (&item.cause, &item.experiment) {
         (None, _) => item.note.clone(),
         (Some(cause), None) => format!("{cause}; {}", item.note),
@@ -141,17 +142,17 @@ fn row(item: &Item) -> Vec<Cell> {
             cells.push(Cell::Number(format!("± {}", trimmed(margin))));
         }
     }
-    cells.extend([Cell::Verdict(item.verdict), Cell::Text(what(item))]);
+    cells.extend([Cell::Verdict(item.verdict), Cell::Text(remark(item))]);
     cells
 }
 
-fn answers(results: &PaperResults<'_>, table: &file::Table, try_index: usize) -> Table {
+fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usize) -> Table {
     let runs = || results.answer_runs.iter().filter(|run| run.try_index == try_index);
     let mut rows = Vec::new();
     if !runs().any(|run| run.question.is_empty()) {
-        rows.push(line("default", table, |column| find(&results.items, column)));
+        rows.push(answer_row("default", table, |column| find_row(&results.items, column)));
     }
-    rows.extend(runs().map(|run| line(&run.label, table, |column| find(&run.items, column))));
+    rows.extend(runs().map(|run| answer_row(&run.label, table, |column| find_row(&run.items, column))));
     let mut columns = vec!["open question: answer".to_owned()];
     columns.extend(table.column.iter().map(|column| column.heading.clone()));
     let has_distances = table.column.iter().any(|column| column.verdict);
@@ -175,8 +176,12 @@ pub fn distance(item: &Item) -> Option<String> {
     }
 }
 
-fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Option<&'a Item>) -> Vec<Cell> {
-    let cell = |column: &file::Column| match (find(column), column.verdict) {
+fn answer_row<'a>(
+    label: &str,
+    table: &file::Table,
+    find_row: impl Fn(&file::Column) -> Option<&'a Item>,
+) -> Vec<Cell> {
+    let cell = |column: &file::Column| match (find_row(column), column.verdict) {
         (Some(item), true) => distance(item).map_or(Cell::Empty, Cell::Number),
         (Some(item), false) => measured(item),
         (None, _) => Cell::Empty,
@@ -184,8 +189,8 @@ fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Op
     std::iter::once(Cell::Text(label.to_owned())).chain(table.column.iter().map(cell)).collect()
 }
 
-fn find<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
-    items.iter().find(|item| column.row.takes(*item))
+fn find_row<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
+    items.iter().find(|item| column.row.matches(*item))
 }
 
 /// Open points and contradictions of the paper.
@@ -234,7 +239,7 @@ mod tests {
         };
         let claim =
             Item::new("saad", "claim-fig6", "claim").with_claim("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let table = plain("caption", &[&number, &claim], row);
+        let table = rows_table("caption", &[&number, &claim], row);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(
@@ -252,8 +257,11 @@ mod tests {
         assert_eq!(texts[1], ["claim: fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
         let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ..claim };
-        assert_eq!(what(&caused), "answer: delayed ACKs: off; W_CW above Reno");
+        assert_eq!(remark(&caused), "answer: delayed ACKs: off; W_CW above Reno");
         let shown = Item { experiment: Some("lasthop reproduce saad --all".into()), ..caused };
-        assert_eq!(what(&shown), "answer: delayed ACKs: off (lasthop reproduce saad --all); W_CW above Reno");
+        assert_eq!(
+            remark(&shown),
+            "answer: delayed ACKs: off (lasthop reproduce saad --all); W_CW above Reno"
+        );
     }
 }

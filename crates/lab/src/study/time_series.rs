@@ -1,9 +1,9 @@
 //! Time courses: one run each, sampled over time.
 
-use super::cells::{Cell, Mode};
+use super::cells::{GridCell, Mode};
 use super::columns::is_member;
 use super::expression::{Expression, Scope};
-use super::figures::kind;
+use super::figures::curve_kind;
 use super::file::{self, Ordered};
 use super::measure::with_coordinates;
 use super::study::Study;
@@ -28,7 +28,7 @@ pub fn run_at<'a>(
     grid: Option<&'a str>,
     mut coordinates: Coordinates,
     seed: u64,
-) -> Result<(Cell<'a>, Scenario), Problem> {
+) -> Result<(GridCell<'a>, Scenario), Problem> {
     let context = ["[figure.", figure.title.as_str()];
     let name = study.grid(grid.or(figure.grid.as_deref()), &context)?;
     let grid = &study.file.grid[name];
@@ -38,10 +38,11 @@ pub fn run_at<'a>(
         }
     }
     let mode = Mode { quick: true, under_answers: false };
-    let cell = Cell { study, name, grid, coordinates, parts: &[], mode };
+    let cell = GridCell { study, name, grid, coordinates, parts: &[], mode };
     let mut scenario = cell.scenario(seed)?;
     let time = |text: &String| {
-        quantity::duration(text).map_err(|why| study.text.about(&context, text, format!("course: {why}")))
+        quantity::duration(text)
+            .map_err(|why| study.text.problem_near(&context, text, format!("course: {why}")))
     };
     let course = figure.course.as_ref();
     if let Some(duration) = course.and_then(|course| course.duration.as_ref()) {
@@ -55,7 +56,7 @@ pub fn run_at<'a>(
 
 fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -> Result<Curve, Problem> {
     let context = ["[figure.", figure.title.as_str(), curve.name.as_str()];
-    let wrong = |message: String| study.text.about(&context, &curve.name, message);
+    let wrong = |message: String| study.text.problem_near(&context, &curve.name, message);
     let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
     let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
     let coordinates = with_coordinates(&Coordinates::new(), &curve.at);
@@ -79,7 +80,7 @@ fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -
     } else {
         values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect()
     };
-    Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
+    Ok(Curve { name: curve.name.clone(), kind: curve_kind(curve.draw), points })
 }
 
 struct InstantScope<'a> {

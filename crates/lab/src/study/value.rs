@@ -91,7 +91,7 @@ pub type Pick = OneOrMore<Value>;
 
 impl Pick {
     /// Whether `value` is selected.
-    pub fn takes(&self, value: &Value) -> bool {
+    pub fn contains(&self, value: &Value) -> bool {
         self.0.iter().any(|one| one.same(value))
     }
 

@@ -38,7 +38,7 @@ const METRICS: [StreamMetric; 4] = [GOODPUT, SRTT, RETRANSMISSIONS, COMPLETED];
 
 impl AgentResults {
     fn paired(&self, metric: &StreamMetric) -> Paired {
-        Paired::of([0, 1].map(|way| self.pairs.iter().map(move |pair| (metric.of)(&pair[way]))))
+        Paired::of([0, 1].map(|condition| self.pairs.iter().map(move |pair| (metric.of)(&pair[condition]))))
     }
 
     /// `None` if no repetition has the number.
@@ -60,7 +60,7 @@ impl AgentResults {
     }
 
     fn round_trips(&self, number: usize) -> Option<Figure> {
-        let ways = ["without the agent", "with the agent"].into_iter().zip(self.pairs.first()?);
+        let conditions = ["without the agent", "with the agent"].into_iter().zip(self.pairs.first()?);
         Some(Figure {
             id: format!("srtt-{number}"),
             title: format!("{}: round-trip time", self.sender),
@@ -69,7 +69,9 @@ impl AgentResults {
             x_label: "time, s".to_owned(),
             y_label: "SRTT, ms".to_owned(),
             x_log: false,
-            curves: ways.filter_map(|(name, streams)| Some(streams.first()?.srtt_curve(name))).collect(),
+            curves: conditions
+                .filter_map(|(name, streams)| Some(streams.first()?.srtt_curve(name)))
+                .collect(),
             ..Figure::default()
         })
     }

@@ -257,7 +257,7 @@ pub fn notes(all: &[CrosscheckResults]) -> String {
 pub fn csv_header() -> String {
     let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
     for metric in &METRICS {
-        names.extend(["simulated", "emulated"].map(|way| format!("{way}_{}", metric.name)));
+        names.extend(["simulated", "emulated"].map(|condition| format!("{condition}_{}", metric.name)));
     }
     csv::line(names)
 }

@@ -64,7 +64,7 @@ pub struct Figure {
     /// Answer whose curves are drawn in addition: `question: answer`.
     pub also_under: Option<String>,
     /// Time courses of one run each; `column` of a curve names the sampled quantity.
-    pub course: Option<Course>,
+    pub course: Option<TimeSeriesSettings>,
     /// Computation in Rust that draws curves from a run at `at`.
     pub by: Option<String>,
 }
@@ -72,7 +72,8 @@ pub struct Figure {
 /// Duration and sampling of a time course; the scenario's by default.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Course {
+#[serde(expecting = "struct Course")]
+pub struct TimeSeriesSettings {
     /// Duration of the run.
     pub duration: Option<String>,
     /// Interval between samples.
