@@ -141,7 +141,7 @@ pub fn curve(
     Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
-/// Two curves for each course, the second dotted; named after the course if there are several.
+/// Two curves for each series, the second dotted; named after the series if there are several.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
     time_series: &[FlowSeries],
     (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),

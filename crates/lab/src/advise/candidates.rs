@@ -1,4 +1,4 @@
-//! Candidates: cures by place, each a list of scenario keys to change.
+//! Candidates: cures by deployment site, each a list of scenario keys to change.
 
 use super::ranking::ScoredCandidate;
 use super::{LinkDirection, PathParameters};
@@ -107,7 +107,7 @@ pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64)
     list.candidates
 }
 
-/// Pairs of the best cure of each place, among the cures that surely help alone.
+/// Pairs of the best cure of each site, among the cures that surely help alone.
 pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
     for standing in scored.iter().filter(|standing| standing.surely_helps) {

@@ -1,4 +1,4 @@
-//! Advice for a path: cures of every place, tried under the same losses, the best first.
+//! Advice for a path: cures at every site, tried under the same losses, the best first.
 //!
 //! * [`candidates`]: cures to try, and their operators.
 //! * `scenarios`: the user's flows beside short transfers, and beside an unmodified neighbour.

@@ -108,7 +108,7 @@ impl Comparison {
         })
     }
 
-    /// Place of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
+    /// Indices of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
     pub fn next_index(&mut self) -> (usize, usize) {
         let index = (self.assigned % self.cases.len(), self.assigned / self.cases.len() + 1);
         self.assigned += 1;

@@ -148,14 +148,14 @@ pub fn attach(
     let of_readings: Vec<Vec<Option<CauseText>>> = {
         let default = AlternativeRows { label: "the default reading".into(), items: &*items };
         let others: Vec<AlternativeRows<'_>> = answers(answer_runs).chain([default]).collect();
-        let of = |read: &ReadingResults<'_>| {
-            read.items.iter().map(|item| cause_of(study, item, &others)).collect()
+        let of = |reading_results: &ReadingResults<'_>| {
+            reading_results.items.iter().map(|item| cause_of(study, item, &others)).collect()
         };
         readings.iter().map(of).collect()
     };
     set(items, of_default);
-    for (read, causes) in readings.iter_mut().zip(of_readings) {
-        set(&mut read.items, causes);
+    for (reading_results, causes) in readings.iter_mut().zip(of_readings) {
+        set(&mut reading_results.items, causes);
     }
     for one in answer_runs {
         let causes = one.items.iter().map(|item| under_an_answer(study, item, items)).collect();
@@ -176,8 +176,11 @@ struct AlternativeRows<'a> {
 }
 
 impl<'a> AlternativeRows<'a> {
-    fn of(read: &'a ReadingResults<'_>) -> AlternativeRows<'a> {
-        AlternativeRows { label: format!("the {} reading", read.name), items: &read.items }
+    fn of(reading_results: &'a ReadingResults<'_>) -> AlternativeRows<'a> {
+        AlternativeRows {
+            label: format!("the {} reading", reading_results.name),
+            items: &reading_results.items,
+        }
     }
 }
 

@@ -59,7 +59,7 @@ impl Mode {
     }
 }
 
-/// A cell: a grid, a place in it, and answers.
+/// A cell of a grid: its coordinates, and answers.
 #[derive(Clone)]
 pub struct GridCell<'a> {
     /// The paper.
@@ -202,7 +202,7 @@ impl<'a> GridCell<'a> {
         .collect()
     }
 
-    /// Keys that `written` denotes: `@NAME` stands for its places, `*` for all names of a table.
+    /// Keys that `written` denotes: `@NAME` stands for its keys, `*` for all names of a table.
     fn expand_keys(
         &self,
         draft: &Draft,
@@ -280,7 +280,7 @@ impl Scope for GridCell<'_> {
     }
 }
 
-/// Whether a place matches; a place without one of the axes does not.
+/// Whether coordinates match; coordinates without one of the axes do not.
 pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
     when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }

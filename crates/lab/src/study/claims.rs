@@ -46,7 +46,7 @@ impl ConditionTest<'_> {
         Some(combinations(&axes))
     }
 
-    /// Points at one place; combinations of `at` must all hold.
+    /// Points at these coordinates; combinations of `at` must all hold.
     fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
@@ -110,7 +110,7 @@ impl ConditionTest<'_> {
         self.view.measurement(self.condition.quantity(), &full)
     }
 
-    /// Points at one place: one, or one for each step along an axis.
+    /// Points at these coordinates: one, or one for each step along an axis.
     fn here(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
             Relation::Grows | Relation::Falls => self.steps(coordinates),

@@ -136,7 +136,7 @@ pub fn half_digit(printed: &str) -> f64 {
     0.5 * libm::pow(10.0, f64::from(exponent - decimals))
 }
 
-/// A number to judge.
+/// A measured and a published number to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberComparison<'a> {
     /// Published number.

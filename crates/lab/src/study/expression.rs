@@ -15,7 +15,7 @@ pub enum Expression {
     /// A column, an axis, or `LINK.DIRECTION.COLUMN`.
     Name(String),
     /// Binary operation: `+ - * /`.
-    Of(char, Box<Expression>, Box<Expression>),
+    Binary(char, Box<Expression>, Box<Expression>),
     /// A function of numbers.
     Call(Function, Vec<Expression>),
     /// A function over flows.
@@ -107,7 +107,7 @@ impl Expression {
         let value = match self {
             Expression::Number(number) => *number,
             Expression::Name(name) => scope.name(name)?,
-            Expression::Of(operator, one, other) => {
+            Expression::Binary(operator, one, other) => {
                 let (one, other) = (one.value(scope)?, other.value(scope)?);
                 match operator {
                     '+' => one + other,
@@ -138,7 +138,7 @@ impl Expression {
         match self {
             Expression::Number(number) => *number >= 0.0,
             Expression::Name(name) => is_name(name),
-            Expression::Of(operator, one, other) => *operator != '-' && is(one) && is(other),
+            Expression::Binary(operator, one, other) => *operator != '-' && is(one) && is(other),
             Expression::Call(Function::Log10, _) => false,
             Expression::Call(_, arguments) => arguments.iter().all(is),
             Expression::Over(Aggregate::Count | Aggregate::Jain | Aggregate::Cv, ..) => true,
@@ -155,7 +155,7 @@ impl Expression {
         match self {
             Expression::Number(_) => {}
             Expression::Name(name) => visit(NameRef::Column { name, of_flows }),
-            Expression::Of(_, one, other) => {
+            Expression::Binary(_, one, other) => {
                 one.walk(of_flows, visit);
                 other.walk(of_flows, visit);
             }
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
     ) -> Result<Expression, String> {
         let mut left = part(self)?;
         while let Some(operator) = operators.iter().copied().find(|operator| self.accept(*operator)) {
-            left = Expression::Of(operator, Box::new(left), Box::new(part(self)?));
+            left = Expression::Binary(operator, Box::new(left), Box::new(part(self)?));
         }
         Ok(left)
     }
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Result<Expression, String> {
         if self.accept('-') {
             let of = self.factor()?;
-            return Ok(Expression::Of('-', Box::new(Expression::Number(0.0)), Box::new(of)));
+            return Ok(Expression::Binary('-', Box::new(Expression::Number(0.0)), Box::new(of)));
         }
         if self.accept('(') {
             let inner = self.sum()?;

@@ -5,7 +5,7 @@ use super::file::{self, Drawn};
 use super::measure::View;
 use super::published::Published;
 use super::reproduce::PaperResults;
-use super::rows::{binding, column, fill_template, place_of, selected_cells};
+use super::rows::{binding, column, coordinates_of, fill_template, selected_cells};
 use super::study::{QuantityRef, Study};
 use super::time_series;
 use super::value::{Coordinates, OneOrMore, Texts, Value};
@@ -25,11 +25,11 @@ pub fn figure(
     let drawing = Drawing { study, figure, view };
     let (curves, categories) = match (&figure.by, &figure.course) {
         (Some(by), _) => {
-            let place = figure
+            let coordinates = figure
                 .at
                 .iter()
                 .filter_map(|(axis, pick)| Some((axis.clone(), pick.values().first()?.clone())));
-            let (_, scenario) = time_series::run_at(study, figure, None, place.collect(), seed)?;
+            let (_, scenario) = time_series::run_at(study, figure, None, coordinates.collect(), seed)?;
             (computed::curves(study, by)?(scenario, seed), Vec::new())
         }
         (None, Some(_)) => (time_series::curves(study, figure, seed)?, Vec::new()),
@@ -122,27 +122,29 @@ impl Drawing<'_> {
     ) -> Vec<Curve> {
         let quantity = self.figure.quantity();
         let Some(results) = view.results(quantity) else { return Vec::new() };
-        let (places, axes) = selected_cells(&view, quantity, results, &self.figure.at);
+        let (cells, axes) = selected_cells(&view, quantity, results, &self.figure.at);
         let others: Vec<String> = axes.into_iter().filter(|axis| axis != x).collect();
         let default: Vec<String> = others.iter().map(|axis| format!("{{{axis}}}")).collect();
         let template = self.figure.series.clone().unwrap_or_else(|| default.join(", "));
         let mut curves: Vec<(String, Vec<Coordinates>)> = Vec::new();
-        for place in places {
-            let series = fill_template(&template, &place);
+        for coordinates in cells {
+            let series = fill_template(&template, &coordinates);
             match curves.iter_mut().find(|(known, _)| *known == series) {
-                Some((_, places)) => places.push(place),
-                None => curves.push((series, vec![place])),
+                Some((_, cells)) => cells.push(coordinates),
+                None => curves.push((series, vec![coordinates])),
             }
         }
         let mut drawn = Vec::new();
-        for (series, places) in curves {
-            let points =
-                places.iter().filter_map(|place| self.point(view, quantity, place, x, 1.0)).collect();
+        for (series, cells) in curves {
+            let points = cells
+                .iter()
+                .filter_map(|coordinates| self.point(view, quantity, coordinates, x, 1.0))
+                .collect();
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
             let published = match reading {
-                DEFAULT => self.published_points(x, &self.figure.published, 1.0, |row, place| {
-                    fill_template(&template, place) == series || row.series == series
+                DEFAULT => self.published_points(x, &self.figure.published, 1.0, |row, coordinates| {
+                    fill_template(&template, coordinates) == series || row.series == series
                 }),
                 _ => Vec::new(),
             };
@@ -161,18 +163,18 @@ impl Drawing<'_> {
         &self,
         view: View<'_>,
         quantity: QuantityRef<'_>,
-        place: &Coordinates,
+        coordinates: &Coordinates,
         x: &str,
         times: f64,
     ) -> Option<Point> {
-        let estimate = view.measurement(quantity, place)?.times(times).estimate()?;
-        let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
+        let estimate = view.measurement(quantity, coordinates)?.times(times).estimate()?;
+        let point = Point::of(self.abscissa(x, coordinates.get(x)?)?, &estimate);
         // A number without variation has no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
-    /// The paper's points of some items: at the row's place in the grid, otherwise at the written coordinate.
+    /// The paper's points of some items: at the row's coordinates in the grid, otherwise at the written coordinate.
     fn published_points(
         &self,
         x: &str,
@@ -182,15 +184,16 @@ impl Drawing<'_> {
     ) -> Vec<Point> {
         let rows = self.study.published.iter().filter(|row| items.matches(&row.item));
         let placed = rows.map(|row| {
-            let place = binding(self.study, row).map(|binding| place_of(self.study, binding, row).0);
-            (row, place.unwrap_or_default())
+            let coordinates =
+                binding(self.study, row).map(|binding| coordinates_of(self.study, binding, row).0);
+            (row, coordinates.unwrap_or_default())
         });
-        let point = |(row, place): (&Published, Coordinates)| {
+        let point = |(row, coordinates): (&Published, Coordinates)| {
             let written = || row.number(column(self.study, x)).map(Value::Number);
-            let at = place.get(x).cloned().or_else(written)?;
+            let at = coordinates.get(x).cloned().or_else(written)?;
             Some(Point::exact(self.abscissa(x, &at)?, times * row.value()))
         };
-        placed.filter(|(row, place)| is_meant(row, place)).filter_map(point).collect()
+        placed.filter(|(row, coordinates)| is_meant(row, coordinates)).filter_map(point).collect()
     }
 
     /// ns-2's points of a series, under a reading.
@@ -236,16 +239,16 @@ impl Drawing<'_> {
         let Some(results) = self.view.results(quantity) else { return Vec::new() };
         let mut at = self.figure.at.clone();
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
-        let (places, _) = selected_cells(&self.view, quantity, results, &at);
+        let (cells, _) = selected_cells(&self.view, quantity, results, &at);
         let times = curve.times.unwrap_or(1.0);
         // Axes without a coordinate take their first value.
         let mut seen: Vec<Value> = Vec::new();
-        let firsts = places.iter().filter(|place| {
-            let new = place.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
-            seen.extend(place.get(x).filter(|_| new).cloned());
+        let firsts = cells.iter().filter(|coordinates| {
+            let new = coordinates.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
+            seen.extend(coordinates.get(x).filter(|_| new).cloned());
             new
         });
-        firsts.filter_map(|place| self.point(self.view, quantity, place, x, times)).collect()
+        firsts.filter_map(|coordinates| self.point(self.view, quantity, coordinates, x, times)).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers from a paper's results: a metric at a place, or a measure.
+//! Numbers from a paper's results: a metric at some coordinates, or a measure.
 
 use super::axis_place;
 use super::expression::Expression;
@@ -20,7 +20,7 @@ pub struct Measurement {
     pub found: Option<(String, Value)>,
     /// Whether nothing is random.
     pub is_exact: bool,
-    /// Place as a number with its interval, if the sample is a place; `values` then holds only its mean.
+    /// Place as a number with its interval, if the number is a place on an axis; `values` then holds only its mean.
     pub place: Option<Estimate>,
 }
 
@@ -106,18 +106,18 @@ impl<'a> View<'a> {
         View { study, by_grid, read_cells: None }
     }
 
-    /// Sample of a metric or measure at a place; `None` if not run or undefined.
-    pub fn measurement(&self, quantity: QuantityRef<'_>, place: &Coordinates) -> Option<Measurement> {
+    /// A metric or measure at some coordinates; `None` if not run or undefined.
+    pub fn measurement(&self, quantity: QuantityRef<'_>, coordinates: &Coordinates) -> Option<Measurement> {
         match self.study.resolve(quantity, &[]).ok()? {
             ResolvedQuantity::Metric { metric, grid } => {
                 let results = self.by_grid.get(grid)?;
-                let cell = results.cell(place)?;
+                let cell = results.cell(coordinates)?;
                 if let Some(read_cells) = self.read_cells {
                     read_cells.borrow_mut().insert((grid.to_owned(), cell));
                 }
                 Some(Measurement::new(results.values(metric, cell)?.to_vec(), results.is_exact))
             }
-            ResolvedQuantity::Measure { measure, .. } => self.measure(measure, quantity.grid, place),
+            ResolvedQuantity::Measure { measure, .. } => self.measure(measure, quantity.grid, coordinates),
         }
     }
 
@@ -126,43 +126,49 @@ impl<'a> View<'a> {
         self.by_grid.get(grid_of(self.study, quantity)?)
     }
 
-    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Coordinates) -> Option<Measurement> {
+    fn measure(
+        &self,
+        measure: &Measure,
+        grid: Option<&str>,
+        coordinates: &Coordinates,
+    ) -> Option<Measurement> {
         if let Some(formula) = &measure.formula {
-            return Expression::parse(formula).ok()?.value(place).map(Measurement::exactly);
+            return Expression::parse(formula).ok()?.value(coordinates).map(Measurement::exactly);
         }
         if let Some(by) = &measure.by {
-            return super::computed::number(by, place).map(Measurement::exactly);
+            return super::computed::number(by, coordinates).map(Measurement::exactly);
         }
         let quantity = measure.quantity().or_grid(grid);
-        let row = place;
-        let mut place = with_coordinates(&Coordinates::new(), &measure.at);
-        place.extend(row.clone());
+        let row = coordinates;
+        let mut coordinates = with_coordinates(&Coordinates::new(), &measure.at);
+        coordinates.extend(row.clone());
         let axis = |wanted: &[Over]| {
             let found = measure.over.iter().find(|(_, over)| wanted.contains(over));
             found.map(|(axis, over)| (axis.as_str(), *over))
         };
         let before = axis(&[Over::Sum, Over::Mean]);
-        let compared = |place: &Coordinates| self.compared(measure, quantity, place, before);
+        let compared = |coordinates: &Coordinates| self.compared(measure, quantity, coordinates, before);
         let found = [Over::Repetitions, Over::Largest, Over::LargestPlace, Over::Crossing];
         let Some((name, over)) = axis(&found) else {
-            return compared(&place);
+            return compared(&coordinates);
         };
         let values = self.results(quantity)?.axis(name);
         match over {
             Over::Repetitions => {
-                let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
+                let means =
+                    values.iter().map(|value| compared(&with_value(&coordinates, name, value))?.mean());
                 Some(Measurement::new(means.collect(), false))
             }
             Over::LargestPlace | Over::Crossing => {
                 let along: Option<Vec<Measurement>> =
-                    values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
+                    values.iter().map(|value| compared(&with_value(&coordinates, name, value))).collect();
                 let of = if over == Over::Crossing { axis_place::crossing } else { axis_place::largest };
                 Self::place(name, values, &along?, of)
             }
             _ => {
                 // Separate halves choose and measure the place: the largest of several means is biased upwards.
                 let measurements = values.iter().filter_map(|value| {
-                    let (chooses, measured) = compared(&with_value(&place, name, value))?.halves();
+                    let (chooses, measured) = compared(&with_value(&coordinates, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
                 });
                 let (_, value, measurement) =
@@ -176,14 +182,14 @@ impl<'a> View<'a> {
         &self,
         measure: &Measure,
         quantity: QuantityRef<'_>,
-        place: &Coordinates,
+        coordinates: &Coordinates,
         before: Option<(&str, Over)>,
     ) -> Option<Measurement> {
-        let one = self.gathered(quantity, place, before)?;
+        let one = self.gathered(quantity, coordinates, before)?;
         let (Some(against), Some(comparison)) = (&measure.against, measure.comparison) else {
             return Some(one);
         };
-        let other = self.gathered(quantity, &with_coordinates(place, against), before)?;
+        let other = self.gathered(quantity, &with_coordinates(coordinates, against), before)?;
         Some(match comparison {
             Comparison::Difference => one.with(&other, |one, other| one - other),
             Comparison::Ratio => one.with(&other, |one, other| one / other),
@@ -195,13 +201,15 @@ impl<'a> View<'a> {
     fn gathered(
         &self,
         quantity: QuantityRef<'_>,
-        place: &Coordinates,
+        coordinates: &Coordinates,
         before: Option<(&str, Over)>,
     ) -> Option<Measurement> {
-        let Some((axis, over)) = before else { return self.measurement(quantity, place) };
+        let Some((axis, over)) = before else { return self.measurement(quantity, coordinates) };
         let values = self.results(quantity)?.axis(axis);
-        let measurements: Option<Vec<Measurement>> =
-            values.iter().map(|value| self.measurement(quantity, &with_value(place, axis, value))).collect();
+        let measurements: Option<Vec<Measurement>> = values
+            .iter()
+            .map(|value| self.measurement(quantity, &with_value(coordinates, axis, value)))
+            .collect();
         let mut measurements = measurements?.into_iter();
         let first = measurements.next()?;
         let count = values.len() as f64;
@@ -224,11 +232,11 @@ impl<'a> View<'a> {
     }
 }
 
-/// The place with other values on some axes.
-pub fn with_coordinates(place: &Coordinates, over: &Ordered<Value>) -> Coordinates {
-    let mut place = place.clone();
-    place.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
-    place
+/// The coordinates with other values on some axes.
+pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coordinates {
+    let mut coordinates = coordinates.clone();
+    coordinates.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
+    coordinates
 }
 
 /// 100 (mean / mean - 1) as a sample with each repetition's contribution, so that its interval is the ratio's.

@@ -14,9 +14,9 @@
 //!    each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
 //! 5. [`jobs`] runs each distinct scenario once per seed. [`run_store`] holds runs of earlier starts.
 //! 6. [`expression`] evaluates `[metric.throughput]`, `goodput_kbps`, on the outcome's [`columns`], for storage.
-//! 7. A [`runs::ResultsByGrid`] holds the numbers by grid, place, metric and repetition. If an interval is too wide for its
+//! 7. A [`runs::ResultsByGrid`] holds the numbers by grid, coordinates, metric and repetition. If an interval is too wide for its
 //!    row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
-//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the place:
+//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the coordinates:
 //!    link "low delay", bad period 1.
 //! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, by `as =
 //!    "change of means, %"`.

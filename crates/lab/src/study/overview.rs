@@ -49,7 +49,7 @@ pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     let is_headline = |item: &&Item| binding_of(study, item).is_some_and(|binding| binding.headline);
     let best = results.readings.first();
     let headline = |item: &Item| {
-        let other = best.and_then(|read| matching_row(item, &read.items));
+        let other = best.and_then(|reading_results| matching_row(item, &reading_results.items));
         ForestRow {
             label: format!("{paper}: {}", words(item)),
             anchor: paper.clone(),

@@ -41,11 +41,11 @@ pub struct ReadingResults<'a> {
 
 /// Blocks of the chapter for each reading: answers, search, and numbers compared with the default reading.
 pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
-    results.readings.iter().flat_map(|read| of(study, results, read)).collect()
+    results.readings.iter().flat_map(|reading_results| of(study, results, reading_results)).collect()
 }
 
-fn of(study: &Study, results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Vec<Block> {
-    let is_fitted = |answer: &&String| read.reading.fitted.contains(answer);
+fn of(study: &Study, results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Vec<Block> {
+    let is_fitted = |answer: &&String| reading_results.reading.fitted.contains(answer);
     let list = |answers: Vec<&String>| {
         if answers.is_empty() {
             "none".to_owned()
@@ -53,20 +53,20 @@ fn of(study: &Study, results: &PaperResults<'_>, read: &ReadingResults<'_>) -> V
             answers.iter().map(|answer| answer.as_str()).collect::<Vec<&str>>().join("; ")
         }
     };
-    let fitted = list(read.reading.answers.iter().filter(is_fitted).collect());
-    let others = list(read.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
+    let fitted = list(reading_results.reading.answers.iter().filter(is_fitted).collect());
+    let others = list(reading_results.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
     let numbers = |items: &[Item]| counts::of(items.iter().filter(|item| item.margin.is_some()));
     let near = |items: &[Item]| items.iter().filter(|item| is_near(item)).count();
-    let (before, after) = (numbers(&results.items), numbers(&read.items));
+    let (before, after) = (numbers(&results.items), numbers(&reading_results.items));
     let is_answered = |question: &&String| {
         let label = format!("{question}: ");
-        read.reading.answers.iter().any(|answer| answer.starts_with(&label))
+        reading_results.reading.answers.iter().any(|answer| answer.starts_with(&label))
     };
     let open = list(study.file.question.keys().filter(|question| !is_answered(question)).collect());
     let result = format!(
         "The mean is within the margin for {} of {} numbers (default reading: {} of {}); {} agree (default: {}), {} \
          differ (default: {}).",
-        near(&read.items),
+        near(&reading_results.items),
         after.all(),
         near(&results.items),
         before.all(),
@@ -75,9 +75,12 @@ fn of(study: &Study, results: &PaperResults<'_>, read: &ReadingResults<'_>) -> V
         after.differs,
         before.differs,
     );
-    let searched = match read.reading.tried {
+    let searched = match reading_results.reading.tried {
         0 => "nothing".to_owned(),
-        tried => format!("{} Rule: {} Sets tried: {tried}.", read.reading.space, read.reading.rule),
+        tried => format!(
+            "{} Rule: {} Sets tried: {tried}.",
+            reading_results.reading.space, reading_results.reading.rule
+        ),
     };
     let lines = [
         ("Assumed from the text or the era: ", others),
@@ -86,11 +89,11 @@ fn of(study: &Study, results: &PaperResults<'_>, read: &ReadingResults<'_>) -> V
         ("Searched: ", searched),
     ];
     let mut blocks = vec![
-        Block::Heading(format!("The {} reading of {}", read.name, study.file.paper)),
-        Block::Text(format!("{} {result}", read.reading.words).trim().to_owned()),
+        Block::Heading(format!("The {} reading of {}", reading_results.name, study.file.paper)),
+        Block::Text(format!("{} {result}", reading_results.reading.words).trim().to_owned()),
     ];
     blocks.extend(lines.map(|(what, words)| Block::Text(format!("{what}{words}"))));
-    blocks.push(Block::Table(table(results, read)));
+    blocks.push(Block::Table(table(results, reading_results)));
     blocks
 }
 
@@ -101,10 +104,10 @@ fn is_near(item: &Item) -> bool {
     }
 }
 
-fn table(results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Table {
-    let columns = ["row", "published", "default", "verdict", read.name, "verdict"];
+fn table(results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Table {
+    let columns = ["row", "published", "default", "verdict", reading_results.name, "verdict"];
     let row = |item: &Item| {
-        let other = matching_row(item, &read.items);
+        let other = matching_row(item, &reading_results.items);
         vec![
             Cell::Text(words(item)),
             item.published.map_or(Cell::Empty, |value| Cell::Number(short(value))),
@@ -115,13 +118,13 @@ fn table(results: &PaperResults<'_>, read: &ReadingResults<'_>) -> Table {
         ]
     };
     Table {
-        caption: format!("The default reading and the {} reading", read.name),
+        caption: format!("The default reading and the {} reading", reading_results.name),
         columns: columns.map(String::from).to_vec(),
         rows: results.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
     }
 }
 
-/// The row of other results with the same name and place; if a search found another place, the row of the same
+/// The row of other results with the same name and coordinates; if a search found another place, the row of the same
 /// published number.
 pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();

@@ -115,7 +115,7 @@ pub fn grid_of<'a>(study: &'a Study, quantity: QuantityRef<'a>) -> Option<&'a st
     }
 }
 
-/// Checks that the columns of a time course are sampled.
+/// Checks that the columns of a time series are sampled.
 fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)

@@ -13,7 +13,7 @@ use super::value::{Coordinates, Pick, Value};
 use crate::item::Item;
 use serde_json::Map;
 
-/// All rows of a frame.
+/// All rows under one set of answers.
 pub fn all(view: &View<'_>) -> Vec<Item> {
     let study = view.study;
     let numbers = study.published.iter().filter_map(|published| number(view, published));
@@ -61,40 +61,42 @@ pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
         .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
-/// Place of a published number in the grid, and its coordinates.
-pub fn place_of(
+/// Coordinates of a published number in the grid, and as written.
+pub fn coordinates_of(
     study: &Study,
     binding: &Binding,
     published: &Published,
 ) -> (Coordinates, Map<String, serde_json::Value>) {
     let read = |(name, text): (&str, &str)| (name.to_owned(), Value::read(text));
     let x = published.coordinates().map(read).map(|(name, value)| (name, value.json())).collect();
-    let mut place: Coordinates = published.coordinates().map(read).collect();
+    let mut coordinates: Coordinates = published.coordinates().map(read).collect();
     for (axis, about) in &study.file.axis {
         let is_here = |value: &&Value| {
-            coordinates(study, axis, value).iter().all(|(name, value)| published.has_coordinate(name, value))
+            denoted_coordinates(study, axis, value)
+                .iter()
+                .all(|(name, value)| published.has_coordinate(name, value))
         };
         if let Some(value) = about.values.iter().find(is_here) {
-            place.insert(axis.clone(), value.clone());
+            coordinates.insert(axis.clone(), value.clone());
         }
     }
     if let Some(axis) = &binding.series_is {
         let values = study.file.axis.get(axis).map(|axis| &axis.values[..]).unwrap_or_default();
         let value = values.iter().find(|value| value.is(&published.series)).cloned();
-        place.insert(axis.clone(), value.unwrap_or(Value::Text(published.series.clone())));
+        coordinates.insert(axis.clone(), value.unwrap_or(Value::Text(published.series.clone())));
     }
     for (axis, value) in &binding.at {
-        place.insert(axis.clone(), value.clone());
+        coordinates.insert(axis.clone(), value.clone());
     }
-    (place, x)
+    (coordinates, x)
 }
 
 /// Row of a published number; `None` if not run.
 pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
-    let (place, mut x) = place_of(study, binding, published);
-    let measurement = view.measurement(binding.quantity(), &place)?;
+    let (coordinates, mut x) = coordinates_of(study, binding, published);
+    let measurement = view.measurement(binding.quantity(), &coordinates)?;
     let mut note = format!("published: {}", published.source);
     if let Some((axis, value)) = &measurement.found {
         let column = column(study, axis);
@@ -179,7 +181,7 @@ pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
 }
 
 /// Coordinates that a value denotes.
-pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
+pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
     let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
     match stands_for {
         Some(several) => several.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
@@ -187,7 +189,7 @@ pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Val
     }
 }
 
-/// Places of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's own place;
+/// Cells of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's coordinates;
 /// axes reduced by the measure are excluded.
 pub fn selected_cells(
     view: &View<'_>,
@@ -196,16 +198,17 @@ pub fn selected_cells(
     at: &Ordered<Pick>,
 ) -> (Vec<Coordinates>, Vec<String>) {
     let own = view.study.own_coordinates(quantity);
-    let is_own = |place: &Coordinates| {
-        own.iter().all(|(axis, value)| at.contains_key(axis) || place.get(axis) == Some(value))
+    let is_own = |coordinates: &Coordinates| {
+        own.iter().all(|(axis, value)| at.contains_key(axis) || coordinates.get(axis) == Some(value))
     };
     let over = view.study.reduced_axes(quantity);
     let axes = results.axes.iter().filter(|(axis, _)| !over.contains(&axis.as_str()));
     let axes: Vec<(String, Vec<Value>)> = axes.cloned().collect();
-    let combinations = combinations(&axes).into_iter().filter(|place| is_at(at, place) && is_own(place));
+    let combinations =
+        combinations(&axes).into_iter().filter(|coordinates| is_at(at, coordinates) && is_own(coordinates));
     let combinations: Vec<Coordinates> = combinations.collect();
     let varies = |axis: &str| {
-        let mut values = combinations.iter().filter_map(|place| place.get(axis));
+        let mut values = combinations.iter().filter_map(|coordinates| coordinates.get(axis));
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
@@ -214,9 +217,9 @@ pub fn selected_cells(
 }
 
 /// Fills axis values into a name's braces.
-pub fn fill_template(template: &str, place: &Coordinates) -> String {
+pub fn fill_template(template: &str, coordinates: &Coordinates) -> String {
     let mut text = template.to_owned();
-    for (axis, value) in place {
+    for (axis, value) in coordinates {
         text = text.replace(&format!("{{{axis}}}"), &value.to_string());
     }
     text
@@ -236,15 +239,16 @@ fn point_rows(view: &View<'_>, points: &Points) -> Vec<Item> {
         Ok(ResolvedQuantity::Measure { name, measure }) => (name, &*measure.unit),
         Err(_) => return Vec::new(),
     };
-    let row = |place: &Coordinates| {
-        let mut item = Item::new(&study.file.paper, points.item.as_str(), fill_template(template, place));
+    let row = |coordinates: &Coordinates| {
+        let mut item =
+            Item::new(&study.file.paper, points.item.as_str(), fill_template(template, coordinates));
         for axis in axes.iter().filter(|axis| !template.contains(&format!("{{{axis}}}"))) {
-            for (name, value) in coordinates(study, axis, &place[axis]) {
+            for (name, value) in denoted_coordinates(study, axis, &coordinates[axis]) {
                 item = item.at(&name, value.json());
             }
         }
         let estimate =
-            view.measurement(points.quantity(), place).and_then(|measurement| measurement.estimate());
+            view.measurement(points.quantity(), coordinates).and_then(|measurement| measurement.estimate());
         let estimate = estimate.map(|estimate| estimate.within(bounds));
         let note = if estimate.is_none() { "undefined: did not occur" } else { &points.note };
         item.metric(metric, unit).measured(estimate).note(note)

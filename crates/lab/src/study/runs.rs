@@ -37,7 +37,7 @@ struct CellResults {
 }
 
 impl GridResults {
-    /// Index of the cell at a place; axes with a single value may be missing.
+    /// Index of the cell with these coordinates; axes with a single value may be missing.
     pub fn cell(&self, coordinates: &Coordinates) -> Option<usize> {
         let is_there = |cell: &CellResults| {
             self.axes.iter().all(|(axis, values)| match coordinates.get(axis) {
@@ -101,7 +101,7 @@ pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
     combinations
 }
 
-/// The place with a value on one axis.
+/// The coordinates with a value on one axis.
 pub fn with_value(coordinates: &Coordinates, axis: &str, value: &Value) -> Coordinates {
     let mut coordinates = coordinates.clone();
     coordinates.insert(axis.to_owned(), value.clone());

@@ -1,4 +1,4 @@
-//! Selection of rows by name and place, for bindings, causes, curves, tables and placeholders.
+//! Selection of rows by name and coordinates, for bindings, causes, curves, tables and placeholders.
 
 use super::file::{Claim, Ordered};
 use super::published::Published;
@@ -34,7 +34,7 @@ impl SelectableRow for Item {
     }
 }
 
-/// A claim covers several quantities and places: a metric or a coordinate selects no claim.
+/// A claim covers several quantities and coordinates: a metric or a coordinate selects no claim.
 impl SelectableRow for Claim {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, ""]

@@ -14,7 +14,10 @@ pub fn switched(
     items: &[&Item],
     row: impl Fn(&Item) -> Vec<Cell>,
 ) -> Block {
-    let readings = results.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
+    let readings = results
+        .readings
+        .iter()
+        .map(|reading_results| (format!("{} reading", reading_results.name), &reading_results.items));
     let answers = results.answer_runs.iter().filter(|run| !run.question.is_empty());
     let answers = answers.map(|run| (run.label.clone(), &run.items));
     let columns: Vec<usize> = CHANGED

@@ -1,6 +1,6 @@
 //! miyoshi's analysis (§2.4): probability of a loss event with n ACKs per segment, and throughput.
 //!
-//! A place has `n`, `p` (p_err) and `joined`.
+//! Coordinates: `n`, `p` (p_err) and `joined`.
 
 use crate::study::value::{Coordinates, Value};
 
@@ -24,7 +24,7 @@ const JOINED: [(&str, Joined); 4] = [
     ("the larger of p(n) and p_err^n", f64::max),
 ];
 
-/// p(n) at a place, Eq. 5.
+/// p(n) at these coordinates, Eq. 5.
 pub fn loss_at(coordinates: &Coordinates) -> Option<f64> {
     let n = coordinates.get("n")?.number()? as u32;
     Some(loss(n, coordinates.get("p")?.number()?, joined(coordinates)?))

@@ -12,7 +12,7 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{Watch, run_watched};
 use std::any::Any;
 
-/// Computes a number at a place.
+/// Computes a number at some coordinates.
 pub type NumberComputation = fn(&Coordinates) -> Option<f64>;
 /// Computes curves of a picture from its own run with a seed.
 pub type CurveComputation = fn(Scenario, u64) -> Vec<Curve>;
@@ -29,7 +29,7 @@ pub const NUMBERS: &[(&str, NumberComputation)] = &[
 pub const CURVES: &[(&str, CurveComputation)] =
     &[("hasegawa::episode", hasegawa_episode::curves), ("miyoshi::losses", miyoshi_losses::curves)];
 
-/// The number at a place; `None` if the name is unknown, or the number undefined.
+/// The number at these coordinates; `None` if the name is unknown, or the number undefined.
 pub fn number(name: &str, coordinates: &Coordinates) -> Option<f64> {
     NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(coordinates))
 }
