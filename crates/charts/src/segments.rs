@@ -123,7 +123,7 @@ pub struct SegmentRecorder {
     retransmitted: Vec<(Time, u64, Reason)>,
     /// Sequence number of the first data byte.
     first: Option<u32>,
-    high: u64,
+    highest_start: u64,
     acked: u64,
     /// Time of the first item omitted for lack of space, s.
     full_at: Option<f64>,
@@ -140,7 +140,7 @@ impl SegmentRecorder {
             recorded: Segments::default(),
             retransmitted: Vec::new(),
             first: None,
-            high: 0,
+            highest_start: 0,
             acked: 0,
             full_at: None,
         }
@@ -188,8 +188,8 @@ impl SegmentRecorder {
             self.first = Some(segment.seq.0.wrapping_add(1));
         }
         let Some(first) = self.first.filter(|_| segment.len > 0) else { return };
-        let start = offset(first, self.high, segment.seq.0);
-        self.high = self.high.max(start);
+        let start = offset(first, self.highest_start, segment.seq.0);
+        self.highest_start = self.highest_start.max(start);
         let sent = story.sent.as_secs();
         if !self.has_room_at(sent) {
             return;

@@ -65,10 +65,10 @@ fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
 }
 
 /// Congestion window, and ssthresh where it is near.
-pub fn window(time_series: &[FlowSeries]) -> Figure {
+pub fn window(flow_series: &[FlowSeries]) -> Figure {
     let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
-    let curves = pairs(time_series, ("cwnd", cwnd), |course| {
-        let highest = course.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
+    let curves = pairs(flow_series, ("cwnd", cwnd), |series| {
+        let highest = series.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
         let ssthresh = move |sample: &FlowSample| {
             (sample.ssthresh_bytes <= FAR_ABOVE * highest).then_some(sample.ssthresh_bytes as f64 / 1e3)
         };
@@ -79,8 +79,8 @@ pub fn window(time_series: &[FlowSeries]) -> Figure {
 }
 
 /// Smoothed RTT and retransmission timeout.
-pub fn round_trips(time_series: &[FlowSeries]) -> Figure {
-    let curves = pairs(time_series, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
+pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
+    let curves = pairs(flow_series, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
         ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
     });
     let caption = "Smoothed round-trip time at the sender (SRTT); dotted: retransmission timeout (RTO).";
@@ -88,14 +88,14 @@ pub fn round_trips(time_series: &[FlowSeries]) -> Figure {
 }
 
 /// Bytes in flight as the sender counts them.
-pub fn in_flight(time_series: &[FlowSeries]) -> Figure {
+pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
-    let curve = |course: &FlowSeries| {
-        let name = if time_series.len() == 1 { "in flight" } else { &course.name };
-        curve(name, CurveKind::Line, &course.samples, of)
+    let curve = |series: &FlowSeries| {
+        let name = if flow_series.len() == 1 { "in flight" } else { &series.name };
+        curve(name, CurveKind::Line, &series.samples, of)
     };
     let caption = "Bytes in flight as the sender counts them.";
-    figure("flight", "In flight", caption, "kB", time_series.iter().map(curve).collect())
+    figure("flight", "In flight", caption, "kB", flow_series.iter().map(curve).collect())
 }
 
 /// Packets waiting in one direction of a link, as points.
@@ -105,8 +105,8 @@ pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point
 }
 
 /// Queue lengths by name.
-pub fn queue(time_series: Vec<(String, Vec<Point>)>) -> Figure {
-    let curves = time_series.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
+pub fn queue(flow_series: Vec<(String, Vec<Point>)>) -> Figure {
+    let curves = flow_series.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
     figure("queue", "Queue at the last hop", "Packets waiting.", "packets", curves.collect())
 }
 
@@ -143,20 +143,20 @@ pub fn curve(
 
 /// Two curves for each series, the second dotted; named after the series if there are several.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
-    time_series: &[FlowSeries],
+    flow_series: &[FlowSeries],
     (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),
     second: impl Fn(&FlowSeries) -> (&'static str, B),
 ) -> Vec<Curve> {
-    let mut curves = Vec::with_capacity(2 * time_series.len());
-    for course in time_series {
-        let (bound, bound_of) = second(course);
-        let names = match time_series.len() {
+    let mut curves = Vec::with_capacity(2 * flow_series.len());
+    for series in flow_series {
+        let (bound, bound_of) = second(series);
+        let names = match flow_series.len() {
             1 => [first.to_owned(), bound.to_owned()],
-            _ => [course.name.clone(), format!("{}, {bound}", course.name)],
+            _ => [series.name.clone(), format!("{}, {bound}", series.name)],
         };
-        curves.push(curve(&names[0], CurveKind::Line, &course.samples, &of));
-        if time_series.len() <= MOST_PAIRS {
-            curves.push(curve(&names[1], CurveKind::Bound, &course.samples, bound_of));
+        curves.push(curve(&names[0], CurveKind::Line, &series.samples, &of));
+        if flow_series.len() <= MOST_PAIRS {
+            curves.push(curve(&names[1], CurveKind::Bound, &series.samples, bound_of));
         }
     }
     curves.retain(|curve| !curve.points.is_empty());

@@ -22,20 +22,20 @@ pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<
     let of = |(name, scenario, samples): (&str, &Scenario, &Samples)| {
         FlowSeries::of(name, &samples.flows, observed_flow(scenario))
     };
-    let time_series: Vec<FlowSeries> = named().map(of).collect();
+    let flow_series: Vec<FlowSeries> = named().map(of).collect();
     let longest = named().map(|(_, scenario, _)| scenario.duration.as_secs()).fold(0.0, f64::max);
     let amounts: Vec<_> =
-        time_series.iter().map(|course| (course.name.clone(), course.delivered())).collect();
+        flow_series.iter().map(|series| (series.name.clone(), series.delivered())).collect();
     let queues = named().filter_map(|(name, scenario, samples)| {
         let hop = scenario.routes.get(observed_flow(scenario))?.there.last()?;
         Some((name.to_owned(), time_series::waiting(&samples.queues, hop.link, hop.is_down)))
     });
     let figures = [
         time_series::goodput(&amounts, time_series::averaged_s(longest)),
-        time_series::window(&time_series),
-        time_series::round_trips(&time_series),
+        time_series::window(&flow_series),
+        time_series::round_trips(&flow_series),
         time_series::queue(queues.collect()),
-        time_series::in_flight(&time_series),
+        time_series::in_flight(&flow_series),
     ];
     let figures: Vec<Figure> = figures
         .into_iter()

@@ -42,27 +42,27 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSv
             }
         };
         let points = thinned(&part.curve.points, figure.x_log);
-        let sight =
+        let painter =
             CurvePainter { axes, index: part.index, coarse: points.len() < part.curve.points.len(), marked };
         if !marked {
-            path(&mut drawn.paths, " band", sight.band(&points));
+            path(&mut drawn.paths, " band", painter.band(&points));
         }
         if figure.x_categories.is_empty() {
             let dash = dash(figure, part.curve, part.look);
             match part.curve.kind {
-                CurveKind::Measured => path(&mut lines, &format!(" {dash}"), sight.line(&points)),
+                CurveKind::Measured => path(&mut lines, &format!(" {dash}"), painter.line(&points)),
                 CurveKind::Line | CurveKind::Bound => {
-                    path(&mut lines, &format!(" {dash} thin"), sight.line(&points))
+                    path(&mut lines, &format!(" {dash} thin"), painter.line(&points))
                 }
-                CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), sight.steps(&points)),
-                CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", sight.dots(&points)),
+                CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), painter.steps(&points)),
+                CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", painter.dots(&points)),
                 CurveKind::Dots | CurveKind::Published | CurveKind::Other => {}
             }
         }
         if marked {
-            path(&mut lines, " bar", sight.bars(&points));
+            path(&mut lines, " bar", painter.bars(&points));
             if part.curve.kind != CurveKind::Dots || points.len() <= FORMS {
-                drawn.markers += &sight.markers(&points, part);
+                drawn.markers += &painter.markers(&points, part);
             }
         }
     }
@@ -136,21 +136,21 @@ impl CurvePainter<'_> {
 
     fn line(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
-        self.stretches(points).iter().for_each(|places| pen.polyline(places));
+        self.stretches(points).iter().for_each(|positions| pen.polyline(positions));
         pen.data()
     }
 
     fn steps(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
-        self.stretches(points).iter().for_each(|places| pen.steps_through(places));
+        self.stretches(points).iter().for_each(|positions| pen.steps_through(positions));
         pen.data()
     }
 
     fn dots(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
-        let mut places: Vec<Position> = self.stretches(points).concat();
-        places.dedup_by_key(|(x, y)| (libm::round(*x) as i64, libm::round(*y) as i64));
-        places.into_iter().for_each(|place| pen.dot(place));
+        let mut positions: Vec<Position> = self.stretches(points).concat();
+        positions.dedup_by_key(|(x, y)| (libm::round(*x) as i64, libm::round(*y) as i64));
+        positions.into_iter().for_each(|place| pen.dot(place));
         pen.data()
     }
 

@@ -58,20 +58,20 @@ impl Pen {
         self.command = ' ';
     }
 
-    /// Draws a line through `places`, omitting superfluous ones.
-    pub fn polyline(&mut self, places: &[Position]) {
-        for (index, place) in simplified(places).into_iter().enumerate() {
+    /// Draws a line through `positions`, omitting superfluous ones.
+    pub fn polyline(&mut self, positions: &[Position]) {
+        for (index, place) in simplified(positions).into_iter().enumerate() {
             if index == 0 { self.move_to(place) } else { self.line_to(place) }
         }
     }
 
     /// Draws steps: level to the next x, then vertical.
-    pub fn steps_through(&mut self, places: &[Position]) {
-        let Some(first) = places.first() else { return };
+    pub fn steps_through(&mut self, positions: &[Position]) {
+        let Some(first) = positions.first() else { return };
         self.move_to(*first);
         let mut before = first.1;
-        for (index, (x, y)) in places.iter().enumerate().skip(1) {
-            if *y != before || index + 1 == places.len() {
+        for (index, (x, y)) in positions.iter().enumerate().skip(1) {
+            if *y != before || index + 1 == positions.len() {
                 self.line_to((*x, before));
                 self.line_to((*x, *y));
                 before = *y;
@@ -105,16 +105,16 @@ impl Pen {
     }
 }
 
-/// `places` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
-fn simplified(places: &[Position]) -> Vec<Position> {
-    let mut kept = vec![false; places.len()];
-    let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
+/// `positions` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
+fn simplified(positions: &[Position]) -> Vec<Position> {
+    let mut kept = vec![false; positions.len()];
+    let Some(last) = positions.len().checked_sub(1) else { return Vec::new() };
     (kept[0], kept[last]) = (true, true);
     let mut open = vec![(0, last)];
     while let Some((from, to)) = open.pop() {
         let mut worst = (SLACK, None);
         for index in from + 1..to {
-            let off = distance(places[index], places[from], places[to]);
+            let off = distance(positions[index], positions[from], positions[to]);
             if off > worst.0 {
                 worst = (off, Some(index));
             }
@@ -124,7 +124,7 @@ fn simplified(places: &[Position]) -> Vec<Position> {
             open.extend([(from, index), (index, to)]);
         }
     }
-    places.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
+    positions.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
 }
 
 fn distance(place: Position, from: Position, to: Position) -> f64 {

@@ -208,7 +208,7 @@ impl Run {
     ) -> Result<(), Failure> {
         let is_exact = determinism.note().is_some();
         let judge = |(assertion, values): (&Assertion, &Vec<Option<f64>>)| {
-            assertion.bound.judge(determinism.independent(values), is_exact)
+            assertion.bound.check(determinism.independent(values), is_exact)
         };
         let judged: Vec<CheckedBound> = self.assertions.iter().zip(readings).map(judge).collect();
         if let Some(target) = junit {

@@ -7,7 +7,7 @@ use lasthop_net::link::Config;
 use lasthop_scenario::{Hop, Scenario, Traffic};
 use lasthop_tcp::profile;
 
-/// Place of a cure.
+/// Site at which a cure is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeploymentSite {
     /// The sending end.

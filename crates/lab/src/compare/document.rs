@@ -30,8 +30,8 @@ const MOST_FLOWS: usize = 4;
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {
-    /// The report; `seed` is the first repetition's, and `seen` holds the observations of the first cases.
-    pub fn document(&self, seed: u64, seen: &[FirstRunRecord]) -> Document {
+    /// The report; `seed` is the first repetition's, and `first_runs` holds the observations of the first cases.
+    pub fn document(&self, seed: u64, first_runs: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
         let mut blocks = vec![
@@ -45,17 +45,17 @@ impl Comparison {
         blocks.extend(self.completions().map(Block::Figure));
         blocks.extend([
             Block::Heading(format!("The first repetition (seed {seed}) over time")),
-            Block::Figure(self.goodput(seen)),
+            Block::Figure(self.goodput(first_runs)),
         ]);
-        blocks.extend(self.sequence(seen));
+        blocks.extend(self.sequence(first_runs));
         let flows = first.scenario.flows.iter().map(|flow| flow.name.as_str());
         for (number, flow) in flows.take(MOST_FLOWS).enumerate() {
-            blocks.extend(self.flow(number, flow, seen).into_iter().map(Block::Figure));
+            blocks.extend(self.flow(number, flow, first_runs).into_iter().map(Block::Figure));
         }
-        blocks.extend(self.queues(seen).into_iter().map(Block::Figure));
-        let unseen = self.cases.len().saturating_sub(seen.len());
-        if unseen > 0 {
-            blocks.push(Block::Text(format!("{unseen} further values appear only in the table.")));
+        blocks.extend(self.queues(first_runs).into_iter().map(Block::Figure));
+        let cases_without_run = self.cases.len().saturating_sub(first_runs.len());
+        if cases_without_run > 0 {
+            blocks.push(Block::Text(format!("{cases_without_run} further values appear only in the table.")));
         }
         let chapter = Chapter { id: "compared".into(), title: "Results".into(), blocks };
         Document {
@@ -68,15 +68,17 @@ impl Comparison {
     /// The results of `of` for each value that has one; `of` gets the case's index, the value's name and the samples.
     fn overlay<'a, T>(
         &self,
-        seen: &'a [FirstRunRecord],
+        first_runs: &'a [FirstRunRecord],
         of: impl Fn(usize, &str, &'a Samples) -> Option<T>,
     ) -> Vec<T> {
-        let cases = self.cases.iter().zip(seen).enumerate();
-        cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
+        let cases = self.cases.iter().zip(first_runs).enumerate();
+        cases
+            .filter_map(|(at, (case, first_runs))| of(at, &case.values.join(", "), &first_runs.samples))
+            .collect()
     }
 
-    fn goodput(&self, seen: &[FirstRunRecord]) -> Figure {
-        let amounts = self.overlay(seen, |_, name, samples| {
+    fn goodput(&self, first_runs: &[FirstRunRecord]) -> Figure {
+        let amounts = self.overlay(first_runs, |_, name, samples| {
             let mut delivered: Vec<(f64, u64)> = Vec::new();
             for instant in samples.flows.chunk_by(|one, next| one.time == next.time) {
                 let bytes = instant.iter().map(|sample| sample.delivered_bytes).sum();
@@ -99,29 +101,29 @@ impl Comparison {
         distribution::figure(named.collect())
     }
 
-    fn sequence(&self, seen: &[FirstRunRecord]) -> Option<Block> {
-        let cases = self.cases.iter().zip(seen);
-        let runs = cases.filter_map(|(case, seen)| {
-            Some(sequence::named(&case.values.join(", "), &case.scenario, seen.segments.first()?))
+    fn sequence(&self, first_runs: &[FirstRunRecord]) -> Option<Block> {
+        let cases = self.cases.iter().zip(first_runs);
+        let runs = cases.filter_map(|(case, first_runs)| {
+            Some(sequence::named(&case.values.join(", "), &case.scenario, first_runs.segments.first()?))
         });
         sequence::block(runs.collect(), true)
     }
 
     /// Window, round-trip time and bytes in flight of a flow; empty for a flow that is not TCP.
-    fn flow(&self, number: usize, flow: &str, seen: &[FirstRunRecord]) -> Vec<Figure> {
-        let time_series = self.overlay(seen, |at, name, samples| {
+    fn flow(&self, number: usize, flow: &str, first_runs: &[FirstRunRecord]) -> Vec<Figure> {
+        let flow_series = self.overlay(first_runs, |at, name, samples| {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
-            Some(FlowSeries::of(name, &samples.flows, index)).filter(|course| !course.samples.is_empty())
+            Some(FlowSeries::of(name, &samples.flows, index)).filter(|series| !series.samples.is_empty())
         });
-        if time_series.is_empty() { Vec::new() } else { of_flow(number, flow, &time_series).to_vec() }
+        if flow_series.is_empty() { Vec::new() } else { of_flow(number, flow, &flow_series).to_vec() }
     }
 
-    fn queues(&self, seen: &[FirstRunRecord]) -> Vec<Figure> {
+    fn queues(&self, first_runs: &[FirstRunRecord]) -> Vec<Figure> {
         let Some(first) = self.cases.first() else { return Vec::new() };
         let mut figures = Vec::new();
         for (number, link) in first.scenario.links.iter().enumerate() {
             for (down, direction) in [(true, "down"), (false, "up")] {
-                let curves = self.overlay(seen, |at, name, samples| {
+                let curves = self.overlay(first_runs, |at, name, samples| {
                     let links = &self.cases[at].scenario.links;
                     let index = links.iter().position(|other| other.name == link.name)?;
                     let points = time_series::waiting(&samples.queues, index, down);

@@ -17,7 +17,7 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
     let all: Vec<FlowSeries> =
         named.map(|(flow, it)| FlowSeries::of(&it.name, &runs.samples.flows, flow)).collect();
-    let drawn = || all.iter().enumerate().filter(|(_, course)| !course.samples.is_empty());
+    let drawn = || all.iter().enumerate().filter(|(_, series)| !series.samples.is_empty());
     let determinism = Determinism::of(std::iter::once(scenario));
     let outcomes = determinism.independent(&runs.outcomes);
     let mut blocks = vec![Block::Text(match determinism.note() {
@@ -35,8 +35,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &all)));
     blocks.extend(sequence::of_run(scenario, &runs.segments));
-    for (flow, course) in drawn().take(MOST_FLOWS) {
-        blocks.extend(of_flow(flow, &course.name, std::slice::from_ref(course)).map(Block::Figure));
+    for (flow, series) in drawn().take(MOST_FLOWS) {
+        blocks.extend(of_flow(flow, &series.name, std::slice::from_ref(series)).map(Block::Figure));
     }
     blocks.push(Block::Figure(queues(scenario, &runs.samples.queues)));
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
@@ -56,11 +56,11 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
 }
 
 /// Figures of a flow's window, round trips and bytes in flight, for one run or several.
-pub(crate) fn of_flow(number: usize, flow: &str, time_series: &[FlowSeries]) -> [Figure; 3] {
+pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
     [
-        time_series::window(time_series),
-        time_series::round_trips(time_series),
-        time_series::in_flight(time_series),
+        time_series::window(flow_series),
+        time_series::round_trips(flow_series),
+        time_series::in_flight(flow_series),
     ]
     .map(|figure| Figure {
         id: format!("{}-{number}", figure.id),
@@ -108,11 +108,11 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-fn goodput(scenario: &Scenario, time_series: &[FlowSeries]) -> Figure {
-    let each: Vec<(String, Vec<(f64, u64)>)> = time_series
+fn goodput(scenario: &Scenario, flow_series: &[FlowSeries]) -> Figure {
+    let each: Vec<(String, Vec<(f64, u64)>)> = flow_series
         .iter()
-        .filter(|course| course.samples.len() > 1)
-        .map(|course| (course.name.clone(), course.delivered()))
+        .filter(|series| series.samples.len() > 1)
+        .map(|series| (series.name.clone(), series.delivered()))
         .collect();
     let mut amounts = if each.len() <= MOST_CURVES { each.clone() } else { Vec::new() };
     if each.len() > 1 {

@@ -123,7 +123,7 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<
 
 /// Largest plausible count in one more run after `n` runs without an event: with equal rates each of k events falls
 /// into that run with probability 1/(n + 1); k while the probability exceeds 2.5 %.
-fn most_unseen(n: f64) -> f64 {
+fn largest_unseen_count(n: f64) -> f64 {
     (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
 }
 
@@ -198,7 +198,7 @@ impl NumberComparison<'_> {
             let note = format!("defined in {} of {} runs", self.ours.runs, self.of_runs);
             return of(Verdict::Inconclusive, &note);
         }
-        let of_mean = match self.side(ci95) {
+        let mean_verdict = match self.side(ci95) {
             BandPosition::Apart => of(Verdict::Differs, ""),
             BandPosition::Within
                 if self.class != Class::Gain || ci95.iter().all(|end| end * self.published > 0.0) =>
@@ -209,15 +209,15 @@ impl NumberComparison<'_> {
             BandPosition::Across => of(Verdict::Inconclusive, &self.runs_needed()),
         };
         if !self.is_exact && self.is_one_run() {
-            return self.of_one_run(of_mean);
+            return self.one_run_verdict(mean_verdict);
         }
         let distance = (self.ours.mean - self.published).abs();
         let is_at_edge = 0.5 * self.margin <= distance && distance <= 2.0 * self.margin;
         match self.paper.undecidable {
-            Some(why) if of_mean.verdict == Verdict::Inconclusive && is_at_edge => {
+            Some(why) if mean_verdict.verdict == Verdict::Inconclusive && is_at_edge => {
                 of(Verdict::Undecidable, &format!("no number of repetitions decides: {why}"))
             }
-            _ => of_mean,
+            _ => mean_verdict,
         }
     }
 
@@ -249,7 +249,7 @@ impl NumberComparison<'_> {
     }
 
     /// Verdict on one run of the paper: position of its number in the prediction interval of one more run.
-    fn of_one_run(&self, of_mean: NotedVerdict) -> NotedVerdict {
+    fn one_run_verdict(&self, mean_verdict: NotedVerdict) -> NotedVerdict {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
         // Spread of one run of the paper's length, and uncertainty of our mean.
@@ -258,8 +258,11 @@ impl NumberComparison<'_> {
         // A count may be 1 in the next run; a quantity that never varied stays constant.
         let is_count = matches!(self.class, Class::Count | Class::OneRun);
         let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
-        let one_more =
-            if is_unseen { [0.0, most_unseen(n)] } else { [self.ours.mean - half, self.ours.mean + half] };
+        let one_more = if is_unseen {
+            [0.0, largest_unseen_count(n)]
+        } else {
+            [self.ours.mean - half, self.ours.mean + half]
+        };
         let is_in = one_more[0] <= self.published && self.published <= one_more[1];
         let distance = (self.published - self.ours.mean).abs();
         let chance = match StudentsT::new(0.0, 1.0, freedom as f64) {
@@ -268,7 +271,7 @@ impl NumberComparison<'_> {
         };
         let of = |verdict, note: String| NotedVerdict { verdict, note, chance };
         match () {
-            () if of_mean.verdict == Verdict::Agrees => NotedVerdict { chance, ..of_mean },
+            () if mean_verdict.verdict == Verdict::Agrees => NotedVerdict { chance, ..mean_verdict },
             () if is_in && is_unseen => {
                 of(Verdict::Inconclusive, format!("not seen in {n} runs: one more may have {}", one_more[1]))
             }
@@ -284,8 +287,8 @@ impl NumberComparison<'_> {
                     of(Verdict::Inconclusive, "needs a few more runs".into())
                 }
             }
-            () if of_mean.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),
-            () => NotedVerdict { chance, ..of_mean },
+            () if mean_verdict.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),
+            () => NotedVerdict { chance, ..mean_verdict },
         }
     }
 

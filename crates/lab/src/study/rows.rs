@@ -139,14 +139,17 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
         of_runs: if values.len() == all { all } else { runs.max(all) },
         paper,
     };
-    let noted = comparison.verdict();
-    let note =
-        if noted.note.is_empty() { item.note.clone() } else { format!("{}; {}", noted.note, item.note) };
+    let noted_verdict = comparison.verdict();
+    let note = if noted_verdict.note.is_empty() {
+        item.note.clone()
+    } else {
+        format!("{}; {}", noted_verdict.note, item.note)
+    };
     let value = published.value();
     Some(Item {
-        verdict: Some(noted.verdict),
+        verdict: Some(noted_verdict.verdict),
         deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
-        chance: noted.chance,
+        chance: noted_verdict.chance,
         ..item.measured(Some(ours)).note(note)
     })
 }

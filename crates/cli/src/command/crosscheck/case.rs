@@ -107,7 +107,7 @@ impl Case {
             duration: self.scenario.duration,
             flows: self.flows.iter().map(|flow| self.scenario.flows[*flow].name.clone()).collect(),
             is_simulated: self.is_simulated,
-            untold: self.untold.clone(),
+            not_set_in_kernel: self.untold.clone(),
             runs,
             seed,
             pairs: Vec::new(),

@@ -79,7 +79,7 @@ pub(super) fn judge(
     file: Option<Target>,
 ) -> Result<(), Failure> {
     let judged: Vec<CheckedBound> =
-        all.iter().map(|one| one.bound.judge(&[(one.of)(summary, one.end)], true)).collect();
+        all.iter().map(|one| one.bound.check(&[(one.of)(summary, one.end)], true)).collect();
     if let Some(target) = file {
         target.write_and_note(&junit::xml(suite, &judged))?;
     }

@@ -82,7 +82,7 @@ impl Measure {
         let done = done?;
         let words = self.mechanisms.words();
         let (title, duration) = (scenario.title.as_str(), scenario.duration);
-        let setup = Setup { title, duration, words: &words, runs: self.runs };
+        let setup = Setup { title, duration, agent_actions: &words, runs: self.runs };
         if let Some(target) = report {
             let mut document = agent::document(&setup, &done);
             document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
