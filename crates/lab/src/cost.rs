@@ -90,12 +90,12 @@ fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     let carried = route.there.iter().map(|hop| {
         let link = &scenario.links[hop.link];
         let config = if hop.is_down { &link.down } else { &link.up };
-        ((hop.link, hop.is_down), carried(&config.service, scenario.duration))
+        ((hop.link, hop.is_down), bits_carried(&config.service, scenario.duration))
     });
     carried.min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-fn carried(service: &Service, duration: Duration) -> f64 {
+fn bits_carried(service: &Service, duration: Duration) -> f64 {
     let end = Time::ZERO + duration;
     let (mut at, mut bits) = (Time::ZERO, 0.0);
     while at < end {

@@ -62,7 +62,7 @@ impl ConditionTest<'_> {
             .map(|more| {
                 coordinates.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect()
             })
-            .map(|coordinates: Coordinates| self.here(&coordinates))
+            .map(|coordinates: Coordinates| self.tests_at(&coordinates))
             .collect();
         let along = each.first().map_or(0, Vec::len);
         (0..along)
@@ -111,18 +111,18 @@ impl ConditionTest<'_> {
     }
 
     /// Points at these coordinates: one, or one for each step along an axis.
-    fn here(&self, coordinates: &Coordinates) -> Vec<PointTest> {
+    fn tests_at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
             Relation::Grows | Relation::Falls => self.steps(coordinates),
             Relation::HigherAtEnd | Relation::LowerAtEnd => self.ends(coordinates).map(|point| vec![point]),
             Relation::SmallestAt => self.smallest(coordinates).map(|point| vec![point]),
             Relation::Alike => self.alike(coordinates).map(|point| vec![point]),
-            _ => self.one(coordinates).map(|point| vec![point]),
+            _ => self.single_test(coordinates).map(|point| vec![point]),
         };
         points.unwrap_or_else(|| vec![PointTest::known(self.condition.undefined_holds)])
     }
 
-    fn one(&self, coordinates: &Coordinates) -> Option<PointTest> {
+    fn single_test(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let condition = self.condition;
         let ours = self.view.measurement(condition.quantity(), coordinates)?;
         if condition.is == Relation::Zero {
@@ -135,7 +135,7 @@ impl ConditionTest<'_> {
         }
         let (difference, base) = match &condition.than {
             Some(Than::Quantity(other)) => {
-                let other = self.other(other, coordinates)?;
+                let other = self.reference(other, coordinates)?;
                 let base = other.mean()?;
                 (ours.with(&other, |one, other| one - other), base)
             }
@@ -157,7 +157,7 @@ impl ConditionTest<'_> {
         })
     }
 
-    fn other(&self, other: &Quantity, coordinates: &Coordinates) -> Option<Measurement> {
+    fn reference(&self, other: &Quantity, coordinates: &Coordinates) -> Option<Measurement> {
         let mut there = coordinates.clone();
         for (axis, pick) in &other.at {
             there.insert(axis.clone(), pick.values().first()?.clone());

@@ -182,8 +182,10 @@ fn unknown_column(
     if coordinates.contains_key(name) {
         return None;
     }
-    let links =
-        scenario.links.iter().flat_map(|link| ["down", "up"].map(|index| format!("{}.{index}", link.name)));
+    let links = scenario
+        .links
+        .iter()
+        .flat_map(|link| ["down", "up"].map(|direction| format!("{}.{direction}", link.name)));
     let links: Vec<String> = links.collect();
     if let Some((prefix, column)) = name.rsplit_once('.')
         && links.iter().any(|link| link == prefix)

@@ -185,11 +185,11 @@ impl<'a> View<'a> {
         coordinates: &Coordinates,
         before: Option<(&str, Over)>,
     ) -> Option<Measurement> {
-        let one = self.gathered(quantity, coordinates, before)?;
+        let one = self.reduced(quantity, coordinates, before)?;
         let (Some(against), Some(comparison)) = (&measure.against, measure.comparison) else {
             return Some(one);
         };
-        let other = self.gathered(quantity, &with_coordinates(coordinates, against), before)?;
+        let other = self.reduced(quantity, &with_coordinates(coordinates, against), before)?;
         Some(match comparison {
             Comparison::Difference => one.with(&other, |one, other| one - other),
             Comparison::Ratio => one.with(&other, |one, other| one / other),
@@ -198,7 +198,7 @@ impl<'a> View<'a> {
         })
     }
 
-    fn gathered(
+    fn reduced(
         &self,
         quantity: QuantityRef<'_>,
         coordinates: &Coordinates,

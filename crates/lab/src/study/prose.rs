@@ -118,10 +118,12 @@ impl ChapterWriter<'_> {
         found: Option<&'b T>,
         directive: &str,
     ) -> Result<&'b T, Problem> {
-        found.ok_or_else(|| self.wrong(directive, format!("`{name}` is not a {what} of study.toml")))
+        found.ok_or_else(|| {
+            self.directive_problem(directive, format!("`{name}` is not a {what} of study.toml"))
+        })
     }
 
-    fn wrong(&self, directive: &str, message: String) -> Problem {
+    fn directive_problem(&self, directive: &str, message: String) -> Problem {
         let at = self.text.find(directive).unwrap_or(0);
         Problem::at(&self.file, self.text, at..at + directive.len(), message)
     }
@@ -150,7 +152,7 @@ impl ChapterWriter<'_> {
         while let Some((before, from)) = rest.split_once('{') {
             fill_placeholders += before;
             let Some((directive, after)) = from.split_once('}') else {
-                return Err(self.wrong("{", "a `}` is missing".into()));
+                return Err(self.directive_problem("{", "a `}` is missing".into()));
             };
             fill_placeholders += &self.value(directive)?;
             rest = after;
@@ -166,21 +168,22 @@ impl ChapterWriter<'_> {
             let count = each.chain([("all", counts.all())]).find(|(name, _)| *name == wanted);
             return match count {
                 Some((_, count)) => Ok(count.to_string()),
-                None => Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
+                None => Err(self.directive_problem(directive, format!("`{wanted}` is not a verdict"))),
             };
         }
         if !matches!(kind, "value" | "published" | "verdict") {
             let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
             return Err(self
-                .wrong(directive, format!("unknown directive `{{{kind}}}`"))
+                .directive_problem(directive, format!("unknown directive `{{{kind}}}`"))
                 .advise(format!("known: {known}")));
         }
         let selector = Selector::read(wanted);
         if kind == "published" {
             let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.matches(*row));
             let row = self.study.published.iter().find(is_meant);
-            let row =
-                row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
+            let row = row.ok_or_else(|| {
+                self.directive_problem(directive, format!("published.csv has no row `{wanted}`"))
+            })?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
         let item =
@@ -188,7 +191,7 @@ impl ChapterWriter<'_> {
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
                 Some(verdict) => Ok(predicate(verdict).to_owned()),
-                None => Err(self.wrong(directive, format!("no row `{wanted}` has a verdict"))),
+                None => Err(self.directive_problem(directive, format!("no row `{wanted}` has a verdict"))),
             };
         }
         let Some(item) = item else { return Ok("–".into()) };

@@ -120,8 +120,8 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let item = Item { margin: Some(margin), ..item.note(note) };
     let class = binding.class;
     let values = measurement.defined();
-    let is_as_it_is = measurement.is_exact || measurement.place.is_some();
-    let estimate = if is_as_it_is { measurement.estimate() } else { class.interval(&values) };
+    let has_own_interval = measurement.is_exact || measurement.place.is_some();
+    let estimate = if has_own_interval { measurement.estimate() } else { class.interval(&values) };
     let Some(ours) = estimate.map(|estimate| estimate.within(study.bounds(binding.quantity()))) else {
         return Some(item);
     };
