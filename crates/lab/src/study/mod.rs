@@ -8,7 +8,7 @@
 //!    `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
 //! 2. [`study::Study::read`] resolves all names. `[[published]] rows = "gain-*"` refers to the measure `gain`, which
 //!    refers to the metric `throughput` in `[grid.wireless]`. `references` records this need of the grid.
-//! 3. [`reproduce`] lists the runs as one [`runs::Order`] each: the default reading, other readings, and each answer
+//! 3. [`reproduce`] lists the runs as one [`runs::RunRequest`] each: the default reading, other readings, and each answer
 //!    of each `[[try]]`.
 //! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. [`cells`] makes a scenario of
 //!    each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
