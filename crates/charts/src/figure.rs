@@ -19,13 +19,13 @@ pub struct Figure {
     pub x_log: bool,
     /// Whether the y axis is logarithmic.
     pub y_log: bool,
-    /// Names of the places 1, 2, … on a categorical x axis; points are then never joined by lines.
+    /// Names of the positions 1, 2, … on a categorical x axis; points are then never joined by lines.
     pub x_categories: Vec<String>,
     /// Ends of the x axis, instead of the points'; no point lies outside.
     pub x_range: Option<[f64; 2]>,
     /// Bounds of the quantity (0 and 1 for a share, 0 and infinity for a rate): limits of the axis and of intervals.
     pub y_bounds: Option<[f64; 2]>,
-    /// Whether each curve has its own panel, for courses that overlap.
+    /// Whether each curve has its own panel, for curves that overlap.
     pub panels: bool,
     /// Command that computes the figure: `lasthop reproduce saad`; may be empty.
     pub source: String,

@@ -13,7 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 /// Segment: send time, first byte, length, delay + 1 (0 if not delivered), fate + 2, pipe + 1 (0 if none),
 /// reason + 1. ACK: arrival time, acknowledged byte, distance to the first SACK block's end or -1. Event: time, kind.
 pub fn packed(segments: &Segments) -> String {
-    let mut out = Bytes(Vec::new());
+    let mut out = VarintBytes(Vec::new());
     let [sent, start, length, arrived, fate, pipe, reason] = &segments.data;
     out.put(sent.len() as i64);
     let (mut time, mut end, mut size, mut delay) = (0, 0, 0, 0);
@@ -49,9 +49,9 @@ fn micros(seconds: f64) -> i64 {
     libm::round(seconds * 1e6) as i64
 }
 
-struct Bytes(Vec<u8>);
+struct VarintBytes(Vec<u8>);
 
-impl Bytes {
+impl VarintBytes {
     fn put(&mut self, value: i64) {
         let mut rest = (value << 1 ^ value >> 63) as u64;
         while rest >= 0x80 {
@@ -70,7 +70,7 @@ mod tests {
     fn numbers_are_as_protocol_buffers_write_them() {
         // Protocol Buffers, Encoding, "Signed integers": 0, -1, 1, -2 become 0, 1, 2, 3; "Base 128 varints": 150 is
         // 96 01.
-        let mut out = Bytes(Vec::new());
+        let mut out = VarintBytes(Vec::new());
         [0, -1, 1, -2, 75].into_iter().for_each(|value| out.put(value));
         assert_eq!(out.0, [0, 1, 2, 3, 0x96, 0x01]);
     }

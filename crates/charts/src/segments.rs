@@ -32,7 +32,7 @@ pub const REASONS: [Reason; 11] = [
 
 /// Recorded part of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Window {
+pub struct RecordingWindow {
     /// Start, s.
     pub from_s: f64,
     /// End, s.
@@ -74,8 +74,8 @@ impl Segments {
     /// First transmissions in an interval, as points at the first bytes, kB.
     pub fn sent(&self, [from, to]: [f64; 2], name: String) -> Curve {
         let [sent, start, .., reason] = &self.data;
-        let seen = (0..sent.len()).filter(|at| (from..=to).contains(&sent[*at]) && reason[*at] < 0.0);
-        let points = seen.map(|at| Point::exact(sent[at], start[at] / 1e3)).collect();
+        let recorded = (0..sent.len()).filter(|at| (from..=to).contains(&sent[*at]) && reason[*at] < 0.0);
+        let points = recorded.map(|at| Point::exact(sent[at], start[at] / 1e3)).collect();
         Curve { name, kind: CurveKind::Dots, points }
     }
 
@@ -84,8 +84,8 @@ impl Segments {
         let [from, to] = self.first_view();
         let [sent, start, _, _, fate, _, reason] = &self.data;
         let points = |times: &[f64], bytes: &[f64], wanted: &dyn Fn(usize) -> bool| {
-            let seen = (0..times.len()).filter(|at| (from..=to).contains(&times[*at]) && wanted(*at));
-            seen.map(|at| Point::exact(times[at], bytes[at] / 1e3)).collect::<Vec<Point>>()
+            let recorded = (0..times.len()).filter(|at| (from..=to).contains(&times[*at]) && wanted(*at));
+            recorded.map(|at| Point::exact(times[at], bytes[at] / 1e3)).collect::<Vec<Point>>()
         };
         let [acked_at, acked, _] = &self.acks;
         let curves = [
@@ -107,89 +107,89 @@ impl Segments {
 }
 
 /// Index of the flow to observe: the first TCP flow, or the first flow.
-pub fn watched(scenario: &Scenario) -> usize {
+pub fn observed_flow(scenario: &Scenario) -> usize {
     let is_tcp = |flow: &Flow| matches!(flow.traffic, Traffic::Tcp { .. });
     scenario.flows.iter().position(is_tcp).unwrap_or(0)
 }
 
 /// Recorder of one flow's segments.
-pub struct Taker {
+pub struct SegmentRecorder {
     flow: FlowId,
     /// Numbers of links on each flow's forward and return routes.
     hops: Vec<[usize; 2]>,
-    window: Window,
+    window: RecordingWindow,
     histories: PacketHistories,
-    seen: Segments,
-    again: Vec<(Time, u64, Reason)>,
+    recorded: Segments,
+    retransmitted: Vec<(Time, u64, Reason)>,
     /// Sequence number of the first data byte.
     first: Option<u32>,
-    high: u64,
+    highest_start: u64,
     acked: u64,
     /// Time of the first item omitted for lack of space, s.
-    full: Option<f64>,
+    full_at: Option<f64>,
 }
 
-impl Taker {
+impl SegmentRecorder {
     /// Recorder of the flow with this index.
-    pub fn new(scenario: &Scenario, flow: usize, window: Window) -> Taker {
-        Taker {
+    pub fn new(scenario: &Scenario, flow: usize, window: RecordingWindow) -> SegmentRecorder {
+        SegmentRecorder {
             flow: FlowId(flow as u32),
             hops: scenario.routes.iter().map(|route| [route.there.len(), route.back.len()]).collect(),
             window,
             histories: PacketHistories::default(),
-            seen: Segments::default(),
-            again: Vec::new(),
+            recorded: Segments::default(),
+            retransmitted: Vec::new(),
             first: None,
-            high: 0,
+            highest_start: 0,
             acked: 0,
-            full: None,
+            full_at: None,
         }
     }
 
     /// The records, after the run's end.
     pub fn finish(mut self) -> Segments {
         while let Some(history) = self.histories.pop_first() {
-            self.take(&history);
+            self.record(&history);
         }
         // Retransmission events carry the send time and first byte of their segment.
         let reason = |sent: f64, start: f64| {
-            let from = self.again.partition_point(|(at, ..)| at.as_secs() < sent);
-            let same = self.again[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
+            let from = self.retransmitted.partition_point(|(at, ..)| at.as_secs() < sent);
+            let same = self.retransmitted[from..].iter().take_while(|(at, ..)| at.as_secs() <= sent);
             let found = same.into_iter().find(|(_, byte, _)| *byte as f64 == start);
             found.map_or(FIRST_TIME, |(.., reason)| f64::from(*reason as u8))
         };
-        let [sent, start, ..] = &self.seen.data;
-        self.seen.data[6] = sent.iter().zip(start).map(|(sent, start)| reason(*sent, *start)).collect();
-        self.seen.to_s = self.full.unwrap_or(self.window.to_s);
-        self.seen
+        let [sent, start, ..] = &self.recorded.data;
+        self.recorded.data[6] = sent.iter().zip(start).map(|(sent, start)| reason(*sent, *start)).collect();
+        self.recorded.to_s = self.full_at.unwrap_or(self.window.to_s);
+        self.recorded
     }
 
     fn hops_of(&self, packet: &Packet) -> usize {
         self.hops[packet.flow.0 as usize][usize::from(!packet.forward)]
     }
 
-    fn told(&mut self) {
+    fn record_ended(&mut self) {
         while let Some(history) = self.histories.pop_complete() {
-            self.take(&history);
+            self.record(&history);
         }
     }
 
-    fn take(&mut self, history: &PacketHistory) {
+    fn record(&mut self, history: &PacketHistory) {
         let Body::Tcp(segment) = &history.packet.body else { return };
         if history.packet.forward {
-            self.take_data(history, segment);
+            self.record_data(history, segment);
         } else {
-            self.take_ack(history, segment);
+            self.record_ack(history, segment);
         }
     }
 
-    fn take_data(&mut self, history: &PacketHistory, segment: &Segment) {
+    fn record_data(&mut self, history: &PacketHistory, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             self.first = Some(segment.seq.0.wrapping_add(1));
         }
         let Some(first) = self.first.filter(|_| segment.len > 0) else { return };
-        let start = offset(first, self.high, segment.seq.0);
-        self.high = self.high.max(start);
+        let start = offset(first, self.highest_start, segment.seq.0);
+        self.highest_start = self.highest_start.max(start);
         let sent = history.sent.as_secs();
         if !self.has_room_at(sent) {
             return;
@@ -201,10 +201,10 @@ impl Taker {
             PacketFate::Received(_) | PacketFate::Unfinished => (f64::NAN, UNFINISHED, f64::NAN),
         };
         let row = [sent, start as f64, f64::from(segment.len), arrived, fate, place];
-        self.seen.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        self.recorded.data.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
     }
 
-    fn take_ack(&mut self, history: &PacketHistory, segment: &Segment) {
+    fn record_ack(&mut self, history: &PacketHistory, segment: &Segment) {
         let (Some(first), PacketFate::Arrived(at)) = (self.first, history.end) else { return };
         if segment.flags.has(Flags::SYN) {
             return;
@@ -215,26 +215,26 @@ impl Taker {
         self.acked = self.acked.max(acked);
         if self.has_room_at(at.as_secs()) {
             let row = [at.as_secs(), acked as f64, sack.unwrap_or(f64::NAN)];
-            self.seen.acks.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+            self.recorded.acks.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         }
     }
 
     fn has_room_at(&mut self, at: f64) -> bool {
         let is_inside = (self.window.from_s..=self.window.to_s).contains(&at);
-        let is_full = self.seen.data[0].len() + self.seen.acks[0].len() >= self.window.most;
+        let is_full = self.recorded.data[0].len() + self.recorded.acks[0].len() >= self.window.most;
         if is_inside && is_full {
-            self.full.get_or_insert(at);
+            self.full_at.get_or_insert(at);
         }
         is_inside && !is_full
     }
 }
 
-impl Observer for Taker {
+impl Observer for SegmentRecorder {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if packet.flow == self.flow {
             let hops = self.hops_of(packet);
             self.histories.on_packet(now, pipe, packet, hops, fate);
-            self.told();
+            self.record_ended();
         }
     }
 
@@ -242,14 +242,14 @@ impl Observer for Taker {
         if packet.flow == self.flow {
             let hops = self.hops_of(packet);
             self.histories.on_fate(pipe, packet, hops, fate);
-            self.told();
+            self.record_ended();
         }
     }
 
     fn on_middlebox(&mut self, now: Time, node: NodeId, packet: &Packet, action: MiddleboxAction) {
         if packet.flow == self.flow {
             self.histories.on_middlebox(now, node, packet, action);
-            self.told();
+            self.record_ended();
         }
     }
 
@@ -270,13 +270,13 @@ impl Observer for Taker {
             Event::TimedOut { .. } => 2.0,
             Event::Retransmitted { range, reason } => {
                 // The SYN is byte 0.
-                self.again.push((now, range.start.saturating_sub(1), *reason));
+                self.retransmitted.push((now, range.start.saturating_sub(1), *reason));
                 return;
             }
             _ => return,
         };
-        self.seen.events[0].push(now.as_secs());
-        self.seen.events[1].push(kind);
+        self.recorded.events[0].push(now.as_secs());
+        self.recorded.events[1].push(kind);
     }
 }
 
@@ -293,12 +293,12 @@ mod tests {
     use lasthop_sim::Observation;
     use std::any::Any;
 
-    pub(crate) fn seen(path: &str, window: Window) -> Segments {
+    pub(crate) fn recorded(path: &str, window: RecordingWindow) -> Segments {
         let scenario = Draft::load(path).unwrap().check().unwrap();
-        let taker = Taker::new(&scenario, watched(&scenario), window);
+        let taker = SegmentRecorder::new(&scenario, observed_flow(&scenario), window);
         let observation = Observation { observers: vec![Box::new(taker)], ..Observation::default() };
         let (_, _, mut observers) = lasthop_sim::run_observed(&scenario, 1, observation);
-        let taker: Box<Taker> = (observers.pop().unwrap() as Box<dyn Any>).downcast().ok().unwrap();
+        let taker: Box<SegmentRecorder> = (observers.pop().unwrap() as Box<dyn Any>).downcast().ok().unwrap();
         taker.finish()
     }
 
@@ -309,13 +309,13 @@ mod tests {
         }
     }
 
-    const ALL: Window = Window { from_s: 0.0, to_s: 1e9, most: 100_000 };
+    const ALL: RecordingWindow = RecordingWindow { from_s: 0.0, to_s: 1e9, most: 100_000 };
 
     /// The scenario drops segments 14, 24, 26, 28 (Fall and Floyd 1996). docs/drop-patterns.md: 232 segments after 5
     /// s.
     #[test]
     fn drop_patterns_show_which_segments_were_lost_and_sent_again() {
-        let segments = seen("drop-patterns", ALL);
+        let segments = recorded("drop-patterns", ALL);
         let [_, start, length, _, fate, _, reason] = &segments.data;
         let number = |wanted: &dyn Fn(usize) -> bool| {
             let rows = (0..start.len()).filter(|at| wanted(*at));
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_first_view_is_around_the_first_loss() {
-        let segments = seen("drop-patterns", ALL);
+        let segments = recorded("drop-patterns", ALL);
         let [from, to] = segments.first_view();
         let first = segments.data[4].iter().position(|fate| *fate >= 0.0).unwrap();
         assert!((from..to).contains(&segments.data[0][first]));
@@ -351,8 +351,8 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_left_out_from_a_time_that_is_told() {
-        let all = seen("drop-patterns", ALL);
-        let part = seen("drop-patterns", Window { most: 100, ..ALL });
+        let all = recorded("drop-patterns", ALL);
+        let part = recorded("drop-patterns", RecordingWindow { most: 100, ..ALL });
         assert_eq!(part.data[0].len() + part.acks[0].len(), 100);
         assert!(part.data[0].iter().all(|at| *at <= part.to_s) && part.to_s < 5.0, "{}", part.to_s);
         assert_eq!(part.data[1], all.data[1][..part.data[1].len()]);

@@ -81,7 +81,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
 
   function paint(pen, f) {
     const { x } = f;
-    const tone = { ink: colour('--ink'), soft: colour('--muted'), grid: colour('--grid'), paper: colour('--paper'), sent: colour('--c1'), again: colour('--c2'), ack: colour('--c3'), sack: colour('--c4'), bad: colour('--bad') };
+    const tone = { ink: colour('--ink'), soft: colour('--muted'), grid: colour('--grid'), paper: colour('--paper'), sent: colour('--c1'), retransmitted: colour('--c2'), ack: colour('--c3'), sack: colour('--c4'), bad: colour('--bad') };
     axes(pen, f, tone);
     pen.save();
     pen.beginPath();
@@ -90,7 +90,7 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     const isTogether = layers.length > 1;
     layers.forEach((layer, at) => {
       const own = isTogether ? colour(layer.tone) : null;
-      const its = own ? { ...tone, sent: own, again: own, ack: own, sack: own, bad: own, together: true, dash: layer.dash } : tone;
+      const its = own ? { ...tone, sent: own, retransmitted: own, ack: own, sack: own, bad: own, together: true, dash: layer.dash } : tone;
       run(pen, { ...f, ...f.parts[at] }, its, layer.segments, own ? layer.name : null, at);
     });
     pen.fillStyle = tone.soft;
@@ -175,17 +175,17 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
     const { x, y } = f;
     const drawnAt = new Set();
     for (let i = f.from; i < f.to; i += 1) {
-      const again = s.reason[i] >= 0, lost = s.fate[i] >= 0;
-      if (!again && !lost) continue;
+      const retransmitted = s.reason[i] >= 0, lost = s.fate[i] >= 0;
+      if (!retransmitted && !lost) continue;
       const px = x(s.sent[i]), py = y(s.start[i] + s.length[i] / 2);
-      const spot = `${Math.round(px)} ${Math.round(py / 2)} ${again} ${lost}`;
+      const spot = `${Math.round(px)} ${Math.round(py / 2)} ${retransmitted} ${lost}`;
       if (drawnAt.has(spot)) continue;
       drawnAt.add(spot);
-      if (again && tone.together) {
-        pen.strokeStyle = tone.again; pen.lineWidth = 1.3;
+      if (retransmitted && tone.together) {
+        pen.strokeStyle = tone.retransmitted; pen.lineWidth = 1.3;
         pen.beginPath(); pen.moveTo(px - 3, py - 3); pen.lineTo(px + 3, py - 3); pen.lineTo(px + 3, py + 3); pen.lineTo(px - 3, py + 3); pen.closePath(); pen.stroke();
-      } else if (again) {
-        pen.fillStyle = tone.again;
+      } else if (retransmitted) {
+        pen.fillStyle = tone.retransmitted;
         pen.fillRect(px - 1.5, py - Math.max(size, 4) / 2, 3, Math.max(size, 4));
       }
       if (lost) {
@@ -308,6 +308,6 @@ function sequenceGraph(canvas, { losses, viewed = () => {}, pointed = () => {}, 
   };
 }
 
-const AGAIN = { fast_retransmit: 'three duplicate ACKs or SACK indicate a loss', hole: 'a partial ACK or SACK indicates another hole', timeout: 'the retransmission timer expired', go_back_n: 'go-back-N after a timeout', rescue: 'rescue retransmission: nothing else to send', tail_probe: 'tail loss probe', window_probe: 'zero-window probe', too_long: 'the segment exceeds the path MTU', thawed: "the receiver's zero window opened", told: 'a node or the receiver reported the loss', handshake: 'handshake segment' };
-const LOST = { queue_full: 'the queue is full', channel: 'destroyed on the air', tag_drop: 'dropped as a notice', discarded: 'discarded by the link layer', corrupt: 'corrupted (wrong checksum)', early_drop: 'dropped early by the queue', middlebox_removed: 'removed by a middlebox' };
+const RETRANSMIT_REASONS = { fast_retransmit: 'three duplicate ACKs or SACK indicate a loss', hole: 'a partial ACK or SACK indicates another hole', timeout: 'the retransmission timer expired', go_back_n: 'go-back-N after a timeout', rescue: 'rescue retransmission: nothing else to send', tail_probe: 'tail loss probe', window_probe: 'zero-window probe', too_long: 'the segment exceeds the path MTU', thawed: "the receiver's zero window opened", told: 'a node or the receiver reported the loss', handshake: 'handshake segment' };
+const LOSS_REASONS = { queue_full: 'the queue is full', channel: 'destroyed on the air', tag_drop: 'dropped as a notice', discarded: 'discarded by the link layer', corrupt: 'corrupted (wrong checksum)', early_drop: 'dropped early by the queue', middlebox_removed: 'removed by a middlebox' };
 

@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::items;
 use crate::output;
 use crate::provenance::Provenance;
-use lasthop_lab::papers::{self, Paper, Settings};
+use lasthop_lab::papers::{self, Paper, ReproductionSettings};
 use lasthop_lab::repeat::on_threads;
-use lasthop_lab::study::store::Store;
+use lasthop_lab::study::run_store::RunStore;
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
@@ -40,8 +40,9 @@ pub(crate) fn run(file: &Path, jobs: Option<usize>) -> Result<(), Failure> {
         if paper.study.digest()? != *digest {
             output::note(&format!("{name}: the paper's files have changed: expect other numbers"));
         }
-        let settings = Settings { quick: *quick, seed: *seed };
-        let reproduction = on_threads(jobs, || paper.reproduce(&settings, &Store::none(), &Bar::default()))?;
+        let settings = ReproductionSettings { quick: *quick, seed: *seed };
+        let reproduction =
+            on_threads(jobs, || paper.reproduce(&settings, &RunStore::none(), &Bar::default()))?;
         let provenance = Provenance::new(&paper.study.source.origin(), paper.study.digest()?, &settings);
         let now = items::json(&reproduction.items, &provenance);
         let now: Vec<&str> = now.lines().collect();

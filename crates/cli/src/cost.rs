@@ -2,14 +2,14 @@
 
 use crate::output;
 use crate::spoken;
-use lasthop_lab::cost::{Cost, PACKETS_PER_S, Plan};
+use lasthop_lab::cost::{Cost, PACKETS_PER_S, RunPlan};
 use std::time::Duration;
 
 /// Thresholds below which no note is printed.
 const LONG_S: f64 = 60.0;
 const LARGE_BYTES: f64 = 1e9;
 
-pub(crate) fn say_if_large(cost: &Cost, plan: &Plan) {
+pub(crate) fn say_if_large(cost: &Cost, plan: &RunPlan) {
     let seconds = cost.cpu_s() / plan.threads.max(1) as f64;
     if seconds >= LONG_S {
         output::note(&format!(

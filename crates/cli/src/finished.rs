@@ -4,7 +4,7 @@ use crate::bar::Bar;
 use crate::cost;
 use crate::failure::Failure;
 use crate::target::patience;
-use lasthop_lab::in_order::{InOrder, Next};
+use lasthop_lab::in_order::{InOrder, NextResult};
 use lasthop_lab::progress::Progress;
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ pub(crate) fn each_until<T: Send + 'static>(
             let since = begun.elapsed();
             finished = work.finished();
             match next {
-                Next::Item(result) => {
+                NextResult::Item(result) => {
                     let onward = take(result)?;
                     taken += 1;
                     match onward {
@@ -78,8 +78,8 @@ pub(crate) fn each_until<T: Send + 'static>(
                         Onward::Enough => return Ok(Ended::All),
                     }
                 }
-                Next::NotYet => {}
-                Next::End => return Ok(Ended::All),
+                NextResult::NotYet => {}
+                NextResult::End => return Ok(Ended::All),
             }
             if is_first && let Some(note) = cost::by_the_first(expected, work.threads(), since) {
                 bar.note(&note);

@@ -5,14 +5,14 @@ use crate::provenance;
 use lasthop_lab::document::{Block, Chapter};
 use lasthop_lab::item::Item;
 use lasthop_lab::overview::Forest;
-use lasthop_lab::papers::Settings;
+use lasthop_lab::papers::ReproductionSettings;
 use lasthop_lab::study::counts::{self, Chance};
 use lasthop_lab::study::overview::{Overview, matrix};
 
 pub(crate) fn chapter(
     overviews: &[Overview],
     rows: &[Item],
-    settings: &Settings,
+    settings: &ReproductionSettings,
     digests: &[String],
 ) -> Chapter {
     let is_published = |item: &&Item| {

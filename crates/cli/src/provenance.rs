@@ -1,7 +1,7 @@
 //! Provenance of a number: program version, seed, amount of runs.
 
 use lasthop_lab::item::Item;
-use lasthop_lab::papers::Settings;
+use lasthop_lab::papers::ReproductionSettings;
 use serde::Serialize;
 
 /// Version; in a build from a checkout, with the commit.
@@ -28,14 +28,14 @@ pub(crate) struct Row<'a> {
 
 pub(crate) struct Provenance<'a> {
     version: String,
-    settings: &'a Settings,
+    settings: &'a ReproductionSettings,
     digest: String,
     command: String,
 }
 
 impl<'a> Provenance<'a> {
     /// `paper` is a name or a folder; `digest` is that of its files.
-    pub(crate) fn new(paper: &str, digest: String, settings: &'a Settings) -> Provenance<'a> {
+    pub(crate) fn new(paper: &str, digest: String, settings: &'a ReproductionSettings) -> Provenance<'a> {
         let quick = if settings.quick { " --quick" } else { "" };
         let seed = if settings.seed == 1 { String::new() } else { format!(" --seed {}", settings.seed) };
         let command = format!("lasthop reproduce {paper}{quick}{seed}");

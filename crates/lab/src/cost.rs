@@ -36,7 +36,7 @@ impl Cost {
 
 /// Execution plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct RunPlan {
     /// Repetitions of each scenario.
     pub runs: usize,
     /// Repetitions that run concurrently.
@@ -48,7 +48,7 @@ pub struct Plan {
 }
 
 /// Estimates the cost of these scenarios under `plan`.
-pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: Plan) -> Cost {
+pub fn estimate<'a>(scenarios: impl Iterator<Item = &'a Scenario>, plan: RunPlan) -> Cost {
     let (mut all_packets, mut running, mut kept) = (0.0, 0.0, 0.0);
     for scenario in scenarios {
         let flows = scenario.flows.len() as f64;
@@ -89,13 +89,13 @@ fn packets(scenario: &Scenario) -> f64 {
 fn slowest(scenario: &Scenario, route: &Route) -> Option<((usize, bool), f64)> {
     let carried = route.there.iter().map(|hop| {
         let link = &scenario.links[hop.link];
-        let line = if hop.is_down { &link.down } else { &link.up };
-        ((hop.link, hop.is_down), carried(&line.service, scenario.duration))
+        let config = if hop.is_down { &link.down } else { &link.up };
+        ((hop.link, hop.is_down), bits_carried(&config.service, scenario.duration))
     });
     carried.min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-fn carried(service: &Service, duration: Duration) -> f64 {
+fn bits_carried(service: &Service, duration: Duration) -> f64 {
     let end = Time::ZERO + duration;
     let (mut at, mut bits) = (Time::ZERO, 0.0);
     while at < end {
@@ -137,17 +137,17 @@ fn demand(flow: &Flow, duration: Duration) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn of(path: &str, plan: Plan) -> Cost {
+    fn of(path: &str, plan: RunPlan) -> Cost {
         estimate([&Scenario::load(path).unwrap()].into_iter(), plan)
     }
 
-    const ONE: Plan = Plan { runs: 1, threads: 1, keeps_outcomes: false, sampled: 0 };
+    const ONE: RunPlan = RunPlan { runs: 1, threads: 1, keeps_outcomes: false, sampled: 0 };
 
     #[test]
     fn packets_fill_the_slowest_link() {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=120s,segment=1448bytes";
         assert!((of(path, ONE).packets - 1e5).abs() < 1.0);
-        assert!((of(path, Plan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
+        assert!((of(path, RunPlan { runs: 4, ..ONE }).packets - 4e5).abs() < 1.0);
         // Two links in a row: the run sends a little less than the slower one (2 Mbit/s) could carry.
         let run = lasthop_sim::run(&Scenario::load("hasegawa").unwrap(), 1);
         let (sent, most) = (run.flows[0].source.data_sent as f64, of("hasegawa", ONE).packets);
@@ -158,11 +158,15 @@ mod tests {
     fn memory_is_what_is_kept() {
         let path = "profile=plain,rate=10Mbit/s,rtt=20ms,duration=10s,sample=10ms";
         let one = of(path, ONE).memory_bytes;
-        assert_eq!(of(path, Plan { runs: 1_000_000, ..ONE }).memory_bytes, one, "rows are written, not kept");
-        assert_eq!(of(path, Plan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);
-        let kept = of(path, Plan { runs: 1_000_000, keeps_outcomes: true, ..ONE }).memory_bytes - one;
+        assert_eq!(
+            of(path, RunPlan { runs: 1_000_000, ..ONE }).memory_bytes,
+            one,
+            "rows are written, not kept"
+        );
+        assert_eq!(of(path, RunPlan { threads: 3, ..ONE }).memory_bytes, 3.0 * one);
+        let kept = of(path, RunPlan { runs: 1_000_000, keeps_outcomes: true, ..ONE }).memory_bytes - one;
         assert!(kept > 1e6 * size_of::<FlowOutcome>() as f64 && kept < 2e9, "{kept}");
-        let sampled = of(path, Plan { sampled: 1, ..ONE }).memory_bytes - one;
+        let sampled = of(path, RunPlan { sampled: 1, ..ONE }).memory_bytes - one;
         assert!(sampled >= 1000.0 * size_of::<FlowSample>() as f64, "{sampled}");
     }
 }

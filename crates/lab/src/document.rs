@@ -46,7 +46,7 @@ pub enum Block {
         /// The table under the default setting, also shown without scripts.
         table: Table,
         /// Alternative settings.
-        settings: Vec<Setting>,
+        settings: Vec<TableSetting>,
     },
     /// Chapters by themes, with verdict counts.
     Matrix(Matrix),
@@ -73,14 +73,14 @@ pub struct Sequence {
     /// Caption below.
     pub caption: String,
     /// Whether the graphs are for comparison: the first two then start in one picture.
-    pub together: bool,
+    pub is_comparison: bool,
     /// Selectable graphs: values of a comparison, or flows.
-    pub runs: Vec<Sequenced>,
+    pub runs: Vec<FlowSequence>,
 }
 
 /// One time-sequence graph.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Sequenced {
+pub struct FlowSequence {
     /// Name of the graph.
     pub name: String,
     /// Duration of the run, s.
@@ -117,7 +117,7 @@ impl Table {
 
 /// Alternative setting of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub struct TableSetting {
     /// Label: `delayed ACKs: on`.
     pub label: String,
     /// Changed cells: row and column (from 0), and the new cell.

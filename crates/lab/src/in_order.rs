@@ -24,7 +24,7 @@ pub struct InOrder<T> {
 
 /// Result of [`InOrder::next_within`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next<T> {
+pub enum NextResult<T> {
     /// The next result.
     Item(T),
     /// The next result is not finished yet.
@@ -47,12 +47,14 @@ impl<T: Send + 'static> InOrder<T> {
         work: impl Fn(usize) -> T + Send + Sync + 'static,
     ) -> io::Result<InOrder<T>> {
         let (sender, results) = channel();
-        let (work, taken, stop) =
+        let (work, next_index, stop) =
             (Arc::new(work), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let mut begun = 0;
         for _ in 0..threads(wanted, count) {
-            let (work, taken, stop, sender) = (work.clone(), taken.clone(), stop.clone(), sender.clone());
-            let thread = thread::Builder::new().spawn(move || take(count, &*work, &taken, &stop, &sender));
+            let (work, next_index, stop, sender) =
+                (work.clone(), next_index.clone(), stop.clone(), sender.clone());
+            let thread =
+                thread::Builder::new().spawn(move || run_jobs(count, &*work, &next_index, &stop, &sender));
             match thread {
                 Ok(_) => begun += 1,
                 Err(error) if begun == 0 => return Err(error),
@@ -66,9 +68,9 @@ impl<T: Send + 'static> InOrder<T> {
     ///
     /// # Panics
     /// If a job panics.
-    pub fn next_within(&mut self, wait: Duration) -> Next<T> {
+    pub fn next_within(&mut self, wait: Duration) -> NextResult<T> {
         if self.next == self.count {
-            return Next::End;
+            return NextResult::End;
         }
         if !self.early.contains_key(&self.next) {
             match self.results.recv_timeout(wait) {
@@ -77,16 +79,16 @@ impl<T: Send + 'static> InOrder<T> {
                     self.early.insert(index, result);
                 }
                 Ok((_, Err(panic))) => resume_unwind(panic),
-                Err(RecvTimeoutError::Timeout) => return Next::NotYet,
-                Err(RecvTimeoutError::Disconnected) => return Next::End,
+                Err(RecvTimeoutError::Timeout) => return NextResult::NotYet,
+                Err(RecvTimeoutError::Disconnected) => return NextResult::End,
             }
         }
         match self.early.remove(&self.next) {
             Some(result) => {
                 self.next += 1;
-                Next::Item(result)
+                NextResult::Item(result)
             }
-            None => Next::NotYet,
+            None => NextResult::NotYet,
         }
     }
 
@@ -112,15 +114,15 @@ impl<T> Drop for InOrder<T> {
     }
 }
 
-fn take<T>(
+fn run_jobs<T>(
     count: usize,
     work: &impl Fn(usize) -> T,
-    taken: &AtomicUsize,
+    next_index: &AtomicUsize,
     stop: &AtomicBool,
     sender: &Sender<(usize, thread::Result<T>)>,
 ) {
     while !stop.load(Ordering::Relaxed) {
-        let index = taken.fetch_add(1, Ordering::Relaxed);
+        let index = next_index.fetch_add(1, Ordering::Relaxed);
         if index >= count {
             return;
         }
@@ -142,9 +144,9 @@ mod tests {
         let mut all = Vec::new();
         loop {
             match work.next_within(LONG) {
-                Next::Item(item) => all.push(item),
-                Next::NotYet => {}
-                Next::End => return all,
+                NextResult::Item(item) => all.push(item),
+                NextResult::NotYet => {}
+                NextResult::End => return all,
             }
         }
     }
@@ -171,7 +173,7 @@ mod tests {
         };
         let mut work = InOrder::begin(3, Some(2), work).unwrap();
         while work.finished() < 2 {
-            assert_eq!(work.next_within(LONG), Next::NotYet);
+            assert_eq!(work.next_within(LONG), NextResult::NotYet);
         }
         release.send(()).unwrap();
         assert_eq!(all(work), [0, 1, 2]);
@@ -203,7 +205,7 @@ mod tests {
             }
         })
         .unwrap();
-        assert_eq!(work.next_within(LONG), Next::Item(()));
+        assert_eq!(work.next_within(LONG), NextResult::Item(()));
         drop(work);
         release.send(()).unwrap();
         thread::sleep(Duration::from_millis(50));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub const DEFAULT: &str = "default";
 
 /// Prefix of row names that repeat a row under an answer to an open question.
-pub const AGAIN: &str = "sensitivity-";
+pub const SENSITIVITY_PREFIX: &str = "sensitivity-";
 
 /// A published number, claim or point of a figure, with our measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,7 +94,7 @@ impl Item {
 
     /// Whether the row belongs to the default reading itself.
     pub fn is_of_default(&self) -> bool {
-        self.reading == DEFAULT && !self.item.starts_with(AGAIN)
+        self.reading == DEFAULT && !self.item.starts_with(SENSITIVITY_PREFIX)
     }
 
     /// Sets the quantity and its unit (empty for a share or a count).
@@ -117,7 +117,7 @@ impl Item {
     }
 
     /// Sets a claim: its words, the mean share of points at which it holds, the number of points, and the verdict.
-    pub fn said(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
+    pub fn with_claim(self, words: &str, share: f64, points: usize, verdict: Verdict) -> Item {
         Item {
             metric: "share of points at which it holds".into(),
             published: Some(1.0),
@@ -135,7 +135,7 @@ impl Item {
     }
 }
 
-/// Verdict on a published number ([`crate::study::class`]) or claim ([`crate::study::order`]).
+/// Verdict on a published number ([`crate::study::class`]) or claim ([`crate::study::claim_verdict`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {

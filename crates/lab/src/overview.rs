@@ -30,14 +30,14 @@ pub struct MatrixRow {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct MatrixCell {
     /// Verdict counts; all 0 without a number or claim.
-    pub counts: Counts,
+    pub counts: VerdictCounts,
     /// Anchor: `<chapter>-<figure or heading>`, or the chapter's id; empty for no link.
     pub anchor: String,
 }
 
 /// Numbers and claims by verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct VerdictCounts {
     /// Number of [`Verdict::Agrees`].
     pub agrees: usize,
     /// Number of [`Verdict::Shape`].
@@ -50,10 +50,10 @@ pub struct Counts {
     pub differs: usize,
 }
 
-impl Counts {
+impl VerdictCounts {
     /// Counts `verdicts`.
-    pub fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Counts {
-        let mut counts = Counts::default();
+    pub fn of(verdicts: impl IntoIterator<Item = Verdict>) -> VerdictCounts {
+        let mut counts = VerdictCounts::default();
         for verdict in verdicts {
             *match verdict {
                 Verdict::Agrees => &mut counts.agrees,
@@ -136,11 +136,14 @@ mod tests {
     #[test]
     fn the_worst_verdict_decides() {
         use Verdict::{Agrees, Differs, Inconclusive, Shape};
-        let counts = Counts::of([Agrees, Shape, Agrees, Differs, Inconclusive]);
-        assert_eq!(counts, Counts { agrees: 2, shape: 1, undecidable: 0, inconclusive: 1, differs: 1 });
+        let counts = VerdictCounts::of([Agrees, Shape, Agrees, Differs, Inconclusive]);
+        assert_eq!(
+            counts,
+            VerdictCounts { agrees: 2, shape: 1, undecidable: 0, inconclusive: 1, differs: 1 }
+        );
         assert_eq!(counts.worst(), Some(Differs));
-        assert_eq!(Counts::of([Agrees, Inconclusive, Shape]).worst(), Some(Inconclusive));
-        assert_eq!(Counts::default().worst(), None);
+        assert_eq!(VerdictCounts::of([Agrees, Inconclusive, Shape]).worst(), Some(Inconclusive));
+        assert_eq!(VerdictCounts::default().worst(), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Advice for paths whose cures are known from theory or papers.
 
-use lasthop_lab::advise::{Advice, Aim, Place, Row, advise, sender};
+use lasthop_lab::advise::{Advice, Aim, CandidateResults, DeploymentSite, advise, sender};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::on_threads;
 use lasthop_scenario::Draft;
@@ -13,11 +13,11 @@ fn advice(path: &str, set: &[(&str, &str)], threads: usize) -> Advice {
     on_threads(Some(threads), || advise(&draft, "advice", Aim::All, None, &Silent)).unwrap().unwrap()
 }
 
-fn first_three(advice: &Advice) -> Vec<&Row> {
+fn first_three(advice: &Advice) -> Vec<&CandidateResults> {
     advice.rows.iter().take(3).collect()
 }
 
-fn names(rows: &[&Row]) -> Vec<String> {
+fn names(rows: &[&CandidateResults]) -> Vec<String> {
     rows.iter().map(|row| row.candidate.name.clone()).collect()
 }
 
@@ -26,7 +26,7 @@ fn names(rows: &[&Row]) -> Vec<String> {
 fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
     let first = first_three(&advice);
-    let keeps_it_short = |row: &&Row| {
+    let keeps_it_short = |row: &&CandidateResults| {
         row.candidate.set.iter().any(|(key, value)| {
             key.ends_with(".queue") || (key.ends_with("receiver.window") && value == "dynamic")
         })
@@ -46,7 +46,7 @@ fn a_deep_buffer_wants_a_window_or_a_queue_that_follows_the_path() {
 fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let advice = advice("rate=10Mbit/s,rtt=20ms,queue=500packets", &[("duration", "20 s")], 2);
     let path = "'rate=10Mbit/s,rtt=20ms,queue=500packets' --set 'flow.bulk.profile=linux'";
-    let live = |row: &Row| advice.live(path, row);
+    let live = |row: &CandidateResults| advice.live(path, row);
     let find = |name: &str| advice.rows.iter().find(|row| row.candidate.name == name).unwrap();
     let emulated = "sudo lasthop emulate 'rate=10Mbit/s,rtt=20ms,queue=500packets'";
     let iperf = "--server 'iperf3 -s' -- iperf3 -c {server} -R -t 20";
@@ -63,7 +63,7 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
     let both = window.candidate.set.iter().chain(&find("BBRv1").candidate.set).cloned().collect();
     let mut pair = find("BBRv1").clone();
     pair.candidate.set = both;
-    pair.candidate.places = vec![Place::Sender, Place::Receiver];
+    pair.candidate.sites = vec![DeploymentSite::Sender, DeploymentSite::Receiver];
     pair.candidate.agent = window.candidate.agent;
     assert_eq!(live(&pair).unwrap(), format!("{measured} --senders bbr --window dynamic"));
     let steps = advice.next_steps(path);
@@ -79,9 +79,12 @@ fn the_commands_for_real_tcp_are_the_candidates_experiments() {
 fn losses_on_the_air_want_repeats_or_a_sender_that_tolerates_them() {
     let advice = advice("rate=10Mbit/s,rtt=100ms,loss=1%", &[("duration", "30 s")], 2);
     let first = first_three(&advice);
-    let helps = |row: &&Row| {
+    let helps = |row: &&CandidateResults| {
         let is_sender = |value: &str| ["bbr", "bbr3", "veno", "westwood_plus"].contains(&value);
-        row.candidate.places.iter().any(|place| matches!(place, Place::Link | Place::BaseStation))
+        row.candidate
+            .sites
+            .iter()
+            .any(|place| matches!(place, DeploymentSite::Link | DeploymentSite::BaseStation))
             || row.candidate.set.iter().any(|(_, value)| is_sender(value))
     };
     assert!(first.iter().all(helps), "{:?}", names(&first));
@@ -113,7 +116,7 @@ fn blocks_lost_on_the_air_want_acknowledged_mode_or_hybrid_arq() {
 fn in_bursts_losses_cost_less_and_repeats_do_not_help() {
     let seen = |path: &str| {
         let advice = advice(path, &[("duration", "30 s")], 2);
-        let repeats = advice.rows.iter().find(|row| row.candidate.places == [Place::Link]).unwrap();
+        let repeats = advice.rows.iter().find(|row| row.candidate.sites == [DeploymentSite::Link]).unwrap();
         (advice.base.goodput_kbps.unwrap().mean, repeats.goodput_change.unwrap())
     };
     let (alone, repeated) = seen("rate=10Mbit/s,rtt=100ms,loss=1%");
@@ -135,7 +138,7 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
     let advice =
         on_threads(Some(2), || advise(&draft, "beside.toml", Aim::Goodput, None, &Silent)).unwrap().unwrap();
     let first = &advice.rows[0];
-    let is_fair = |row: &Row| {
+    let is_fair = |row: &CandidateResults| {
         row.candidate
             .set
             .iter()
@@ -149,7 +152,7 @@ fn beside_datagrams_that_do_not_yield_a_queue_for_each_flow_helps() {
 #[test]
 fn the_sender_may_be_another_than_the_scenario_s() {
     let mut draft = Draft::load("hasegawa").unwrap();
-    let keys = sender::give(&mut draft, "bbr").unwrap();
+    let keys = sender::set_sender(&mut draft, "bbr").unwrap();
     let scenario = draft.check().unwrap();
     let lasthop_scenario::Traffic::Tcp { source, .. } = &scenario.flows[0].traffic else { panic!("TCP") };
     assert_eq!((source.congestion.info.name, source.recovery.info.name), ("bbr", "rack"));
@@ -169,8 +172,8 @@ fn a_small_window_wants_a_larger_one() {
     ];
     let advice = advice("rate=20Mbit/s,rtt=100ms", &small, 2);
     let first = first_three(&advice);
-    let widens = |row: &Row| {
-        row.candidate.places.contains(&Place::Receiver)
+    let widens = |row: &CandidateResults| {
+        row.candidate.sites.contains(&DeploymentSite::Receiver)
             && row.candidate.set.iter().any(|(key, _)| key.contains("receiver.window"))
     };
     assert!(widens(first[0]), "{:?}", names(&first));

@@ -2,7 +2,7 @@
 
 mod report_sample;
 
-use lasthop_lab::document::{Block, Cell, Chapter, Document, Setting, Table};
+use lasthop_lab::document::{Block, Cell, Chapter, Document, Table, TableSetting};
 use lasthop_lab::item::Verdict;
 use lasthop_lab::report::html;
 use report_sample::{FIGURES, document};
@@ -105,7 +105,7 @@ fn another_answer_can_be_chosen_above_a_table_and_the_default_again() {
         rows: vec![cells(Verdict::Differs), cells(Verdict::Shape)],
         ..Table::default()
     };
-    let setting = |label: &str, row, verdict| Setting {
+    let setting = |label: &str, row, verdict| TableSetting {
         label: label.into(),
         cells: vec![(row, 1, Cell::Verdict(Some(verdict)))],
     };

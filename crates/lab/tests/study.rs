@@ -3,17 +3,17 @@
 use lasthop_lab::document::Block;
 use lasthop_lab::figure::{CurveKind, Figure};
 use lasthop_lab::item::{Item, Verdict};
-use lasthop_lab::papers::{NAMES, Paper, Reproduction, Settings};
+use lasthop_lab::papers::{NAMES, Paper, Reproduction, ReproductionSettings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::study::reproduce;
-use lasthop_lab::study::source::Source;
-use lasthop_lab::study::store::Store;
+use lasthop_lab::study::run_store::RunStore;
+use lasthop_lab::study::source::PaperSource;
 use lasthop_lab::study::study::Study;
 use lasthop_scenario::Problem;
 use std::fs;
 use std::path::Path;
 
-const QUICK: Settings = Settings { quick: true, seed: 1 };
+const QUICK: ReproductionSettings = ReproductionSettings { quick: true, seed: 1 };
 
 const PATH: &str = r#"
 title = "a wire and a lossy last hop"
@@ -56,10 +56,10 @@ fn folder(study: &str, published: &str) -> tempfile::TempDir {
 }
 
 fn reproduction(folder: &Path) -> Result<Reproduction, Problem> {
-    Paper::in_folder(folder).unwrap().reproduce(&QUICK, &Store::none(), &Silent)
+    Paper::in_folder(folder).unwrap().reproduce(&QUICK, &RunStore::none(), &Silent)
 }
 
-fn reproduced(folder: &Path, store: &Store) -> Vec<Item> {
+fn reproduced(folder: &Path, store: &RunStore) -> Vec<Item> {
     Paper::in_folder(folder).unwrap().reproduce(&QUICK, store, &Silent).unwrap().items
 }
 
@@ -71,7 +71,7 @@ fn figures(done: &Reproduction) -> impl Iterator<Item = &Figure> {
 }
 
 fn mistake(folder: &Path) -> Problem {
-    Study::read(Source::Folder(folder.to_owned()))
+    Study::read(PaperSource::Folder(folder.to_owned()))
         .and_then(|study| reproduce::check(&study, &QUICK).map(|_| ()))
         .expect_err("a mistake")
 }
@@ -82,7 +82,7 @@ fn the_papers_are_valid_in_every_cell() {
         let paper = Paper::named(name).expect(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         let study = paper.study;
         for quick in [true, false] {
-            let cells = reproduce::check(&study, &Settings { quick, seed: 1 });
+            let cells = reproduce::check(&study, &ReproductionSettings { quick, seed: 1 });
             let cells = cells.unwrap_or_else(|problem| {
                 panic!("{}:{}: {problem} `{}`", problem.file(), problem.line(), problem.underlined())
             });
@@ -105,7 +105,7 @@ fn the_papers_are_valid_in_every_cell() {
 #[test]
 fn the_first_study_of_the_page_runs() {
     let folder = folder(&shown(), "");
-    let items = reproduced(folder.path(), &Store::none());
+    let items = reproduced(folder.path(), &RunStore::none());
     let claim = items.iter().find(|item| item.item == "claim-above").unwrap();
     assert_eq!((claim.runs, claim.reading.as_str()), (2, "default"), "the two loss rates of a quick run");
     let points: Vec<&Item> = items.iter().filter(|item| item.item == "goodput").collect();
@@ -118,7 +118,7 @@ fn the_first_study_of_the_page_runs() {
 #[test]
 fn a_published_number_is_judged_by_its_class() {
     let first = folder(&shown(), "");
-    let items = reproduced(first.path(), &Store::none());
+    let items = reproduced(first.path(), &RunStore::none());
     let ours =
         items.iter().find(|item| item.series == "reno" && item.x["loss"] == 0.001).unwrap().measured.unwrap();
     let csv = format!(
@@ -127,7 +127,7 @@ fn a_published_number_is_judged_by_its_class() {
         2.0 * ours
     );
     let second = folder(&(shown() + BINDING), &csv);
-    let items = reproduced(second.path(), &Store::none());
+    let items = reproduced(second.path(), &RunStore::none());
     let rows: Vec<&Item> = items.iter().filter(|item| item.item == "table").collect();
     assert_ne!(rows[0].verdict, Some(Verdict::Differs), "{:?}", rows[0]);
     assert_eq!(rows[1].verdict, Some(Verdict::Differs));
@@ -227,7 +227,7 @@ fn with_causes(causes: &str) -> Vec<Item> {
     let tried = (shown() + BINDING).replace("claims = \"claim-*\"", "claims = \"claim-*\"\nrows = \"table\"");
     let folder = folder(&tried, TABLE);
     fs::write(folder.path().join("causes.toml"), causes).unwrap();
-    reproduced(folder.path(), &Store::none())
+    reproduced(folder.path(), &RunStore::none())
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn an_answer_under_which_the_row_agrees_is_its_cause() {
     let study = (shown() + BINDING + "within = 20\n")
         .replacen("[[try]]", slow, 1)
         .replace("claims = \"claim-*\"", "rows = \"table\"");
-    let items = reproduced(folder(&study, &TABLE.replace("500", "125")).path(), &Store::none());
+    let items = reproduced(folder(&study, &TABLE.replace("500", "125")).path(), &RunStore::none());
     let of = |reading: &str, series: &str| {
         items
             .iter()
@@ -284,7 +284,7 @@ fn a_cause_of_no_row_or_no_reading_is_refused() {
     let refused = |cause: &str| {
         let folder = folder(&(shown() + BINDING), TABLE);
         fs::write(folder.path().join("causes.toml"), format!("[[cause]]\n{cause}\n")).unwrap();
-        let problem = Study::read(Source::Folder(folder.path().to_owned())).unwrap_err();
+        let problem = Study::read(PaperSource::Folder(folder.path().to_owned())).unwrap_err();
         assert!(problem.file().ends_with("causes.toml"), "{problem}");
         let advice = problem.advice().unwrap_or_default();
         format!("line {}: `{}`: {}; {advice}", problem.line(), problem.underlined(), problem.message())
@@ -324,13 +324,13 @@ fn cells_of_a_wide_interval_are_run_more_often() {
     let csv = "item,series,x,metric,unit,value,source\none,narrow,loss=0.001,goodput,kbit/s,900,here\n\
                one,wide,loss=0.01,goodput,kbit/s,900,here\n";
     let folder = folder(&study, csv);
-    let full = Settings { quick: false, seed: 1 };
+    let full = ReproductionSettings { quick: false, seed: 1 };
     let items =
-        Paper::in_folder(folder.path()).unwrap().reproduce(&full, &Store::none(), &Silent).unwrap().items;
+        Paper::in_folder(folder.path()).unwrap().reproduce(&full, &RunStore::none(), &Silent).unwrap().items;
     let runs =
         |series: &str| items.iter().find(|item| item.item == "one" && item.series == series).unwrap().runs;
     assert_eq!((runs("narrow"), runs("wide")), (7, 3));
-    let items = reproduced(folder.path(), &Store::none());
+    let items = reproduced(folder.path(), &RunStore::none());
     assert!(items.iter().filter(|item| item.item == "one").all(|item| item.runs == 6));
 }
 
@@ -366,13 +366,13 @@ fn a_claim_along_an_axis_that_its_grid_has_not_is_refused() {
 #[test]
 fn a_second_start_goes_on_and_gives_the_same() {
     let (study, kept) = (folder(&shown(), ""), tempfile::tempdir().unwrap());
-    let first = reproduced(study.path(), &Store::open(kept.path()));
-    let store = Store::open(kept.path());
+    let first = reproduced(study.path(), &RunStore::open(kept.path()));
+    let store = RunStore::open(kept.path());
     // 2 senders x 2 loss rates x 6, and under the answer 4 cells x 4.
     assert_eq!(store.len(), 24 + 16);
     assert_eq!(reproduced(study.path(), &store), first);
-    assert_eq!(Store::open(kept.path()).len(), store.len(), "nothing was run again");
-    assert_eq!(reproduced(study.path(), &Store::none()), first);
+    assert_eq!(RunStore::open(kept.path()).len(), store.len(), "nothing was run again");
+    assert_eq!(reproduced(study.path(), &RunStore::none()), first);
 }
 
 fn said(from: &str, to: &str) -> String {
@@ -438,7 +438,7 @@ holds = { metric = "goodput", grid = "under", at = { sender = "new_reno" }, is =
 
 #[test]
 fn what_is_run_under_answers_alone_has_no_row_by_default() {
-    let items = reproduced(folder(GRIDS, "").path(), &Store::none());
+    let items = reproduced(folder(GRIDS, "").path(), &RunStore::none());
     let of = |reading: &str| -> Vec<(String, u64)> {
         let items = items.iter().filter(|item| item.reading == reading);
         items.map(|item| (item.item.clone(), item.measured.unwrap_or(-1.0) as u64)).collect()
@@ -482,7 +482,7 @@ class  = "exact"
     let published = "item,series,x,metric,unit,value,source\n\
                      goodput,reno,loss=0.001,goodput,kbit/s,1000,Fig. 1\n\
                      goodput,reno,loss=0.01,goodput,kbit/s,1000,Fig. 1\n";
-    let items = reproduced(folder(&study, published).path(), &Store::none());
+    let items = reproduced(folder(&study, published).path(), &RunStore::none());
     let margins: Vec<f64> = items.iter().filter_map(|item| item.margin).collect();
     assert_eq!(margins, [50.0, 0.5]);
 }

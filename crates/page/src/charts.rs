@@ -1,10 +1,10 @@
 //! Curves of the newest runs as SVG, drawn as in a report.
 
-use lasthop_charts::courses::{self, Course};
 use lasthop_charts::figure::Figure;
 use lasthop_charts::plot::Plot;
 use lasthop_charts::plot::looks::Looks;
-use lasthop_charts::segments::watched;
+use lasthop_charts::segments::observed_flow;
+use lasthop_charts::time_series::{self, FlowSeries};
 use lasthop_scenario::Scenario;
 use lasthop_sim::Samples;
 use serde_json::{Value, json};
@@ -20,24 +20,27 @@ pub(crate) fn drawn(variants: &[Option<(Scenario, Samples)>], between_s: Option<
         })
     };
     let of = |(name, scenario, samples): (&str, &Scenario, &Samples)| {
-        Course::of(name, &samples.flows, watched(scenario))
+        FlowSeries::of(name, &samples.flows, observed_flow(scenario))
     };
-    let courses: Vec<Course> = named().map(of).collect();
+    let flow_series: Vec<FlowSeries> = named().map(of).collect();
     let longest = named().map(|(_, scenario, _)| scenario.duration.as_secs()).fold(0.0, f64::max);
-    let amounts: Vec<_> = courses.iter().map(|course| (course.name.clone(), course.delivered())).collect();
+    let amounts: Vec<_> =
+        flow_series.iter().map(|series| (series.name.clone(), series.delivered())).collect();
     let queues = named().filter_map(|(name, scenario, samples)| {
-        let hop = scenario.routes.get(watched(scenario))?.there.last()?;
-        Some((name.to_owned(), courses::waiting(&samples.queues, hop.link, hop.is_down)))
+        let hop = scenario.routes.get(observed_flow(scenario))?.there.last()?;
+        Some((name.to_owned(), time_series::waiting(&samples.queues, hop.link, hop.is_down)))
     });
     let figures = [
-        courses::goodput(&amounts, courses::averaged_s(longest)),
-        courses::window(&courses),
-        courses::round_trips(&courses),
-        courses::queue(queues.collect()),
-        courses::in_flight(&courses),
+        time_series::goodput(&amounts, time_series::averaged_s(longest)),
+        time_series::window(&flow_series),
+        time_series::round_trips(&flow_series),
+        time_series::queue(queues.collect()),
+        time_series::in_flight(&flow_series),
     ];
-    let figures: Vec<Figure> =
-        figures.into_iter().map(|figure| courses::cut(figure, between_s.unwrap_or([0.0, longest]))).collect();
+    let figures: Vec<Figure> = figures
+        .into_iter()
+        .map(|figure| time_series::cut(figure, between_s.unwrap_or([0.0, longest])))
+        .collect();
     // Depends on the variants' names only, so that each variant keeps its colour.
     let looks = Looks::of(figures.iter().take(1));
     let chart = |figure: &Figure| {

@@ -1,7 +1,7 @@
 //! A scenario for drawing: nodes in a row, links, source and destination.
 
 use lasthop_base::Time;
-use lasthop_charts::segments::watched;
+use lasthop_charts::segments::observed_flow;
 use lasthop_net::link::Config;
 use lasthop_net::service::Service;
 use lasthop_scenario::{Hop, Scenario};
@@ -20,7 +20,7 @@ pub(crate) fn drawn(scenario: &Scenario) -> Value {
         .collect();
     let boxes: Vec<Value> =
         scenario.boxed_nodes().map(|(node, choice)| json!([node, choice.info.name])).collect();
-    let shown = watched(scenario);
+    let shown = observed_flow(scenario);
     let hops = |hops: &[Hop]| hops.iter().map(|hop| json!([hop.link, hop.is_down])).collect::<Vec<Value>>();
     let (there, back) = match scenario.routes.get(shown) {
         Some(route) => (hops(&route.there), hops(&route.back)),

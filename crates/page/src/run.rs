@@ -4,7 +4,7 @@ use crate::answer::Columns;
 use crate::hops::Hops;
 use crate::request::Begin;
 use crate::samples;
-use lasthop_charts::segments::{self, Segments, Taker, watched};
+use lasthop_charts::segments::{self, SegmentRecorder, Segments, observed_flow};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, Observation, Outcome, Samples, SteppedRun};
 use serde_json::{Map, Value, json};
@@ -20,8 +20,9 @@ impl Run {
     pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
         let mut observation = Observation { probes: begin.samples, ..Observation::default() };
         if let Some(window) = begin.segments {
-            let window = segments::Window { from_s: window.from_s, to_s: window.to_s, most: window.most };
-            observation.observers.push(Box::new(Taker::new(&scenario, watched(&scenario), window)));
+            let window =
+                segments::RecordingWindow { from_s: window.from_s, to_s: window.to_s, most: window.most };
+            observation.observers.push(Box::new(SegmentRecorder::new(&scenario, observed_flow(&scenario), window)));
         }
         if let Some(window) = begin.hops {
             observation.observers.push(Box::new(Hops::new(window)));
@@ -53,7 +54,7 @@ impl Run {
         }
         let mut header = json!({ "seed": outcome.seed.to_string(), "flows": flows(&outcome) });
         for observer in observers {
-            let observer = match (observer as Box<dyn Any>).downcast::<Taker>() {
+            let observer = match (observer as Box<dyn Any>).downcast::<SegmentRecorder>() {
                 Ok(taker) => {
                     let seen = taker.finish();
                     push_segments(&seen, columns);

@@ -2,7 +2,7 @@
 
 use crate::problem::Refusal;
 use lasthop_base::Time;
-use lasthop_charts::segments::{offset, watched};
+use lasthop_charts::segments::{observed_flow, offset};
 use lasthop_engine::{Fate, FlowSide, MiddleboxAction, NodeId, Observer, PipeId};
 use lasthop_scenario::Scenario;
 use lasthop_sim::Observation;
@@ -21,7 +21,7 @@ const MOST: usize = 400;
 /// Errors of the request.
 pub(crate) fn told(scenario: &Scenario, seed: u64, offset: u64) -> Result<Value, Refusal> {
     let teller = Teller {
-        flow: FlowId(watched(scenario) as u32),
+        flow: FlowId(observed_flow(scenario) as u32),
         wanted: offset,
         first: None,
         high: 0,

@@ -3,7 +3,7 @@
 use crate::events::Events;
 use crate::table::{Columns, Table};
 use lasthop_lab::compare::Comparison as Cases;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::{csv, links, summary};
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, Outcome, RLC_METRICS, Samples};
@@ -43,8 +43,8 @@ impl Runs {
     /// Output of `lasthop run --format json`: one object a line.
     fn json(&self, py: Python<'_>) -> String {
         py.detach(|| {
-            let repeats = Repeats::of(std::iter::once(&*self.scenario));
-            let outcomes = repeats.independent(&self.outcomes);
+            let determinism = Determinism::of(std::iter::once(&*self.scenario));
+            let outcomes = determinism.independent(&self.outcomes);
             let objects = summary::objects(outcomes).chain(links::objects(outcomes));
             let objects = objects.chain(summary::notes(self.scenario.notes()));
             objects.map(|object| format!("{object}\n")).collect()

@@ -5,7 +5,7 @@ use crate::scenario::{Scenario, checked_runs};
 use crate::table::{Columns, Table};
 use crate::work::{SOON, quantity, threads};
 use lasthop_lab::compare::{Quantity, Variation};
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::FLOW_METRICS;
 use lasthop_sweep::crew::Crew;
 use lasthop_sweep::driver::{Count, Driver, Shard};
@@ -64,8 +64,8 @@ impl Sweep {
         }
         let count = match until {
             None => {
-                let repeats = Repeats::of(grid.points.iter().map(|point| &*point.scenario));
-                Count::Runs(runs.unwrap_or_else(|| repeats.worth_running(first.runs)))
+                let determinism = Determinism::of(grid.points.iter().map(|point| &*point.scenario));
+                Count::Runs(runs.unwrap_or_else(|| determinism.worth_running(first.runs)))
             }
             Some(share) => match Precision::new(share) {
                 Some(precision) => Count::Until(precision, chosen, runs.unwrap_or(MOST)),
@@ -284,7 +284,7 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
             Quantity::OfFlow(metric) => columns.numbers(metric.name, metric.doc, {
                 all.iter().map(|(_, _, _, flow)| flow.number(metric.name))
             }),
-            Quantity::Together((name, _, doc)) => {
+            Quantity::Aggregate((name, _, doc)) => {
                 columns.numbers(name, doc, all.iter().map(|(_, run, ..)| run.together(name)))
             }
         };

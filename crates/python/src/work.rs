@@ -9,9 +9,9 @@ use crate::results::{self, Comparison, Runs};
 use crate::scenario::{Scenario, checked_runs};
 use crate::strategy;
 use lasthop_lab::compare::{Comparison as Cases, Quantity, Variation, cases};
-use lasthop_lab::in_order::{InOrder, Next};
+use lasthop_lab::in_order::{InOrder, NextResult};
 use lasthop_lab::repeat::seed_of;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_sim::{Observation, Outcome, Samples, SteppedRun, Stuck};
 use pyo3::prelude::*;
 use std::num::NonZero;
@@ -51,8 +51,8 @@ pub fn run(
     events: bool,
 ) -> PyResult<Runs> {
     let checked = scenario.checked.clone();
-    let repeats = Repeats::of(std::iter::once(&*checked));
-    let runs = checked_runs(py, runs)?.unwrap_or_else(|| repeats.worth_running(checked.runs));
+    let determinism = Determinism::of(std::iter::once(&*checked));
+    let runs = checked_runs(py, runs)?.unwrap_or_else(|| determinism.worth_running(checked.runs));
     let seed = seed.unwrap_or(checked.seed);
     let piece = move |run: usize| Piece {
         scenario: checked.clone(),
@@ -89,11 +89,11 @@ pub fn compare(
         vary.into_iter().map(|(path, values)| Variation { path, values }).collect();
     let cases =
         cases(&scenario.draft, &variations).map_err(|problem| crate::error::of_problem(py, &problem))?;
-    let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
+    let determinism = Determinism::of(cases.iter().map(|case| &case.scenario));
     let Some(first) = cases.first().map(|case| &case.scenario) else {
         return Err(bad_input(py, "there are no values to compare", "give each key at least one value"));
     };
-    let runs = checked_runs(py, runs)?.unwrap_or_else(|| repeats.worth_running(first.runs));
+    let runs = checked_runs(py, runs)?.unwrap_or_else(|| determinism.worth_running(first.runs));
     let seed = seed.unwrap_or(first.seed);
     let paths = variations.into_iter().map(|variation| variation.path).collect();
     let mut done = Cases::new(paths, cases, chosen);
@@ -106,10 +106,10 @@ pub fn compare(
         events: false,
     };
     each(py, count, jobs, scenario.has_strategies, piece, |one| {
-        let (case, _) = done.next_place();
-        done.keep(case, one.outcome);
+        let (case, _) = done.next_index();
+        done.push(case, one.outcome);
     })?;
-    done.keep_independent(&repeats);
+    done.truncate_to_independent(&determinism);
     Ok(Comparison(done))
 }
 
@@ -201,13 +201,13 @@ fn each(
         })?;
     loop {
         match py.detach(|| work.next_within(SOON)) {
-            Next::Item(Some(Ok(done))) => take(done),
-            Next::Item(Some(Err(stuck))) => {
+            NextResult::Item(Some(Ok(done))) => take(done),
+            NextResult::Item(Some(Err(stuck))) => {
                 stop.store(true, Ordering::Relaxed);
                 return Err(bad_input(py, stuck.message, stuck.help));
             }
-            Next::Item(None) | Next::NotYet => {}
-            Next::End => return Ok(()),
+            NextResult::Item(None) | NextResult::NotYet => {}
+            NextResult::End => return Ok(()),
         }
         if let Err(interrupt) = py.check_signals() {
             stop.store(true, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use crate::rule::Precision;
 use crate::store::{Error, Run, Store};
 use lasthop_lab::compare::Quantity;
 use lasthop_lab::repeat::seed_of;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_scenario::Scenario;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -33,7 +33,7 @@ impl Count {
     fn most(&self, scenario: &Scenario) -> u32 {
         match self {
             Count::Runs(runs) => *runs,
-            Count::Until(_, _, most) => Repeats::of(std::iter::once(scenario)).worth_running(*most),
+            Count::Until(_, _, most) => Determinism::of(std::iter::once(scenario)).worth_running(*most),
         }
     }
 

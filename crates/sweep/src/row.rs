@@ -1,6 +1,6 @@
 //! One run with its numbers, as a worker returns it.
 
-use lasthop_lab::runs::summary::TOGETHER;
+use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, Observation, Outcome, RLC_METRICS, run_observed};
 use std::any::Any;
@@ -70,7 +70,7 @@ pub fn parts(outcome: &Outcome) -> Vec<Part> {
         let numbers = FLOW_METRICS.iter().map(|metric| (metric.name, (metric.of)(flow)));
         part(Subject::Flow(flow.name.clone()), numbers)
     });
-    let all = part(Subject::All, TOGETHER.iter().map(|(name, of, _)| (*name, of(outcome))));
+    let all = part(Subject::All, AGGREGATE_METRICS.iter().map(|(name, of, _)| (*name, of(outcome))));
     let sides =
         outcome.links.iter().flat_map(|link| [(0, "down"), (1, "up")].map(|(side, name)| (link, side, name)));
     let links = sides.map(|(link, side, direction)| {

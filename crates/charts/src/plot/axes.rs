@@ -1,6 +1,6 @@
 //! Ranges of a figure's axes, and positions of points between them.
 
-use super::looks::partner;
+use super::looks::series_of;
 use super::scale::Scale;
 use crate::figure::{Curve, CurveKind, Figure, Point};
 
@@ -123,7 +123,7 @@ fn shifts(figure: &Figure) -> Vec<f64> {
         (place as f64 - (count.saturating_sub(1)) as f64 / 2.0) * apart
     };
     let of = |(index, curve): (usize, &Curve)| match curve.kind {
-        CurveKind::Published | CurveKind::Other => partner(curve, &figure.curves).map_or(0.0, shift),
+        CurveKind::Published | CurveKind::Other => series_of(curve, &figure.curves).map_or(0.0, shift),
         _ => shift(index),
     };
     figure.curves.iter().enumerate().map(of).collect()

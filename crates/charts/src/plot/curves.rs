@@ -2,7 +2,7 @@
 
 use super::axes::{Axes, has_markers, interval};
 use super::looks::Look;
-use super::path::{HEIGHT, Pen, Place, WIDTH};
+use super::path::{HEIGHT, Pen, Position, WIDTH};
 use super::thin::{LONGEST, SPANS, thinned};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use std::fmt::Write;
@@ -13,14 +13,14 @@ const DASHED: usize = 1000;
 const FORMS: usize = 1000;
 
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct CurveSvg {
     /// Paths in [`WIDTH`] by [`HEIGHT`] units.
     pub paths: String,
     /// Markers, in per cent of the plot.
     pub markers: String,
 }
 
-pub struct Part<'a> {
+pub struct StyledCurve<'a> {
     pub index: usize,
     pub curve: &'a Curve,
     pub look: &'a Look,
@@ -29,10 +29,10 @@ pub struct Part<'a> {
 }
 
 /// Draws `parts` of `figure`: bands below, then lines and bars, then markers; published ones on top.
-pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
-    let mut drawn = Drawn::default();
+pub fn drawn(figure: &Figure, axes: &Axes, parts: &[StyledCurve<'_>]) -> CurveSvg {
+    let mut drawn = CurveSvg::default();
     let mut lines = String::new();
-    let published = |part: &&Part<'_>| !part.curve.kind.is_ours();
+    let published = |part: &&StyledCurve<'_>| !part.curve.kind.is_ours();
     for part in parts.iter().filter(|part| !published(part)).chain(parts.iter().filter(published)) {
         let marked = has_markers(figure, part.curve);
         let color = &part.look.color;
@@ -42,26 +42,27 @@ pub fn drawn(figure: &Figure, axes: &Axes, parts: &[Part<'_>]) -> Drawn {
             }
         };
         let points = thinned(&part.curve.points, figure.x_log);
-        let sight = Sight { axes, index: part.index, coarse: points.len() < part.curve.points.len(), marked };
+        let painter =
+            CurvePainter { axes, index: part.index, coarse: points.len() < part.curve.points.len(), marked };
         if !marked {
-            path(&mut drawn.paths, " band", sight.band(&points));
+            path(&mut drawn.paths, " band", painter.band(&points));
         }
         if figure.x_categories.is_empty() {
             let dash = dash(figure, part.curve, part.look);
             match part.curve.kind {
-                CurveKind::Measured => path(&mut lines, &format!(" {dash}"), sight.line(&points)),
+                CurveKind::Measured => path(&mut lines, &format!(" {dash}"), painter.line(&points)),
                 CurveKind::Line | CurveKind::Bound => {
-                    path(&mut lines, &format!(" {dash} thin"), sight.line(&points))
+                    path(&mut lines, &format!(" {dash} thin"), painter.line(&points))
                 }
-                CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), sight.steps(&points)),
-                CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", sight.dots(&points)),
+                CurveKind::Steps => path(&mut lines, &format!(" {dash} thin"), painter.steps(&points)),
+                CurveKind::Dots if points.len() > FORMS => path(&mut lines, " dots", painter.dots(&points)),
                 CurveKind::Dots | CurveKind::Published | CurveKind::Other => {}
             }
         }
         if marked {
-            path(&mut lines, " bar", sight.bars(&points));
+            path(&mut lines, " bar", painter.bars(&points));
             if part.curve.kind != CurveKind::Dots || points.len() <= FORMS {
-                drawn.markers += &sight.markers(&points, part);
+                drawn.markers += &painter.markers(&points, part);
             }
         }
     }
@@ -103,7 +104,7 @@ pub fn percent(share: f64) -> String {
     format!("{}%", libm::round(share * 1e4) / 1e2)
 }
 
-struct Sight<'a> {
+struct CurvePainter<'a> {
     axes: &'a Axes,
     index: usize,
     /// Whether the points were thinned: points of a span then share one abscissa.
@@ -111,21 +112,22 @@ struct Sight<'a> {
     marked: bool,
 }
 
-impl Sight<'_> {
+impl CurvePainter<'_> {
     fn pen(&self) -> Pen {
         Pen::new(if self.marked { 10 } else { 1 })
     }
 
-    fn place(&self, point: &Point) -> Place {
+    fn place(&self, point: &Point) -> Position {
         let (x, y) = self.axes.place(self.index, point);
-        let x = match self.coarse {
-            true => (libm::floor(x * SPANS as f64).min(SPANS as f64 - 1.0) + 0.5) / SPANS as f64,
-            false => x,
+        let x = if self.coarse {
+            (libm::floor(x * SPANS as f64).min(SPANS as f64 - 1.0) + 0.5) / SPANS as f64
+        } else {
+            x
         };
         (x * WIDTH, y * HEIGHT)
     }
 
-    fn stretches(&self, points: &[Point]) -> Vec<Vec<Place>> {
+    fn stretches(&self, points: &[Point]) -> Vec<Vec<Position>> {
         let runs = points.chunk_by(|one, next| self.axes.shows(one) == self.axes.shows(next));
         runs.filter(|run| self.axes.shows(&run[0]))
             .map(|run| run.iter().map(|point| self.place(point)).collect())
@@ -134,21 +136,21 @@ impl Sight<'_> {
 
     fn line(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
-        self.stretches(points).iter().for_each(|places| pen.polyline(places));
+        self.stretches(points).iter().for_each(|positions| pen.polyline(positions));
         pen.data()
     }
 
     fn steps(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
-        self.stretches(points).iter().for_each(|places| pen.steps_through(places));
+        self.stretches(points).iter().for_each(|positions| pen.steps_through(positions));
         pen.data()
     }
 
     fn dots(&self, points: &[Point]) -> String {
         let mut pen = self.pen();
-        let mut places: Vec<Place> = self.stretches(points).concat();
-        places.dedup_by_key(|(x, y)| (libm::round(*x) as i64, libm::round(*y) as i64));
-        places.into_iter().for_each(|place| pen.dot(place));
+        let mut positions: Vec<Position> = self.stretches(points).concat();
+        positions.dedup_by_key(|(x, y)| (libm::round(*x) as i64, libm::round(*y) as i64));
+        positions.into_iter().for_each(|place| pen.dot(place));
         pen.data()
     }
 
@@ -174,7 +176,7 @@ impl Sight<'_> {
                 let (x, _) = self.place(point);
                 Some(((x, low * HEIGHT), (x, high * HEIGHT)))
             });
-            let (low, mut round): (Vec<Place>, Vec<Place>) = ends.unzip();
+            let (low, mut round): (Vec<Position>, Vec<Position>) = ends.unzip();
             round.extend(low.iter().rev());
             pen.polyline(&round);
             pen.close();
@@ -182,7 +184,7 @@ impl Sight<'_> {
         pen.data()
     }
 
-    fn markers(&self, points: &[Point], part: &Part<'_>) -> String {
+    fn markers(&self, points: &[Point], part: &StyledCurve<'_>) -> String {
         let id = marker(part.curve, part.look);
         let row = part.row.map_or(String::new(), |row| format!(" data-row=\"{row}\""));
         let hollow = if !part.curve.kind.is_ours() { " hollow" } else { "" };
@@ -199,10 +201,10 @@ impl Sight<'_> {
 mod tests {
     use super::*;
 
-    fn part(figure: &Figure) -> Drawn {
+    fn part(figure: &Figure) -> CurveSvg {
         let look = Look { color: "c1".into(), dash: "d1".into(), marker: "f0".into() };
         let axes = Axes::of(figure).unwrap();
-        drawn(figure, &axes, &[Part { index: 0, curve: &figure.curves[0], look: &look, row: None }])
+        drawn(figure, &axes, &[StyledCurve { index: 0, curve: &figure.curves[0], look: &look, row: None }])
     }
 
     fn figure(kind: CurveKind, points: Vec<Point>) -> Figure {

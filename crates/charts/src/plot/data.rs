@@ -9,7 +9,7 @@ use crate::figure::{Figure, Point};
 const MOST: usize = 600;
 
 #[derive(Debug)]
-pub struct Data {
+pub struct FigureData {
     csv: String,
     /// Row (from 0, after the header) of each curve's first marker; `None` if rows are left out.
     pub rows: Vec<Option<usize>>,
@@ -17,9 +17,9 @@ pub struct Data {
     every: usize,
 }
 
-impl Data {
+impl FigureData {
     /// Data of `figure`; points without a position on `axes` come last.
-    pub fn of(figure: &Figure, axes: Option<&Axes>) -> Data {
+    pub fn of(figure: &Figure, axes: Option<&Axes>) -> FigureData {
         let points: usize = figure.curves.iter().map(|curve| curve.points.len()).sum();
         let every = points.div_ceil(MOST).max(1);
         let has_intervals =
@@ -45,7 +45,7 @@ impl Data {
             }
         }
         lines.extend(hidden);
-        Data { csv: lines.join("\n"), rows: first, points, every }
+        FigureData { csv: lines.join("\n"), rows: first, points, every }
     }
 
     pub fn html(&self) -> String {
@@ -110,7 +110,7 @@ mod tests {
         ];
         let figure = figure(points);
         let axes = Axes::of(&figure);
-        let data = Data::of(&figure, axes.as_ref());
+        let data = FigureData::of(&figure, axes.as_ref());
         assert_eq!(
             data.csv.lines().collect::<Vec<_>>(),
             [
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn long_series_are_thinned_and_say_so() {
         let figure = figure((1..=1799).map(|x| Point::exact(f64::from(x), 1.0)).collect());
-        let data = Data::of(&figure, Axes::of(&figure).as_ref());
+        let data = FigureData::of(&figure, Axes::of(&figure).as_ref());
         assert_eq!(data.csv.lines().count(), 1 + 600 + 1);
         assert_eq!(data.rows, [None, None]);
         assert!(data.html().contains("one in 3 of 1800 points"));

@@ -9,7 +9,7 @@ const COLORS: usize = 6;
 const DASHES: usize = 5;
 const SHAPES: usize = 7;
 /// Markers of published series that we do not have.
-const STRANGERS: usize = 4;
+const UNMATCHED: usize = 4;
 
 /// Look of a curve, as classes of the style sheet and marker ids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ impl Look {
 
     /// Separate marker in the colour of the series it belongs to.
     fn other(index: Option<usize>) -> Look {
-        let beside = index.map_or(Look::stranger(0), Look::ours);
+        let beside = index.map_or(Look::unmatched(0), Look::ours);
         Look { dash: "d0".into(), marker: "s4".into(), ..beside }
     }
 
@@ -48,8 +48,8 @@ impl Look {
         Look { color, dash: "bound".into(), marker: "s0".into() }
     }
 
-    fn stranger(index: usize) -> Look {
-        Look { color: "c0".into(), dash: "d0".into(), marker: format!("s{}", index % STRANGERS) }
+    fn unmatched(index: usize) -> Look {
+        Look { color: "c0".into(), dash: "d0".into(), marker: format!("s{}", index % UNMATCHED) }
     }
 }
 
@@ -81,17 +81,17 @@ impl Looks {
 
     /// Looks of `curves` of one figure.
     pub fn assign(&self, curves: &[Curve]) -> Vec<Look> {
-        let mut strangers = 0;
+        let mut unmatched_count = 0;
         let mut looks = Vec::with_capacity(curves.len());
         for curve in curves {
             looks.push(match curve.kind {
                 CurveKind::Bound => Look::bound(looks.last()),
-                CurveKind::Other => Look::other(self.partner(curve, curves)),
-                CurveKind::Published => match self.partner(curve, curves) {
+                CurveKind::Other => Look::other(self.series_of(curve, curves)),
+                CurveKind::Published => match self.series_of(curve, curves) {
                     Some(index) => Look::published(index),
                     None => {
-                        strangers += 1;
-                        Look::stranger(strangers - 1)
+                        unmatched_count += 1;
+                        Look::unmatched(unmatched_count - 1)
                     }
                 },
                 _ => Look::ours(self.ours.get(&curve.name).copied().unwrap_or(0)),
@@ -101,15 +101,15 @@ impl Looks {
     }
 
     /// Series that `published` is named after: in its own picture, otherwise in the chapter.
-    fn partner(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
-        let here = partner(published, curves).map(|index| curves[index].name.as_str());
+    fn series_of(&self, published: &Curve, curves: &[Curve]) -> Option<usize> {
+        let here = series_of(published, curves).map(|index| curves[index].name.as_str());
         let name = here.or_else(|| longest_within(&published.name, self.ours.keys().map(String::as_str)))?;
         self.ours.get(name).copied()
     }
 }
 
 /// Index of our curve that `published` is named after: the one with the longest name contained in its name.
-pub fn partner(published: &Curve, curves: &[Curve]) -> Option<usize> {
+pub fn series_of(published: &Curve, curves: &[Curve]) -> Option<usize> {
     let ours = || curves.iter().filter(|curve| curve.kind.is_series());
     let name = longest_within(&published.name, ours().map(|curve| curve.name.as_str()))?;
     curves.iter().position(|curve| curve.kind.is_series() && curve.name == name)

@@ -21,10 +21,10 @@ pub use curves::percent;
 
 use crate::figure::{Curve, CurveKind, Figure};
 use axes::Axes;
-use curves::{Part, drawn, has_line};
-use data::Data;
+use curves::{StyledCurve, drawn, has_line};
+use data::FigureData;
 use escape::escaped;
-use looks::{Look, Looks, legend_name, partner};
+use looks::{Look, Looks, legend_name, series_of};
 use path::{HEIGHT, Pen, WIDTH};
 use scale::{Scale, Tick};
 use std::fmt::Write;
@@ -67,7 +67,7 @@ impl Plot {
 /// HTML of the plot and of its collapsed data.
 pub fn html(figure: &Figure, looks: &Looks) -> (String, String) {
     let axes = Axes::of(figure);
-    let data = Data::of(figure, axes.as_ref());
+    let data = FigureData::of(figure, axes.as_ref());
     let plot = match axes {
         Some(axes) => plot(figure, &axes, &looks.assign(&figure.curves), &data.rows).html(),
         None => "<p class=\"notice\">No point to draw.</p>\n".to_string(),
@@ -98,12 +98,17 @@ pub fn notes(figure: &Figure) -> Vec<String> {
 }
 
 fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) -> Plot {
-    let parts: Vec<Part<'_>> = figure
+    let parts: Vec<StyledCurve<'_>> = figure
         .curves
         .iter()
         .zip(looks)
         .enumerate()
-        .map(|(index, (curve, look))| Part { index, curve, look, row: rows.get(index).copied().flatten() })
+        .map(|(index, (curve, look))| StyledCurve {
+            index,
+            curve,
+            look,
+            row: rows.get(index).copied().flatten(),
+        })
         .collect();
     let panels = if figure.panels { panels(figure, parts) } else { vec![parts] };
     let y_ticks = axes.y.ticks(if figure.panels { TICKS.2 } else { TICKS.1 });
@@ -137,11 +142,11 @@ fn plot(figure: &Figure, axes: &Axes, looks: &[Look], rows: &[Option<usize>]) ->
 }
 
 /// Panels: each of our curves with its published numbers; curves that belong to none come last.
-fn panels<'a>(figure: &Figure, parts: Vec<Part<'a>>) -> Vec<Vec<Part<'a>>> {
-    let mut panels: Vec<(Option<usize>, Vec<Part<'a>>)> = Vec::new();
+fn panels<'a>(figure: &Figure, parts: Vec<StyledCurve<'a>>) -> Vec<Vec<StyledCurve<'a>>> {
+    let mut panels: Vec<(Option<usize>, Vec<StyledCurve<'a>>)> = Vec::new();
     let own = |curve: &Curve| curve.kind.is_series();
     for part in parts {
-        let of = if own(part.curve) { Some(part.index) } else { partner(part.curve, &figure.curves) };
+        let of = if own(part.curve) { Some(part.index) } else { series_of(part.curve, &figure.curves) };
         match panels.iter_mut().find(|(panel, _)| *panel == of) {
             Some((_, panel)) => panel.push(part),
             None => panels.push((of, vec![part])),
@@ -226,9 +231,10 @@ fn legend(figure: &Figure, looks: &[Look]) -> String {
             (true, _) => format!("<path class=\"{dash} thin\" d=\"M0 7h{width}\"/>"),
             (false, _) => String::new(),
         };
-        let marker = match axes::has_markers(figure, curve) {
-            true => format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2),
-            false => String::new(),
+        let marker = if axes::has_markers(figure, curve) {
+            format!("<use href=\"#{}\" x=\"{}\" y=\"7\"/>", curves::marker(curve, look), width / 2)
+        } else {
+            String::new()
         };
         let hollow = if !curve.kind.is_ours() { " hollow" } else { "" };
         let _ = writeln!(

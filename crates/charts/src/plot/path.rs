@@ -9,7 +9,7 @@ pub const HEIGHT: f64 = 500.0;
 /// Largest distance of an omitted point from the line, units.
 const SLACK: f64 = 0.5;
 
-pub type Place = (f64, f64);
+pub type Position = (f64, f64);
 
 pub struct Pen {
     data: String,
@@ -29,13 +29,13 @@ impl Pen {
         self.data
     }
 
-    pub fn move_to(&mut self, place: Place) {
+    pub fn move_to(&mut self, place: Position) {
         let (x, y) = self.steps(place);
         self.put('m', &[x - self.at.0, y - self.at.1]);
         (self.at, self.start) = ((x, y), (x, y));
     }
 
-    pub fn line_to(&mut self, place: Place) {
+    pub fn line_to(&mut self, place: Position) {
         let (x, y) = self.steps(place);
         match (x - self.at.0, y - self.at.1) {
             (0, 0) => {}
@@ -47,7 +47,7 @@ impl Pen {
     }
 
     /// Draws a line of length 0, which round line ends make visible.
-    pub fn dot(&mut self, place: Place) {
+    pub fn dot(&mut self, place: Position) {
         self.move_to(place);
         self.put('h', &[0]);
     }
@@ -58,20 +58,20 @@ impl Pen {
         self.command = ' ';
     }
 
-    /// Draws a line through `places`, omitting superfluous ones.
-    pub fn polyline(&mut self, places: &[Place]) {
-        for (index, place) in simplified(places).into_iter().enumerate() {
+    /// Draws a line through `positions`, omitting superfluous ones.
+    pub fn polyline(&mut self, positions: &[Position]) {
+        for (index, place) in simplified(positions).into_iter().enumerate() {
             if index == 0 { self.move_to(place) } else { self.line_to(place) }
         }
     }
 
     /// Draws steps: level to the next x, then vertical.
-    pub fn steps_through(&mut self, places: &[Place]) {
-        let Some(first) = places.first() else { return };
+    pub fn steps_through(&mut self, positions: &[Position]) {
+        let Some(first) = positions.first() else { return };
         self.move_to(*first);
         let mut before = first.1;
-        for (index, (x, y)) in places.iter().enumerate().skip(1) {
-            if *y != before || index + 1 == places.len() {
+        for (index, (x, y)) in positions.iter().enumerate().skip(1) {
+            if *y != before || index + 1 == positions.len() {
                 self.line_to((*x, before));
                 self.line_to((*x, *y));
                 before = *y;
@@ -79,7 +79,7 @@ impl Pen {
         }
     }
 
-    fn steps(&self, (x, y): Place) -> (i64, i64) {
+    fn steps(&self, (x, y): Position) -> (i64, i64) {
         (libm::round(x * self.fine) as i64, libm::round(y * self.fine) as i64)
     }
 
@@ -105,16 +105,16 @@ impl Pen {
     }
 }
 
-/// `places` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
-fn simplified(places: &[Place]) -> Vec<Place> {
-    let mut kept = vec![false; places.len()];
-    let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
+/// `positions` without those within [`SLACK`] of the simplified line (Douglas and Peucker 1973).
+fn simplified(positions: &[Position]) -> Vec<Position> {
+    let mut kept = vec![false; positions.len()];
+    let Some(last) = positions.len().checked_sub(1) else { return Vec::new() };
     (kept[0], kept[last]) = (true, true);
     let mut open = vec![(0, last)];
     while let Some((from, to)) = open.pop() {
         let mut worst = (SLACK, None);
         for index in from + 1..to {
-            let off = distance(places[index], places[from], places[to]);
+            let off = distance(positions[index], positions[from], positions[to]);
             if off > worst.0 {
                 worst = (off, Some(index));
             }
@@ -124,10 +124,10 @@ fn simplified(places: &[Place]) -> Vec<Place> {
             open.extend([(from, index), (index, to)]);
         }
     }
-    places.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
+    positions.iter().zip(kept).filter_map(|(place, kept)| kept.then_some(*place)).collect()
 }
 
-fn distance(place: Place, from: Place, to: Place) -> f64 {
+fn distance(place: Position, from: Position, to: Position) -> f64 {
     let (along, down) = (to.0 - from.0, to.1 - from.1);
     let (right, below) = (place.0 - from.0, place.1 - from.1);
     let length = libm::hypot(along, down);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_line_keeps_its_corners_only() {
-        let saw: Vec<Place> =
+        let saw: Vec<Position> =
             (0..=100).map(|index| (f64::from(index), f64::from(index % 50) * 4.0)).collect();
         assert_eq!(simplified(&saw), [(0.0, 0.0), (49.0, 196.0), (50.0, 0.0), (99.0, 196.0), (100.0, 0.0)]);
         assert!(simplified(&[]).is_empty());

@@ -47,10 +47,7 @@ impl Scale {
     pub fn padded(self, share: f64, below: bool, above: bool) -> Scale {
         let Scale { low, high, log } = self;
         let room = (to_linear(high, log) - to_linear(low, log)) * share;
-        let moved = |end: f64, by: f64| match log {
-            true => libm::pow(10.0, libm::log10(end) + by),
-            false => end + by,
-        };
+        let moved = |end: f64, by: f64| if log { libm::pow(10.0, libm::log10(end) + by) } else { end + by };
         let low = if below { moved(low, -room) } else { low };
         let high = if above { moved(high, room) } else { high };
         Scale { low, high, log }
@@ -132,10 +129,12 @@ impl Scale {
         values
             .map(|multiple| {
                 let value = multiple * ten(power);
-                let label = match is_plain {
-                    true => Label::plain(value, -power),
-                    false if multiple == 0.0 => Label::plain(0.0, 0),
-                    false => Label { text: decimals(value / ten(size), size - power), power: Some(size) },
+                let label = if is_plain {
+                    Label::plain(value, -power)
+                } else if multiple == 0.0 {
+                    Label::plain(0.0, 0)
+                } else {
+                    Label { text: decimals(value / ten(size), size - power), power: Some(size) }
                 };
                 (value, label)
             })

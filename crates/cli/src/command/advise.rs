@@ -91,7 +91,7 @@ impl Advise {
     pub(crate) fn execute(&self) -> Result<(), Failure> {
         let mut draft = self.source.draft()?;
         let given = match self.sender {
-            Some(control) => sender::give(&mut draft, control)?,
+            Some(control) => sender::set_sender(&mut draft, control)?,
             None => Vec::new(),
         };
         let written = self.written(&given);

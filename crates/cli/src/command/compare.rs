@@ -13,12 +13,12 @@ use crate::target::{self, Target};
 use crate::values::{self, Choices};
 use clap::Args;
 use lasthop_base::Duration;
-use lasthop_lab::compare::{self, Case, Comparison, Quantity, Seen, Variation};
-use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::compare::{self, ComparedCase, Comparison, FirstRunRecord, Quantity, Variation};
+use lasthop_lab::cost::{RunPlan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
 use lasthop_lab::runs::Repetition;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_sweep::rule::{MOST, Precision};
 use std::path::PathBuf;
 
@@ -75,15 +75,15 @@ impl Compare {
         }
         // The first value is the reference: its scenario sets the number of runs and the seed.
         let first = &cases[0].scenario;
-        let repeats = Repeats::of(cases.iter().map(|case| &case.scenario));
+        let determinism = Determinism::of(cases.iter().map(|case| &case.scenario));
         let seed = self.repetitions.seed(first);
         let runs = match self.until {
-            None => self.repetitions.runs(first, &repeats),
-            Some(_) => repeats.worth_running(self.repetitions.most().unwrap_or(MOST)),
+            None => self.repetitions.runs(first, &determinism),
+            Some(_) => determinism.worth_running(self.repetitions.most().unwrap_or(MOST)),
         };
         let Begun { mut samples, mut completions, report } = self.begun()?;
         let keeps_outcomes = self.format != Format::Csv || report.is_some();
-        let plan = Plan {
+        let plan = RunPlan {
             runs: runs as usize,
             threads: threads(self.repetitions.jobs, runs as usize * cases.len()),
             keeps_outcomes,
@@ -106,12 +106,12 @@ impl Compare {
         if let Some(file) = &mut completions {
             file.append(&done.completions_header())?;
         }
-        let mut seen: Vec<Seen> = Vec::new();
+        let mut seen: Vec<FirstRunRecord> = Vec::new();
         let work =
             done.begin(runs, seed, report.is_some(), self.repetitions.jobs).map_err(Failure::no_threads)?;
-        let ended = finished::each_until("compare", work, |Repetition { outcome, watched }| {
+        let ended = finished::each_until("compare", work, |Repetition { outcome, observations }| {
             Failure::of_stuck(&outcome)?;
-            let (case, run) = done.next_place();
+            let (case, run) = done.next_index();
             looking.take(case, &outcome);
             if self.format == Format::Csv {
                 output::print(&done.rows(case, run, &outcome))?;
@@ -122,24 +122,24 @@ impl Compare {
             if let Some(file) = &mut completions {
                 file.append(&done.completions_rows(case, run, &outcome))?;
             }
-            seen.extend(watched.map(Seen::from));
+            seen.extend(observations.map(FirstRunRecord::from));
             if keeps_outcomes {
-                done.keep(case, outcome);
+                done.push(case, outcome);
             }
             Ok(looking.wants(runs))
         })?;
-        let runs = done.keep_whole();
-        done.keep_independent(&repeats);
+        let runs = done.truncate_to_complete();
+        done.truncate_to_independent(&determinism);
         if runs > 0 {
             if let Some(target) = report {
                 let mut document = done.document(seed, &seen);
                 document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
                 target.write_and_note(&report::html(&document))?;
             }
-            output::print(&self.text(&done, runs, seed, &repeats))?;
+            output::print(&self.text(&done, runs, seed, &determinism))?;
         }
         ended.into_result()?;
-        looking.notes(&repeats).iter().for_each(|note| output::note(note));
+        looking.notes(&determinism).iter().for_each(|note| output::note(note));
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl Compare {
     }
 
     /// Means; empty if every repetition has been printed already.
-    fn text(&self, done: &Comparison, runs: usize, seed: u64, repeats: &Repeats) -> String {
+    fn text(&self, done: &Comparison, runs: usize, seed: u64, determinism: &Determinism) -> String {
         let first = &done.cases[0].scenario;
         match self.format {
             Format::Table => {
@@ -169,7 +169,7 @@ impl Compare {
                     first.title,
                     lengths(&done.cases),
                     warm_up(&done.cases),
-                    repeats.note().unwrap_or("paired by seed; 95 % intervals")
+                    determinism.note().unwrap_or("paired by seed; 95 % intervals")
                 );
                 let notes: String = done.notes().iter().map(|note| format!("\n{note}\n")).collect();
                 heading + &table::text(&done.table()) + &notes
@@ -191,7 +191,7 @@ struct Begun {
 }
 
 /// Excluded warm-up: ` without the first 2 s`; empty if the cases differ.
-fn warm_up(cases: &[Case]) -> String {
+fn warm_up(cases: &[ComparedCase]) -> String {
     let first = cases.first().map_or(Duration::ZERO, |case| case.scenario.warmup);
     match first > Duration::ZERO && cases.iter().all(|case| case.scenario.warmup == first) {
         true => format!(" without the first {first}"),
@@ -200,7 +200,7 @@ fn warm_up(cases: &[Case]) -> String {
 }
 
 /// Length of the runs: `60 s`, or `5 s to 60 s`.
-fn lengths(cases: &[Case]) -> String {
+fn lengths(cases: &[ComparedCase]) -> String {
     let durations = || cases.iter().map(|case| case.scenario.duration);
     match (durations().min(), durations().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),

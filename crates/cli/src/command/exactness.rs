@@ -5,7 +5,7 @@ use crate::finished::Onward;
 use crate::values;
 use clap::Args;
 use lasthop_lab::compare::Quantity;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{FLOW_METRICS, Outcome};
@@ -29,10 +29,10 @@ impl Exactness {
         self.until.is_some()
     }
 
-    pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, repeats: &Repeats) -> u32 {
+    pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, determinism: &Determinism) -> u32 {
         match self.until {
-            None => asked.runs(scenario, repeats),
-            Some(_) => repeats.worth_running(asked.most().unwrap_or(MOST)),
+            None => asked.runs(scenario, determinism),
+            Some(_) => determinism.worth_running(asked.most().unwrap_or(MOST)),
         }
     }
 
@@ -114,9 +114,11 @@ impl Looking {
         })
     }
 
-    pub(crate) fn notes(&self, repeats: &Repeats) -> Vec<String> {
+    pub(crate) fn notes(&self, determinism: &Determinism) -> Vec<String> {
         // Without randomness, one repetition is exact.
-        let Some(precision) = self.precision.filter(|_| repeats.note().is_none()) else { return Vec::new() };
+        let Some(precision) = self.precision.filter(|_| determinism.note().is_none()) else {
+            return Vec::new();
+        };
         let runs = self.values[0].last().map_or(0, Vec::len);
         let inexact = self.numbers().filter(|it| !precision.is_reached_beside(&it.values, it.of));
         inexact

@@ -13,11 +13,11 @@ use clap::Args;
 use lasthop_lab::bench::CASES;
 use lasthop_lab::document::Document;
 use lasthop_lab::in_order::threads;
-use lasthop_lab::papers::{self, CpuTime, Paper, Reproduction, Settings};
+use lasthop_lab::papers::{self, CpuTime, Paper, Reproduction, ReproductionSettings};
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::{on_threads, repeat};
 use lasthop_lab::report;
-use lasthop_lab::study::store::Store;
+use lasthop_lab::study::run_store::RunStore;
 use lasthop_scenario::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,15 +76,18 @@ impl Reproduce {
         // A pipe or a device gets the report alone.
         let is_file = csv_path != path && (path.is_file() || !path.exists());
         let csv = if is_file { Some(Target::create(&csv_path)?) } else { None };
-        let settings = Settings { quick: self.quick, seed: self.seed };
+        let settings = ReproductionSettings { quick: self.quick, seed: self.seed };
         let bar = Bar::default();
         let pace = Pace::measured(self.jobs)?;
         output::note(&self.plan(&chosen, &settings, &pace));
         if self.format == Format::Csv {
             output::print(&items::csv_header())?;
         }
-        let store =
-            if self.fresh { Store::none() } else { kept().map_or_else(Store::none, |at| Store::open(&at)) };
+        let store = if self.fresh {
+            RunStore::none()
+        } else {
+            kept().map_or_else(RunStore::none, |at| RunStore::open(&at))
+        };
         let (mut chapters, mut overviews, mut digests) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = Vec::new();
         for (number, paper) in (1..).zip(&chosen) {
@@ -145,7 +148,7 @@ impl Reproduce {
         Ok(chosen)
     }
 
-    fn plan(&self, chosen: &[Paper], settings: &Settings, pace: &Pace) -> String {
+    fn plan(&self, chosen: &[Paper], settings: &ReproductionSettings, pace: &Pace) -> String {
         let total = |settings| chosen.iter().map(|paper| pace.seconds(paper, settings)).sum::<f64>();
         let papers = match chosen {
             [paper] => paper.name().to_owned(),
@@ -157,7 +160,7 @@ impl Reproduce {
             plan += "; prints each paper as it finishes, and writes the report at the end";
         }
         if !settings.quick {
-            let quick = Settings { quick: true, ..*settings };
+            let quick = ReproductionSettings { quick: true, ..*settings };
             plan += &format!(" (--quick takes about {})", spoken::time(total(&quick)));
         }
         plan
@@ -207,7 +210,7 @@ impl Pace {
     }
 
     /// Real time for a paper, s.
-    fn seconds(&self, paper: &Paper, settings: &Settings) -> f64 {
+    fn seconds(&self, paper: &Paper, settings: &ReproductionSettings) -> f64 {
         paper.effort().of(settings) * self.case_s / CpuTime::BENCH_CASE_S / self.threads as f64
     }
 

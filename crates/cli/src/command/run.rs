@@ -11,14 +11,14 @@ use crate::target::{self, Target};
 use crate::{table, values};
 use clap::Args;
 use lasthop_base::Duration;
-use lasthop_lab::assertion::{Assertion, Judged, Standing, junit};
-use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::assertion::{Assertion, BoundStatus, CheckedBound, junit};
+use lasthop_lab::cost::{RunPlan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::report;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_lab::runs::sequence;
 use lasthop_lab::runs::{
-    self, Repetition, Runs, Watched, csv, distribution, document, limits, links, summary,
+    self, Observations, Repetition, Runs, csv, distribution, document, limits, links, summary,
 };
 use lasthop_scenario::Scenario;
 use lasthop_sim::pcap::SourceCapture;
@@ -75,8 +75,8 @@ pub(crate) struct Repetitions {
 
 impl Repetitions {
     /// Number requested, else the scenario's, or 1 if all repetitions would be equal.
-    pub(crate) fn runs(&self, scenario: &Scenario, repeats: &Repeats) -> u32 {
-        self.runs.unwrap_or_else(|| repeats.worth_running(scenario.runs))
+    pub(crate) fn runs(&self, scenario: &Scenario, determinism: &Determinism) -> u32 {
+        self.runs.unwrap_or_else(|| determinism.worth_running(scenario.runs))
     }
 
     pub(crate) fn most(&self) -> Option<u32> {
@@ -118,10 +118,12 @@ impl Run {
             draft.set("warmup", time)?;
         }
         let scenario = Arc::new(source::checked(&draft)?);
-        let repeats = Repeats::of(std::iter::once(&*scenario));
+        let determinism = Determinism::of(std::iter::once(&*scenario));
         self.refuse_unknown_flows(&scenario)?;
-        let (count, seed) =
-            (self.exactness.runs(&self.repetitions, &scenario, &repeats), self.repetitions.seed(&scenario));
+        let (count, seed) = (
+            self.exactness.runs(&self.repetitions, &scenario, &determinism),
+            self.repetitions.seed(&scenario),
+        );
         let (mut open, observation) = self.files.open(&scenario)?;
         if self.format == Format::Csv {
             output::print(&csv::header(&[]))?;
@@ -129,7 +131,7 @@ impl Run {
         let junit = self.junit.as_deref().map(Target::create).transpose()?;
         let keeps_outcomes = self.format != Format::Csv || open.report.is_some();
         let samples_all = self.assertions.iter().any(Assertion::needs_samples);
-        let plan = Plan {
+        let plan = RunPlan {
             runs: count as usize,
             threads: threads(self.repetitions.jobs, count as usize),
             keeps_outcomes,
@@ -149,7 +151,7 @@ impl Run {
         let work =
             runs::begin_sampled(&scenario, count, seed, observation, samples_all, self.repetitions.jobs)
                 .map_err(Failure::no_threads)?;
-        let ended = finished::each_until("run", work, |Repetition { outcome, watched }| {
+        let ended = finished::each_until("run", work, |Repetition { outcome, observations }| {
             Failure::of_stuck(&outcome)?;
             number += 1;
             looking.take(0, &outcome);
@@ -159,13 +161,13 @@ impl Run {
             if let Some(file) = &mut open.completions {
                 file.append(&distribution::rows(&[], number, &outcome))?;
             }
-            let samples = watched.as_ref().map(|watched| &watched.samples);
+            let samples = observations.as_ref().map(|observations| &observations.samples);
             for (values, assertion) in readings.iter_mut().zip(&self.assertions) {
                 values.push(assertion.of(&outcome, samples));
             }
-            if let Some(mut watched) = watched.filter(|_| number == 1) {
-                runs.segments = watched.segments();
-                runs.samples = open.finish_first(&scenario, outcome.seed, watched)?;
+            if let Some(mut observations) = observations.filter(|_| number == 1) {
+                runs.segments = observations.segments();
+                runs.samples = open.finish_first(&scenario, outcome.seed, observations)?;
             }
             if keeps_outcomes {
                 runs.outcomes.push(outcome);
@@ -178,11 +180,11 @@ impl Run {
                 document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
                 finish(target.filled(&report::html(&document))?, seed)?;
             }
-            self.print(&scenario, seed, &runs.outcomes, &repeats)?;
+            self.print(&scenario, seed, &runs.outcomes, &determinism)?;
         }
         ended.into_result()?;
-        looking.notes(&repeats).iter().for_each(|note| output::note(note));
-        self.judge(&readings, &repeats, junit)
+        looking.notes(&determinism).iter().for_each(|note| output::note(note));
+        self.judge(&readings, &determinism, junit)
     }
 
     fn refuse_unknown_flows(&self, scenario: &Scenario) -> Result<(), Failure> {
@@ -202,14 +204,14 @@ impl Run {
     fn judge(
         &self,
         readings: &[Vec<Option<f64>>],
-        repeats: &Repeats,
+        determinism: &Determinism,
         junit: Option<Target>,
     ) -> Result<(), Failure> {
-        let is_exact = repeats.note().is_some();
+        let is_exact = determinism.note().is_some();
         let judge = |(assertion, values): (&Assertion, &Vec<Option<f64>>)| {
-            assertion.bound.judge(repeats.independent(values), is_exact)
+            assertion.bound.check(determinism.independent(values), is_exact)
         };
-        let judged: Vec<Judged> = self.assertions.iter().zip(readings).map(judge).collect();
+        let judged: Vec<CheckedBound> = self.assertions.iter().zip(readings).map(judge).collect();
         if let Some(target) = junit {
             target.write_and_note(&junit::xml(&format!("lasthop run {}", self.source.path), &judged))?;
         }
@@ -221,7 +223,7 @@ impl Run {
                 Format::Csv => output::note(&one.line()),
             }
         }
-        let missed = judged.iter().filter(|one| one.standing != Standing::Holds).count();
+        let missed = judged.iter().filter(|one| one.status != BoundStatus::Holds).count();
         match missed {
             0 => Ok(()),
             _ => Err(Failure::failed(
@@ -237,13 +239,13 @@ impl Run {
         scenario: &Scenario,
         seed: u64,
         outcomes: &[Outcome],
-        repeats: &Repeats,
+        determinism: &Determinism,
     ) -> Result<(), Failure> {
         if self.format == Format::Csv {
             return Ok(());
         }
-        let how_often = how_often(scenario, outcomes.len(), seed, repeats);
-        let outcomes = repeats.independent(outcomes);
+        let how_often = how_often(scenario, outcomes.len(), seed, determinism);
+        let outcomes = determinism.independent(outcomes);
         match self.format {
             Format::Table => {
                 let links = links::tables(outcomes).into_iter();
@@ -263,7 +265,7 @@ impl Run {
     }
 }
 
-fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> String {
+fn how_often(scenario: &Scenario, runs: usize, seed: u64, determinism: &Determinism) -> String {
     let duration = scenario.duration;
     let warm_up = match scenario.warmup {
         Duration::ZERO => String::new(),
@@ -279,7 +281,7 @@ fn how_often(scenario: &Scenario, runs: usize, seed: u64, repeats: &Repeats) -> 
             )
         }
     };
-    format!("{ran}; {}", repeats.note().unwrap_or(numbers))
+    format!("{ran}; {}", determinism.note().unwrap_or(numbers))
 }
 
 fn below(lines: &[String]) -> String {
@@ -320,7 +322,7 @@ impl Files {
             open.paths.push(path.clone());
         }
         if self.report.is_some() {
-            observation.observers.extend(sequence::takers(scenario, 1, sequence::flows(scenario)));
+            observation.observers.extend(sequence::recorders(scenario, 1, sequence::flows(scenario)));
         }
         Ok((open, observation))
     }
@@ -337,15 +339,20 @@ struct Open {
 
 impl Open {
     /// Finishes the files of the first repetition; returns the samples.
-    fn finish_first(&mut self, scenario: &Scenario, seed: u64, watched: Watched) -> Result<Samples, Failure> {
-        for (observer, path) in watched.observers.into_iter().zip(&self.paths) {
+    fn finish_first(
+        &mut self,
+        scenario: &Scenario,
+        seed: u64,
+        observations: Observations,
+    ) -> Result<Samples, Failure> {
+        for (observer, path) in observations.observers.into_iter().zip(&self.paths) {
             let target = given_back(observer).map_err(|error| target::unfinished(path, &error))?;
             finish(target, seed)?;
         }
         if let Some(target) = self.samples.take() {
-            finish(target.filled(&csv::samples(scenario, &watched.samples))?, seed)?;
+            finish(target.filled(&csv::samples(scenario, &observations.samples))?, seed)?;
         }
-        Ok(watched.samples)
+        Ok(observations.samples)
     }
 }
 

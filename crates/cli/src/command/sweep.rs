@@ -12,10 +12,10 @@ use crate::target::patience;
 use crate::values::{self, Choices, Setting};
 use clap::Args;
 use lasthop_lab::compare::{Quantity, Variation};
-use lasthop_lab::cost::{Plan, estimate};
+use lasthop_lab::cost::{RunPlan, estimate};
 use lasthop_lab::in_order::threads;
 use lasthop_lab::progress::Progress;
-use lasthop_lab::runs::random::Repeats;
+use lasthop_lab::runs::random::Determinism;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::FLOW_METRICS;
 use lasthop_sweep::crew::Crew;
@@ -77,15 +77,15 @@ impl Sweep {
         let scenarios = || grid.points.iter().map(|point| &*point.scenario);
         source::tell(&lasthop_scenario::notes_of_all(scenarios()));
         let first = &grid.points[0].scenario;
-        let (count, seed) = (self.count(first, &Repeats::of(scenarios())), self.repetitions.seed(first));
+        let (count, seed) = (self.count(first, &Determinism::of(scenarios())), self.repetitions.seed(first));
         self.say_cost(&count, scenarios());
         let driver = Driver::begin(Store::open(&self.store)?, &grid, count, seed, self.shard)?;
         self.drive(driver)
     }
 
-    fn count(&self, first: &Scenario, repeats: &Repeats) -> Count {
+    fn count(&self, first: &Scenario, determinism: &Determinism) -> Count {
         match self.until {
-            None => Count::Runs(self.repetitions.runs(first, repeats)),
+            None => Count::Runs(self.repetitions.runs(first, determinism)),
             Some(precision) => {
                 let chosen = match self.metric.is_empty() {
                     true => vec![Quantity::OfFlow(&FLOW_METRICS[0])],
@@ -101,7 +101,7 @@ impl Sweep {
         let Count::Runs(runs) = count else { return };
         let points = scenarios.len();
         let share = (*runs as usize).div_ceil(self.shard.of as usize);
-        let plan = Plan {
+        let plan = RunPlan {
             runs: share,
             threads: threads(self.repetitions.jobs, share * points),
             keeps_outcomes: false,

@@ -3,7 +3,7 @@
 use lasthop_base::{Duration, Stream, Time};
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 
-pub(crate) struct Case {
+pub(crate) struct Baseline {
     pub(crate) paper: &'static str,
     pub(crate) label: String,
     pub(crate) draft: Draft,
@@ -13,17 +13,17 @@ pub(crate) struct Case {
     pub(crate) runs: u32,
 }
 
-impl Case {
-    fn new(paper: &'static str, label: impl Into<String>, runs: u32, draft: Draft) -> Case {
-        Case { paper, label: label.into(), draft, staggers: false, parameters: Vec::new(), runs }
+impl Baseline {
+    fn new(paper: &'static str, label: impl Into<String>, runs: u32, draft: Draft) -> Baseline {
+        Baseline { paper, label: label.into(), draft, staggers: false, parameters: Vec::new(), runs }
     }
 
-    fn set(mut self, path: &str, value: &str) -> Result<Case, Problem> {
+    fn set(mut self, path: &str, value: &str) -> Result<Baseline, Problem> {
         self.draft.set(path, value)?;
         Ok(self)
     }
 
-    fn with(mut self, key: &str, value: impl ToString) -> Case {
+    fn with(mut self, key: &str, value: impl ToString) -> Baseline {
         self.parameters.push((key.to_owned(), value.to_string()));
         self
     }
@@ -42,7 +42,7 @@ impl Case {
     }
 }
 
-pub(crate) fn all() -> Result<Vec<Case>, Problem> {
+pub(crate) fn all() -> Result<Vec<Baseline>, Problem> {
     let mut cases = hasegawa()?;
     cases.extend(huang()?);
     cases.extend(koga3()?);
@@ -52,12 +52,12 @@ pub(crate) fn all() -> Result<Vec<Case>, Problem> {
 }
 
 /// SACK without link ARQ, with the residual loss of four transmissions of 1040 bytes.
-fn hasegawa() -> Result<Vec<Case>, Problem> {
+fn hasegawa() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/hasegawa/sack.toml");
     let at = |ber: f64| {
         let loss = (1.0 - (1.0 - ber).powi(8 * 1040)).powi(4);
         let label = format!("SACK, BER {ber:.0e} (loss {:.3} %)", 100.0 * loss);
-        Case::new("hasegawa", label, 20, Draft::parse(text, "papers/hasegawa/sack.toml")?)
+        Baseline::new("hasegawa", label, 20, Draft::parse(text, "papers/hasegawa/sack.toml")?)
             .set("link.wireless.down.channel", &format!("{{ kind = \"iid\", loss = {loss} }}"))?
             .set("link.wireless.down.arq", "none")?
             .set("flow.bulk.timestamps", "false")
@@ -67,7 +67,7 @@ fn hasegawa() -> Result<Vec<Case>, Problem> {
 }
 
 /// SACK over the two-state channel, whose clock runs always or only during transmissions.
-fn huang() -> Result<Vec<Case>, Problem> {
+fn huang() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/huang/wireless.toml");
     let mut cases = Vec::new();
     for (clock, meets, words) in
@@ -78,10 +78,11 @@ fn huang() -> Result<Vec<Case>, Problem> {
                 let label = format!("SACK, {words}, {link} delay, bad {bad} ms");
                 // With a chain that stops while the sender waits, a bad state can last for minutes.
                 let runs = if (clock, bad) == ("sent", 10) { 1000 } else { 400 };
-                let case = Case::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
-                    .set("link.wireless.one_way_delay", delay)?
-                    .set("link.wireless.down.channel.bad", &format!("{bad} ms"))?
-                    .set("link.wireless.down.channel.meets", meets)?;
+                let case =
+                    Baseline::new("huang", label, runs, Draft::parse(text, "papers/huang/wireless.toml")?)
+                        .set("link.wireless.one_way_delay", delay)?
+                        .set("link.wireless.down.channel.bad", &format!("{bad} ms"))?
+                        .set("link.wireless.down.channel.meets", meets)?;
                 cases
                     .push(case.with("clock", clock).with("delay", seconds).with("bad", f64::from(bad) / 1e3));
             }
@@ -90,7 +91,7 @@ fn huang() -> Result<Vec<Case>, Problem> {
     Ok(cases)
 }
 
-fn koga3() -> Result<Vec<Case>, Problem> {
+fn koga3() -> Result<Vec<Baseline>, Problem> {
     let alone = include_str!("../../../../papers/koga3/tcp-only.toml");
     let large = include_str!("../../../../papers/koga3/large-cbr.toml");
     let multiple = include_str!("../../../../papers/koga3/multiple-cbr.toml");
@@ -102,16 +103,16 @@ fn koga3() -> Result<Vec<Case>, Problem> {
     {
         for (load, name, text) in loads {
             let draft = Draft::parse(text, &format!("papers/koga3/{name}.toml"))?;
-            let case = Case::new("koga3", format!("{}, {name}", kind.trim_end_matches('1')), 20, draft)
+            let case = Baseline::new("koga3", format!("{}, {name}", kind.trim_end_matches('1')), 20, draft)
                 .set("recovery", recovery)?
                 .set("sack", if kind == "Sack1" { "true" } else { "false" })?;
-            cases.push(Case { staggers: true, ..case }.with("kind", kind).with("load", load));
+            cases.push(Baseline { staggers: true, ..case }.with("kind", kind).with("load", load));
         }
     }
     Ok(cases)
 }
 
-fn miyoshi() -> Result<Vec<Case>, Problem> {
+fn miyoshi() -> Result<Vec<Baseline>, Problem> {
     let one = (1, include_str!("../../../../papers/miyoshi/one-node.toml"), "papers/miyoshi/one-node.toml");
     let five =
         (5, include_str!("../../../../papers/miyoshi/five-nodes.toml"), "papers/miyoshi/five-nodes.toml");
@@ -130,7 +131,7 @@ fn miyoshi() -> Result<Vec<Case>, Problem> {
             let plural = |count| if count == 1 { "" } else { "s" };
             let label = format!("{nodes} node{}, {acks} ACK{}, p_err {loss}", plural(nodes), plural(acks));
             let shape = if acks == 1 { "once" } else { "copies" };
-            let mut case = Case::new("miyoshi", label, 40, Draft::parse(text, name)?)
+            let mut case = Baseline::new("miyoshi", label, 40, Draft::parse(text, name)?)
                 .set("duration", &format!("{seconds} s"))?
                 .set("ack_splitting", shape)?;
             for node in 1..=nodes {
@@ -157,13 +158,13 @@ const DSSS: [(&str, &str); 8] = [
 ];
 
 /// Six Reno flows over the path of Fig. 8, with ns-2's 802.11 as the last hop.
-fn saad() -> Result<Vec<Case>, Problem> {
+fn saad() -> Result<Vec<Baseline>, Problem> {
     let text = include_str!("../../../../papers/saad/long.toml");
     let mut cases = Vec::new();
     for (words, window) in [("", None), (", window of 20 packets", Some(20))] {
         let draft = Draft::parse(text, "papers/saad/long.toml")?;
         let label = format!("Reno, six flows, 802.11 at 2 Mbit/s{words}");
-        let mut case = Case::new("saad", label, 40, draft)
+        let mut case = Baseline::new("saad", label, 40, draft)
             .set("flow.bulk.count", "6")?
             .set("flow.bulk.start_spread", "500 ms")?
             .set("link.wireless.down.queue", "50 packets")?

@@ -10,7 +10,7 @@
 mod cases;
 mod ns;
 
-use cases::Case;
+use cases::Baseline;
 use lasthop_lab::progress::Silent;
 use lasthop_lab::repeat::{run_all, seed_of};
 use lasthop_lab::runs::number::{plain, signed, with_interval};
@@ -31,19 +31,19 @@ fn main() -> ExitCode {
 }
 
 #[derive(Default)]
-struct Wishes {
+struct Arguments {
     words: Vec<String>,
     runs: Option<u32>,
     theirs: Vec<(String, String)>,
     ours: Vec<(String, String)>,
 }
 
-impl Wishes {
-    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Wishes, String> {
-        let mut wishes = Wishes::default();
+impl Arguments {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
+        let mut options = Arguments::default();
         while let Some(argument) = arguments.next() {
             if !argument.starts_with("--") {
-                wishes.words.push(argument.to_lowercase());
+                options.words.push(argument.to_lowercase());
                 continue;
             }
             let value = arguments.next().ok_or_else(|| format!("{argument}: missing value"))?;
@@ -55,18 +55,18 @@ impl Wishes {
             match argument.as_str() {
                 "--runs" => {
                     let runs = value.parse().ok().filter(|runs| *runs >= 2);
-                    wishes.runs =
+                    options.runs =
                         Some(runs.ok_or_else(|| format!("--runs {value}: expected a number of at least 2"))?);
                 }
-                "--ns" => wishes.theirs.push(pair()?),
-                "--set" => wishes.ours.push(pair()?),
+                "--ns" => options.theirs.push(pair()?),
+                "--set" => options.ours.push(pair()?),
                 _ => return Err(format!("{argument}: options: --runs N, --ns KEY=VALUE, --set KEY=VALUE")),
             }
         }
-        Ok(wishes)
+        Ok(options)
     }
 
-    fn apply(&self, case: &mut Case) -> Result<(), String> {
+    fn apply(&self, case: &mut Baseline) -> Result<(), String> {
         case.runs = self.runs.unwrap_or(case.runs);
         case.parameters.extend(self.theirs.iter().cloned());
         for (path, value) in &self.ours {
@@ -77,18 +77,18 @@ impl Wishes {
 }
 
 fn crosscheck() -> Result<(), String> {
-    let wishes = Wishes::read(std::env::args().skip(1))?;
+    let options = Arguments::read(std::env::args().skip(1))?;
     let mut cases = cases::all().map_err(|problem| problem.to_string())?;
     cases.retain(|case| {
         let text = format!("{} {}", case.paper, case.label).to_lowercase();
-        wishes.words.iter().all(|word| text.contains(word))
+        options.words.iter().all(|word| text.contains(word))
     });
     if cases.is_empty() {
         return Err("no row contains all these words".into());
     }
     let mut paper = "";
     for mut case in cases {
-        wishes.apply(&mut case)?;
+        options.apply(&mut case)?;
         let (theirs, ours) = (theirs(&case)?, ours(&case)?);
         if paper != case.paper {
             paper = case.paper;
@@ -103,20 +103,20 @@ fn crosscheck() -> Result<(), String> {
 }
 
 /// Compared numbers of one repetition: sums over all TCP flows.
-struct Numbers {
+struct RunTotals {
     goodput_kbps: f64,
     timeouts: f64,
     recoveries: f64,
     retransmissions: f64,
 }
 
-fn theirs(case: &Case) -> Result<Vec<Numbers>, String> {
+fn theirs(case: &Baseline) -> Result<Vec<RunTotals>, String> {
     let of = |run| {
         let script = format!("{}.tcl", case.paper);
         let numbers = ns::run(&script, run, &case.parameters)?;
         let number =
             |name: &str| numbers.get(name).copied().ok_or_else(|| format!("{script} printed no {name}"));
-        Ok(Numbers {
+        Ok(RunTotals {
             goodput_kbps: number("goodput_kbps")?,
             timeouts: number("timeouts")?,
             recoveries: number("recoveries")?,
@@ -126,7 +126,7 @@ fn theirs(case: &Case) -> Result<Vec<Numbers>, String> {
     (0..case.runs).into_par_iter().map(of).collect()
 }
 
-fn ours(case: &Case) -> Result<Vec<Numbers>, String> {
+fn ours(case: &Baseline) -> Result<Vec<RunTotals>, String> {
     let scenario = |run| {
         let seed = seed_of(1, run);
         Ok((case.scenario(seed).map_err(|problem| problem.to_string())?, seed))
@@ -137,12 +137,12 @@ fn ours(case: &Case) -> Result<Vec<Numbers>, String> {
     Ok(outcomes.zip(&scenarios).map(|(outcome, (scenario, _))| of_tcp(scenario, &outcome)).collect())
 }
 
-fn of_tcp(scenario: &Scenario, outcome: &Outcome) -> Numbers {
+fn of_tcp(scenario: &Scenario, outcome: &Outcome) -> RunTotals {
     let sum = |of: fn(&FlowOutcome) -> f64| {
         let flows = scenario.flows.iter().zip(&outcome.flows);
         flows.filter(|(flow, _)| matches!(flow.traffic, Traffic::Tcp { .. })).map(|(_, flow)| of(flow)).sum()
     };
-    Numbers {
+    RunTotals {
         goodput_kbps: sum(FlowOutcome::goodput_kbps),
         timeouts: sum(|flow| flow.source.timeouts as f64),
         recoveries: sum(|flow| flow.source.recoveries as f64),
@@ -150,9 +150,10 @@ fn of_tcp(scenario: &Scenario, outcome: &Outcome) -> Numbers {
     }
 }
 
-fn row(case: &Case, theirs: &[Numbers], ours: &[Numbers]) -> String {
-    let values = |numbers: &[Numbers], of: fn(&Numbers) -> f64| numbers.iter().map(of).collect::<Vec<f64>>();
-    let mean = |numbers: &[Numbers], of| {
+fn row(case: &Baseline, theirs: &[RunTotals], ours: &[RunTotals]) -> String {
+    let values =
+        |numbers: &[RunTotals], of: fn(&RunTotals) -> f64| numbers.iter().map(of).collect::<Vec<f64>>();
+    let mean = |numbers: &[RunTotals], of| {
         Estimate::of(&values(numbers, of)).map_or_else(|| "–".into(), |estimate| rounded(estimate.mean))
     };
     let both = |of| format!("{} / {}", mean(theirs, of), mean(ours, of));

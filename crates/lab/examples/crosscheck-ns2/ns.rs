@@ -7,7 +7,7 @@ use std::process::Command;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crosscheck/ns2");
 
-pub(crate) type Numbers = HashMap<String, f64>;
+pub(crate) type NsOutput = HashMap<String, f64>;
 
 const ABSENT: &str =
     "ns-2 is not installed: there is no `ns` on the path\n  help: `apt install ns2` on Debian";
@@ -16,7 +16,7 @@ const ABSENT: &str =
 ///
 /// # Errors
 /// If `ns` is missing or fails, or if no line consists of such pairs.
-pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<Numbers, String> {
+pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Result<NsOutput, String> {
     let mut command = Command::new("ns");
     command.arg(Path::new(SCRIPTS).join(script)).arg(run.to_string());
     command.args(parameters.iter().flat_map(|(key, value)| [key, value]));
@@ -32,10 +32,10 @@ pub(crate) fn run(script: &str, run: u32, parameters: &[(String, String)]) -> Re
     })
 }
 
-fn numbers(line: &str) -> Option<Numbers> {
+fn numbers(line: &str) -> Option<NsOutput> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (pairs, rest) = words.as_chunks::<2>();
-    let numbers: Option<Numbers> =
+    let numbers: Option<NsOutput> =
         pairs.iter().map(|[name, value]| Some(((*name).to_owned(), value.parse().ok()?))).collect();
     numbers.filter(|numbers| rest.is_empty() && !numbers.is_empty())
 }

@@ -2,28 +2,28 @@
 
 use lasthop_scenario::{Draft, Scenario};
 
-type Setting = (&'static str, &'static str);
+type KeyValue = (&'static str, &'static str);
 
 pub struct Case {
     pub label: String,
     path: String,
-    settings: Vec<Setting>,
+    settings: Vec<KeyValue>,
     /// Start of the measured time, s.
     pub from_s: u64,
 }
 
 impl Case {
     pub fn scenario(&self) -> Result<Scenario, String> {
-        let told = |why: &dyn std::fmt::Debug| format!("{}: {why:?}", self.label);
-        let mut draft = Draft::load(&self.path).map_err(|why| told(&why))?;
+        let described = |why: &dyn std::fmt::Debug| format!("{}: {why:?}", self.label);
+        let mut draft = Draft::load(&self.path).map_err(|why| described(&why))?;
         for (key, value) in &self.settings {
-            draft.set(key, value).map_err(|why| told(&why))?;
+            draft.set(key, value).map_err(|why| described(&why))?;
         }
-        draft.check().map_err(|why| told(&why))
+        draft.check().map_err(|why| described(&why))
     }
 }
 
-fn case(label: &str, path: &str, settings: &[Setting]) -> Case {
+fn case(label: &str, path: &str, settings: &[KeyValue]) -> Case {
     Case { label: label.to_owned(), path: path.to_owned(), settings: settings.to_vec(), from_s: 20 }
 }
 
@@ -54,7 +54,7 @@ pub fn all() -> Vec<Case> {
     let rlc = "crosscheck/kernel/rlc.toml";
     let fast: &[_] =
         &[("link.wireless.down.rate", "3.84 Mbit/s"), ("link.wireless.down.queue", "300 packets")];
-    let paths: [(&str, &str, &[Setting]); 5] = [
+    let paths: [(&str, &str, &[KeyValue]); 5] = [
         ("lte", "lte", &[]),
         ("lte-fading", "lte-fading", &[]),
         ("umts", "umts", &[]),
@@ -62,7 +62,7 @@ pub fn all() -> Vec<Case> {
         ("RLC at 3.84 Mbit/s", rlc, fast),
     ];
     for (name, path, set) in paths {
-        let radio = |label: &str, settings: &[Setting]| {
+        let radio = |label: &str, settings: &[KeyValue]| {
             let start = [("start_spread", "100 ms")];
             case(&format!("radio: {name}, {label}"), path, &[&start, set, settings].concat())
         };

@@ -10,7 +10,7 @@ mod queues;
 use cases::Case;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::stats::Estimate;
-use queues::{Measured, measure};
+use queues::{RunMeasures, measure};
 use rayon::prelude::*;
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 }
 
 fn tables() -> Result<(), String> {
-    let (words, runs) = wishes()?;
+    let (words, runs) = arguments()?;
     println!(
         "| path | goodputs, Mbit/s | Jain | utilisation, % | L4S queueing delay: mean, ms | p99, ms | others: mean, ms | p99, ms | marked, % |"
     );
@@ -36,14 +36,14 @@ fn tables() -> Result<(), String> {
     let rows = if own.is_empty() { cases::all().into_iter().filter(is_meant).collect() } else { own };
     for case in &rows {
         let scenario = case.scenario()?;
-        let all: Vec<Measured> =
+        let all: Vec<RunMeasures> =
             (0..runs).into_par_iter().map(|run| measure(&scenario, seed_of(1, run), case.from_s)).collect();
         println!("{}", row(case, &all));
     }
     Ok(())
 }
 
-fn wishes() -> Result<(Vec<String>, u32), String> {
+fn arguments() -> Result<(Vec<String>, u32), String> {
     let (mut words, mut runs) = (Vec::new(), 10);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -63,8 +63,8 @@ fn wishes() -> Result<(Vec<String>, u32), String> {
     Ok((words, runs))
 }
 
-fn row(case: &Case, all: &[Measured]) -> String {
-    let number = |of: &dyn Fn(&Measured) -> Option<f64>, digits: usize| {
+fn row(case: &Case, all: &[RunMeasures]) -> String {
+    let number = |of: &dyn Fn(&RunMeasures) -> Option<f64>, digits: usize| {
         let values: Vec<f64> = all.iter().filter_map(of).collect();
         match Estimate::of(&values) {
             None => "–".to_owned(),

@@ -10,23 +10,23 @@ use lasthop_wire::{Ecn, FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-pub struct Measured {
+pub struct RunMeasures {
     /// Payload that left the link, bit/s, by flow.
     pub goodputs: Vec<f64>,
     pub utilisation: f64,
     /// Queueing delays of L4S packets and of others: time on the link less the shortest, ms.
-    pub low: Waits,
-    pub classic: Waits,
+    pub low: QueueingDelays,
+    pub classic: QueueingDelays,
     packets: u64,
     marked: u64,
 }
 
-pub struct Waits(Vec<f64>);
+pub struct QueueingDelays(Vec<f64>);
 
-impl Waits {
-    fn sorted(mut waits: Vec<f64>) -> Waits {
+impl QueueingDelays {
+    fn sorted(mut waits: Vec<f64>) -> QueueingDelays {
         waits.sort_by(f64::total_cmp);
-        Waits(waits)
+        QueueingDelays(waits)
     }
 
     pub fn mean(&self) -> Option<f64> {
@@ -38,7 +38,7 @@ impl Waits {
     }
 }
 
-impl Measured {
+impl RunMeasures {
     pub fn jain(&self) -> Option<f64> {
         let sum: f64 = self.goodputs.iter().sum();
         let squares: f64 = self.goodputs.iter().map(|one| one * one).sum();
@@ -52,33 +52,33 @@ impl Measured {
 }
 
 /// Runs a scenario in which all flows use the last link downwards; measures that direction from `from_s` on.
-pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
+pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> RunMeasures {
     let from = Time::ZERO + Duration::from_secs(from_s);
     let last = scenario.links.len() - 1;
     let pipe = pipe_of(last, true);
-    let link = Link { pipe, from, joined: BTreeMap::new(), left: Vec::new() };
+    let link = LinkObserver { pipe, from, joined: BTreeMap::new(), left: Vec::new() };
     let observation = Observation { observers: vec![Box::new(link)], ..Observation::default() };
     let (_, _, mut observers) = run_observed(scenario, seed, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
-    let left = observer.downcast::<Link>().map(|link| link.left).unwrap_or_default();
+    let left = observer.downcast::<LinkObserver>().map(|link| link.left).unwrap_or_default();
 
     let service = &scenario.links[last].down.service;
     let end = Time::ZERO + scenario.duration;
     let span = end.since(from).as_secs();
     let capacity = service.bytes_until(end) - service.bytes_until(from);
-    let data: Vec<&Left> = left.iter().filter(|one| one.payload > 0).collect();
+    let data: Vec<&DeliveredPacket> = left.iter().filter(|one| one.payload > 0).collect();
     // Delay without queueing: the shortest delay of any data packet.
     let shortest = data.iter().map(|one| one.took).fold(f64::INFINITY, f64::min);
     let waits = |is_low: bool| {
         let some = data.iter().filter(|one| one.joined.is_l4s() == is_low);
-        Waits::sorted(some.map(|one| 1e3 * (one.took - shortest)).collect())
+        QueueingDelays::sorted(some.map(|one| 1e3 * (one.took - shortest)).collect())
     };
     let of_flow = |flow: usize| {
         let mine = data.iter().filter(|one| one.flow.0 as usize == flow);
         mine.map(|one| f64::from(one.payload)).sum::<f64>() * 8.0 / span
     };
     let carried: f64 = left.iter().map(|one| f64::from(one.bytes)).sum();
-    Measured {
+    RunMeasures {
         goodputs: (0..scenario.flows.len()).map(of_flow).collect(),
         utilisation: carried / capacity,
         low: waits(true),
@@ -88,7 +88,7 @@ pub fn measure(scenario: &Scenario, seed: u64, from_s: u64) -> Measured {
     }
 }
 
-struct Left {
+struct DeliveredPacket {
     flow: FlowId,
     bytes: u32,
     payload: u32,
@@ -98,14 +98,14 @@ struct Left {
     took: f64,
 }
 
-struct Link {
+struct LinkObserver {
     pipe: PipeId,
     from: Time,
     joined: BTreeMap<u64, (Time, Ecn)>,
-    left: Vec<Left>,
+    left: Vec<DeliveredPacket>,
 }
 
-impl Observer for Link {
+impl Observer for LinkObserver {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if pipe == self.pipe && now >= self.from {
             self.joined.insert(packet.number, (now, packet.ecn));
@@ -119,7 +119,7 @@ impl Observer for Link {
         }
         let Some((since, joined)) = self.joined.remove(&packet.number) else { return };
         if let Fate::Arrives(at) = fate {
-            self.left.push(Left {
+            self.left.push(DeliveredPacket {
                 flow: packet.flow,
                 bytes: packet.wire_bytes,
                 payload: packet.segment().map_or(0, |segment| segment.len),

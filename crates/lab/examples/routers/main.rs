@@ -2,8 +2,9 @@
 //!
 //!     cargo run --release -p lasthop-lab --example routers -- [--runs N] [--report FILE.html]
 
-mod waits;
+mod delays;
 
+use delays::{delays, quantile};
 use lasthop_lab::document::{Block, Chapter, Document};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::repeat::seed_of;
@@ -12,7 +13,6 @@ use lasthop_lab::stats::Estimate;
 use lasthop_scenario::{Draft, Scenario};
 use rayon::prelude::*;
 use std::process::ExitCode;
-use waits::{quantile, waits};
 
 const ROUTERS: [(&str, &str); 8] = [
     ("drop-tail, 500 packets", "\"500 packets\""),
@@ -131,9 +131,12 @@ fn tables() -> Result<(), String> {
         let bulk = repeated(&scenario(BULK, queue)?, runs, [0, 0]);
         let call = repeated(&scenario(CALL, queue)?, runs, [0, 0]);
         let far = repeated(&scenario(FAR, queue)?, runs, [4, 0]);
-        let wait = |of: &[Run], what: &dyn Fn(&[f64]) -> f64| told(of.iter().map(|run| what(&run.waits)), 1);
-        let p99 = |waits: &[f64]| quantile(waits, 0.99);
-        let rate = |of: &[Run], flow: usize| told(of.iter().map(|run| run.goodputs[flow] / 1e3), 2);
+        let wait = |of: &[RunDelays], what: &dyn Fn(&[f64]) -> f64| {
+            mean_text(of.iter().map(|run| what(&run.delays)), 1)
+        };
+        let p99 = |delays: &[f64]| quantile(delays, 0.99);
+        let rate =
+            |of: &[RunDelays], flow: usize| mean_text(of.iter().map(|run| run.goodputs[flow] / 1e3), 2);
         println!(
             "| {name} | {} | {} | {} | {} | {} | {} / {} |",
             rate(&bulk, 0),
@@ -145,7 +148,7 @@ fn tables() -> Result<(), String> {
             rate(&far, 1)
         );
         if let (Some((_, drawn)), Some(run)) = (DRAWN.iter().find(|(of, _)| *of == name), bulk.first()) {
-            curves.push(distribution(drawn, &run.waits));
+            curves.push(distribution(drawn, &run.delays));
         }
     }
     match file {
@@ -161,15 +164,15 @@ fn scenario(text: &str, queue: &str) -> Result<Scenario, String> {
     Draft::parse(&text, "routers.toml").and_then(|draft| draft.check()).map_err(|why| format!("{why:?}"))
 }
 
-struct Run {
-    waits: Vec<f64>,
+struct RunDelays {
+    delays: Vec<f64>,
     goodputs: Vec<f64>,
 }
 
-fn repeated(scenario: &Scenario, runs: u32, of: [u32; 2]) -> Vec<Run> {
+fn repeated(scenario: &Scenario, runs: u32, of: [u32; 2]) -> Vec<RunDelays> {
     let run = |number: u32| {
-        let (outcome, waits) = waits(scenario, seed_of(1, number), of, FROM);
-        Run { waits, goodputs: outcome.flows.iter().map(|flow| flow.goodput_kbps()).collect() }
+        let (outcome, delays) = delays(scenario, seed_of(1, number), of, FROM);
+        RunDelays { delays, goodputs: outcome.flows.iter().map(|flow| flow.goodput_kbps()).collect() }
     };
     (0..runs).into_par_iter().map(run).collect()
 }
@@ -178,7 +181,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn told(values: impl Iterator<Item = f64>, digits: usize) -> String {
+fn mean_text(values: impl Iterator<Item = f64>, digits: usize) -> String {
     let values: Vec<f64> = values.collect();
     match Estimate::of(&values) {
         None => "–".to_owned(),
@@ -189,10 +192,10 @@ fn told(values: impl Iterator<Item = f64>, digits: usize) -> String {
     }
 }
 
-fn distribution(name: &str, waits: &[f64]) -> Curve {
+fn distribution(name: &str, delays: &[f64]) -> Curve {
     let points = (0..=200).map(|step| {
         let share = f64::from(step) / 200.0;
-        Point::exact(quantile(waits, (share * 0.9999).min(0.9999)).max(0.1), share)
+        Point::exact(quantile(delays, (share * 0.9999).min(0.9999)).max(0.1), share)
     });
     Curve { name: name.to_owned(), kind: CurveKind::Line, points: points.collect() }
 }

@@ -1,15 +1,15 @@
-//! Candidates: cures by place, each a list of scenario keys to change.
+//! Candidates: cures by deployment site, each a list of scenario keys to change.
 
-use super::ranking::Standing;
-use super::{Direction, Facts};
+use super::ranking::ScoredCandidate;
+use super::{LinkDirection, PathParameters};
 use lasthop_base::{Duration, Value};
 use lasthop_net::link::Config;
 use lasthop_scenario::{Hop, Scenario, Traffic};
 use lasthop_tcp::profile;
 
-/// Place of a cure.
+/// Site at which a cure is deployed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum DeploymentSite {
     /// The sending end.
     Sender,
     /// The receiving end.
@@ -22,26 +22,26 @@ pub enum Place {
     Link,
 }
 
-impl Place {
+impl DeploymentSite {
     /// Name in `--format json`.
     pub const fn name(self) -> &'static str {
         match self {
-            Place::Sender => "sender",
-            Place::Receiver => "receiver",
-            Place::Router => "router",
-            Place::BaseStation => "base station",
-            Place::Link => "link",
+            DeploymentSite::Sender => "sender",
+            DeploymentSite::Receiver => "receiver",
+            DeploymentSite::Router => "router",
+            DeploymentSite::BaseStation => "base station",
+            DeploymentSite::Link => "link",
         }
     }
 
     /// Operator who would deploy a cure here.
-    pub const fn who(self) -> &'static str {
+    pub const fn operator(self) -> &'static str {
         match self {
-            Place::Sender => "the server",
-            Place::Receiver => "the client's system",
-            Place::Router => "the operator of the bottleneck queue",
-            Place::BaseStation => "the access network",
-            Place::Link => "the vendor of both link ends",
+            DeploymentSite::Sender => "the server",
+            DeploymentSite::Receiver => "the client's system",
+            DeploymentSite::Router => "the operator of the bottleneck queue",
+            DeploymentSite::BaseStation => "the access network",
+            DeploymentSite::Link => "the vendor of both link ends",
         }
     }
 }
@@ -52,7 +52,7 @@ pub struct Candidate {
     /// Display name.
     pub name: String,
     /// Places of the cure; empty: the unchanged path.
-    pub places: Vec<Place>,
+    pub sites: Vec<DeploymentSite>,
     /// Keys and values, as `--set` takes them.
     pub set: Vec<(String, String)>,
     /// Names of a pair's two cures; empty for a single cure.
@@ -62,8 +62,8 @@ pub struct Candidate {
 }
 
 /// The unchanged path.
-pub fn as_it_is() -> Candidate {
-    Candidate { name: "as it is".into(), places: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
+pub fn unchanged() -> Candidate {
+    Candidate { name: "as it is".into(), sites: Vec::new(), set: Vec::new(), parts: Vec::new(), agent: None }
 }
 
 /// Smallest share of time limited by the receive window that makes a larger buffer a candidate, %.
@@ -94,9 +94,9 @@ const ROUTERS: [(&str, &str); 4] = [
 ];
 
 /// Single cures for this path. `rwnd_limited_pct`: share of time limited by the receive window, %.
-pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<Candidate> {
-    let mut list = List { path, found: Vec::new() };
-    let air: Vec<Air<'_>> = airs(scenario);
+pub fn single(scenario: &Scenario, path: &PathParameters, rwnd_limited_pct: f64) -> Vec<Candidate> {
+    let mut list = CandidateList { path, candidates: Vec::new() };
+    let air: Vec<LossyDirection<'_>> = lossy_directions(scenario);
     list.senders(scenario);
     list.receivers(rwnd_limited_pct, !air.is_empty());
     list.router(scenario);
@@ -104,26 +104,26 @@ pub fn single(scenario: &Scenario, path: &Facts, rwnd_limited_pct: f64) -> Vec<C
         list.link(air);
         list.base_station(scenario, air);
     }
-    list.found
+    list.candidates
 }
 
-/// Pairs of the best cure of each place, among the cures that surely help alone.
-pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
+/// Pairs of the best cure of each site, among the cures that surely help alone.
+pub fn pairs(scored: &[ScoredCandidate<'_>]) -> Vec<Candidate> {
     let mut best: Vec<&Candidate> = Vec::new();
-    for standing in standings.iter().filter(|standing| standing.surely_helps) {
-        let is_new = |place: &Place| best.iter().all(|one| !one.places.contains(place));
-        if standing.candidate.places.iter().all(is_new) {
+    for standing in scored.iter().filter(|standing| standing.surely_helps) {
+        let is_free = |site: &DeploymentSite| best.iter().all(|one| !one.sites.contains(site));
+        if standing.candidate.sites.iter().all(is_free) {
             best.push(standing.candidate);
         }
     }
     let mut pairs = Vec::new();
     for (at, one) in best.iter().enumerate() {
         for other in &best[at + 1..] {
-            let mut places = [one.places.clone(), other.places.clone()].concat();
-            places.sort_unstable();
+            let mut sites = [one.sites.clone(), other.sites.clone()].concat();
+            sites.sort_unstable();
             pairs.push(Candidate {
                 name: format!("{} + {}", one.name, other.name),
-                places,
+                sites,
                 set: [one.set.clone(), other.set.clone()].concat(),
                 parts: vec![one.name.clone(), other.name.clone()],
                 // At most one of the two is at the receiver.
@@ -135,8 +135,8 @@ pub fn pairs(standings: &[Standing<'_>]) -> Vec<Candidate> {
 }
 
 /// A direction on the forward route that loses packets on the air.
-struct Air<'a> {
-    at: Direction,
+struct LossyDirection<'a> {
+    at: LinkDirection,
     config: &'a Config,
     /// Node at the sending end of the direction.
     before: usize,
@@ -144,7 +144,7 @@ struct Air<'a> {
     round_trip: Duration,
 }
 
-fn airs(scenario: &Scenario) -> Vec<Air<'_>> {
+fn lossy_directions(scenario: &Scenario) -> Vec<LossyDirection<'_>> {
     let first = scenario.flows.iter().position(|flow| matches!(flow.traffic, Traffic::Tcp { .. }));
     let there = first.map(|at| &scenario.routes[at].there).into_iter().flatten();
     let has_channel = |config: &Config| config.channel.info.name != lasthop_net::channel::DEFAULT.info.name;
@@ -155,9 +155,9 @@ fn airs(scenario: &Scenario) -> Vec<Air<'_>> {
             if hop.is_down { (&link.down, &link.up, link.from) } else { (&link.up, &link.down, link.to) };
         let rate = config.service.mean_rate().bps().max(1) as f64;
         let transmission = Duration::from_secs_f64(1500.0 * 8.0 / rate);
-        let way = if hop.is_down { "down" } else { "up" };
-        let at = Direction { link: link.name.clone(), way };
-        loses(config).then(|| Air {
+        let direction = if hop.is_down { "down" } else { "up" };
+        let at = LinkDirection { link: link.name.clone(), direction };
+        loses(config).then(|| LossyDirection {
             at,
             config,
             before,
@@ -167,26 +167,26 @@ fn airs(scenario: &Scenario) -> Vec<Air<'_>> {
     there.filter_map(air).collect()
 }
 
-struct List<'a> {
-    path: &'a Facts,
-    found: Vec<Candidate>,
+struct CandidateList<'a> {
+    path: &'a PathParameters,
+    candidates: Vec<Candidate>,
 }
 
-impl List<'_> {
-    fn add(&mut self, place: Place, name: impl Into<String>, set: Vec<(String, String)>) {
-        self.found.push(Candidate {
+impl CandidateList<'_> {
+    fn add(&mut self, site: DeploymentSite, name: impl Into<String>, set: Vec<(String, String)>) {
+        self.candidates.push(Candidate {
             name: name.into(),
-            places: vec![place],
+            sites: vec![site],
             set,
             parts: Vec::new(),
             agent: None,
         });
     }
 
-    fn add_live(&mut self, name: &str, set: Vec<(String, String)>, agent: &'static str) {
-        self.found.push(Candidate {
+    fn add_with_agent(&mut self, name: &str, set: Vec<(String, String)>, agent: &'static str) {
+        self.candidates.push(Candidate {
             name: name.into(),
-            places: vec![Place::Receiver],
+            sites: vec![DeploymentSite::Receiver],
             set,
             parts: Vec::new(),
             agent: Some(agent),
@@ -206,42 +206,46 @@ impl List<'_> {
         let present = source.congestion.info.name;
         for (control, name) in CONTROLS.iter().filter(|(control, _)| *control != present) {
             let set = self.of_flows("sender.congestion", control);
-            self.add(Place::Sender, (*name).to_owned(), set);
+            self.add(DeploymentSite::Sender, (*name).to_owned(), set);
         }
         let linux = &profile::LINUX;
         if !linux.sender.contains(&("recovery", source.recovery.info.name)) {
             let set = self.of_flows("profile", linux.name);
-            self.add(Place::Sender, "Linux sender (CUBIC, RACK-TLP, PRR)", set);
+            self.add(DeploymentSite::Sender, "Linux sender (CUBIC, RACK-TLP, PRR)", set);
         }
     }
 
     fn receivers(&mut self, rwnd_limited_pct: f64, has_air: bool) {
         let set = self.of_flows("receiver.window", "dynamic");
-        self.add_live("dynamic receive window", set, "--window dynamic");
+        self.add_with_agent("dynamic receive window", set, "--window dynamic");
         if rwnd_limited_pct >= TOO_SMALL_PCT {
             let product = self.path.rate_bps as f64 / 8.0 * self.path.rtt.as_secs();
             let bytes = (4.0 * product).max(65536.0);
             let mut set = self.of_flows("receiver.window", "buffer");
             set.extend(self.of_flows("receiver.window.size", &format!("{bytes:.0} bytes")));
-            self.add(Place::Receiver, format!("receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3), set);
+            self.add(
+                DeploymentSite::Receiver,
+                format!("receive buffer of 4 BDP ({:.0} KB)", bytes / 1e3),
+                set,
+            );
         }
         if has_air {
             let mut set = self.of_flows("receiver.ack_splitting", "split");
             set.extend(self.of_flows("receiver.loss_discrimination", "rtt"));
-            self.add_live(
+            self.add_with_agent(
                 "ACK splitting (loss discrimination by RTT)",
                 set,
                 "--acks split --loss-discrimination rtt",
             );
             let set = self.of_flows("receiver.ack_splitting", "copies");
-            self.add_live("two copies of each ACK", set, "--acks copies");
+            self.add_with_agent("two copies of each ACK", set, "--acks copies");
         }
     }
 
     fn router(&mut self, scenario: &Scenario) {
-        let Direction { link, way } = &self.path.bottleneck;
+        let LinkDirection { link, direction } = &self.path.bottleneck;
         let Some(link) = scenario.links.iter().find(|one| one.name == *link) else { return };
-        let queue = if *way == "down" { &link.down.queue } else { &link.up.queue };
+        let queue = if *direction == "down" { &link.down.queue } else { &link.up.queue };
         let key = self.path.bottleneck.key("queue");
         let value = |name: &str| {
             queue.values.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| amount(value))
@@ -253,17 +257,17 @@ impl List<'_> {
         let depth = limits.fold(f64::INFINITY, f64::min) / product.max(1.0);
         let is_managed = queue.info.limit.is_none();
         if !is_managed && depth > DEEP {
-            self.add(Place::Router, "shorter queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
+            self.add(DeploymentSite::Router, "shorter queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
         }
         if !is_managed && depth < SHORT {
-            self.add(Place::Router, "longer queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
+            self.add(DeploymentSite::Router, "longer queue (1 BDP)", vec![(key.clone(), "1 bdp".into())]);
         }
-        for (name, told) in ROUTERS.iter().filter(|(name, _)| queue.info.name != *name) {
-            self.add(Place::Router, *told, vec![(key.clone(), (*name).to_owned())]);
+        for (name, label) in ROUTERS.iter().filter(|(name, _)| queue.info.name != *name) {
+            self.add(DeploymentSite::Router, *label, vec![(key.clone(), (*name).to_owned())]);
         }
     }
 
-    fn link(&mut self, air: &Air<'_>) {
+    fn link(&mut self, air: &LossyDirection<'_>) {
         let key = air.at.key("arq");
         let arq = &air.config.arq;
         let number =
@@ -274,27 +278,31 @@ impl List<'_> {
                 (format!("{key}.transmissions"), "4".into()),
                 (format!("{key}.delay"), format!("{:.6} s", air.round_trip.as_secs())),
             ];
-            self.add(Place::Link, "link-layer ARQ (up to 4 transmissions)", set);
+            self.add(DeploymentSite::Link, "link-layer ARQ (up to 4 transmissions)", set);
             return;
         }
         let is_unacknowledged = |value: &Value| matches!(value, Value::Word("um"));
         if arq.values.iter().any(|(name, value)| name == "mode" && is_unacknowledged(value)) {
             let set = vec![(format!("{key}.mode"), "am".into())];
-            self.add(Place::Link, "RLC acknowledged mode", set);
+            self.add(DeploymentSite::Link, "RLC acknowledged mode", set);
         }
         if let Some(transmissions) = number("transmissions") {
             let more = transmissions * 2.0;
             let set = vec![(format!("{key}.transmissions"), format!("{more:.0}"))];
-            self.add(Place::Link, format!("{more:.0} link transmissions instead of {transmissions:.0}"), set);
+            self.add(
+                DeploymentSite::Link,
+                format!("{more:.0} link transmissions instead of {transmissions:.0}"),
+                set,
+            );
         } else if let Some(retransmissions) = number("retransmissions") {
             let more = (retransmissions * 2.0).max(5.0);
             let set = vec![(format!("{key}.retransmissions"), format!("{more:.0}"))];
             let name = format!("{more:.0} RLC retransmissions instead of {retransmissions:.0}");
-            self.add(Place::Link, name, set);
+            self.add(DeploymentSite::Link, name, set);
         }
     }
 
-    fn base_station(&mut self, scenario: &Scenario, air: &Air<'_>) {
+    fn base_station(&mut self, scenario: &Scenario, air: &LossyDirection<'_>) {
         let ends = |node: usize| scenario.flows.iter().any(|flow| flow.from == node || flow.to == node);
         if ends(air.before) {
             return;
@@ -303,7 +311,7 @@ impl List<'_> {
         let present = scenario.middleboxes[air.before].info.name;
         for name in BOXES.iter().filter(|name| **name != present) {
             let set = vec![(format!("node.{node}.middlebox"), (*name).to_owned())];
-            self.add(Place::BaseStation, format!("{name} at `{node}`"), set);
+            self.add(DeploymentSite::BaseStation, format!("{name} at `{node}`"), set);
         }
     }
 }

@@ -1,25 +1,25 @@
-//! Advice for a path: cures of every place, tried under the same losses, the best first.
+//! Advice for a path: cures at every site, tried under the same losses, the best first.
 //!
 //! * [`candidates`]: cures to try, and their operators.
-//! * `world`: the user's flows beside short transfers, and beside an unmodified neighbour.
-//! * `measured`: measures of one repetition.
+//! * `scenarios`: the user's flows beside short transfers, and beside an unmodified neighbour.
+//! * `repetition`: measures of one repetition.
 //! * [`ranking`]: order of the candidates, and its certainty.
 //! * [`sender`]: another sender for the user's flows.
-//! * `told`: the advice as a table, a page and JSON.
+//! * `presentation`: the advice as a table, a page and JSON.
 //!
 //! Not modelled: cost, and parameter search. Each mechanism is tried with its defaults or with the candidate's
 //! values.
 
 pub mod candidates;
-mod measured;
+mod presentation;
 pub mod ranking;
+mod repetition;
+mod scenarios;
 pub mod sender;
-mod told;
-mod world;
 
-pub use candidates::{Candidate, Place};
-pub use measured::{Aim, Measured};
-pub use ranking::{Row, Standing};
+pub use candidates::{Candidate, DeploymentSite};
+pub use ranking::{CandidateResults, ScoredCandidate};
+pub use repetition::{Aim, RepetitionMeasures};
 
 use crate::progress::Progress;
 use crate::repeat::seed_of;
@@ -27,7 +27,7 @@ use lasthop_base::Duration;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::Stuck;
 use rayon::prelude::*;
-use world::World;
+use scenarios::CandidateScenarios;
 
 /// Repetitions between two checks of the ranking.
 const BLOCK: usize = 4;
@@ -47,15 +47,15 @@ pub struct Advice {
     /// The scenario's title.
     pub title: String,
     /// Path parameters.
-    pub path: Facts,
+    pub path: PathParameters,
     /// Ranking criterion.
     pub aim: Aim,
     /// The first seed.
     pub seed: u64,
     /// The unchanged path, the baseline of all comparisons.
-    pub base: Row,
+    pub base: CandidateResults,
     /// Candidates, the best first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CandidateResults>,
     /// Whether the order of the first [`CERTAIN`] is certain, by [`Advice::rule`].
     pub is_certain: bool,
     /// Candidates without a rank, each with the reason.
@@ -64,11 +64,11 @@ pub struct Advice {
 
 /// Parameters of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Facts {
+pub struct PathParameters {
     /// Names of the user's TCP flows in the document.
     pub flows: Vec<String>,
     /// Bottleneck: the slowest link direction on the first flow's route; of equally slow ones the last.
-    pub bottleneck: Direction,
+    pub bottleneck: LinkDirection,
     /// Mean rate of the bottleneck, bit/s.
     pub rate_bps: u64,
     /// Propagation delay, forward and back.
@@ -79,17 +79,17 @@ pub struct Facts {
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Direction {
+pub struct LinkDirection {
     /// Name of the link.
     pub link: String,
     /// `down` or `up`.
-    pub way: &'static str,
+    pub direction: &'static str,
 }
 
-impl Direction {
+impl LinkDirection {
     /// Key of a value: `link.wireless.down.queue`.
     pub fn key(&self, last: &str) -> String {
-        format!("link.{}.{}.{last}", self.link, self.way)
+        format!("link.{}.{}.{last}", self.link, self.direction)
     }
 }
 
@@ -108,128 +108,129 @@ pub fn advise(
     let path = facts(draft, &scenario, name)?;
     let seed = seed.unwrap_or(scenario.seed);
     let mut left_out = Vec::new();
-    let mut tried = vec![Tried::new(draft, &path, (name, aim), candidates::as_it_is())?];
-    let mut made = |list: Vec<Candidate>| -> Vec<Tried> {
+    let mut candidates = vec![CandidateRuns::new(draft, &path, (name, aim), candidates::unchanged())?];
+    let mut make = |list: Vec<Candidate>| -> Vec<CandidateRuns> {
         let each = list.into_iter().filter_map(|candidate| {
             let what = candidate.name.clone();
-            let tried = Tried::new(draft, &path, (name, aim), candidate);
-            tried.map_err(|why| left_out.push(format!("{what}: {}", why.message()))).ok()
+            let candidates = CandidateRuns::new(draft, &path, (name, aim), candidate);
+            candidates.map_err(|why| left_out.push(format!("{what}: {}", why.message()))).ok()
         });
         each.collect()
     };
-    let run = |tried: &mut [Tried], repetitions, part| {
-        let is_whole = run(tried, repetitions, seed, progress, part);
-        is_whole.map_err(|stuck| refuse(name, &stuck.message).advise(stuck.help))
+    let run = |candidates: &mut [CandidateRuns], repetitions, part| {
+        let is_whole = run(candidates, repetitions, seed, progress, part);
+        is_whole.map_err(|stuck| path_problem(name, &stuck.message).advise(stuck.help))
     };
-    let rwnd_limited_pct = tried[0].world.rwnd_limited_pct(seed);
-    tried.extend(made(candidates::single(&scenario, &path, rwnd_limited_pct)));
-    let mut most = most_runs(&path, tried.len());
-    if !run(&mut tried, 0..BLOCK.min(most), "single cures")? {
+    let rwnd_limited_pct = candidates[0].scenarios.rwnd_limited_pct(seed);
+    candidates.extend(make(candidates::single(&scenario, &path, rwnd_limited_pct)));
+    let mut most = most_runs(&path, candidates.len());
+    if !run(&mut candidates, 0..BLOCK.min(most), "single cures")? {
         return Ok(None);
     }
-    let mut pairs = made(candidates::pairs(&ranking::standings(&tried)));
+    let mut pairs = make(candidates::pairs(&ranking::scored(&candidates)));
     if !pairs.is_empty() {
-        most = most_runs(&path, tried.len() + pairs.len());
+        most = most_runs(&path, candidates.len() + pairs.len());
         let is_whole = run(&mut pairs, 0..BLOCK.min(most), "pairs of cures")?;
-        tried.append(&mut pairs);
+        candidates.append(&mut pairs);
         if !is_whole {
             return Ok(None);
         }
     }
     let mut done = BLOCK.min(most);
-    while done < most && !ranking::is_certain(&tried) {
-        ranking::leave_behind(&mut tried);
+    while done < most && !ranking::is_certain(&candidates) {
+        ranking::screen_out(&mut candidates);
         let next = (done + BLOCK).min(most);
-        if !run(&mut tried, done..next, "more runs, until the order is certain")? {
+        if !run(&mut candidates, done..next, "more runs, until the order is certain")? {
             return Ok(None);
         }
         done = next;
     }
-    let is_certain = ranking::is_certain(&tried);
-    let idle = tried.iter().filter(|one| ranking::is_idle_pair(&tried, one));
-    let why =
-        |one: &Tried| format!("{}: not surely better than each of its two cures alone", one.candidate.name);
+    let is_certain = ranking::is_certain(&candidates);
+    let idle = candidates.iter().filter(|one| ranking::is_redundant_pair(&candidates, one));
+    let why = |one: &CandidateRuns| {
+        format!("{}: not surely better than each of its two cures alone", one.candidate.name)
+    };
     left_out.extend(idle.map(why));
-    let base = ranking::row(&tried[0], &tried[0]);
-    let rows = ranking::rows(&tried);
+    let base = ranking::row(&candidates[0], &candidates[0]);
+    let rows = ranking::rows(&candidates);
     Ok(Some(Advice { title: scenario.title, path, aim, seed, base, rows, is_certain, left_out }))
 }
 
 /// A candidate and its repetitions.
-pub struct Tried {
+pub struct CandidateRuns {
     /// The candidate.
     pub candidate: Candidate,
     /// Ranking criterion.
     pub aim: Aim,
-    world: World,
+    scenarios: CandidateScenarios,
     /// Measures by repetition.
-    pub measured: Vec<Measured>,
+    pub repetitions: Vec<RepetitionMeasures>,
     /// Surely not among the first [`CERTAIN`]: no further repetition is run.
-    pub is_behind: bool,
+    pub is_screened_out: bool,
 }
 
-impl Tried {
+impl CandidateRuns {
     fn new(
         draft: &Draft,
-        path: &Facts,
+        path: &PathParameters,
         (name, aim): (&str, Aim),
         candidate: Candidate,
-    ) -> Result<Tried, Problem> {
+    ) -> Result<CandidateRuns, Problem> {
         let mut changed = draft.clone();
         for (key, value) in &candidate.set {
             changed.set(key, value)?;
         }
-        let world = World::new(&changed, draft, path, name)?;
-        Ok(Tried { candidate, aim, world, measured: Vec::new(), is_behind: false })
+        let scenarios = CandidateScenarios::new(&changed, draft, path, name)?;
+        Ok(CandidateRuns { candidate, aim, scenarios, repetitions: Vec::new(), is_screened_out: false })
     }
 }
 
 /// Runs repetitions of the remaining candidates; false if cancelled, an error if a run gets stuck.
 fn run(
-    tried: &mut [Tried],
+    candidates: &mut [CandidateRuns],
     repetitions: std::ops::Range<usize>,
     seed: u64,
     progress: &dyn Progress,
     part: &str,
 ) -> Result<bool, Stuck> {
     let jobs: Vec<(usize, usize)> = repetitions
-        .flat_map(|run| (0..tried.len()).map(move |at| (at, run)))
-        .filter(|(at, _)| !tried[*at].is_behind)
+        .flat_map(|run| (0..candidates.len()).map(move |at| (at, run)))
+        .filter(|(at, _)| !candidates[*at].is_screened_out)
         .collect();
     progress.begin(part, jobs.len() as u64);
-    let seen: Result<Vec<Option<Measured>>, Stuck> = jobs
+    let seen: Result<Vec<Option<RepetitionMeasures>>, Stuck> = jobs
         .par_iter()
         .with_max_len(1)
         .map(|(at, run)| {
             if progress.is_cancelled() {
                 return Ok(None);
             }
-            let measured = tried[*at].world.run(seed_of(seed, *run as u32))?;
+            let repetitions = candidates[*at].scenarios.run(seed_of(seed, *run as u32))?;
             progress.step();
-            Ok(Some(measured))
+            Ok(Some(repetitions))
         })
         .collect();
     progress.end();
     let seen = seen?;
     let is_whole = seen.iter().all(Option::is_some);
-    for ((at, _), measured) in jobs.into_iter().zip(seen) {
-        tried[at].measured.extend(measured);
+    for ((at, _), repetitions) in jobs.into_iter().zip(seen) {
+        candidates[at].repetitions.extend(repetitions);
     }
     Ok(is_whole)
 }
 
-fn most_runs(path: &Facts, candidates: usize) -> usize {
+fn most_runs(path: &PathParameters, candidates: usize) -> usize {
     let packets = (path.rate_bps as f64 * path.duration.as_secs() / 8.0 / 1500.0).max(1.0);
     // Each repetition is two runs.
     let runs = BUDGET / (2.0 * packets * candidates as f64);
     ((runs as usize) / BLOCK * BLOCK).clamp(BLOCK, MOST_RUNS)
 }
 
-fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Problem> {
+fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<PathParameters, Problem> {
     let is_tcp = |at: &usize| matches!(scenario.flows[*at].traffic, Traffic::Tcp { .. });
     let Some(first) = (0..scenario.flows.len()).find(is_tcp) else {
         let why = "the scenario has no TCP flow: advice needs at least one";
-        return Err(refuse(name, why)
+        return Err(path_problem(name, why)
             .advise("add [flow.bulk] with from and to; `lasthop show umts` prints an example"));
     };
     let route = &scenario.routes[first];
@@ -241,16 +242,16 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Proble
     // The last of equally slow directions is the last hop.
     let bottleneck = route.there.iter().rev().min_by_key(|hop| rate(hop)).copied();
     let Some(bottleneck) = bottleneck else {
-        return Err(refuse(name, "the first TCP flow crosses no link"));
+        return Err(path_problem(name, "the first TCP flow crosses no link"));
     };
     let rate_bps = rate(&bottleneck).max(1);
     let packets = Duration::from_secs_f64(PACKETS * 1500.0 * 8.0 / rate_bps as f64);
     let hops = route.there.iter().chain(&route.back);
-    Ok(Facts {
-        flows: world::tcp_flows(draft)?,
-        bottleneck: Direction {
+    Ok(PathParameters {
+        flows: scenarios::tcp_flows(draft)?,
+        bottleneck: LinkDirection {
             link: scenario.links[bottleneck.link].name.clone(),
-            way: if bottleneck.is_down { "down" } else { "up" },
+            direction: if bottleneck.is_down { "down" } else { "up" },
         },
         rate_bps,
         rtt: hops.map(|hop| config(hop).delay).fold(Duration::ZERO, |sum, delay| sum + delay),
@@ -258,6 +259,6 @@ fn facts(draft: &Draft, scenario: &Scenario, name: &str) -> Result<Facts, Proble
     })
 }
 
-fn refuse(name: &str, why: &str) -> Problem {
+fn path_problem(name: &str, why: &str) -> Problem {
     Problem::at(name, name, 0..name.len(), why)
 }

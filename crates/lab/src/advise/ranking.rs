@@ -8,19 +8,19 @@
 //! than each of its two cures is not ranked. A candidate surely behind the third gets no further runs (screening:
 //! Gupta, Technometrics 7(2), 1965). Intervals are not corrected for the number of checks and candidates.
 
-use super::measured::Measured;
-use super::{CERTAIN, Candidate, Tried};
+use super::repetition::RepetitionMeasures;
+use super::{CERTAIN, Candidate, CandidateRuns};
 use crate::stats::Estimate;
 use crate::stats::change::Change;
 
 /// Indifference zone of score differences, as a share.
 pub const ALIKE: f64 = 0.02;
 /// Fewest repetitions before a candidate is dropped.
-const BEFORE_LEAVING: usize = 8;
+const RUNS_BEFORE_SCREENING: usize = 8;
 
 /// A candidate, and whether its gain is certain.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct ScoredCandidate<'a> {
     /// The candidate.
     pub candidate: &'a Candidate,
     /// Whether the score's whole 95 % interval lies above zero.
@@ -29,7 +29,7 @@ pub struct Standing<'a> {
 
 /// Results of a candidate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct CandidateResults {
     /// The candidate.
     pub candidate: Candidate,
     /// Congestion control of the user's first flow.
@@ -53,26 +53,26 @@ pub struct Row {
 }
 
 /// All candidates except the unchanged path, the best first.
-pub fn standings(tried: &[Tried]) -> Vec<Standing<'_>> {
-    order(tried)
+pub fn scored(candidates: &[CandidateRuns]) -> Vec<ScoredCandidate<'_>> {
+    order(candidates)
         .into_iter()
-        .map(|at| Standing {
-            candidate: &tried[at].candidate,
-            surely_helps: score(tried, at).is_some_and(|score| score.is_above(0.0)),
+        .map(|at| ScoredCandidate {
+            candidate: &candidates[at].candidate,
+            surely_helps: score(candidates, at).is_some_and(|score| score.is_above(0.0)),
         })
         .collect()
 }
 
 /// Rows of the candidates, the best first.
-pub fn rows(tried: &[Tried]) -> Vec<Row> {
-    order(tried).into_iter().map(|at| row(&tried[at], &tried[0])).collect()
+pub fn rows(candidates: &[CandidateRuns]) -> Vec<CandidateResults> {
+    order(candidates).into_iter().map(|at| row(&candidates[at], &candidates[0])).collect()
 }
 
 /// Whether the order of the first three is certain.
-pub fn is_certain(tried: &[Tried]) -> bool {
-    let order = order(tried);
+pub fn is_certain(candidates: &[CandidateRuns]) -> bool {
+    let order = order(candidates);
     order.windows(2).take(CERTAIN).all(|pair| {
-        let difference = difference(&tried[pair[0]], &tried[pair[1]], &tried[0]);
+        let difference = difference(&candidates[pair[0]], &candidates[pair[1]], &candidates[0]);
         difference.is_some_and(|estimate| {
             estimate.ci95.is_some_and(|[low, high]| low > 0.0 || (low > -ALIKE && high < ALIKE))
         })
@@ -80,69 +80,71 @@ pub fn is_certain(tried: &[Tried]) -> bool {
 }
 
 /// Marks candidates that are surely behind the third.
-pub fn leave_behind(tried: &mut [Tried]) {
-    let Some(third) = order(tried).get(CERTAIN - 1).copied() else { return };
-    if tried[third].measured.len() < BEFORE_LEAVING {
+pub fn screen_out(candidates: &mut [CandidateRuns]) {
+    let Some(third) = order(candidates).get(CERTAIN - 1).copied() else { return };
+    if candidates[third].repetitions.len() < RUNS_BEFORE_SCREENING {
         return;
     }
-    let behind: Vec<usize> = (1..tried.len())
+    let behind: Vec<usize> = (1..candidates.len())
         .filter(|at| {
-            let difference = difference(&tried[third], &tried[*at], &tried[0]);
+            let difference = difference(&candidates[third], &candidates[*at], &candidates[0]);
             difference.is_some_and(|estimate| estimate.is_above(ALIKE))
         })
         .collect();
-    behind.into_iter().for_each(|at| tried[at].is_behind = true);
+    behind.into_iter().for_each(|at| candidates[at].is_screened_out = true);
 }
 
-/// Indices in `tried` by falling score, without index 0 (the unchanged path); equal scores keep their order.
-fn order(tried: &[Tried]) -> Vec<usize> {
-    let is_in = |at: &usize| !tried[*at].measured.is_empty() && !is_idle_pair(tried, &tried[*at]);
-    let mut order: Vec<usize> = (1..tried.len()).filter(is_in).collect();
-    let mean = |at: usize| score(tried, at).map_or(f64::NEG_INFINITY, |score| score.mean);
+/// Indices in `candidates` by falling score, without index 0 (the unchanged path); equal scores keep their order.
+fn order(candidates: &[CandidateRuns]) -> Vec<usize> {
+    let is_in = |at: &usize| {
+        !candidates[*at].repetitions.is_empty() && !is_redundant_pair(candidates, &candidates[*at])
+    };
+    let mut order: Vec<usize> = (1..candidates.len()).filter(is_in).collect();
+    let mean = |at: usize| score(candidates, at).map_or(f64::NEG_INFINITY, |score| score.mean);
     order.sort_by(|one, other| mean(*other).total_cmp(&mean(*one)));
     order
 }
 
 /// Whether the candidate is a pair that is not surely better than each of its parts.
-pub fn is_idle_pair(tried: &[Tried], pair: &Tried) -> bool {
-    let is_no_better = |part: &Tried| {
-        let difference = difference(pair, part, &tried[0]);
+pub fn is_redundant_pair(candidates: &[CandidateRuns], pair: &CandidateRuns) -> bool {
+    let is_no_better = |part: &CandidateRuns| {
+        let difference = difference(pair, part, &candidates[0]);
         !difference.is_some_and(|estimate| estimate.is_above(0.0))
     };
-    let is_part = |one: &&Tried| pair.candidate.parts.contains(&one.candidate.name);
-    tried.iter().filter(is_part).any(is_no_better)
+    let is_part = |one: &&CandidateRuns| pair.candidate.parts.contains(&one.candidate.name);
+    candidates.iter().filter(is_part).any(is_no_better)
 }
 
-fn score(tried: &[Tried], at: usize) -> Option<Estimate> {
-    Estimate::of(&scores(&tried[at], &tried[0]))
+fn score(candidates: &[CandidateRuns], at: usize) -> Option<Estimate> {
+    Estimate::of(&scores(&candidates[at], &candidates[0]))
 }
 
-fn scores(one: &Tried, base: &Tried) -> Vec<f64> {
-    one.measured.iter().zip(&base.measured).map(|(one, before)| one.score(before, base.aim)).collect()
+fn scores(one: &CandidateRuns, base: &CandidateRuns) -> Vec<f64> {
+    one.repetitions.iter().zip(&base.repetitions).map(|(one, before)| one.score(before, base.aim)).collect()
 }
 
-fn difference(one: &Tried, other: &Tried, base: &Tried) -> Option<Estimate> {
+fn difference(one: &CandidateRuns, other: &CandidateRuns, base: &CandidateRuns) -> Option<Estimate> {
     let (ones, others) = (scores(one, base), scores(other, base));
     let differences: Vec<f64> = ones.iter().zip(&others).map(|(one, other)| one - other).collect();
     Estimate::of(&differences)
 }
 
 /// Results of a candidate compared with the unchanged path.
-pub fn row(one: &Tried, base: &Tried) -> Row {
-    let pairs = || one.measured.iter().zip(&base.measured);
-    let change = |of: &dyn Fn(&Measured) -> Option<f64>| {
+pub fn row(one: &CandidateRuns, base: &CandidateRuns) -> CandidateResults {
+    let pairs = || one.repetitions.iter().zip(&base.repetitions);
+    let change = |of: &dyn Fn(&RepetitionMeasures) -> Option<f64>| {
         let both = pairs().filter_map(|(one, base)| Some((of(one)?, of(base)?)));
         let (ones, others): (Vec<f64>, Vec<f64>) = both.unzip();
         Change::of(&ones, &others)
     };
-    let mean = |of: &dyn Fn(&Measured) -> Option<f64>| {
-        Estimate::of(&one.measured.iter().filter_map(of).collect::<Vec<f64>>())
+    let mean = |of: &dyn Fn(&RepetitionMeasures) -> Option<f64>| {
+        Estimate::of(&one.repetitions.iter().filter_map(of).collect::<Vec<f64>>())
     };
     let percent = |log: f64| 100.0 * (libm::exp(log) - 1.0);
     let score = Estimate::of(&scores(one, base));
-    Row {
+    CandidateResults {
         candidate: one.candidate.clone(),
-        congestion: one.world.congestion(),
+        congestion: one.scenarios.congestion(),
         score_pct: score.map(|score| Estimate {
             mean: percent(score.mean),
             ci95: score.ci95.map(|ends| ends.map(percent)),
@@ -154,6 +156,6 @@ pub fn row(one: &Tried, base: &Tried) -> Row {
         short_s: [0, 1, 2].map(|at| mean(&|it| it.short_s.map(|short| short[at]))),
         short_change: change(&|it| it.short_s.map(|[_, p95, _]| p95)),
         neighbour_change: change(&|it| Some(it.neighbour_kbps)),
-        runs: one.measured.len(),
+        runs: one.repetitions.len(),
     }
 }

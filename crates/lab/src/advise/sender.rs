@@ -1,6 +1,6 @@
 //! Other senders for the path's flows.
 
-use super::world::tcp_flows;
+use super::scenarios::tcp_flows;
 use lasthop_scenario::{Draft, Problem};
 
 /// Sender names and their congestion controls; each is Linux's sender (`profile = "linux"`) with that control.
@@ -17,7 +17,7 @@ pub const SENDERS: [(&str, &str); 8] = [
 
 /// Gives this sender to all TCP flows; the scenario's own `sender` keys are removed. Returns the changed keys in
 /// order, as `--set` takes them; fails if the scenario is invalid.
-pub fn give(draft: &mut Draft, control: &str) -> Result<Vec<(String, String)>, Problem> {
+pub fn set_sender(draft: &mut Draft, control: &str) -> Result<Vec<(String, String)>, Problem> {
     let mut done = Vec::new();
     for flow in tcp_flows(draft)? {
         // `set` fails if the flow has no `sender` keys: nothing to remove.

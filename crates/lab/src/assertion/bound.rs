@@ -20,7 +20,7 @@ pub struct Bound {
 
 /// Error in an assertion's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct AssertionError {
     /// Error message.
     pub message: String,
     /// Hint how to correct the text.
@@ -29,7 +29,7 @@ pub struct Refusal {
 
 /// Outcome of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum BoundStatus {
     /// The whole interval is on the required side.
     Holds,
     /// The whole interval is on the wrong side, or a run does not define the number.
@@ -40,11 +40,11 @@ pub enum Standing {
 
 /// A bound with its measurement.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct CheckedBound {
     /// Source text.
     pub written: String,
     /// Outcome.
-    pub standing: Standing,
+    pub status: BoundStatus,
     /// Measured value, in the metric's own unit.
     pub measured: Option<Estimate>,
     /// Name of the metric, with its unit.
@@ -72,8 +72,8 @@ impl Bound {
         text: &str,
         metric: impl Fn(&str) -> Option<String>,
         known: impl Fn() -> String,
-    ) -> Result<Bound, Refusal> {
-        let refuse = |message: String, help: String| Err(Refusal { message, help });
+    ) -> Result<Bound, AssertionError> {
+        let refuse = |message: String, help: String| Err(AssertionError { message, help });
         let example = "examples: goodput > 5 Mbit/s, p95(rtt) < 100 ms, timeouts@bulk < 1";
         let Some(sign) = text.find(['<', '>']) else {
             return refuse(format!("`{}` has neither < nor >", text.trim()), example.into());
@@ -118,23 +118,29 @@ impl Bound {
 
     /// Checks the bound against each repetition's value; `None`: the repetition does not define the metric.
     /// `is_exact`: nothing is random, so one value suffices.
-    pub fn judge(&self, values: &[Option<f64>], is_exact: bool) -> Judged {
+    pub fn check(&self, values: &[Option<f64>], is_exact: bool) -> CheckedBound {
         let defined: Vec<f64> = values.iter().copied().flatten().collect();
         let undefined = values.len() - defined.len();
         let measured = Estimate::of(&defined);
-        let standing = match &measured {
-            _ if undefined > 0 => Standing::Fails,
-            None => Standing::Fails,
-            Some(estimate) => self.standing(estimate, is_exact),
+        let status = match &measured {
+            _ if undefined > 0 => BoundStatus::Fails,
+            None => BoundStatus::Fails,
+            Some(estimate) => self.status(estimate, is_exact),
         };
-        Judged { written: self.written.clone(), standing, measured, metric: self.metric.clone(), undefined }
+        CheckedBound {
+            written: self.written.clone(),
+            status,
+            measured,
+            metric: self.metric.clone(),
+            undefined,
+        }
     }
 
-    fn standing(&self, Estimate { mean, ci95, runs }: &Estimate, is_exact: bool) -> Standing {
+    fn status(&self, Estimate { mean, ci95, runs }: &Estimate, is_exact: bool) -> BoundStatus {
         let [low, high] = match (runs, ci95) {
             (1, _) if is_exact => [*mean; 2],
             (_, Some(ci95)) => *ci95,
-            (_, None) => return Standing::Open,
+            (_, None) => return BoundStatus::Open,
         };
         let (inner, outer) = if self.is_above {
             (low - self.bound, high - self.bound)
@@ -142,21 +148,21 @@ impl Bound {
             (self.bound - high, self.bound - low)
         };
         match () {
-            () if inner > 0.0 => Standing::Holds,
-            () if outer <= 0.0 => Standing::Fails,
-            () => Standing::Open,
+            () if inner > 0.0 => BoundStatus::Holds,
+            () if outer <= 0.0 => BoundStatus::Fails,
+            () => BoundStatus::Open,
         }
     }
 }
 
-impl Judged {
+impl CheckedBound {
     /// One line of text.
     pub fn line(&self) -> String {
-        let stands = match (self.standing, self.undefined) {
-            (Standing::Holds, _) => "holds",
-            (Standing::Fails, 0) => "fails",
-            (Standing::Fails, _) => "fails: some runs do not define the metric",
-            (Standing::Open, _) => "open: needs more --runs",
+        let outcome = match (self.status, self.undefined) {
+            (BoundStatus::Holds, _) => "holds",
+            (BoundStatus::Fails, 0) => "fails",
+            (BoundStatus::Fails, _) => "fails: some runs do not define the metric",
+            (BoundStatus::Open, _) => "open: needs more --runs",
         };
         let measured = self.measured.as_ref().map_or_else(
             || "undefined".to_owned(),
@@ -165,15 +171,15 @@ impl Judged {
                 None => format!("{mean:.6}"),
             },
         );
-        format!("assert {}: {stands}; {} {measured}", self.written, self.metric)
+        format!("assert {}: {outcome}; {} {measured}", self.written, self.metric)
     }
 
     /// The outcome as JSON.
     pub fn value(&self) -> Value {
-        let holds = match self.standing {
-            Standing::Holds => Value::Bool(true),
-            Standing::Fails => Value::Bool(false),
-            Standing::Open => Value::Null,
+        let holds = match self.status {
+            BoundStatus::Holds => Value::Bool(true),
+            BoundStatus::Fails => Value::Bool(false),
+            BoundStatus::Open => Value::Null,
         };
         let ends = |estimate: &Estimate| estimate.ci95.map_or([None; 2], |ends| ends.map(Some));
         let measured =
@@ -199,7 +205,7 @@ mod tests {
         Estimate { mean, ci95: half.is_finite().then_some([mean - half, mean + half]), runs }
     }
 
-    fn read(text: &str) -> Result<Bound, Refusal> {
+    fn read(text: &str) -> Result<Bound, AssertionError> {
         let known = ["goodput_kbps", "mean_rtt_ms", "timeouts"];
         let metric =
             |name: &str| known.iter().find(|it| **it == name || stem(it) == name).map(|it| (*it).to_owned());
@@ -210,17 +216,17 @@ mod tests {
     fn the_whole_interval_has_to_be_on_its_side() {
         let above = read("goodput > 5 Mbit/s").unwrap();
         assert_eq!((above.metric.as_str(), above.bound), ("goodput_kbps", 5000.0));
-        assert_eq!(above.standing(&estimate(5200.0, 100.0, 10), false), Standing::Holds);
-        assert_eq!(above.standing(&estimate(5050.0, 100.0, 10), false), Standing::Open);
-        assert_eq!(above.standing(&estimate(4800.0, 100.0, 10), false), Standing::Fails);
+        assert_eq!(above.status(&estimate(5200.0, 100.0, 10), false), BoundStatus::Holds);
+        assert_eq!(above.status(&estimate(5050.0, 100.0, 10), false), BoundStatus::Open);
+        assert_eq!(above.status(&estimate(4800.0, 100.0, 10), false), BoundStatus::Fails);
         let below = read("mean_rtt_ms<=0.1s").unwrap();
         assert_eq!((below.is_above, below.bound), (false, 100.0));
-        assert_eq!(below.standing(&estimate(80.0, 10.0, 10), false), Standing::Holds);
-        assert_eq!(below.standing(&estimate(120.0, 10.0, 10), false), Standing::Fails);
+        assert_eq!(below.status(&estimate(80.0, 10.0, 10), false), BoundStatus::Holds);
+        assert_eq!(below.status(&estimate(120.0, 10.0, 10), false), BoundStatus::Fails);
         // One run decides only where nothing is random.
-        assert_eq!(below.standing(&estimate(80.0, f64::INFINITY, 1), false), Standing::Open);
-        assert_eq!(below.standing(&estimate(80.0, f64::INFINITY, 1), true), Standing::Holds);
-        assert_eq!(below.judge(&[Some(80.0), None], true).standing, Standing::Fails);
+        assert_eq!(below.status(&estimate(80.0, f64::INFINITY, 1), false), BoundStatus::Open);
+        assert_eq!(below.status(&estimate(80.0, f64::INFINITY, 1), true), BoundStatus::Holds);
+        assert_eq!(below.check(&[Some(80.0), None], true).status, BoundStatus::Fails);
     }
 
     #[test]

@@ -1,25 +1,25 @@
 //! Assertions as JUnit XML for continuous integration, one test case each.
 
-use super::{Judged, Standing};
+use super::{BoundStatus, CheckedBound};
 use std::fmt::Write;
 
 /// One test suite, named `suite`. An open assertion is a failure of type `open`.
-pub fn xml(suite: &str, judged: &[Judged]) -> String {
-    let failures = judged.iter().filter(|one| one.standing != Standing::Holds).count();
-    let (suite, tests) = (escaped(suite), judged.len());
+pub fn xml(suite: &str, checked: &[CheckedBound]) -> String {
+    let failures = checked.iter().filter(|one| one.status != BoundStatus::Holds).count();
+    let (suite, tests) = (escaped(suite), checked.len());
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
     let mut text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n");
     let _ = writeln!(text, "  <testsuite name=\"{suite}\" {counts} skipped=\"0\">");
-    for one in judged {
+    for one in checked {
         let name = escaped(&one.written);
         let line = escaped(&one.line());
         let _ = write!(text, "    <testcase classname=\"{suite}\" name=\"{name}\"");
-        let _ = match one.standing {
-            Standing::Holds => writeln!(text, ">\n      <system-out>{line}</system-out>\n    </testcase>"),
-            Standing::Fails => {
+        let _ = match one.status {
+            BoundStatus::Holds => writeln!(text, ">\n      <system-out>{line}</system-out>\n    </testcase>"),
+            BoundStatus::Fails => {
                 writeln!(text, ">\n      <failure type=\"fails\" message=\"{line}\"/>\n    </testcase>")
             }
-            Standing::Open => {
+            BoundStatus::Open => {
                 writeln!(text, ">\n      <failure type=\"open\" message=\"{line}\"/>\n    </testcase>")
             }
         };
@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn each_assertion_is_a_case_and_signs_are_escaped() {
-        let judged = ["goodput > 5 Mbit/s", "mean_rtt < 100 ms"]
-            .map(|text| Assertion::parse(text).ok().unwrap().bound.judge(&[Some(80.0)], true));
-        let text = xml("lasthop run \"a&b\"\u{1}", &judged);
+        let checked = ["goodput > 5 Mbit/s", "mean_rtt < 100 ms"]
+            .map(|text| Assertion::parse(text).ok().unwrap().bound.check(&[Some(80.0)], true));
+        let text = xml("lasthop run \"a&b\"\u{1}", &checked);
         assert!(text.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"0\">"), "{text}");
         assert!(text.contains("name=\"goodput &gt; 5 Mbit/s\">\n      <failure type=\"fails\""), "{text}");
         assert!(text.contains("name=\"mean_rtt &lt; 100 ms\">\n      <system-out>"), "{text}");

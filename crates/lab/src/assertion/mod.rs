@@ -11,7 +11,7 @@ mod bound;
 pub mod junit;
 mod quantile;
 
-pub use bound::{Bound, Judged, Refusal, Standing, stem};
+pub use bound::{AssertionError, Bound, BoundStatus, CheckedBound, stem};
 
 use crate::compare::Quantity;
 use lasthop_sim::{Outcome, Samples};
@@ -22,11 +22,11 @@ use quantile::Quantile;
 pub struct Assertion {
     /// The parsed bound.
     pub bound: Bound,
-    what: What,
+    number: AssertedNumber,
 }
 
 #[derive(Clone, Copy)]
-enum What {
+enum AssertedNumber {
     Quantity(Quantity),
     Quantile(Quantile),
 }
@@ -34,7 +34,7 @@ enum What {
 impl Assertion {
     /// Parses `METRIC < NUMBER UNIT` or `METRIC > NUMBER UNIT`. `METRIC@FLOW` bounds one flow. The unit suffix may be
     /// omitted: `mean_rtt` means `mean_rtt_ms`. `p95(rtt)` is a percentile; fails if the text is not an assertion.
-    pub fn parse(text: &str) -> Result<Assertion, Refusal> {
+    pub fn parse(text: &str) -> Result<Assertion, AssertionError> {
         let full = |name: &str| match (Quantile::parse(name), named(name)) {
             (Some(quantile), _) => Some(quantile.name()),
             (None, Some(quantity)) => Some(quantity.name().to_owned()),
@@ -42,17 +42,17 @@ impl Assertion {
         };
         let bound = Bound::parse(text, full, names)?;
         let left = bound.written.split(['<', '>', '@']).next().unwrap_or_default().trim();
-        let what = match (Quantile::parse(left), named(left)) {
-            (Some(quantile), _) => What::Quantile(quantile),
-            (None, Some(quantity)) => What::Quantity(quantity),
+        let number = match (Quantile::parse(left), named(left)) {
+            (Some(quantile), _) => AssertedNumber::Quantile(quantile),
+            (None, Some(quantity)) => AssertedNumber::Quantity(quantity),
             (None, None) => {
-                return Err(Refusal {
+                return Err(AssertionError {
                     message: format!("unknown metric `{left}`"),
                     help: format!("one of: {}", names()),
                 });
             }
         };
-        Ok(Assertion { bound, what })
+        Ok(Assertion { bound, number })
     }
 
     /// Name of the flow, if the assertion has one.
@@ -62,15 +62,15 @@ impl Assertion {
 
     /// Whether every repetition needs samples.
     pub fn needs_samples(&self) -> bool {
-        matches!(self.what, What::Quantile(quantile) if quantile.needs_samples())
+        matches!(self.number, AssertedNumber::Quantile(quantile) if quantile.needs_samples())
     }
 
     /// Value in a repetition; `None` if undefined.
     pub fn of(&self, outcome: &Outcome, samples: Option<&Samples>) -> Option<f64> {
-        match (self.what, self.flow()) {
-            (What::Quantity(quantity), Some(flow)) => quantity.of_flow(outcome, flow),
-            (What::Quantity(quantity), None) => quantity.of_all(outcome),
-            (What::Quantile(quantile), flow) => quantile.of(outcome, samples, flow),
+        match (self.number, self.flow()) {
+            (AssertedNumber::Quantity(quantity), Some(flow)) => quantity.of_flow(outcome, flow),
+            (AssertedNumber::Quantity(quantity), None) => quantity.of_all(outcome),
+            (AssertedNumber::Quantile(quantile), flow) => quantile.of(outcome, samples, flow),
         }
     }
 }

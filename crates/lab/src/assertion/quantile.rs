@@ -6,13 +6,13 @@ use lasthop_sim::{Outcome, Samples};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quantile {
-    of: Of,
+    of: SampledQuantity,
     /// Exclusive range: 0 to 100.
     percent: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum SampledQuantity {
     /// Smoothed RTT at the sender, sampled at equal intervals (`sample`), ms.
     Rtt,
     /// Smoothed RTT less the flow's smallest RTT in the run: delay by queues and link retransmissions, ms.
@@ -30,9 +30,9 @@ impl Quantile {
         let percent: f64 =
             percent.trim().parse().ok().filter(|percent| *percent > 0.0 && *percent < 100.0)?;
         let of = match rest.trim().strip_suffix(')')?.trim() {
-            "rtt" => Of::Rtt,
-            "queue_delay" => Of::QueueDelay,
-            "completion" => Of::Completion,
+            "rtt" => SampledQuantity::Rtt,
+            "queue_delay" => SampledQuantity::QueueDelay,
+            "completion" => SampledQuantity::Completion,
             _ => return None,
         };
         Some(Quantile { of, percent })
@@ -40,32 +40,32 @@ impl Quantile {
 
     pub(super) fn name(self) -> String {
         let (name, unit) = match self.of {
-            Of::Rtt => ("rtt", "ms"),
-            Of::QueueDelay => ("queue_delay", "ms"),
-            Of::Completion => ("completion", "s"),
+            SampledQuantity::Rtt => ("rtt", "ms"),
+            SampledQuantity::QueueDelay => ("queue_delay", "ms"),
+            SampledQuantity::Completion => ("completion", "s"),
         };
         format!("p{}({name})_{unit}", self.percent)
     }
 
     pub(super) fn needs_samples(self) -> bool {
-        self.of != Of::Completion
+        self.of != SampledQuantity::Completion
     }
 
     /// Value of one flow, or of all flows together; `None` if undefined.
     pub(super) fn of(self, outcome: &Outcome, samples: Option<&Samples>, flow: Option<&str>) -> Option<f64> {
         let is_meant = |name: &str| flow.is_none_or(|flow| flow == name);
         match self.of {
-            Of::Completion => {
+            SampledQuantity::Completion => {
                 let flows = outcome.flows.iter().filter(|flow| is_meant(&flow.name));
                 Completion::quantile_of(flows, self.percent / 100.0)
             }
-            Of::Rtt | Of::QueueDelay => {
+            SampledQuantity::Rtt | SampledQuantity::QueueDelay => {
                 let measured = |time: &Time| time.as_secs() >= outcome.warmup_s;
                 let after = samples?.flows.iter().filter(|sample| measured(&sample.time));
                 let values = after.filter_map(|sample| {
                     let flow = outcome.flows.get(sample.flow).filter(|flow| is_meant(&flow.name))?;
                     let base = match self.of {
-                        Of::Rtt => 0.0,
+                        SampledQuantity::Rtt => 0.0,
                         _ => flow.smallest_rtt_s? * 1000.0,
                     };
                     Some((sample.srtt_ms? - base).max(0.0))

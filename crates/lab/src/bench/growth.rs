@@ -1,6 +1,6 @@
 //! Instructions per data packet, compared with a stored table.
 
-use super::Case;
+use super::BenchCase;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub const LIMIT_OTHER_COMPILER_PCT: f64 = 10.0;
 
 /// Cost of a case: the difference of two runs, so that set-up cancels out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct CaseCost {
     /// Name of the case.
     pub case: String,
     /// Virtual time of the shorter run, s.
@@ -33,7 +33,7 @@ pub const COLUMNS: [&str; 6] =
     ["case", "from_s", "to_s", "data_packets", "instructions_per_packet", "compiler"];
 
 /// Parses a stored table; fails if a line is not valid CSV.
-pub fn read(text: &str) -> Result<Vec<Counted>, csv::Error> {
+pub fn read(text: &str) -> Result<Vec<CaseCost>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
 
@@ -52,7 +52,7 @@ pub struct Growth {
 
 impl Growth {
     /// Compares a new count with the table's row of the same case; fails if the table has no comparable row.
-    pub fn of(table: &[Counted], now: &Counted) -> Result<Growth, Incomparable> {
+    pub fn of(table: &[CaseCost], now: &CaseCost) -> Result<Growth, Incomparable> {
         let row = table.iter().find(|row| row.case == now.case).ok_or(Incomparable::Absent)?;
         if (row.from_s, row.to_s) != (now.from_s, now.to_s) {
             return Err(Incomparable::Durations);
@@ -114,13 +114,13 @@ fn target(compiler: &str) -> &str {
     compiler.rsplit(' ').next().unwrap_or_default()
 }
 
-impl Case {
+impl BenchCase {
     /// Cost from two runs (data packets, instructions); `None` if the longer run sent no more packets.
-    pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<Counted> {
+    pub fn counted(&self, short: (u64, u64), long: (u64, u64), compiler: &str) -> Option<CaseCost> {
         let data_packets = long.0.checked_sub(short.0).filter(|packets| *packets > 0)?;
         let instructions = long.1.checked_sub(short.1)? as f64;
         let [from_s, to_s] = self.counted_s;
-        Some(Counted {
+        Some(CaseCost {
             case: self.name.into(),
             from_s,
             to_s,
@@ -140,7 +140,7 @@ mod tests {
     const NEWER: &str = "rustc 1.96.0 (1 2026-05-26) x86_64-unknown-linux-gnu";
     const ELSEWHERE: &str = "rustc 1.95.0 (0 2026-04-14) aarch64-unknown-linux-gnu";
 
-    fn counted(instructions: u64, compiler: &str) -> Counted {
+    fn counted(instructions: u64, compiler: &str) -> CaseCost {
         CASES[0].counted((1_000, 9_000_000), (2_000, 9_000_000 + 1_000 * instructions), compiler).unwrap()
     }
 
@@ -173,7 +173,7 @@ mod tests {
     fn what_cannot_be_compared_is_said() {
         let table = [counted(1_000, HERE)];
         assert_eq!(Growth::of(&[], &counted(1_000, HERE)), Err(Incomparable::Absent));
-        let other = Counted { to_s: 7, ..counted(1_000, HERE) };
+        let other = CaseCost { to_s: 7, ..counted(1_000, HERE) };
         assert_eq!(Growth::of(&table, &other), Err(Incomparable::Durations));
         let target = "x86_64-unknown-linux-gnu".to_owned();
         assert_eq!(Growth::of(&table, &counted(1_000, ELSEWHERE)), Err(Incomparable::Target(target)));

@@ -6,7 +6,7 @@ use lasthop_scenario::{Draft, Problem, Scenario};
 use lasthop_sim::Outcome;
 
 /// A benchmark case.
-pub struct Case {
+pub struct BenchCase {
     /// Name on the command line.
     pub name: &'static str,
     /// Virtual times between which instructions are counted, s; the case is steady from the first on.
@@ -16,31 +16,31 @@ pub struct Case {
 }
 
 /// All cases, in order of execution.
-pub const CASES: &[Case] = &[
-    Case { name: "hasegawa", counted_s: [100, 400], text: HASEGAWA, change: None },
-    Case { name: "koga3-sack", counted_s: [10, 40], text: KOGA3, change: None },
-    Case { name: "koga4", counted_s: [80, 400], text: KOGA4, change: None },
-    Case { name: "dumbbell-1", counted_s: [10, 30], text: DUMBBELL, change: None },
-    Case {
+pub const CASES: &[BenchCase] = &[
+    BenchCase { name: "hasegawa", counted_s: [100, 400], text: HASEGAWA, change: None },
+    BenchCase { name: "koga3-sack", counted_s: [10, 40], text: KOGA3, change: None },
+    BenchCase { name: "koga4", counted_s: [80, 400], text: KOGA4, change: None },
+    BenchCase { name: "dumbbell-1", counted_s: [10, 30], text: DUMBBELL, change: None },
+    BenchCase {
         name: "dumbbell-10",
         counted_s: [10, 30],
         text: DUMBBELL,
         change: Some(("flow.bulk.count", "10")),
     },
-    Case {
+    BenchCase {
         name: "dumbbell-100",
         counted_s: [10, 30],
         text: DUMBBELL,
         change: Some(("flow.bulk.count", "100")),
     },
-    Case {
+    BenchCase {
         name: "dumbbell-1000",
         counted_s: [10, 30],
         text: DUMBBELL,
         change: Some(("flow.bulk.count", "1000")),
     },
-    Case { name: "cubic-linux", counted_s: [10, 30], text: LINUX, change: None },
-    Case {
+    BenchCase { name: "cubic-linux", counted_s: [10, 30], text: LINUX, change: None },
+    BenchCase {
         name: "bbr3",
         counted_s: [10, 30],
         text: LINUX,
@@ -48,13 +48,13 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-impl Case {
+impl BenchCase {
     /// The case's scenario; fails if the scenario language has changed and no longer accepts the case.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         self.draft()?.check()
     }
 
-    /// The scenario with another duration; fails as [`Case::scenario`].
+    /// The scenario with another duration; fails as [`BenchCase::scenario`].
     pub fn scenario_of(&self, duration_s: u32) -> Result<Scenario, Problem> {
         let mut draft = self.draft()?;
         draft.set("duration", &format!("{duration_s} s"))?;

@@ -4,23 +4,23 @@ use super::Comparison;
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure};
 use crate::runs::document::of_flow;
-use crate::runs::{Watched, distribution, sequence};
-use lasthop_charts::courses::{self, Course, figure};
+use crate::runs::{Observations, distribution, sequence};
 use lasthop_charts::segments::Segments;
+use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_sim::{FlowOutcome, Samples};
 
 /// Observations of a case's first repetition.
 #[derive(Default)]
-pub struct Seen {
+pub struct FirstRunRecord {
     /// Samples of the probes.
     pub samples: Samples,
     /// Segments of the first TCP flow.
     pub segments: Vec<Segments>,
 }
 
-impl From<Watched> for Seen {
-    fn from(mut watched: Watched) -> Seen {
-        Seen { segments: watched.segments(), samples: watched.samples }
+impl From<Observations> for FirstRunRecord {
+    fn from(mut observations: Observations) -> FirstRunRecord {
+        FirstRunRecord { segments: observations.segments(), samples: observations.samples }
     }
 }
 
@@ -30,8 +30,8 @@ const MOST_FLOWS: usize = 4;
 const MOST_QUEUES: usize = 4;
 
 impl Comparison {
-    /// The report; `seed` is the first repetition's, and `seen` holds the observations of the first cases.
-    pub fn document(&self, seed: u64, seen: &[Seen]) -> Document {
+    /// The report; `seed` is the first repetition's, and `first_runs` holds the observations of the first cases.
+    pub fn document(&self, seed: u64, first_runs: &[FirstRunRecord]) -> Document {
         let runs = self.outcomes.first().map_or(0, Vec::len);
         let Some(first) = self.cases.first() else { return Document::default() };
         let mut blocks = vec![
@@ -45,17 +45,17 @@ impl Comparison {
         blocks.extend(self.completions().map(Block::Figure));
         blocks.extend([
             Block::Heading(format!("The first repetition (seed {seed}) over time")),
-            Block::Figure(self.goodput(seen)),
+            Block::Figure(self.goodput(first_runs)),
         ]);
-        blocks.extend(self.sequence(seen));
+        blocks.extend(self.sequence(first_runs));
         let flows = first.scenario.flows.iter().map(|flow| flow.name.as_str());
         for (number, flow) in flows.take(MOST_FLOWS).enumerate() {
-            blocks.extend(self.flow(number, flow, seen).into_iter().map(Block::Figure));
+            blocks.extend(self.flow(number, flow, first_runs).into_iter().map(Block::Figure));
         }
-        blocks.extend(self.queues(seen).into_iter().map(Block::Figure));
-        let unseen = self.cases.len().saturating_sub(seen.len());
-        if unseen > 0 {
-            blocks.push(Block::Text(format!("{unseen} further values appear only in the table.")));
+        blocks.extend(self.queues(first_runs).into_iter().map(Block::Figure));
+        let cases_without_run = self.cases.len().saturating_sub(first_runs.len());
+        if cases_without_run > 0 {
+            blocks.push(Block::Text(format!("{cases_without_run} further values appear only in the table.")));
         }
         let chapter = Chapter { id: "compared".into(), title: "Results".into(), blocks };
         Document {
@@ -66,13 +66,19 @@ impl Comparison {
     }
 
     /// The results of `of` for each value that has one; `of` gets the case's index, the value's name and the samples.
-    fn overlay<'a, T>(&self, seen: &'a [Seen], of: impl Fn(usize, &str, &'a Samples) -> Option<T>) -> Vec<T> {
-        let cases = self.cases.iter().zip(seen).enumerate();
-        cases.filter_map(|(at, (case, seen))| of(at, &case.values.join(", "), &seen.samples)).collect()
+    fn overlay<'a, T>(
+        &self,
+        first_runs: &'a [FirstRunRecord],
+        of: impl Fn(usize, &str, &'a Samples) -> Option<T>,
+    ) -> Vec<T> {
+        let cases = self.cases.iter().zip(first_runs).enumerate();
+        cases
+            .filter_map(|(at, (case, first_runs))| of(at, &case.values.join(", "), &first_runs.samples))
+            .collect()
     }
 
-    fn goodput(&self, seen: &[Seen]) -> Figure {
-        let amounts = self.overlay(seen, |_, name, samples| {
+    fn goodput(&self, first_runs: &[FirstRunRecord]) -> Figure {
+        let amounts = self.overlay(first_runs, |_, name, samples| {
             let mut delivered: Vec<(f64, u64)> = Vec::new();
             for instant in samples.flows.chunk_by(|one, next| one.time == next.time) {
                 let bytes = instant.iter().map(|sample| sample.delivered_bytes).sum();
@@ -81,7 +87,7 @@ impl Comparison {
             (delivered.len() > 1).then(|| (name.to_owned(), delivered))
         });
         let longest = self.cases.iter().map(|case| case.scenario.duration.as_secs()).fold(0.0, f64::max);
-        let goodput = courses::goodput(&amounts, courses::averaged_s(longest));
+        let goodput = time_series::goodput(&amounts, time_series::averaged_s(longest));
         Figure { caption: format!("{} All flows together.", goodput.caption), ..goodput }
     }
 
@@ -95,35 +101,32 @@ impl Comparison {
         distribution::figure(named.collect())
     }
 
-    fn sequence(&self, seen: &[Seen]) -> Option<Block> {
-        let cases = self.cases.iter().zip(seen);
-        let runs = cases.filter_map(|(case, seen)| {
-            Some(sequence::named(&case.values.join(", "), &case.scenario, seen.segments.first()?))
+    fn sequence(&self, first_runs: &[FirstRunRecord]) -> Option<Block> {
+        let cases = self.cases.iter().zip(first_runs);
+        let runs = cases.filter_map(|(case, first_runs)| {
+            Some(sequence::named(&case.values.join(", "), &case.scenario, first_runs.segments.first()?))
         });
         sequence::block(runs.collect(), true)
     }
 
     /// Window, round-trip time and bytes in flight of a flow; empty for a flow that is not TCP.
-    fn flow(&self, number: usize, flow: &str, seen: &[Seen]) -> Vec<Figure> {
-        let courses = self.overlay(seen, |at, name, samples| {
+    fn flow(&self, number: usize, flow: &str, first_runs: &[FirstRunRecord]) -> Vec<Figure> {
+        let flow_series = self.overlay(first_runs, |at, name, samples| {
             let index = self.cases[at].scenario.flows.iter().position(|other| other.name == flow)?;
-            Some(Course::of(name, &samples.flows, index)).filter(|course| !course.samples.is_empty())
+            Some(FlowSeries::of(name, &samples.flows, index)).filter(|series| !series.samples.is_empty())
         });
-        match courses.is_empty() {
-            true => Vec::new(),
-            false => of_flow(number, flow, &courses).to_vec(),
-        }
+        if flow_series.is_empty() { Vec::new() } else { of_flow(number, flow, &flow_series).to_vec() }
     }
 
-    fn queues(&self, seen: &[Seen]) -> Vec<Figure> {
+    fn queues(&self, first_runs: &[FirstRunRecord]) -> Vec<Figure> {
         let Some(first) = self.cases.first() else { return Vec::new() };
         let mut figures = Vec::new();
         for (number, link) in first.scenario.links.iter().enumerate() {
             for (down, direction) in [(true, "down"), (false, "up")] {
-                let curves = self.overlay(seen, |at, name, samples| {
+                let curves = self.overlay(first_runs, |at, name, samples| {
                     let links = &self.cases[at].scenario.links;
                     let index = links.iter().position(|other| other.name == link.name)?;
-                    let points = courses::waiting(&samples.queues, index, down);
+                    let points = time_series::waiting(&samples.queues, index, down);
                     let curve = Curve { name: name.to_owned(), kind: CurveKind::Steps, points };
                     curve.points.iter().any(|point| point.y > 0.0).then_some(curve)
                 });

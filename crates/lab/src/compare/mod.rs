@@ -10,14 +10,14 @@ mod quantity;
 mod rows;
 mod table;
 
-pub use document::Seen;
+pub use document::FirstRunRecord;
 pub use quantity::Quantity;
 
 use crate::change::Change;
 use crate::in_order::InOrder;
 use crate::repeat::{estimate_by, seed_of};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
-use crate::runs::random::Repeats;
+use crate::runs::random::Determinism;
 use crate::runs::{Repetition, measure, sequence, summary};
 use crate::stats::Estimate;
 use lasthop_scenario::{Draft, Problem, Scenario};
@@ -37,7 +37,7 @@ pub struct Variation {
 
 /// One scenario of a comparison.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct ComparedCase {
     /// Values of the varied keys, in the order of the variations.
     pub values: Vec<String>,
     /// The scenario.
@@ -45,9 +45,9 @@ pub struct Case {
 }
 
 /// Combinations of the values, the last key's fastest; fails if the scenario rejects a value.
-pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<Case>, Problem> {
+pub fn cases(draft: &Draft, variations: &[Variation]) -> Result<Vec<ComparedCase>, Problem> {
     let drafts = drafts(draft, variations)?.into_iter();
-    drafts.map(|(values, draft)| Ok(Case { values, scenario: draft.check()? })).collect()
+    drafts.map(|(values, draft)| Ok(ComparedCase { values, scenario: draft.check()? })).collect()
 }
 
 /// Every combination before validation, with its values; fails if the scenario has no such key.
@@ -72,19 +72,19 @@ pub struct Comparison {
     /// The varied keys.
     pub paths: Vec<String>,
     /// Compared cases; the first is the baseline.
-    pub cases: Arc<[Case]>,
+    pub cases: Arc<[ComparedCase]>,
     chosen: Vec<Quantity>,
     /// Repetitions of each case.
     pub outcomes: Vec<Vec<Outcome>>,
-    /// Number of outcomes that [`Comparison::next_place`] has assigned.
-    taken: usize,
+    /// Number of outcomes that [`Comparison::next_index`] has assigned.
+    assigned: usize,
 }
 
 impl Comparison {
     /// A comparison without outcomes; `chosen` are the user's numbers, empty for the defaults.
-    pub fn new(paths: Vec<String>, cases: Vec<Case>, chosen: Vec<Quantity>) -> Comparison {
+    pub fn new(paths: Vec<String>, cases: Vec<ComparedCase>, chosen: Vec<Quantity>) -> Comparison {
         let outcomes = cases.iter().map(|_| Vec::new()).collect();
-        Comparison { paths, cases: cases.into(), chosen, outcomes, taken: 0 }
+        Comparison { paths, cases: cases.into(), chosen, outcomes, assigned: 0 }
     }
 
     /// Starts to run every case `runs` times with seeds `seed`, `seed + 1` …, on `threads` threads (`None`: one per
@@ -102,35 +102,35 @@ impl Comparison {
             let (run, case) = (at / cases.len(), at % cases.len());
             let mut observation = Observation { probes: at < drawn, ..Observation::default() };
             if at < drawn {
-                observation.observers = sequence::takers(&cases[case].scenario, drawn, 1);
+                observation.observers = sequence::recorders(&cases[case].scenario, drawn, 1);
             }
             Repetition::run(&cases[case].scenario, seed_of(seed, run as u32), observation)
         })
     }
 
-    /// Place of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
-    pub fn next_place(&mut self) -> (usize, usize) {
-        let place = (self.taken % self.cases.len(), self.taken / self.cases.len() + 1);
-        self.taken += 1;
-        place
+    /// Indices of the next outcome, in starting order: index of the case, and number of the repetition, from 1.
+    pub fn next_index(&mut self) -> (usize, usize) {
+        let index = (self.assigned % self.cases.len(), self.assigned / self.cases.len() + 1);
+        self.assigned += 1;
+        index
     }
 
     /// Stores the next outcome of a case.
-    pub fn keep(&mut self, case: usize, outcome: Outcome) {
+    pub fn push(&mut self, case: usize, outcome: Outcome) {
         self.outcomes[case].push(outcome);
     }
 
     /// Discards repetitions that not every case has; returns the number of complete ones.
-    pub fn keep_whole(&mut self) -> usize {
+    pub fn truncate_to_complete(&mut self) -> usize {
         let whole = self.outcomes.last().map_or(0, Vec::len);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.truncate(whole));
         whole
     }
 
     /// Discards repetitions equal to the first if no case is random.
-    pub fn keep_independent(&mut self, repeats: &Repeats) {
+    pub fn truncate_to_independent(&mut self, determinism: &Determinism) {
         for outcomes in &mut self.outcomes {
-            outcomes.truncate(repeats.independent(outcomes).len());
+            outcomes.truncate(determinism.independent(outcomes).len());
         }
     }
 
@@ -141,14 +141,14 @@ impl Comparison {
         quantity: Quantity,
         flow: Option<&str>,
         of: &dyn Fn(&Outcome) -> Option<f64>,
-    ) -> Compared {
+    ) -> CaseDifference {
         let is_whole = |case| self.completion(case, flow).is_none_or(|it| it.is_whole());
         if quantity.name() == COMPLETED && !is_whole(case) {
-            return Compared { mean: None, difference: None, percent: None };
+            return CaseDifference { mean: None, difference: None, percent: None };
         }
         let mean = estimate_by(&self.outcomes[case], of);
         if case == 0 || (quantity.name() == COMPLETED && !is_whole(0)) {
-            return Compared { mean, difference: None, percent: None };
+            return CaseDifference { mean, difference: None, percent: None };
         }
         let pair = |(this, first): (&Outcome, &Outcome)| match quantity.name() {
             RESTRICTED => {
@@ -159,7 +159,7 @@ impl Comparison {
         let (these, firsts): (Vec<f64>, Vec<f64>) =
             self.outcomes[case].iter().zip(&self.outcomes[0]).filter_map(pair).unzip();
         let differences: Vec<f64> = these.iter().zip(&firsts).map(|(this, first)| this - first).collect();
-        Compared { mean, difference: Estimate::of(&differences), percent: Change::of(&these, &firsts) }
+        CaseDifference { mean, difference: Estimate::of(&differences), percent: Change::of(&these, &firsts) }
     }
 
     /// Whether a number differs between cases in any repetition.
@@ -174,7 +174,7 @@ impl Comparison {
     }
 }
 
-struct Compared {
+struct CaseDifference {
     mean: Option<Estimate>,
     /// Paired by repetition.
     difference: Option<Estimate>,
@@ -182,7 +182,7 @@ struct Compared {
     percent: Option<Change>,
 }
 
-impl Compared {
+impl CaseDifference {
     fn value(&self) -> Value {
         let Some(mean) = &self.mean else { return Value::Null };
         let mut value = summary::value(mean);
@@ -195,7 +195,7 @@ impl Compared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::in_order::Next;
+    use crate::in_order::NextResult;
     use lasthop_sim::{FLOW_METRICS, FlowOutcome};
     use lasthop_wire::LossReason;
     use serde_json::json;
@@ -223,12 +223,12 @@ mod tests {
         let mut work = comparison.begin(runs, 1, false, None).unwrap();
         loop {
             match work.next_within(Duration::from_secs(1)) {
-                Next::Item(repetition) => {
-                    let (case, _) = comparison.next_place();
-                    comparison.keep(case, repetition.outcome);
+                NextResult::Item(repetition) => {
+                    let (case, _) = comparison.next_index();
+                    comparison.push(case, repetition.outcome);
                 }
-                Next::NotYet => {}
-                Next::End => return comparison,
+                NextResult::NotYet => {}
+                NextResult::End => return comparison,
             }
         }
     }
@@ -243,7 +243,7 @@ mod tests {
         };
         assert_eq!(seeds(&comparison), [[1, 2, 3], [1, 2, 3]]);
         comparison.outcomes[1].pop();
-        assert_eq!(comparison.keep_whole(), 2);
+        assert_eq!(comparison.truncate_to_complete(), 2);
         assert_eq!(seeds(&comparison), [[1, 2], [1, 2]]);
     }
 

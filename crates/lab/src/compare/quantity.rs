@@ -1,7 +1,7 @@
 //! Comparable numbers: metrics of each flow, and numbers of all flows together.
 
 use crate::runs::measure;
-use crate::runs::summary::{TOGETHER, Together};
+use crate::runs::summary::{AGGREGATE_METRICS, AggregateMetric};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, Outcome};
 
 /// A number to compare.
@@ -10,13 +10,13 @@ pub enum Quantity {
     /// A number of each flow.
     OfFlow(&'static FlowMetric),
     /// A number of all flows together.
-    Together(&'static Together),
+    Aggregate(&'static AggregateMetric),
 }
 
 impl Quantity {
     /// All quantities.
     pub fn all() -> impl Iterator<Item = Quantity> {
-        FLOW_METRICS.iter().map(Quantity::OfFlow).chain(TOGETHER.iter().map(Quantity::Together))
+        FLOW_METRICS.iter().map(Quantity::OfFlow).chain(AGGREGATE_METRICS.iter().map(Quantity::Aggregate))
     }
 
     /// The quantity of this name.
@@ -28,7 +28,7 @@ impl Quantity {
     pub fn name(self) -> &'static str {
         match self {
             Quantity::OfFlow(metric) => metric.name,
-            Quantity::Together((name, ..)) => name,
+            Quantity::Aggregate((name, ..)) => name,
         }
     }
 
@@ -36,7 +36,7 @@ impl Quantity {
     pub fn of(self, flow: &FlowOutcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => (metric.of)(flow),
-            Quantity::Together(_) => None,
+            Quantity::Aggregate(_) => None,
         }
     }
 
@@ -49,7 +49,7 @@ impl Quantity {
     pub fn of_all(self, outcome: &Outcome) -> Option<f64> {
         match self {
             Quantity::OfFlow(metric) => measure::mean_of_flows(outcome, metric),
-            Quantity::Together((_, of, _)) => of(outcome),
+            Quantity::Aggregate((_, of, _)) => of(outcome),
         }
     }
 }

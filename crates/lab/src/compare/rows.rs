@@ -1,6 +1,6 @@
 //! A comparison repetition by repetition, as comma-separated values.
 
-use super::{Case, Comparison, Quantity};
+use super::{ComparedCase, Comparison, Quantity};
 use crate::runs::csv::{line, number};
 use crate::runs::distribution;
 use lasthop_sim::{FlowOutcome, Outcome};
@@ -19,7 +19,7 @@ impl Comparison {
             let values = quantities.iter().map(|quantity| {
                 number(match quantity {
                     Quantity::OfFlow(_) => quantity.of(flow),
-                    Quantity::Together(_) => quantity.of_all(outcome),
+                    Quantity::Aggregate(_) => quantity.of_all(outcome),
                 })
             });
             line(place(&self.cases[case], &flow.name, run, outcome).into_iter().chain(values))
@@ -47,7 +47,7 @@ impl Comparison {
                 Quantity::OfFlow(_) => text.extend(
                     outcome.flows.iter().filter_map(|flow| row(quantity, &flow.name, quantity.of(flow))),
                 ),
-                Quantity::Together(_) => text.extend(row(quantity, "", quantity.of_all(outcome))),
+                Quantity::Aggregate(_) => text.extend(row(quantity, "", quantity.of_all(outcome))),
             }
         }
         text
@@ -66,21 +66,23 @@ impl Comparison {
 
     /// Value columns of rows: all metrics of a flow, unless the user has chosen.
     fn quantities(&self) -> Vec<Quantity> {
-        match self.chosen.is_empty() {
-            true => Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect(),
-            false => self.chosen.clone(),
+        if self.chosen.is_empty() {
+            Quantity::all().filter(|quantity| matches!(quantity, Quantity::OfFlow(_))).collect()
+        } else {
+            self.chosen.clone()
         }
     }
 
     fn sampled(&self) -> Vec<Quantity> {
-        match self.chosen.is_empty() {
-            true if self.has_several_flows() => Quantity::all().collect(),
-            _ => self.quantities(),
+        if self.chosen.is_empty() && self.has_several_flows() {
+            Quantity::all().collect()
+        } else {
+            self.quantities()
         }
     }
 }
 
-fn place(case: &Case, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
+fn place(case: &ComparedCase, flow: &str, run: usize, outcome: &Outcome) -> Vec<String> {
     let place = [flow.to_owned(), run.to_string(), outcome.seed.to_string()];
     case.values.iter().cloned().chain(place).collect()
 }

@@ -5,7 +5,7 @@ use crate::document::{Cell, Table};
 use crate::runs::completion::{COMPLETED, RESTRICTED};
 use crate::runs::measure;
 use crate::runs::number::{self, signed, with_interval};
-use crate::runs::summary::{self, TOGETHER};
+use crate::runs::summary::{self, AGGREGATE_METRICS};
 use lasthop_sim::{FLOW_METRICS, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -27,11 +27,11 @@ impl Subject<'_> {
         }
     }
 
-    fn whose(&self) -> &str {
+    fn flow_label(&self) -> &str {
         match (self.flow, self.quantity) {
             (Some(flow), _) => flow,
             (None, Quantity::OfFlow(_)) => "mean",
-            (None, Quantity::Together(_)) => "all",
+            (None, Quantity::Aggregate(_)) => "all",
         }
     }
 }
@@ -78,7 +78,7 @@ impl Comparison {
             subjects.push(all(goodput));
         }
         if several {
-            subjects.extend(TOGETHER.iter().map(|together| all(Quantity::Together(together))));
+            subjects.extend(AGGREGATE_METRICS.iter().map(|together| all(Quantity::Aggregate(together))));
         }
         let others = FLOW_METRICS.iter().skip(1).map(|metric| all(Quantity::OfFlow(metric)));
         subjects.extend(others.filter(|subject| match subject.quantity.name() {
@@ -119,7 +119,7 @@ impl Comparison {
         shown: [Option<String>; 3],
     ) -> Vec<Cell> {
         let mut row = vec![Cell::Text(name.to_owned())];
-        row.extend(self.has_several_flows().then(|| Cell::Text(subject.whose().to_owned())));
+        row.extend(self.has_several_flows().then(|| Cell::Text(subject.flow_label().to_owned())));
         row.extend(self.cases[case].values.iter().map(|value| Cell::Text(value.clone())));
         row.extend(shown.into_iter().map(|text| text.map_or(Cell::Empty, Cell::Number)));
         row
@@ -154,12 +154,12 @@ impl Comparison {
             self.chosen.is_empty() || is_chosen
         };
         for quantity in Quantity::all().filter(is_wanted) {
-            if matches!(quantity, Quantity::Together(_)) && flow.is_some() {
+            if matches!(quantity, Quantity::Aggregate(_)) && flow.is_some() {
                 continue;
             }
             let of = |outcome: &Outcome| match (quantity, flow) {
                 (Quantity::OfFlow(metric), None) => measure::of_all_flows(outcome, metric),
-                (Quantity::Together((_, of, _)), _) => of(outcome),
+                (Quantity::Aggregate((_, of, _)), _) => of(outcome),
                 (Quantity::OfFlow(_), Some(flow)) => quantity.of_flow(outcome, flow),
             };
             let compared = self.compared(case, quantity, flow, &of).value();

@@ -4,7 +4,7 @@ use crate::document::Cell;
 use crate::item::Item;
 use crate::runs::number::with_interval;
 use crate::stats::Estimate;
-use crate::study::selector::Row;
+use crate::study::selector::SelectableRow;
 use serde_json::Value;
 
 /// Measured number ± half of its 95 % interval; without an interval the number only.
@@ -13,9 +13,10 @@ pub(crate) fn measured(item: &Item) -> Cell {
         (Some(mean), Some([low, high])) if item.is_skewed() => {
             let half = (high - low) / 2.0;
             let decimals = (1.0 - libm::floor(libm::log10(half))).clamp(0.0, 9.0) as usize;
-            Cell::Number(match mean.abs() < 1e-3 && mean != 0.0 {
-                true => format!("{} ({} to {})", number(mean), number(low), number(high)),
-                false => format!("{mean:.decimals$} ({low:.decimals$} to {high:.decimals$})"),
+            Cell::Number(if mean.abs() < 1e-3 && mean != 0.0 {
+                format!("{} ({} to {})", number(mean), number(low), number(high))
+            } else {
+                format!("{mean:.decimals$} ({low:.decimals$} to {high:.decimals$})")
             })
         }
         (Some(mean), Some(_)) if mean.abs() >= 1e-3 => {
@@ -74,9 +75,10 @@ fn heading(name: &str) -> String {
 /// A number with at most three significant digits: `0.5`, `6.96`.
 pub(crate) fn trimmed(value: f64) -> String {
     let text = number(value);
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

@@ -9,8 +9,8 @@ use crate::item::Item;
 use crate::progress::Progress;
 use crate::study::overview::Overview;
 use crate::study::reproduce;
-use crate::study::source::Source;
-use crate::study::store::Store;
+use crate::study::run_store::RunStore;
+use crate::study::source::PaperSource;
 use crate::study::study::Study;
 use lasthop_scenario::Problem;
 use std::path::Path;
@@ -25,13 +25,13 @@ pub struct Paper {
 impl Paper {
     /// Reads a paper from a folder; fails if the files are invalid.
     pub fn in_folder(folder: &Path) -> Result<Paper, Problem> {
-        Study::read(Source::Folder(folder.to_owned())).map(|study| Paper { study })
+        Study::read(PaperSource::Folder(folder.to_owned())).map(|study| Paper { study })
     }
 
     /// The built-in paper of this name (see [`NAMES`]); `None` if unknown, an error if its files are invalid.
     pub fn named(name: &str) -> Option<Result<Paper, Problem>> {
         let (name, files) = files::ALL.iter().find(|(known, _)| *known == name)?;
-        Some(Study::read(Source::Within(name, files)).map(|study| Paper { study }))
+        Some(Study::read(PaperSource::Within(name, files)).map(|study| Paper { study }))
     }
 
     /// Name on the command line, and of the folder.
@@ -52,8 +52,8 @@ impl Paper {
     /// Runs the experiments; fails if a scenario is invalid.
     pub fn reproduce(
         &self,
-        settings: &Settings,
-        store: &Store,
+        settings: &ReproductionSettings,
+        store: &RunStore,
         progress: &dyn Progress,
     ) -> Result<Reproduction, Problem> {
         reproduce::chapter(&self.study, settings, store, progress)
@@ -75,7 +75,7 @@ impl CpuTime {
     pub const BENCH_CASE_S: f64 = 0.05;
 
     /// CPU time under these settings, s.
-    pub fn of(&self, settings: &Settings) -> f64 {
+    pub fn of(&self, settings: &ReproductionSettings) -> f64 {
         if settings.quick { self.quick_s } else { self.full_s }
     }
 }
@@ -87,7 +87,7 @@ pub const NAMES: [&str; 11] = [
 
 /// Extent of a reproduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct ReproductionSettings {
     /// Fewer repetitions and points: every item within a minute.
     pub quick: bool,
     /// The first seed.

@@ -9,7 +9,7 @@ pub struct Anchors {
 }
 
 impl Anchors {
-    pub fn beside(names: impl IntoIterator<Item = String>) -> Anchors {
+    pub fn reserving(names: impl IntoIterator<Item = String>) -> Anchors {
         Anchors { taken: names.into_iter().collect() }
     }
 
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_pages_own_names_are_not_given_away() {
-        let mut anchors = Anchors::beside(["top".to_string()]);
+        let mut anchors = Anchors::reserving(["top".to_string()]);
         assert_eq!(anchors.unique("top"), "top-2");
     }
 

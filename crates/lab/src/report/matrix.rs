@@ -2,7 +2,7 @@
 
 use super::anchor::link;
 use crate::item::Verdict;
-use crate::overview::{Counts, Matrix, MatrixCell};
+use crate::overview::{Matrix, MatrixCell, VerdictCounts};
 use lasthop_charts::plot::escape::escaped;
 use lasthop_charts::plot::percent;
 
@@ -29,7 +29,7 @@ pub fn html(matrix: &Matrix) -> String {
         html += "</tr>\n";
     }
     html += "</tbody>\n</table>\n</div>\n<p class=\"key\">";
-    for (verdict, _) in Counts::default().each() {
+    for (verdict, _) in VerdictCounts::default().each() {
         let name = verdict.name();
         html += &format!("<span class=\"{name}\">{} {name}</span> ", sign(verdict));
     }
@@ -47,7 +47,7 @@ fn cell(cell: &MatrixCell) -> String {
 }
 
 /// Background of a cell: each verdict's colour, as wide as its share.
-fn shares(counts: &Counts) -> String {
+fn shares(counts: &VerdictCounts) -> String {
     let share = |count: usize| 100.0 * count as f64 / counts.all() as f64;
     let mut end = 0.0;
     let mut stops = Vec::new();

@@ -32,8 +32,8 @@ const POLICY: &str =
 
 /// The page of `document`. A chapter's anchor is its id, a figure's anchor is `<chapter>-<figure>`.
 pub fn html(document: &Document) -> String {
-    let mut anchors = Anchors::beside(markers::ids().chain(["top".to_string()]));
-    let chapters: Vec<Section> =
+    let mut anchors = Anchors::reserving(markers::ids().chain(["top".to_string()]));
+    let chapters: Vec<ChapterHtml> =
         document.chapters.iter().map(|chapter| section(chapter, &mut anchors)).collect();
     let contents = contents(&chapters);
     let verdicts = if table::has_verdicts(document) { table::VERDICTS } else { "" };
@@ -90,19 +90,19 @@ fn script(document: &Document) -> String {
     scripts
 }
 
-struct Section {
+struct ChapterHtml {
     anchor: String,
     title: String,
-    entries: Vec<Entry>,
+    entries: Vec<ContentsEntry>,
     html: String,
 }
 
-struct Entry {
+struct ContentsEntry {
     anchor: String,
     title: String,
 }
 
-fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
+fn section(chapter: &Chapter, anchors: &mut Anchors) -> ChapterHtml {
     let anchor = anchors.unique(&chapter.id);
     let title = escaped(&chapter.title);
     let looks = Looks::of(figures(chapter));
@@ -113,8 +113,8 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
     for block in &chapter.blocks {
         match block {
             Block::Heading(text) => {
-                let entry = Entry::new(&anchor, text, text, anchors);
-                let Entry { anchor, title } = &entry;
+                let entry = ContentsEntry::new(&anchor, text, text, anchors);
+                let ContentsEntry { anchor, title } = &entry;
                 html += &format!(
                     "<h3 id=\"{anchor}\">{title} <a class=\"anchor\" href=\"#{anchor}\" aria-label=\"link\">#</a></h3>\n"
                 );
@@ -122,12 +122,12 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
             }
             Block::Text(text) => html += &paragraphs(text),
             Block::Figure(figure) => {
-                let entry = Entry::new(&anchor, &figure.id, &figure.title, anchors);
+                let entry = ContentsEntry::new(&anchor, &figure.id, &figure.title, anchors);
                 html += &drawing(figure, &looks, &entry);
                 entries.push(entry);
             }
             Block::Sequence(sequence) => {
-                let entry = Entry::new(&anchor, &sequence.id, &sequence.title, anchors);
+                let entry = ContentsEntry::new(&anchor, &sequence.id, &sequence.title, anchors);
                 html += &sequence::html(sequence, &entry.anchor);
                 entries.push(entry);
             }
@@ -140,7 +140,7 @@ fn section(chapter: &Chapter, anchors: &mut Anchors) -> Section {
         }
     }
     html += "</section>\n";
-    Section { anchor, title, entries, html }
+    ChapterHtml { anchor, title, entries, html }
 }
 
 /// Browsers drop a newline right after `<pre>`; an extra one protects the text's own.
@@ -149,14 +149,14 @@ fn folded(title: &str, text: &str) -> String {
     format!("<details>\n<summary>{title}</summary>\n<pre>\n{text}</pre>\n</details>\n")
 }
 
-impl Entry {
-    fn new(chapter: &str, id: &str, title: &str, anchors: &mut Anchors) -> Entry {
-        Entry { anchor: anchors.unique(&format!("{chapter}-{id}")), title: escaped(title) }
+impl ContentsEntry {
+    fn new(chapter: &str, id: &str, title: &str, anchors: &mut Anchors) -> ContentsEntry {
+        ContentsEntry { anchor: anchors.unique(&format!("{chapter}-{id}")), title: escaped(title) }
     }
 }
 
-fn drawing(figure: &Figure, looks: &Looks, entry: &Entry) -> String {
-    let Entry { anchor, title } = entry;
+fn drawing(figure: &Figure, looks: &Looks, entry: &ContentsEntry) -> String {
+    let ContentsEntry { anchor, title } = entry;
     let (plot, data) = plot::html(figure, looks);
     let caption = escaped(&figure.caption);
     let mut notes: String =
@@ -174,13 +174,13 @@ fn drawing(figure: &Figure, looks: &Looks, entry: &Entry) -> String {
     )
 }
 
-fn contents(chapters: &[Section]) -> String {
+fn contents(chapters: &[ChapterHtml]) -> String {
     let mut list = String::new();
     for chapter in chapters {
         list += &format!("<li><a href=\"#{}\">{}</a>", chapter.anchor, chapter.title);
         if !chapter.entries.is_empty() {
             list += "\n<ol>\n";
-            for Entry { anchor, title } in &chapter.entries {
+            for ContentsEntry { anchor, title } in &chapter.entries {
                 list += &format!("<li><a href=\"#{anchor}\">{title}</a></li>\n");
             }
             list += "</ol>\n";

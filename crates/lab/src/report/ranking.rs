@@ -55,10 +55,8 @@ fn line(row: &Ranked, scale: &Scale, has_words: bool) -> String {
         }
         lane += &format!("<use href=\"#f0\" x=\"{}\" y=\"50%\"/></g>", at(value));
     }
-    let says = match has_words {
-        true => format!("<td class=\"says\">{}</td>", escaped(&row.says)),
-        false => String::new(),
-    };
+    let says =
+        if has_words { format!("<td class=\"says\">{}</td>", escaped(&row.says)) } else { String::new() };
     format!(
         "<tr><th scope=\"row\">{}</th><td class=\"lane\"><svg aria-hidden=\"true\">{lane}</svg></td><td class=\"number\">{}</td>{says}</tr>\n",
         escaped(&row.name),

@@ -58,11 +58,11 @@ function storyOf(segments, index, { links, again, losses }) {
   for (let i = 0; i < segments.sent.length; i += 1) {
     if (byte < segments.start[i] || byte >= segments.start[i] + segments.length[i]) continue;
     const why = again[segments.reason[i]];
-    lines.push([segments.sent[i], why ? `The sender retransmits it: ${AGAIN[why] || why}.` : 'The sender sends it.']);
+    lines.push([segments.sent[i], why ? `The sender retransmits it: ${RETRANSMIT_REASONS[why] || why}.` : 'The sender sends it.']);
     if (segments.fate[i] >= 0) {
       const reason = losses[segments.fate[i]], pipe = segments.pipe[i];
       const where = pipe < 0 ? '' : ` on link ${links[Math.floor(pipe / 2)]}${pipe % 2 ? ', up' : ''}`;
-      lines.push([null, `It is lost${where}: ${LOST[reason] || reason}.`]);
+      lines.push([null, `It is lost${where}: ${LOSS_REASONS[reason] || reason}.`]);
     } else if (segments.arrived[i] === segments.arrived[i]) lines.push([segments.arrived[i], 'It arrives.']);
   }
   const acked = segments.acked.findIndex(bytes => bytes > byte);

@@ -1,6 +1,6 @@
 //! Time-sequence graph: its first view as a plot without scripts, and the segments for the interactive graph.
 
-use crate::document::{Sequence, Sequenced};
+use crate::document::{FlowSequence, Sequence};
 use crate::figure::Figure;
 use lasthop_charts::packed::packed;
 use lasthop_charts::plot;
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 pub fn html(sequence: &Sequence, anchor: &str) -> String {
     let (title, caption) = (escaped(&sequence.title), escaped(&sequence.caption));
-    let first = still(sequence);
-    let (still, _) = plot::html(&first, &Looks::of([&first].into_iter()));
+    let first = static_plot(sequence);
+    let (static_plot, _) = plot::html(&first, &Looks::of([&first].into_iter()));
     let about = json!({
-        "title": sequence.title, "together": sequence.together && sequence.runs.len() > 1,
+        "title": sequence.title, "together": sequence.is_comparison && sequence.runs.len() > 1,
         "losses": LossReason::ALL.map(LossReason::name), "again": REASONS.map(Reason::name),
         "runs": sequence.runs.iter().map(run).collect::<Vec<Value>>(),
     });
@@ -25,7 +25,7 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
     format!(
         "<figure id=\"{anchor}\" class=\"time-sequence\">\n\
          <div class=\"title\">{title} <a class=\"anchor\" href=\"#{anchor}\" aria-label=\"link\">#</a></div>\n\
-         <div class=\"still\">{still}</div>\n\
+         <div class=\"still\">{static_plot}</div>\n\
          <figcaption>{caption}</figcaption>\n\
          <script type=\"application/json\">{about}</script>\n\
          </figure>\n"
@@ -33,10 +33,10 @@ pub fn html(sequence: &Sequence, anchor: &str) -> String {
 }
 
 /// First view of the first run; of a second run in the same picture, the sent segments only.
-fn still(sequence: &Sequence) -> Figure {
+fn static_plot(sequence: &Sequence) -> Figure {
     let Some((first, others)) = sequence.runs.split_first() else { return Figure::default() };
     let mut figure = first.segments.figure(&sequence.title);
-    if let (true, Some(second)) = (sequence.together, others.first()) {
+    if let (true, Some(second)) = (sequence.is_comparison, others.first()) {
         figure.curves.iter_mut().for_each(|curve| curve.name = format!("{}: {}", first.name, curve.name));
         figure
             .curves
@@ -46,7 +46,7 @@ fn still(sequence: &Sequence) -> Figure {
     figure
 }
 
-fn run(run: &Sequenced) -> Value {
+fn run(run: &FlowSequence) -> Value {
     json!({ "name": run.name, "duration": run.duration_s, "links": run.links, "to": run.segments.to_s,
             "letters": packed(&run.segments) })
 }

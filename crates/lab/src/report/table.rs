@@ -1,6 +1,6 @@
 //! Tables, and the key of their verdicts.
 
-use crate::document::{Block, Cell, Document, Setting, Table};
+use crate::document::{Block, Cell, Document, Table, TableSetting};
 use lasthop_charts::plot::escape::escaped;
 use serde_json::json;
 
@@ -29,17 +29,17 @@ pub fn has_verdicts(document: &Document) -> bool {
 
 /// `table` in a box that scrolls if the table is wider than the page.
 pub fn html(table: &Table) -> String {
-    within(table, "")
+    table_html(table, "")
 }
 
 /// `table` with data for other settings; a cell's class is omitted if empty or equal to the text.
-pub fn switched(table: &Table, settings: &[Setting]) -> String {
+pub fn switched(table: &Table, settings: &[TableSetting]) -> String {
     let kinds = kinds(table);
-    let cell = |(row, column, cell): &(usize, usize, Cell)| match name(&kinds, *column, cell) {
+    let cell = |(row, column, cell): &(usize, usize, Cell)| match class_of(&kinds, *column, cell) {
         Some(class) if class != cell.text() => json!([row, column, cell.text(), class]),
         _ => json!([row, column, cell.text()]),
     };
-    let setting = |setting: &Setting| {
+    let setting = |setting: &TableSetting| {
         let cells: Vec<serde_json::Value> = setting.cells.iter().map(cell).collect();
         json!([setting.label, cells])
     };
@@ -47,16 +47,16 @@ pub fn switched(table: &Table, settings: &[Setting]) -> String {
     // Single quotes: the JSON is full of double quotes.
     let settings = serde_json::Value::from(settings).to_string();
     let settings = settings.replace('&', "&amp;").replace('\'', "&#39;").replace('<', "&lt;");
-    within(table, &format!(" data-settings='{settings}'"))
+    table_html(table, &format!(" data-settings='{settings}'"))
 }
 
-fn within(table: &Table, attribute: &str) -> String {
+fn table_html(table: &Table, attribute: &str) -> String {
     let caption = escaped(&table.caption);
     let kinds = kinds(table);
     let named = (1..).zip(&kinds).filter_map(|(number, kind)| match kind {
-        Kind::Numbers => Some(format!("n{number}")),
-        Kind::Words => Some(format!("w{number}")),
-        Kind::Mixed => None,
+        ColumnKind::Numbers => Some(format!("n{number}")),
+        ColumnKind::Words => Some(format!("w{number}")),
+        ColumnKind::Mixed => None,
     });
     let classes = named.collect::<Vec<String>>().join(" ");
     let classes = if classes.is_empty() { classes } else { format!(" class=\"{classes}\"") };
@@ -75,7 +75,8 @@ fn within(table: &Table, attribute: &str) -> String {
         // HTML allows the end tags of cells and rows to be omitted ("Optional tags"); there are thousands of cells.
         html += "<tr>";
         for (index, cell) in row.iter().enumerate() {
-            let class = name(&kinds, index, cell).map_or(String::new(), |name| format!(" class=\"{name}\""));
+            let class =
+                class_of(&kinds, index, cell).map_or(String::new(), |name| format!(" class=\"{name}\""));
             html += &format!("<td{class}>{}", escaped(cell.text()));
         }
         html += "\n";
@@ -85,7 +86,7 @@ fn within(table: &Table, attribute: &str) -> String {
 
 /// Kind of a column's cells; named once per table instead of in each cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ColumnKind {
     Numbers,
     /// Words too short to wrap, and gaps.
     Words,
@@ -98,28 +99,29 @@ const MOST_KINDS: usize = 16;
 const SHORT: usize = 20;
 const MIDDLING: usize = 40;
 
-fn kinds(table: &Table) -> Vec<Kind> {
+fn kinds(table: &Table) -> Vec<ColumnKind> {
     let kind = |column: usize| {
         let cells = || table.rows.iter().filter_map(|row| row.get(column));
         let is_word = |cell: &Cell| matches!(cell, Cell::Text(text) if text.chars().count() <= SHORT);
         let is_gap = |cell: &Cell| matches!(cell, Cell::Empty);
         let is_number = |cell: &Cell| matches!(cell, Cell::Number(_));
-        match column < MOST_KINDS {
-            true if cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) => {
-                Kind::Numbers
-            }
-            true if cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) => Kind::Words,
-            _ => Kind::Mixed,
+        let is_named = column < MOST_KINDS;
+        if is_named && cells().any(is_number) && cells().all(|cell| is_number(cell) || is_gap(cell)) {
+            ColumnKind::Numbers
+        } else if is_named && cells().any(is_word) && cells().all(|cell| is_word(cell) || is_gap(cell)) {
+            ColumnKind::Words
+        } else {
+            ColumnKind::Mixed
         }
     };
     (0..table.columns.len()).map(kind).collect()
 }
 
 /// Class of a cell; a verdict's class is its name.
-fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
-    let kind = kinds.get(column).copied().unwrap_or(Kind::Mixed);
+fn class_of(kinds: &[ColumnKind], column: usize, cell: &Cell) -> Option<&'static str> {
+    let kind = kinds.get(column).copied().unwrap_or(ColumnKind::Mixed);
     Some(match cell {
-        Cell::Number(_) if kind == Kind::Numbers => return None,
+        Cell::Number(_) if kind == ColumnKind::Numbers => return None,
         Cell::Number(_) => "number",
         Cell::Verdict(Some(verdict)) => verdict.name(),
         Cell::Verdict(None) | Cell::Empty => "none",
@@ -128,7 +130,7 @@ fn name(kinds: &[Kind], column: usize, cell: &Cell) -> Option<&'static str> {
             // A row's name has the same size in all rows.
             letters if letters > MIDDLING && column == 0 => "name",
             letters if letters > MIDDLING => "note",
-            letters if letters > SHORT || kind == Kind::Words => return None,
+            letters if letters > SHORT || kind == ColumnKind::Words => return None,
             _ => "word",
         },
     })
@@ -169,7 +171,7 @@ mod tests {
             ..Table::default()
         };
         let cells = vec![(0, 1, verdict(Verdict::Agrees))];
-        let settings = [Setting { label: "\"ACKs\": on".into(), cells }];
+        let settings = [TableSetting { label: "\"ACKs\": on".into(), cells }];
         let html = switched(&table, &settings);
         assert!(html.contains("<td class=\"differs\">differs\n"), "{html}");
         assert!(html.contains(r#"data-settings='[["\"ACKs\": on",[[0,1,"agrees"]]]]'"#), "{html}");

@@ -74,7 +74,7 @@ impl Completion {
             completed: times.iter().filter(|(_, complete)| *complete).count(),
             transfers: times.len(),
             quantiles: QUANTILES.map(|(_, share)| quantile(&times, share)),
-            distribution: distribution::thinned(distribution::course(&times)),
+            distribution: distribution::thinned(distribution::completion_curve(&times)),
             max_follow_up_s,
         })
     }
@@ -124,8 +124,8 @@ fn quantile(times: &[(f64, bool)], share: f64) -> Option<f64> {
     let mut left = 1.0;
     for (at, (seconds, complete)) in times.iter().enumerate() {
         if *complete {
-            let watched = (times.len() - at) as f64;
-            left *= (watched - 1.0) / watched;
+            let observations = (times.len() - at) as f64;
+            left *= (observations - 1.0) / observations;
         }
         if left <= 1.0 - share + 1e-9 {
             return Some(*seconds);

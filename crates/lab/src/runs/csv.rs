@@ -6,11 +6,13 @@ use lasthop_sim::{FLOW_METRICS, FlowOutcome, FlowSample, Outcome, QueueSample, S
 use lasthop_wire::LossReason;
 
 /// Lines ended by a line feed; fields with a comma, quote or line break are quoted (RFC 4180).
-struct Lines(Writer<Vec<u8>>);
+struct CsvLines(Writer<Vec<u8>>);
 
-impl Lines {
-    fn new() -> Lines {
-        Lines(WriterBuilder::new().terminator(Terminator::Any(b'\n')).flexible(true).from_writer(Vec::new()))
+impl CsvLines {
+    fn new() -> CsvLines {
+        CsvLines(
+            WriterBuilder::new().terminator(Terminator::Any(b'\n')).flexible(true).from_writer(Vec::new()),
+        )
     }
 
     fn add<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) {
@@ -26,7 +28,7 @@ impl Lines {
 
 /// One line.
 pub fn line<T: AsRef<[u8]>>(fields: impl IntoIterator<Item = T>) -> String {
-    let mut lines = Lines::new();
+    let mut lines = CsvLines::new();
     lines.add(fields);
     lines.text()
 }
@@ -69,7 +71,7 @@ pub fn samples(scenario: &Scenario, samples: &Samples) -> String {
         names.extend(queue.average.map(|_| format!("{place}.queue_average_packets")));
         names.push(format!("{place}.lost_packets"));
     }
-    let mut lines = Lines::new();
+    let mut lines = CsvLines::new();
     lines.add(&names);
     let mut flows = samples.flows.chunk_by(|one, next| one.time == next.time).peekable();
     for queues in instants {
@@ -94,7 +96,7 @@ fn row(scenario: &Scenario, flow: Option<&FlowSample>, queues: &[QueueSample]) -
 }
 
 /// A column of samples.
-pub struct Column {
+pub struct SampleColumn {
     /// Name with the unit: `cwnd_bytes`.
     pub name: &'static str,
     /// Description.
@@ -102,7 +104,7 @@ pub struct Column {
     of: fn(&FlowSample) -> Option<f64>,
 }
 
-impl Column {
+impl SampleColumn {
     /// Value; `None` if undefined.
     pub fn value(&self, flow: &FlowSample) -> Option<f64> {
         (self.of)(flow)
@@ -110,70 +112,74 @@ impl Column {
 }
 
 /// Sampled columns of a flow.
-pub const COLUMNS: &[Column] = &[
-    Column { name: "cwnd_bytes", doc: "congestion window, bytes", of: |flow| Some(flow.cwnd_bytes as f64) },
-    Column {
+pub const COLUMNS: &[SampleColumn] = &[
+    SampleColumn {
+        name: "cwnd_bytes",
+        doc: "congestion window, bytes",
+        of: |flow| Some(flow.cwnd_bytes as f64),
+    },
+    SampleColumn {
         name: "cwnd_inflated_bytes",
         doc: "congestion window inflated during recovery by the bytes that have left the network, bytes",
         of: |flow| Some(flow.inflated_bytes as f64),
     },
-    Column {
+    SampleColumn {
         name: "ssthresh_bytes",
         doc: "slow start threshold, bytes",
         of: |flow| Some(flow.ssthresh_bytes as f64),
     },
-    Column {
+    SampleColumn {
         name: "in_flight_bytes",
         doc: "bytes in flight as the sender counts them",
         of: |flow| Some(flow.in_flight_bytes as f64),
     },
-    Column {
+    SampleColumn {
         name: "srtt_ms",
         doc: "smoothed RTT, ms; empty before the first sample",
         of: |flow| flow.srtt_ms,
     },
-    Column { name: "rto_ms", doc: "retransmission timeout, ms", of: |flow| Some(flow.rto_ms) },
-    Column {
+    SampleColumn { name: "rto_ms", doc: "retransmission timeout, ms", of: |flow| Some(flow.rto_ms) },
+    SampleColumn {
         name: "cwnd_r_segments",
         doc: "the receiver's estimate of the sender's window, segments",
         of: |flow| Some(flow.cwnd_r),
     },
-    Column {
+    SampleColumn {
         name: "delivered_bytes",
         doc: "payload delivered in order so far, bytes",
         of: |flow| Some(flow.delivered_bytes as f64),
     },
-    Column {
+    SampleColumn {
         name: "acks_sent",
         doc: "ACKs sent so far by the receiver",
         of: |flow| Some(flow.acks_sent as f64),
     },
-    Column {
+    SampleColumn {
         name: "lost_queue_full",
         doc: "packets of the flow lost so far in full queues",
         of: |flow| lost(flow, LossReason::QueueFull),
     },
-    Column {
+    SampleColumn {
         name: "lost_channel",
         doc: "packets of the flow lost so far on the channel",
         of: |flow| lost(flow, LossReason::Channel),
     },
-    Column {
+    SampleColumn {
         name: "lost_tag_drop",
         doc: "packets of the flow dropped so far to signal another packet's overflow",
         of: |flow| lost(flow, LossReason::Notice),
     },
-    Column {
+    SampleColumn {
         name: "lost_discarded",
         doc: "packets of the flow discarded so far by a sending link layer",
         of: |flow| lost(flow, LossReason::Discarded),
     },
-    Column {
+    SampleColumn {
         name: "lost_early",
         doc: "packets of the flow dropped so far by RED before the queue was full",
         of: |flow| lost(flow, LossReason::EarlyDrop),
     },
-    Column {
+    SampleColumn {
         name: "lost_corrupt",
         doc: "corrupted packets of the flow received so far",
         of: |flow| lost(flow, LossReason::Corrupt),

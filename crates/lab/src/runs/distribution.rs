@@ -9,15 +9,15 @@ const MOST_CURVES: usize = 8;
 /// Points of a curve in JSON, at equal shares.
 pub const POINTS: usize = 100;
 /// Ratio of the largest to the smallest time that makes the axis logarithmic.
-const FAR: f64 = 30.0;
+const LOG_AXIS_RATIO: f64 = 30.0;
 
 /// Times (s) at which the completed share rises, with the share (0 to 1) from then on: 1 minus the product-limit
 /// estimate of [`Completion::quantiles`]. `times` are sorted by [`Completion::sort`].
-pub(super) fn course(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
+pub(super) fn completion_curve(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
     let (mut left, mut steps) = (1.0, Vec::<[f64; 2]>::new());
     for (at, (seconds, _)) in times.iter().enumerate().filter(|(_, (_, complete))| *complete) {
-        let watched = (times.len() - at) as f64;
-        left *= (watched - 1.0) / watched;
+        let observations = (times.len() - at) as f64;
+        left *= (observations - 1.0) / observations;
         match steps.last_mut() {
             Some(last) if last[0] == *seconds => last[1] = 1.0 - left,
             _ => steps.push([*seconds, 1.0 - left]),
@@ -27,13 +27,13 @@ pub(super) fn course(times: &[(f64, bool)]) -> Vec<[f64; 2]> {
 }
 
 /// The first time of each hundredth of the share, and the last time.
-pub(super) fn thinned(course: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-    if course.len() <= POINTS {
-        return course;
+pub(super) fn thinned(completion_curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if completion_curve.len() <= POINTS {
+        return completion_curve;
     }
-    let last = course.last().copied();
+    let last = completion_curve.last().copied();
     let (mut kept, mut due) = (Vec::<[f64; 2]>::new(), 1.0 / POINTS as f64);
-    for step in course {
+    for step in completion_curve {
         if step[1] >= due - 1e-9 {
             kept.push(step);
             due = ((step[1] * POINTS as f64 + 1e-9).floor() + 1.0) / POINTS as f64;
@@ -50,7 +50,7 @@ pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     let first = outcomes.first()?;
     let mut names: Vec<&str> = Vec::new();
     for flow in first.flows.iter().filter(|flow| flow.transfers().next().is_some()) {
-        let name = kin(&flow.name);
+        let name = base_name(&flow.name);
         if names.last() != Some(&name) && !names.contains(&name) {
             names.push(name);
         }
@@ -58,7 +58,7 @@ pub fn of_run(outcomes: &[Outcome]) -> Option<Figure> {
     names.truncate(MOST_CURVES);
     let of = |name: &&str| {
         let flows =
-            outcomes.iter().flat_map(|outcome| &outcome.flows).filter(|flow| kin(&flow.name) == *name);
+            outcomes.iter().flat_map(|outcome| &outcome.flows).filter(|flow| base_name(&flow.name) == *name);
         ((*name).to_owned(), flows.flat_map(FlowOutcome::transfers).collect())
     };
     figure(names.iter().map(of).collect())
@@ -70,18 +70,18 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     for (name, mut times) in named {
         Completion::sort(&mut times);
-        let steps = course(&times);
+        let steps = completion_curve(&times);
         if times.len() < 2 || steps.is_empty() {
             continue;
         }
         cut += times.iter().filter(|(_, complete)| !complete).count();
-        let watched = times.last().map_or(0.0, |(seconds, _)| *seconds);
+        let observations = times.last().map_or(0.0, |(seconds, _)| *seconds);
         least = least.min(steps[0][0]);
-        most = most.max(watched);
+        most = most.max(observations);
         let mut points = vec![Point::exact(steps[0][0], 0.0)];
         points.extend(steps.iter().map(|[seconds, share]| Point::exact(*seconds, 100.0 * share)));
-        if let Some(last) = steps.last().filter(|last| last[0] < watched) {
-            points.push(Point::exact(watched, 100.0 * last[1]));
+        if let Some(last) = steps.last().filter(|last| last[0] < observations) {
+            points.push(Point::exact(observations, 100.0 * last[1]));
         }
         curves.push(Curve { name, kind: CurveKind::Steps, points });
     }
@@ -100,7 +100,7 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
         ),
         x_label: "time to complete, s".into(),
         y_label: "complete, %".into(),
-        x_log: least > 0.0 && most > FAR * least,
+        x_log: least > 0.0 && most > LOG_AXIS_RATIO * least,
         y_bounds: Some([0.0, 100.0]),
         curves,
         ..Figure::default()
@@ -108,7 +108,7 @@ pub fn figure(named: Vec<(String, Vec<(f64, bool)>)>) -> Option<Figure> {
 }
 
 /// A flow's name without the replica's number.
-fn kin(name: &str) -> &str {
+fn base_name(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => before,
         _ => name,
@@ -160,26 +160,32 @@ mod tests {
     #[test]
     fn the_course_of_times_that_all_end_is_their_distribution() {
         let times: Vec<(f64, bool)> = [1.0, 2.0, 2.0, 4.0].map(|time| (time, true)).to_vec();
-        let course = course(&times);
+        let completion_curve = completion_curve(&times);
         let expected = [[1.0, 0.25], [2.0, 0.75], [4.0, 1.0]];
         assert!(
-            course.iter().zip(expected).all(|(is, was)| is[0] == was[0] && (is[1] - was[1]).abs() < 1e-12)
+            completion_curve
+                .iter()
+                .zip(expected)
+                .all(|(is, was)| is[0] == was[0] && (is[1] - was[1]).abs() < 1e-12)
         );
-        assert_eq!(course.len(), 3);
+        assert_eq!(completion_curve.len(), 3);
     }
 
     /// Worked by hand: 1/4 of four are complete at 1; the second is cut off at 2; one of two at 3: 1 - 3/4 · 1/2.
     #[test]
     fn what_is_cut_off_counts_as_later() {
-        let course = course(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);
-        assert_eq!(course.len(), 2);
-        assert!((course[0][1] - 0.25).abs() < 1e-12 && (course[1][1] - 0.625).abs() < 1e-12, "{course:?}");
+        let completion_curve = completion_curve(&[(1.0, true), (2.0, false), (3.0, true), (5.0, false)]);
+        assert_eq!(completion_curve.len(), 2);
+        assert!(
+            (completion_curve[0][1] - 0.25).abs() < 1e-12 && (completion_curve[1][1] - 0.625).abs() < 1e-12,
+            "{completion_curve:?}"
+        );
     }
 
     #[test]
     fn a_thinned_course_has_a_point_for_each_hundredth_and_the_last() {
         let times: Vec<(f64, bool)> = (1..=1000).map(|time| (f64::from(time), true)).collect();
-        let kept = thinned(course(&times));
+        let kept = thinned(completion_curve(&times));
         assert_eq!(kept.len(), POINTS);
         for (at, [seconds, share]) in kept.iter().enumerate() {
             let due = (at + 1) as f64;
@@ -189,7 +195,10 @@ mod tests {
 
     #[test]
     fn replicas_are_kin_and_one_transfer_is_no_distribution() {
-        assert_eq!((kin("web.12"), kin("web"), kin("a.b"), kin("a.b.3")), ("web", "web", "a.b", "a.b"));
+        assert_eq!(
+            (base_name("web.12"), base_name("web"), base_name("a.b"), base_name("a.b.3")),
+            ("web", "web", "a.b", "a.b")
+        );
         assert_eq!(figure(vec![("one".into(), vec![(1.0, true)])]), None);
         let drawn = figure(vec![("two".into(), vec![(3.0, true), (1.0, true), (90.0, false)])]).unwrap();
         assert!(drawn.x_log && drawn.caption.contains("1 cut off by the run's end"), "{drawn:?}");

@@ -1,10 +1,10 @@
 //! Report of a scenario: means, and the first repetition over time.
 
-use super::random::Repeats;
+use super::random::Determinism;
 use super::{Runs, distribution, limits, links, sequence, summary};
 use crate::document::{Block, Chapter, Document};
 use crate::figure::{Curve, CurveKind, Figure, Point};
-use lasthop_charts::courses::{self, Course, figure};
+use lasthop_charts::time_series::{self, FlowSeries, figure};
 use lasthop_scenario::{Scenario, Traffic};
 use lasthop_sim::QueueSample;
 use lasthop_wire::LossReason;
@@ -15,11 +15,12 @@ const MOST_CURVES: usize = 8;
 /// The report: means of all repetitions; windows, round trips, queues, goodput and losses of the first.
 pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     let named = scenario.flows.iter().enumerate();
-    let all: Vec<Course> = named.map(|(flow, it)| Course::of(&it.name, &runs.samples.flows, flow)).collect();
-    let drawn = || all.iter().enumerate().filter(|(_, course)| !course.samples.is_empty());
-    let repeats = Repeats::of(std::iter::once(scenario));
-    let outcomes = repeats.independent(&runs.outcomes);
-    let mut blocks = vec![Block::Text(match repeats.note() {
+    let all: Vec<FlowSeries> =
+        named.map(|(flow, it)| FlowSeries::of(&it.name, &runs.samples.flows, flow)).collect();
+    let drawn = || all.iter().enumerate().filter(|(_, series)| !series.samples.is_empty());
+    let determinism = Determinism::of(std::iter::once(scenario));
+    let outcomes = determinism.independent(&runs.outcomes);
+    let mut blocks = vec![Block::Text(match determinism.note() {
         Some(note) => format!("A run of {}; {note}.", scenario.duration),
         None => format!(
             "Means over {} repetitions of {} with their 95 % intervals. Seeds begin at {seed}.",
@@ -34,8 +35,8 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
     blocks.push(Block::Heading(format!("The first repetition (seed {seed}) over time")));
     blocks.push(Block::Figure(goodput(scenario, &all)));
     blocks.extend(sequence::of_run(scenario, &runs.segments));
-    for (flow, course) in drawn().take(MOST_FLOWS) {
-        blocks.extend(of_flow(flow, &course.name, std::slice::from_ref(course)).map(Block::Figure));
+    for (flow, series) in drawn().take(MOST_FLOWS) {
+        blocks.extend(of_flow(flow, &series.name, std::slice::from_ref(series)).map(Block::Figure));
     }
     blocks.push(Block::Figure(queues(scenario, &runs.samples.queues)));
     blocks.push(Block::Figure(losses(&runs.samples.queues)));
@@ -55,13 +56,16 @@ pub fn document(scenario: &Scenario, seed: u64, runs: &Runs) -> Document {
 }
 
 /// Figures of a flow's window, round trips and bytes in flight, for one run or several.
-pub(crate) fn of_flow(number: usize, flow: &str, courses: &[Course]) -> [Figure; 3] {
-    [courses::window(courses), courses::round_trips(courses), courses::in_flight(courses)].map(|figure| {
-        Figure {
-            id: format!("{}-{number}", figure.id),
-            title: format!("{flow}: {}", lowered(&figure.title)),
-            ..figure
-        }
+pub(crate) fn of_flow(number: usize, flow: &str, flow_series: &[FlowSeries]) -> [Figure; 3] {
+    [
+        time_series::window(flow_series),
+        time_series::round_trips(flow_series),
+        time_series::in_flight(flow_series),
+    ]
+    .map(|figure| Figure {
+        id: format!("{}-{number}", figure.id),
+        title: format!("{flow}: {}", lowered(&figure.title)),
+        ..figure
     })
 }
 
@@ -104,17 +108,17 @@ fn queues(scenario: &Scenario, samples: &[QueueSample]) -> Figure {
     figure("queues", "Queue lengths", caption, "packets", curves)
 }
 
-fn goodput(scenario: &Scenario, courses: &[Course]) -> Figure {
-    let each: Vec<(String, Vec<(f64, u64)>)> = courses
+fn goodput(scenario: &Scenario, flow_series: &[FlowSeries]) -> Figure {
+    let each: Vec<(String, Vec<(f64, u64)>)> = flow_series
         .iter()
-        .filter(|course| course.samples.len() > 1)
-        .map(|course| (course.name.clone(), course.delivered()))
+        .filter(|series| series.samples.len() > 1)
+        .map(|series| (series.name.clone(), series.delivered()))
         .collect();
     let mut amounts = if each.len() <= MOST_CURVES { each.clone() } else { Vec::new() };
     if each.len() > 1 {
         amounts.push(("all flows".into(), together(each.iter().map(|(_, amounts)| amounts))));
     }
-    courses::goodput(&amounts, courses::averaged_s(scenario.duration.as_secs()))
+    time_series::goodput(&amounts, time_series::averaged_s(scenario.duration.as_secs()))
 }
 
 /// Sum of the flows' amounts, which are sampled at the same instants.
@@ -141,9 +145,10 @@ fn losses(samples: &[QueueSample]) -> Figure {
         any.then(|| Curve { name: reason.name().to_owned(), kind: CurveKind::Steps, points })
     });
     let curves: Vec<Curve> = curves.collect();
-    let caption = match curves.is_empty() {
-        true => "No packet was lost.",
-        false => "Packets of all flows lost so far on all links, ACKs included, by true cause.",
+    let caption = if curves.is_empty() {
+        "No packet was lost."
+    } else {
+        "Packets of all flows lost so far on all links, ACKs included, by true cause."
     };
     figure("losses", "Losses by cause", caption, "packets", curves)
 }

@@ -49,7 +49,7 @@ const SAMPLES: &[(&str, &str)] = &[
 
 /// All columns and fields, by output.
 pub fn sections() -> Vec<Section> {
-    let together = summary::TOGETHER.iter().map(|(name, _, doc)| (*name, *doc));
+    let together = summary::AGGREGATE_METRICS.iter().map(|(name, _, doc)| (*name, *doc));
     let samples = SAMPLES.iter().copied().take(2);
     let samples = samples.chain(COLUMNS.iter().map(|column| (column.name, column.doc)));
     vec![
@@ -123,7 +123,7 @@ mod tests {
         let run =
             |seed| Repetition::run(&scenario, seed, Observation { probes: true, ..Observation::default() });
         let (first, second) = (run(1), run(2));
-        let samples = csv::samples(&scenario, &first.watched.expect("samples").samples);
+        let samples = csv::samples(&scenario, &first.observations.expect("samples").samples);
         for header in [csv::header(&[]), samples.lines().next().unwrap_or_default().to_owned()] {
             for column in header.trim_end().split(',') {
                 let column = column.replace("path.down.", "LINK.down.").replace("path.up.", "LINK.down.");

@@ -16,35 +16,32 @@ pub fn lines(scenario: &Scenario, outcomes: &[Outcome]) -> Vec<String> {
     let flows =
         || scenario.flows.iter().enumerate().filter(|(_, flow)| matches!(flow.traffic, Traffic::Tcp { .. }));
     let count = flows().count();
-    let mut lines: Vec<String> = match count <= MOST_LINES {
-        true => {
-            flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
-        }
-        false => {
-            let all = |of: Of| {
-                let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
-                (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
-            };
-            line(&format!("each of {count} flows, on average,"), all).into_iter().collect()
-        }
+    let mut lines: Vec<String> = if count <= MOST_LINES {
+        flows().filter_map(|(index, flow)| line(&flow.name, |of| mean(outcomes, index, of))).collect()
+    } else {
+        let all = |of: FlowValue| {
+            let means: Vec<f64> = flows().filter_map(|(index, _)| mean(outcomes, index, of)).collect();
+            (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+        };
+        line(&format!("each of {count} flows, on average,"), all).into_iter().collect()
     };
     lines.extend(flows().find_map(|(index, flow)| queue_hint(outcomes, index, flow)));
     lines
 }
 
-type Of = fn(&FlowOutcome) -> Option<f64>;
+type FlowValue = fn(&FlowOutcome) -> Option<f64>;
 
-const LIMITS: [(&str, Of); 3] = [
+const LIMITS: [(&str, FlowValue); 3] = [
     ("cwnd", FlowOutcome::cwnd_limited_pct),
     ("receive window", FlowOutcome::rwnd_limited_pct),
     ("application (nothing to send)", FlowOutcome::app_limited_pct),
 ];
 
-fn mean(outcomes: &[Outcome], flow: usize, of: Of) -> Option<f64> {
+fn mean(outcomes: &[Outcome], flow: usize, of: FlowValue) -> Option<f64> {
     estimate_by(outcomes, |outcome| outcome.flows.get(flow).and_then(of)).map(|estimate| estimate.mean)
 }
 
-fn line(name: &str, of_flow: impl Fn(Of) -> Option<f64>) -> Option<String> {
+fn line(name: &str, of_flow: impl Fn(FlowValue) -> Option<f64>) -> Option<String> {
     let mut shares = Vec::new();
     for (limit, of) in LIMITS {
         shares.push((limit, of_flow(of)?));

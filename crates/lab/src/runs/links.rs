@@ -11,19 +11,20 @@ use serde_json::{Map, Value, json};
 /// With more link directions a table shows the busiest.
 const MOST_COLUMNS: usize = 4;
 
-type Of<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
+type LinkValue<'a> = &'a dyn Fn(&LinkOutcome, usize) -> Option<f64>;
 
 /// Metrics as rows, link directions as columns: traffic, then RLC counters if any link has RLC.
 pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let (all, busiest) = (directions(first).len(), busiest(outcomes));
-    let caption = match all > busiest.len() {
-        true => format!("Links: the {} busiest of {all} directions", busiest.len()),
-        false => "Links".to_owned(),
+    let caption = if all > busiest.len() {
+        format!("Links: the {} busiest of {all} directions", busiest.len())
+    } else {
+        "Links".to_owned()
     };
     let mut carried = Vec::new();
     for metric in LINK_METRICS {
-        let of: Of<'_> = &|link, side| (metric.of)(&link.traffic[side]);
+        let of: LinkValue<'_> = &|link, side| (metric.of)(&link.traffic[side]);
         let numbers = of_each(outcomes, &busiest, of);
         // The sum of losses is always shown, a single reason only if it occurred.
         let is_reason = metric.name.starts_with("lost_") && metric.name != "lost_packets";
@@ -32,12 +33,12 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
         }
     }
     let mut tables = vec![table(caption, &busiest, carried)];
-    let with_rlc: Vec<Direction> =
+    let with_rlc: Vec<DirectionColumn> =
         directions(first).into_iter().filter(|it| first.links[it.link].rlc[it.side].is_some()).collect();
     if !with_rlc.is_empty() {
         let mut counted = Vec::new();
         for metric in RLC_METRICS {
-            let of: Of<'_> = &|link, side| link.rlc[side].as_ref().and_then(metric.of);
+            let of: LinkValue<'_> = &|link, side| link.rlc[side].as_ref().and_then(metric.of);
             counted.push((metric.name, metric.doc, of_each(outcomes, &with_rlc, of)));
         }
         tables.push(table("Links with RLC".to_owned(), &with_rlc, counted));
@@ -48,8 +49,8 @@ pub fn tables(outcomes: &[Outcome]) -> Vec<Table> {
 /// One object for each link direction, with `wireless.down` under `link`.
 pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     let Some(first) = outcomes.first() else { return Vec::new() };
-    let object = |direction: &Direction| {
-        let shown = |of: Of<'_>| direction.estimate(outcomes, of).map_or(Value::Null, |it| value(&it));
+    let object = |direction: &DirectionColumn| {
+        let shown = |of: LinkValue<'_>| direction.estimate(outcomes, of).map_or(Value::Null, |it| value(&it));
         let mut object = Map::new();
         object.insert("link".into(), json!(direction.name));
         for metric in LINK_METRICS {
@@ -68,21 +69,21 @@ pub fn objects(outcomes: &[Outcome]) -> Vec<Value> {
     directions(first).iter().map(object).collect()
 }
 
-struct Direction {
+struct DirectionColumn {
     name: String,
     link: usize,
     side: usize,
 }
 
-impl Direction {
-    fn estimate(&self, outcomes: &[Outcome], of: Of<'_>) -> Option<Estimate> {
+impl DirectionColumn {
+    fn estimate(&self, outcomes: &[Outcome], of: LinkValue<'_>) -> Option<Estimate> {
         estimate_by(outcomes, |outcome| of(outcome.links.get(self.link)?, self.side))
     }
 }
 
-fn directions(outcome: &Outcome) -> Vec<Direction> {
+fn directions(outcome: &Outcome) -> Vec<DirectionColumn> {
     let sides = |(link, one): (usize, &LinkOutcome)| {
-        [(0, "down"), (1, "up")].map(|(side, name)| Direction {
+        [(0, "down"), (1, "up")].map(|(side, name)| DirectionColumn {
             name: format!("{}.{name}", one.name),
             link,
             side,
@@ -91,8 +92,8 @@ fn directions(outcome: &Outcome) -> Vec<Direction> {
     outcome.links.iter().enumerate().flat_map(sides).collect()
 }
 
-fn busiest(outcomes: &[Outcome]) -> Vec<Direction> {
-    let mut ranked: Vec<(f64, usize, Direction)> = outcomes
+fn busiest(outcomes: &[Outcome]) -> Vec<DirectionColumn> {
+    let mut ranked: Vec<(f64, usize, DirectionColumn)> = outcomes
         .first()
         .map_or(Vec::new(), directions)
         .into_iter()
@@ -111,12 +112,16 @@ fn busiest(outcomes: &[Outcome]) -> Vec<Direction> {
     ranked.into_iter().map(|(_, _, direction)| direction).collect()
 }
 
-fn of_each(outcomes: &[Outcome], directions: &[Direction], of: Of<'_>) -> Vec<Option<Estimate>> {
+fn of_each(outcomes: &[Outcome], directions: &[DirectionColumn], of: LinkValue<'_>) -> Vec<Option<Estimate>> {
     directions.iter().map(|direction| direction.estimate(outcomes, of)).collect()
 }
 
 /// One row per metric: name, a number for each direction, description. Rows without numbers are left out.
-fn table(caption: String, directions: &[Direction], rows: Vec<(&str, &str, Vec<Option<Estimate>>)>) -> Table {
+fn table(
+    caption: String,
+    directions: &[DirectionColumn],
+    rows: Vec<(&str, &str, Vec<Option<Estimate>>)>,
+) -> Table {
     let word = |text: &str| Cell::Text(text.to_owned());
     let names = directions.iter().map(|direction| direction.name.clone());
     let columns = std::iter::once("metric".to_owned()).chain(names).chain(["meaning".to_owned()]).collect();

@@ -34,9 +34,10 @@ pub fn mean_of_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
 
 /// A metric over all flows: the total for goodput, the mean for all others.
 pub fn of_all_flows(outcome: &Outcome, metric: &FlowMetric) -> Option<f64> {
-    match std::ptr::eq(metric, &FLOW_METRICS[0]) && outcome.flows.len() > 1 {
-        true => total_goodput_kbps(outcome),
-        false => mean_of_flows(outcome, metric),
+    if std::ptr::eq(metric, &FLOW_METRICS[0]) && outcome.flows.len() > 1 {
+        total_goodput_kbps(outcome)
+    } else {
+        mean_of_flows(outcome, metric)
     }
 }
 

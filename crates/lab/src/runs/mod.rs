@@ -23,7 +23,7 @@ pub mod summary;
 
 use crate::in_order::InOrder;
 use crate::repeat::seed_of;
-use lasthop_charts::segments::{Segments, Taker};
+use lasthop_charts::segments::{SegmentRecorder, Segments};
 use lasthop_engine::Observer;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{Observation, Outcome, Samples};
@@ -47,24 +47,26 @@ pub struct Repetition {
     /// Outcome of the run.
     pub outcome: Outcome,
     /// Observations, if any were requested.
-    pub watched: Option<Watched>,
+    pub observations: Option<Observations>,
 }
 
 /// Observations of a run.
-pub struct Watched {
+pub struct Observations {
     /// Samples of the probes, if requested.
     pub samples: Samples,
     /// Observers, returned after the run.
     pub observers: Vec<Box<dyn Observer>>,
 }
 
-impl Watched {
+impl Observations {
     /// Segments recorded by the last observers; the call consumes these observers.
     pub fn segments(&mut self) -> Vec<Segments> {
-        let is_taker = |one: &dyn Observer| (one as &dyn Any).is::<Taker>();
-        let first = self.observers.iter().position(|one| is_taker(one.as_ref()));
+        let is_recorder = |one: &dyn Observer| (one as &dyn Any).is::<SegmentRecorder>();
+        let first = self.observers.iter().position(|one| is_recorder(one.as_ref()));
         let first = first.unwrap_or(self.observers.len());
-        sequence::taken(self.observers.split_off(first).into_iter().map(|one| one as Box<dyn Any>).collect())
+        sequence::finish_recorders(
+            self.observers.split_off(first).into_iter().map(|one| one as Box<dyn Any>).collect(),
+        )
     }
 }
 
@@ -72,12 +74,12 @@ impl Repetition {
     /// Runs a scenario once, observed if `observation` requests anything.
     pub fn run(scenario: &Scenario, seed: u64, observation: Observation) -> Repetition {
         if !observation.probes && !observation.link_delays && observation.observers.is_empty() {
-            return Repetition { outcome: lasthop_sim::run(scenario, seed), watched: None };
+            return Repetition { outcome: lasthop_sim::run(scenario, seed), observations: None };
         }
         let probes = observation.probes;
         let (outcome, samples, observers) = lasthop_sim::run_observed(scenario, seed, observation);
-        let is_seen = probes || !observers.is_empty();
-        Repetition { outcome, watched: is_seen.then_some(Watched { samples, observers }) }
+        let is_observed = probes || !observers.is_empty();
+        Repetition { outcome, observations: is_observed.then_some(Observations { samples, observers }) }
     }
 }
 

@@ -7,9 +7,10 @@ use crate::stats::Estimate;
 pub fn with_interval(estimate: &Estimate) -> String {
     let Some(half) = estimate.half_width() else { return plain(estimate.mean) };
     // A spread within the rounding error of the sum counts as zero.
-    let decimals = match half > 1e-12 * estimate.mean.abs() {
-        true => (1 - magnitude(half)).clamp(0, 9) as usize,
-        false => return format!("{} ± 0", plain(estimate.mean)),
+    let decimals = if half > 1e-12 * estimate.mean.abs() {
+        (1 - magnitude(half)).clamp(0, 9) as usize
+    } else {
+        return format!("{} ± 0", plain(estimate.mean));
     };
     format!("{} ± {half:.decimals$}", fixed(estimate.mean, decimals))
 }
@@ -58,10 +59,7 @@ pub fn plain(value: f64) -> String {
     }
     let decimals = (4 - magnitude(value)).clamp(0, 12) as usize;
     let text = fixed(value, decimals);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn magnitude(value: f64) -> i32 {

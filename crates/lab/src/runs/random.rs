@@ -4,15 +4,15 @@ use lasthop_scenario::Scenario;
 use lasthop_sim::is_deterministic;
 
 /// Whether all scenarios are deterministic: one run then suffices.
-pub struct Repeats {
+pub struct Determinism {
     is_deterministic: bool,
     has_several_flows: bool,
 }
 
-impl Repeats {
+impl Determinism {
     /// Checks scenarios that are run with the same seeds.
-    pub fn of<'a>(mut scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Repeats {
-        Repeats {
+    pub fn of<'a>(mut scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Determinism {
+        Determinism {
             has_several_flows: scenarios.clone().any(|scenario| scenario.flows.len() > 1),
             is_deterministic: scenarios.all(is_deterministic),
         }
@@ -43,10 +43,10 @@ mod tests {
     use super::*;
     use lasthop_scenario::Draft;
 
-    fn of(texts: &[&str]) -> Repeats {
+    fn of(texts: &[&str]) -> Determinism {
         let scenarios: Vec<Scenario> =
             texts.iter().map(|text| Draft::load(text).unwrap().check().unwrap()).collect();
-        Repeats::of(scenarios.iter())
+        Determinism::of(scenarios.iter())
     }
 
     #[test]
@@ -76,9 +76,9 @@ mod tests {
     fn several_flows_are_told_what_helps() {
         let mut draft = Draft::load("profile=plain,rate=10Mbit/s,rtt=20ms,queue=20packets").unwrap();
         draft.set("flow.bulk.count", "2").unwrap();
-        let fixed = Repeats::of([draft.check().unwrap()].iter());
+        let fixed = Determinism::of([draft.check().unwrap()].iter());
         assert!(fixed.note().is_some_and(|note| note.contains("add `start_spread`")));
         draft.set("start_spread", "100 ms").unwrap();
-        assert_eq!(Repeats::of([draft.check().unwrap()].iter()).note(), None);
+        assert_eq!(Determinism::of([draft.check().unwrap()].iter()).note(), None);
     }
 }

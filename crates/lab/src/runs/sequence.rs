@@ -1,7 +1,7 @@
 //! Segments of a run that a report shows, and their limit.
 
-use crate::document::{Block, Sequence, Sequenced};
-use lasthop_charts::segments::{Segments, Taker, Window};
+use crate::document::{Block, FlowSequence, Sequence};
+use lasthop_charts::segments::{RecordingWindow, SegmentRecorder, Segments};
 use lasthop_engine::Observer;
 use lasthop_scenario::{Scenario, Traffic};
 use std::any::Any;
@@ -11,12 +11,12 @@ const MOST: usize = 50_000;
 const MOST_FLOWS: usize = 4;
 
 /// Observers that record a run's first TCP flows, for a report of `runs` runs.
-pub fn takers(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
+pub fn recorders(scenario: &Scenario, runs: usize, flows: usize) -> Vec<Box<dyn Observer>> {
     let shown = shown(scenario, flows);
     let most = MOST / (shown.len() * runs).max(1);
-    let window = Window { from_s: 0.0, to_s: scenario.duration.as_secs(), most };
-    let taker = |flow: usize| Box::new(Taker::new(scenario, flow, window)) as Box<dyn Observer>;
-    shown.into_iter().map(taker).collect()
+    let window = RecordingWindow { from_s: 0.0, to_s: scenario.duration.as_secs(), most };
+    let recorder = |flow: usize| Box::new(SegmentRecorder::new(scenario, flow, window)) as Box<dyn Observer>;
+    shown.into_iter().map(recorder).collect()
 }
 
 /// Number of flows with graphs in a report of one run.
@@ -30,13 +30,13 @@ fn shown(scenario: &Scenario, flows: usize) -> Vec<usize> {
 }
 
 /// Records of these observers.
-pub fn taken(observers: Vec<Box<dyn Any>>) -> Vec<Segments> {
-    observers.into_iter().filter_map(|one| Some(one.downcast::<Taker>().ok()?.finish())).collect()
+pub fn finish_recorders(observers: Vec<Box<dyn Any>>) -> Vec<Segments> {
+    observers.into_iter().filter_map(|one| Some(one.downcast::<SegmentRecorder>().ok()?.finish())).collect()
 }
 
 /// Segments with the name and properties of their run.
-pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> Sequenced {
-    Sequenced {
+pub fn named(name: &str, scenario: &Scenario, segments: &Segments) -> FlowSequence {
+    FlowSequence {
         name: name.to_owned(),
         duration_s: scenario.duration.as_secs(),
         links: scenario.links.iter().map(|link| link.name.clone()).collect(),
@@ -50,8 +50,8 @@ pub fn of_run(scenario: &Scenario, segments: &[Segments]) -> Option<Block> {
     block(flows.map(|(flow, its)| named(&scenario.flows[flow].name, scenario, its)).collect(), false)
 }
 
-/// The graphs, if any segment was recorded; `together`: compared in one picture.
-pub fn block(runs: Vec<Sequenced>, together: bool) -> Option<Block> {
+/// The graphs, if any segment was recorded; `is_comparison`: compared in one picture.
+pub fn block(runs: Vec<FlowSequence>, is_comparison: bool) -> Option<Block> {
     let is_drawn = runs.iter().any(|run| !run.segments.data[0].is_empty());
     is_drawn.then(|| {
         Block::Sequence(Sequence {
@@ -60,7 +60,7 @@ pub fn block(runs: Vec<Sequenced>, together: bool) -> Option<Block> {
             caption: "Segments when the sender sends them, their fates, and ACKs when they arrive at the sender, as \
                       tcptrace draws a capture; causes of losses and retransmissions are the simulator's."
                 .into(),
-            together,
+            is_comparison,
             runs,
         })
     })
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn a_long_run_has_a_small_report() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=20ms,duration=8s").unwrap().check().unwrap();
-        let observation = Observation { observers: takers(&scenario, 1, 1), ..Observation::default() };
+        let observation = Observation { observers: recorders(&scenario, 1, 1), ..Observation::default() };
         let (_, _, observers) = lasthop_sim::run_observed(&scenario, 1, observation);
-        let seen = taken(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
+        let seen = finish_recorders(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
         assert!(seen[0].to_s < 8.0, "{}", seen[0].to_s);
         let blocks = of_run(&scenario, &seen).into_iter().collect();
         let chapters = vec![Chapter { blocks, ..Chapter::default() }];
@@ -90,9 +90,9 @@ mod tests {
     #[test]
     fn several_runs_share_the_room() {
         let scenario = Draft::load("rate=100Mbit/s,rtt=40ms,duration=2s").unwrap().check().unwrap();
-        let observation = Observation { observers: takers(&scenario, 50, 1), ..Observation::default() };
+        let observation = Observation { observers: recorders(&scenario, 50, 1), ..Observation::default() };
         let (_, _, observers) = lasthop_sim::run_observed(&scenario, 1, observation);
-        let seen = taken(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
+        let seen = finish_recorders(observers.into_iter().map(|one| one as Box<dyn Any>).collect());
         assert_eq!(seen[0].data[0].len() + seen[0].acks[0].len(), MOST / 50);
     }
 }

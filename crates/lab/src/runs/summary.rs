@@ -26,21 +26,24 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         .unwrap_or_default();
     let each = names.len() <= MOST_COLUMNS;
     let of_flows = |metric: &FlowMetric| -> Vec<Option<Estimate>> {
-        match each {
-            true => (0..names.len()).map(|flow| estimate(outcomes, flow, metric)).collect(),
-            false => vec![estimate_by(outcomes, |outcome| measure::mean_of_flows(outcome, metric))],
+        if each {
+            (0..names.len()).map(|flow| estimate(outcomes, flow, metric)).collect()
+        } else {
+            vec![estimate_by(outcomes, |outcome| measure::mean_of_flows(outcome, metric))]
         }
     };
     let mut columns = vec!["metric".to_owned()];
-    match each {
-        true => columns.extend(names.iter().map(|name| (*name).to_owned())),
-        false => columns.push(format!("mean of {} flows", names.len())),
+    if each {
+        columns.extend(names.iter().map(|name| (*name).to_owned()))
+    } else {
+        columns.push(format!("mean of {} flows", names.len()))
     }
     columns.push("meaning".to_owned());
     let width = columns.len();
-    let completions: Vec<Option<Completion>> = match each {
-        true => (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect(),
-        false => vec![Completion::of_all(outcomes)],
+    let completions: Vec<Option<Completion>> = if each {
+        (0..names.len()).map(|flow| Completion::of_flow(outcomes, flow)).collect()
+    } else {
+        vec![Completion::of_all(outcomes)]
     };
     let is_whole = completions.iter().flatten().all(Completion::is_whole);
     let mut rows: Vec<Vec<Cell>> = Vec::new();
@@ -63,7 +66,7 @@ pub fn table(outcomes: &[Outcome]) -> Table {
         }
     }
     if names.len() > 1 {
-        for (name, of, doc) in TOGETHER {
+        for (name, of, doc) in AGGREGATE_METRICS {
             let mut row = vec![Cell::Text(String::new()); width];
             row[0] = word(name);
             row[1] = cell(&estimate_by(outcomes, of));
@@ -116,7 +119,7 @@ fn of_all(outcomes: &[Outcome], flows: usize) -> Value {
     let mut object = Map::new();
     object.insert("flow".into(), Value::Null);
     object.insert("flows".into(), json!(flows));
-    for (name, of, _) in TOGETHER {
+    for (name, of, _) in AGGREGATE_METRICS {
         object.insert(name.into(), estimate_by(outcomes, of).map_or(Value::Null, |e| value(&e)));
     }
     for name in [COMPLETED, RESTRICTED] {
@@ -154,10 +157,10 @@ pub fn change_value(change: &Change) -> Value {
 }
 
 /// A number of several flows together: name with unit, function, description.
-pub type Together = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
+pub type AggregateMetric = (&'static str, fn(&Outcome) -> Option<f64>, &'static str);
 
 /// Numbers of several flows together.
-pub const TOGETHER: [Together; 2] = [
+pub const AGGREGATE_METRICS: [AggregateMetric; 2] = [
     (
         "total_goodput_kbps",
         measure::total_goodput_kbps,

@@ -3,14 +3,14 @@
 //! Every row with the verdict `differs` or `ack_splitting` gets a cause: the first written cause that matches the row;
 //! otherwise the answers under which the row agrees; otherwise `open`.
 
-use super::readings::{Read, twin};
-use super::reproduce::Tried;
+use super::readings::{ReadingResults, matching_row};
+use super::reproduce::AnswerRun;
 use super::rows::{claim_of, published_of};
 use super::selector::Selector;
-use super::source::Source;
+use super::source::PaperSource;
 use super::study::Study;
 use super::value::Texts;
-use crate::item::{AGAIN, DEFAULT, Item, Verdict};
+use crate::item::{DEFAULT, Item, SENSITIVITY_PREFIX, Verdict};
 use lasthop_scenario::{Problem, nearest};
 use serde::Deserialize;
 use std::fmt;
@@ -26,7 +26,8 @@ const NAMED: usize = 3;
 
 /// Kind of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Kind {
+#[serde(expecting = "enum Kind")]
+pub enum CauseKind {
     /// Another answer to an open question makes the row agree.
     #[serde(rename = "answer")]
     Answer,
@@ -47,15 +48,15 @@ pub enum Kind {
     Open,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for CauseKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Answer => "answer",
-            Kind::Ns2 => "ns-2",
-            Kind::OneRun => "one run",
-            Kind::Paper => "paper",
-            Kind::Unknowable => "unknowable",
-            Kind::Open => "open",
+            CauseKind::Answer => "answer",
+            CauseKind::Ns2 => "ns-2",
+            CauseKind::OneRun => "one run",
+            CauseKind::Paper => "paper",
+            CauseKind::Unknowable => "unknowable",
+            CauseKind::Open => "open",
         })
     }
 }
@@ -67,21 +68,22 @@ pub struct Cause {
     rows: Spanned<Selector>,
     /// Readings: `default`, a reading's name, or `question: answer`; by default all.
     reading: Option<Spanned<Texts>>,
-    kind: Kind,
+    kind: CauseKind,
     cause: Spanned<String>,
     experiment: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+#[serde(expecting = "struct Written")]
+struct CausesFile {
     #[serde(default)]
     cause: Vec<Cause>,
 }
 
 /// Causes of a paper, in file order; empty without the file, an error if the file is invalid.
-pub fn read(source: &Source) -> Result<Vec<Cause>, Problem> {
-    let written: Option<Written> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
+pub fn read(source: &PaperSource) -> Result<Vec<Cause>, Problem> {
+    let written: Option<CausesFile> = source.file(FILE)?.map(|text| text.toml()).transpose()?;
     Ok(written.unwrap_or_default().cause)
 }
 
@@ -92,8 +94,8 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     let readings: Vec<String> = std::iter::once(DEFAULT.into()).chain(named).chain(study.answers()).collect();
     for cause in &study.causes {
         let rows = cause.rows.get_ref();
-        let has_number = study.published.iter().any(|published| rows.takes(published));
-        if !has_number && !study.file.claim.iter().any(|claim| rows.takes(claim)) {
+        let has_number = study.published.iter().any(|published| rows.matches(published));
+        if !has_number && !study.file.claim.iter().any(|claim| rows.matches(claim)) {
             let message = "these `rows` match no published number or claim of this paper";
             let known: Vec<&str> = study.published.iter().map(|row| row.item.as_str()).collect();
             let known = known.into_iter().chain(study.file.claim.iter().map(|claim| claim.item.as_str()));
@@ -125,66 +127,77 @@ pub fn check(study: &Study) -> Result<(), Problem> {
 }
 
 fn explains(study: &Study, selector: &Selector, item: &Item) -> bool {
-    claim_of(study, item).is_some_and(|claim| selector.takes(claim))
-        || published_of(study, item).is_some_and(|published| selector.takes(published))
+    claim_of(study, item).is_some_and(|claim| selector.matches(claim))
+        || published_of(study, item).is_some_and(|published| selector.matches(published))
 }
 
-type Found = (String, Option<String>);
+type CauseText = (String, Option<String>);
 
 /// Sets the cause of each row with the verdict `differs` or `ack_splitting`.
-pub fn attach(study: &Study, items: &mut [Item], readings: &mut [Read<'_>], tried: &mut [Tried<'_>]) {
-    let of_default: Vec<Option<Found>> = {
-        let others: Vec<Other<'_>> = answers(tried).chain(readings.iter().map(Other::of)).collect();
-        items.iter().map(|item| found(study, item, &others)).collect()
+pub fn attach(
+    study: &Study,
+    items: &mut [Item],
+    readings: &mut [ReadingResults<'_>],
+    answer_runs: &mut [AnswerRun<'_>],
+) {
+    let of_default: Vec<Option<CauseText>> = {
+        let others: Vec<AlternativeRows<'_>> =
+            answers(answer_runs).chain(readings.iter().map(AlternativeRows::of)).collect();
+        items.iter().map(|item| cause_of(study, item, &others)).collect()
     };
-    let of_readings: Vec<Vec<Option<Found>>> = {
-        let default = Other { label: "the default reading".into(), items: &*items };
-        let others: Vec<Other<'_>> = answers(tried).chain([default]).collect();
-        let of = |read: &Read<'_>| read.items.iter().map(|item| found(study, item, &others)).collect();
+    let of_readings: Vec<Vec<Option<CauseText>>> = {
+        let default = AlternativeRows { label: "the default reading".into(), items: &*items };
+        let others: Vec<AlternativeRows<'_>> = answers(answer_runs).chain([default]).collect();
+        let of = |reading_results: &ReadingResults<'_>| {
+            reading_results.items.iter().map(|item| cause_of(study, item, &others)).collect()
+        };
         readings.iter().map(of).collect()
     };
     set(items, of_default);
-    for (read, causes) in readings.iter_mut().zip(of_readings) {
-        set(&mut read.items, causes);
+    for (reading_results, causes) in readings.iter_mut().zip(of_readings) {
+        set(&mut reading_results.items, causes);
     }
-    for one in tried {
+    for one in answer_runs {
         let causes = one.items.iter().map(|item| under_an_answer(study, item, items)).collect();
         set(&mut one.items, causes);
     }
 }
 
-fn set(items: &mut [Item], causes: Vec<Option<Found>>) {
+fn set(items: &mut [Item], causes: Vec<Option<CauseText>>) {
     for (item, cause) in items.iter_mut().zip(causes) {
         (item.cause, item.experiment) =
             cause.map_or((None, None), |(cause, experiment)| (Some(cause), experiment));
     }
 }
 
-struct Other<'a> {
+struct AlternativeRows<'a> {
     label: String,
     items: &'a [Item],
 }
 
-impl<'a> Other<'a> {
-    fn of(read: &'a Read<'_>) -> Other<'a> {
-        Other { label: format!("the {} reading", read.name), items: &read.items }
+impl<'a> AlternativeRows<'a> {
+    fn of(reading_results: &'a ReadingResults<'_>) -> AlternativeRows<'a> {
+        AlternativeRows {
+            label: format!("the {} reading", reading_results.name),
+            items: &reading_results.items,
+        }
     }
 }
 
-fn answers<'a>(tried: &'a [Tried<'_>]) -> impl Iterator<Item = Other<'a>> {
-    let answered = tried.iter().filter(|one| !one.question.is_empty());
-    answered.map(|one| Other { label: one.label.clone(), items: &one.items })
+fn answers<'a>(answer_runs: &'a [AnswerRun<'_>]) -> impl Iterator<Item = AlternativeRows<'a>> {
+    let answered = answer_runs.iter().filter(|one| !one.question.is_empty());
+    answered.map(|one| AlternativeRows { label: one.label.clone(), items: &one.items })
 }
 
 fn has_cause(item: &Item) -> bool {
     matches!(item.verdict, Some(Verdict::Differs | Verdict::Shape))
 }
 
-fn found(study: &Study, item: &Item, others: &[Other<'_>]) -> Option<Found> {
+fn cause_of(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> Option<CauseText> {
     has_cause(item).then(|| written(study, item).unwrap_or_else(|| computed(study, item, others)))
 }
 
-fn written(study: &Study, item: &Item) -> Option<Found> {
+fn written(study: &Study, item: &Item) -> Option<CauseText> {
     let is_of_reading = |cause: &&Cause| {
         cause.reading.as_ref().is_none_or(|readings| readings.get_ref().all().contains(&item.reading))
     };
@@ -198,13 +211,13 @@ fn written(study: &Study, item: &Item) -> Option<Found> {
 }
 
 /// Answers and readings under which the row agrees; `open` without any.
-fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
+fn computed(study: &Study, item: &Item, others: &[AlternativeRows<'_>]) -> CauseText {
     let holds = |verdict: Verdict| match item.verdict {
         Some(Verdict::Shape) => verdict == Verdict::Agrees,
         _ => matches!(verdict, Verdict::Agrees | Verdict::Shape),
     };
-    let verdicts = others.iter().filter_map(|other| Some((other, twin(item, other.items)?.verdict?)));
-    let verdicts: Vec<(&Other<'_>, Verdict)> = verdicts.collect();
+    let verdicts = others.iter().filter_map(|other| Some((other, matching_row(item, other.items)?.verdict?)));
+    let verdicts: Vec<(&AlternativeRows<'_>, Verdict)> = verdicts.collect();
     let held: Vec<&str> = verdicts
         .iter()
         .filter(|(_, verdict)| holds(*verdict))
@@ -230,14 +243,14 @@ fn computed(study: &Study, item: &Item, others: &[Other<'_>]) -> Found {
 }
 
 /// Cause of a row under an answer: the default row's cause, or the answer itself if the default row does not differ.
-fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found> {
+fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<CauseText> {
     if !has_cause(item) {
         return None;
     }
     if let Some(cause) = written(study, item) {
         return Some(cause);
     }
-    let Some(own) = twin(&as_of_default(item), default) else {
+    let Some(own) = matching_row(&as_of_default(item), default) else {
         return Some(("open: the default reading has no such row".into(), None));
     };
     Some(match (&own.cause, item.reading == DEFAULT) {
@@ -252,7 +265,7 @@ fn under_an_answer(study: &Study, item: &Item, default: &[Item]) -> Option<Found
 
 /// The row under its name in the default reading.
 fn as_of_default(item: &Item) -> Item {
-    let Some(name) = item.item.strip_prefix(AGAIN) else { return item.clone() };
+    let Some(name) = item.item.strip_prefix(SENSITIVITY_PREFIX) else { return item.clone() };
     let mut own = Item { item: name.to_owned(), ..item.clone() };
     own.x.remove(SETTING);
     own

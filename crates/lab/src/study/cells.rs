@@ -4,9 +4,9 @@
 //! chosen before its parameters.
 
 use super::expression::{Expression, Scope};
-use super::file::{Axis, Changes, Draw, Grid, Ordered, Part};
+use super::file::{AnswerPart, Axis, Changes, Draw, Grid, Ordered};
 use super::study::Study;
-use super::value::{Pick, Place, Texts, Value, matches};
+use super::value::{Coordinates, Pick, Texts, Value, matches};
 use lasthop_base::Stream;
 use lasthop_scenario::{Draft, Problem, Scenario};
 
@@ -16,20 +16,20 @@ pub struct Mode {
     /// Fewer repetitions and points.
     pub quick: bool,
     /// Runs under answers to open questions, or the default reading with as few repetitions for comparison.
-    pub tries: bool,
+    pub under_answers: bool,
 }
 
 impl Mode {
     /// Values of an axis that are run.
     pub fn values<'a>(&self, axis: &'a Axis) -> &'a [Value] {
         let quick = axis.quick.as_ref().filter(|_| self.quick);
-        let tries = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
-        let tries = tries.filter(|_| self.tries);
-        tries.or(quick).unwrap_or(&axis.values)
+        let under_answers = axis.quick_questions.as_ref().filter(|_| self.quick).or(axis.questions.as_ref());
+        let under_answers = under_answers.filter(|_| self.under_answers);
+        under_answers.or(quick).unwrap_or(&axis.values)
     }
 
-    fn of(&self, runs: &super::file::Runs) -> u32 {
-        match (self.quick, self.tries) {
+    fn of(&self, runs: &super::file::RunCounts) -> u32 {
+        match (self.quick, self.under_answers) {
             (false, false) => runs.full,
             (true, false) => runs.quick,
             (false, true) => runs.questions,
@@ -39,7 +39,7 @@ impl Mode {
 
     /// Whether cells get more repetitions while their interval is wide.
     pub fn grows(&self) -> bool {
-        !self.quick && !self.tries
+        !self.quick && !self.under_answers
     }
 
     /// Largest number of repetitions of a grid's cell.
@@ -59,9 +59,9 @@ impl Mode {
     }
 }
 
-/// A cell: a grid, a place in it, and answers.
+/// A cell of a grid: its coordinates, and answers.
 #[derive(Clone)]
-pub struct Cell<'a> {
+pub struct GridCell<'a> {
     /// The paper.
     pub study: &'a Study,
     /// Name of the grid.
@@ -69,9 +69,9 @@ pub struct Cell<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// Coordinates.
-    pub place: Place,
+    pub coordinates: Coordinates,
     /// Parts of the answers.
-    pub parts: &'a [&'a Part],
+    pub parts: &'a [&'a AnswerPart],
     /// Extent of the runs.
     pub mode: Mode,
 }
@@ -82,39 +82,44 @@ struct Assignment {
     written: String,
 }
 
-impl<'a> Cell<'a> {
+impl<'a> GridCell<'a> {
     /// All changes except the answers', the most specific last.
-    fn own(&self) -> Vec<&'a Changes> {
+    fn own_changes(&self) -> Vec<&'a Changes> {
         let mut changes = vec![&self.grid.set];
         for name in &self.grid.axes {
             let Some(axis) = self.study.file.axis.get(name) else { continue };
-            let instead = self.applying().find_map(|part| part.axis.get(name));
+            let instead = self.applicable_parts().find_map(|part| part.axis.get(name));
             changes.push(instead.unwrap_or(&axis.set));
-            let value = self.place.get(name).map(Value::to_string).unwrap_or_default();
-            let case = axis.case.iter().find(|(text, _)| self.place[name].is(text) || **text == value);
+            let value = self.coordinates.get(name).map(Value::to_string).unwrap_or_default();
+            let case = axis.case.iter().find(|(text, _)| self.coordinates[name].is(text) || **text == value);
             changes.extend(case.map(|(_, changes)| changes));
         }
-        let here = self.grid.case.iter().filter(|case| is_at(&case.when, &self.place));
+        let here = self.grid.case.iter().filter(|case| is_at(&case.when, &self.coordinates));
         changes.extend(here.map(|case| &case.changes));
         changes
     }
 
-    fn applying(&self) -> impl Iterator<Item = &'a Part> + use<'a, '_> {
-        let is_meant = |part: &&&Part| {
-            (part.grids.all().is_empty() || part.grids.matches(self.name)) && is_at(&part.when, &self.place)
+    fn applicable_parts(&self) -> impl Iterator<Item = &'a AnswerPart> + use<'a, '_> {
+        let is_meant = |part: &&&AnswerPart| {
+            (part.grids.all().is_empty() || part.grids.matches(self.name))
+                && is_at(&part.when, &self.coordinates)
         };
         self.parts.iter().filter(is_meant).copied()
     }
 
     /// Scenario file; fails if neither the grid nor a change names a file.
     pub fn path(&self) -> Result<&'a str, Problem> {
-        let answers = self.applying().map(|part| &part.changes);
-        let named =
-            self.own().into_iter().chain(answers).filter_map(|changes| changes.path.as_deref()).last();
+        let answers = self.applicable_parts().map(|part| &part.changes);
+        let named = self
+            .own_changes()
+            .into_iter()
+            .chain(answers)
+            .filter_map(|changes| changes.path.as_deref())
+            .last();
         named.or(self.grid.path.as_deref()).ok_or_else(|| {
             let text = &self.study.text;
             let heading = format!("[grid.{}]", self.name);
-            text.about(&[&heading], "axes", format!("the grid `{}` has no `path`", self.name))
+            text.problem_near(&[&heading], "axes", format!("the grid `{}` has no `path`", self.name))
                 .advise("name the file of its scenario: path = \"path.toml\"")
         })
     }
@@ -122,7 +127,7 @@ impl<'a> Cell<'a> {
     /// Scenario of the repetition with this seed; fails if the path has no such key, or rejects a value.
     pub fn scenario(&self, seed: u64) -> Result<Scenario, Problem> {
         let path = self.path()?;
-        let about = |message: String| self.study.text.about(&[], path, message);
+        let about = |message: String| self.study.text.problem_near(&[], path, message);
         let mut draft = self.study.source.draft(path, about)?;
         let assignments = self.assignments(&draft, seed)?;
         for assignment in &assignments {
@@ -135,9 +140,9 @@ impl<'a> Cell<'a> {
             let made = assignments.iter().find(|one| [&one.key, &one.value].contains(&&underlined));
             made.map_or(problem.clone(), |one| self.located(one, &problem))
         })?;
-        let answers = self.applying().map(|part| &part.changes);
+        let answers = self.applicable_parts().map(|part| &part.changes);
         let dropped: Vec<&Texts> =
-            self.own().into_iter().chain(answers).map(|changes| &changes.drop).collect();
+            self.own_changes().into_iter().chain(answers).map(|changes| &changes.drop).collect();
         scenario.flows.retain(|flow| !dropped.iter().any(|patterns| patterns.matches(&flow.name)));
         Ok(scenario)
     }
@@ -148,14 +153,14 @@ impl<'a> Cell<'a> {
     }
 
     fn drawn(&self) -> impl Iterator<Item = &'a Draw> + use<'a, '_> {
-        let answers = self.applying().flat_map(|part| &part.draw);
-        self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.place))
+        let answers = self.applicable_parts().flat_map(|part| &part.draw);
+        self.grid.draw.iter().chain(answers).filter(|draw| is_at(&draw.when, &self.coordinates))
     }
 
     fn assignments(&self, draft: &Draft, seed: u64) -> Result<Vec<Assignment>, Problem> {
         let mut names = self.grid.names.clone();
-        let answers = self.applying().map(|part| &part.changes);
-        for changes in self.own().into_iter().chain(answers) {
+        let answers = self.applicable_parts().map(|part| &part.changes);
+        for changes in self.own_changes().into_iter().chain(answers) {
             names.extend(changes.names.clone());
         }
         let mut set: Ordered<Assignment> = Ordered::new();
@@ -165,11 +170,15 @@ impl<'a> Cell<'a> {
         for draw in self.drawn() {
             self.draw(draft, draw, seed).into_iter().for_each(&mut put);
         }
-        let answers = self.applying().map(|part| &part.changes);
-        for changes in answers.chain(self.own()) {
+        let answers = self.applicable_parts().map(|part| &part.changes);
+        for changes in answers.chain(self.own_changes()) {
             for (written, value) in &changes.keys {
-                for key in self.places(draft, written, &names)? {
-                    put(Assignment { key, value: self.filled(&value.to_string()), written: written.clone() });
+                for key in self.expand_keys(draft, written, &names)? {
+                    put(Assignment {
+                        key,
+                        value: self.fill_placeholders(&value.to_string()),
+                        written: written.clone(),
+                    });
                 }
             }
         }
@@ -184,7 +193,7 @@ impl<'a> Cell<'a> {
             .keys
             .all()
             .iter()
-            .flat_map(|written| starred(draft, written).into_iter().map(move |key| (written, key)));
+            .flat_map(|written| expand_star(draft, written).into_iter().map(move |key| (written, key)));
         keys.map(|(written, key)| {
             let value = draw.from + (draw.to - draw.from) * random.uniform();
             let value = if draw.whole { value.floor() } else { value };
@@ -193,49 +202,55 @@ impl<'a> Cell<'a> {
         .collect()
     }
 
-    /// Keys that `written` denotes: `@NAME` stands for its places, `*` for all names of a table.
-    fn places(&self, draft: &Draft, written: &str, names: &Ordered<Texts>) -> Result<Vec<String>, Problem> {
-        let Some(named) = written.strip_prefix('@') else { return Ok(starred(draft, written)) };
+    /// Keys that `written` denotes: `@NAME` stands for its keys, `*` for all names of a table.
+    fn expand_keys(
+        &self,
+        draft: &Draft,
+        written: &str,
+        names: &Ordered<Texts>,
+    ) -> Result<Vec<String>, Problem> {
+        let Some(named) = written.strip_prefix('@') else { return Ok(expand_star(draft, written)) };
         let (name, rest) = named.split_once('.').map_or((named, None), |(name, rest)| (name, Some(rest)));
         let Some(places) = names.get(name) else {
-            return match self.study.has_name(name) {
+            if self.study.has_name(name) {
                 // The name exists in another grid, but means nothing here.
-                true => Ok(Vec::new()),
-                false => Err(self
-                    .study
-                    .text
-                    .about(&[], written, format!("`@{name}` is not a name of any grid or axis"))
-                    .advise(format!("write in the grid: names = {{ {name} = [\"flow.bulk\"] }}"))),
-            };
+                return Ok(Vec::new());
+            }
+            return Err(self
+                .study
+                .text
+                .problem_near(&[], written, format!("`@{name}` is not a name of any grid or axis"))
+                .advise(format!("write in the grid: names = {{ {name} = [\"flow.bulk\"] }}")));
         };
         let full =
             places.all().iter().map(|place| rest.map_or(place.clone(), |rest| format!("{place}.{rest}")));
-        Ok(full.flat_map(|key| starred(draft, &key)).collect())
+        Ok(full.flat_map(|key| expand_star(draft, &key)).collect())
     }
 
     /// Replaces `{…}` in a value's text: an axis, `length`, or a formula of both.
-    pub fn filled(&self, text: &str) -> String {
-        let mut filled = String::new();
+    pub fn fill_placeholders(&self, text: &str) -> String {
+        let mut fill_placeholders = String::new();
         let mut rest = text;
         while let Some((before, from)) = rest.split_once('{') {
-            filled += before;
-            let inner = from.split_once('}').and_then(|(inner, after)| Some((self.inner(inner)?, after)));
+            fill_placeholders += before;
+            let inner =
+                from.split_once('}').and_then(|(inner, after)| Some((self.placeholder_value(inner)?, after)));
             match inner {
                 Some((value, after)) => {
-                    filled += &value;
+                    fill_placeholders += &value;
                     rest = after;
                 }
                 None => {
-                    filled.push('{');
+                    fill_placeholders.push('{');
                     rest = from;
                 }
             }
         }
-        filled + rest
+        fill_placeholders + rest
     }
 
-    fn inner(&self, inner: &str) -> Option<String> {
-        if let Some(value) = self.place.get(inner.trim()) {
+    fn placeholder_value(&self, inner: &str) -> Option<String> {
+        if let Some(value) = self.coordinates.get(inner.trim()) {
             return Some(value.to_string());
         }
         Expression::parse(inner).ok()?.value(self).map(|value| value.to_string())
@@ -244,7 +259,7 @@ impl<'a> Cell<'a> {
     /// A scenario's error, located at the assignment in the study's file.
     fn located(&self, assignment: &Assignment, problem: &Problem) -> Problem {
         let message = format!("{} (in the grid `{}`)", problem.message(), self.name);
-        let located = self.study.text.about(&[], &assignment.written, message);
+        let located = self.study.text.problem_near(&[], &assignment.written, message);
         match problem.advice() {
             Some(advice) => located.advise(advice),
             None => located,
@@ -252,26 +267,26 @@ impl<'a> Cell<'a> {
     }
 }
 
-impl Scope for Cell<'_> {
+impl Scope for GridCell<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match name {
             "length" => Some(f64::from(self.mode.length(self.grid))),
-            _ => self.place.name(name),
+            _ => self.coordinates.name(name),
         }
     }
 
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
-        self.place.flows(of, group)
+        self.coordinates.flows(of, group)
     }
 }
 
-/// Whether a place matches; a place without one of the axes does not.
-pub fn is_at(when: &Ordered<Pick>, place: &Place) -> bool {
-    when.iter().all(|(axis, pick)| place.get(axis).is_some_and(|value| pick.takes(value)))
+/// Whether coordinates match; coordinates without one of the axes do not.
+pub fn is_at(when: &Ordered<Pick>, coordinates: &Coordinates) -> bool {
+    when.iter().all(|(axis, pick)| coordinates.get(axis).is_some_and(|value| pick.contains(value)))
 }
 
 /// Expands `flow.t*.sack` to one key for each matching flow of the draft.
-fn starred(draft: &Draft, key: &str) -> Vec<String> {
+fn expand_star(draft: &Draft, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.splitn(3, '.').collect();
     match &parts[..] {
         [table, pattern, rest @ ..] if pattern.contains('*') => {
@@ -286,7 +301,7 @@ fn starred(draft: &Draft, key: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::source::Source;
+    use crate::study::source::PaperSource;
 
     const STUDY: &str = r#"
 paper = "p"
@@ -324,13 +339,14 @@ to = "b"
 
     #[test]
     fn an_answer_with_another_channel_says_how_its_error_rate_is_called() {
-        let study = Study::read(Source::Within("p", &[("study.toml", STUDY), ("path.toml", PATH)])).unwrap();
+        let study =
+            Study::read(PaperSource::Within("p", &[("study.toml", STUDY), ("path.toml", PATH)])).unwrap();
         let (name, grid) = study.file.grid.first().unwrap();
-        let place = Place::from([("fer".into(), Value::Number(1.5))]);
-        let mode = Mode { quick: true, tries: false };
-        let parts: Vec<&Part> = study.file.question["fading"]["bursts"].0.iter().collect();
-        let under = |parts: &[&Part]| {
-            let cell = Cell { study: &study, name, grid, place: place.clone(), parts, mode };
+        let coordinates = Coordinates::from([("fer".into(), Value::Number(1.5))]);
+        let mode = Mode { quick: true, under_answers: false };
+        let parts: Vec<&AnswerPart> = study.file.question["fading"]["bursts"].0.iter().collect();
+        let under = |parts: &[&AnswerPart]| {
+            let cell = GridCell { study: &study, name, grid, coordinates: coordinates.clone(), parts, mode };
             cell.scenario(1).unwrap();
             let draft = study.source.draft("path.toml", |_| unreachable!()).unwrap();
             let set = cell.assignments(&draft, 1).unwrap();

@@ -1,11 +1,11 @@
 //! Claims: a paper's statements in words, tested at points.
 
-use super::file::{Claim, Condition, Quantity, Than, Word};
-use super::measure::{Sample, View};
-use super::order::{self, MARGIN, Point};
-use super::runs::{places, with_value};
-use super::study::Wanted;
-use super::value::{Place, Value};
+use super::claim_verdict::{self, MARGIN, PointTest};
+use super::file::{Claim, Condition, Quantity, Relation, Than};
+use super::measure::{Measurement, View};
+use super::runs::{combinations, with_value};
+use super::study::ResolvedQuantity;
+use super::value::{Coordinates, Value};
 use crate::item::Item;
 
 /// Row of a claim; `None` if none of its conditions was run.
@@ -13,40 +13,41 @@ pub fn row(view: &View<'_>, claim: &Claim) -> Option<Item> {
     let mut points = Vec::new();
     let mut value = None;
     for condition in &claim.holds.0 {
-        let tried = Tried { view, condition };
-        for place in tried.places()? {
-            value = value.or_else(|| tried.sample(&place).and_then(|sample| sample.mean()));
-            points.extend(tried.at(&place));
+        let test = ConditionTest { view, condition };
+        for coordinates in test.combinations()? {
+            value =
+                value.or_else(|| test.measurement(&coordinates).and_then(|measurement| measurement.mean()));
+            points.extend(test.at(&coordinates));
         }
     }
-    let verdict = order::verdict(&points)?;
+    let verdict = claim_verdict::verdict(&points)?;
     let holds = points.iter().filter(|point| point.holds).count();
     let share = holds as f64 / points.len() as f64;
     let shown = value.map_or("undefined".into(), crate::papers::cells::number);
     let words = claim.words.replace("{value}", &shown);
     let item = Item::new(&view.study.file.paper, claim.item.as_str(), claim.series.as_str());
-    Some(item.said(&words, share, points.len(), verdict))
+    Some(item.with_claim(&words, share, points.len(), verdict))
 }
 
-struct Tried<'a> {
+struct ConditionTest<'a> {
     view: &'a View<'a>,
     condition: &'a Condition,
 }
 
-impl Tried<'_> {
-    fn places(&self) -> Option<Vec<Place>> {
+impl ConditionTest<'_> {
+    fn combinations(&self) -> Option<Vec<Coordinates>> {
         let mut axes = Vec::new();
         for written in self.condition.at_each.all() {
             let (axis, only) = split(written);
-            let values = self.view.results(self.condition.asked())?.axis(axis);
-            let kept: Vec<Value> = values.iter().filter(|value| takes(&only, value)).cloned().collect();
+            let values = self.view.results(self.condition.quantity())?.axis(axis);
+            let kept: Vec<Value> = values.iter().filter(|value| meets_all(&only, value)).cloned().collect();
             axes.push((axis.to_owned(), kept));
         }
-        Some(places(&axes))
+        Some(combinations(&axes))
     }
 
-    /// Points at one place; combinations of `at` must all hold.
-    fn at(&self, place: &Place) -> Vec<Point> {
+    /// Points at these coordinates; combinations of `at` must all hold.
+    fn at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         if !self.is_run() {
             return Vec::new();
         }
@@ -56,78 +57,85 @@ impl Tried<'_> {
             .iter()
             .map(|(axis, pick)| (axis.clone(), self.run(axis, pick.values())))
             .collect();
-        let each: Vec<Vec<Point>> = places(&several)
+        let each: Vec<Vec<PointTest>> = combinations(&several)
             .into_iter()
-            .map(|more| place.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect())
-            .map(|place: Place| self.here(&place))
+            .map(|more| {
+                coordinates.iter().map(|(axis, value)| (axis.clone(), value.clone())).chain(more).collect()
+            })
+            .map(|coordinates: Coordinates| self.tests_at(&coordinates))
             .collect();
         let along = each.first().map_or(0, Vec::len);
         (0..along)
             .filter_map(|at| {
-                let all: Vec<Point> = each.iter().filter_map(|points| points.get(at).copied()).collect();
-                Point::all(&all)
+                let all: Vec<PointTest> = each.iter().filter_map(|points| points.get(at).copied()).collect();
+                PointTest::all(&all)
             })
             .collect()
     }
 
     fn run(&self, axis: &str, values: &[Value]) -> Vec<Value> {
-        let run =
-            self.view.results(self.condition.asked()).map(|results| results.axis(axis)).unwrap_or_default();
-        match run.is_empty() {
-            true => values.to_vec(),
-            false => values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect(),
+        let run = self
+            .view
+            .results(self.condition.quantity())
+            .map(|results| results.axis(axis))
+            .unwrap_or_default();
+        if run.is_empty() {
+            values.to_vec()
+        } else {
+            values.iter().filter(|value| run.iter().any(|one| one.same(value))).cloned().collect()
         }
     }
 
     /// Whether the condition's grid and comparison were run; an answer may leave out values of an axis.
     fn is_run(&self) -> bool {
-        let asked = self.condition.asked();
-        let wanted = self.view.study.wanted(asked, &[]);
-        let is_computed = matches!(wanted, Ok(Wanted::Measure { measure, .. }) if measure.is_computed());
-        if !is_computed && self.view.results(asked).is_none() {
+        let quantity = self.condition.quantity();
+        let wanted = self.view.study.resolve(quantity, &[]);
+        let is_computed =
+            matches!(wanted, Ok(ResolvedQuantity::Measure { measure, .. }) if measure.is_computed());
+        if !is_computed && self.view.results(quantity).is_none() {
             return false;
         }
         let Some(Than::Quantity(other)) = &self.condition.than else { return true };
-        other.asked().is_named()
+        other.quantity().is_named()
             || other.at.iter().all(|(axis, pick)| !self.run(axis, pick.values()).is_empty())
     }
 
-    fn sample(&self, place: &Place) -> Option<Sample> {
-        let mut full = place.clone();
+    fn measurement(&self, coordinates: &Coordinates) -> Option<Measurement> {
+        let mut full = coordinates.clone();
         for (axis, pick) in &self.condition.at {
             if let [one] = pick.values() {
                 full.insert(axis.clone(), one.clone());
             }
         }
-        self.view.sample(self.condition.asked(), &full)
+        self.view.measurement(self.condition.quantity(), &full)
     }
 
-    /// Points at one place: one, or one for each step along an axis.
-    fn here(&self, place: &Place) -> Vec<Point> {
+    /// Points at these coordinates: one, or one for each step along an axis.
+    fn tests_at(&self, coordinates: &Coordinates) -> Vec<PointTest> {
         let points = match self.condition.is {
-            Word::Grows | Word::Falls => self.steps(place),
-            Word::HigherAtEnd | Word::LowerAtEnd => self.ends(place).map(|point| vec![point]),
-            Word::SmallestAt => self.smallest(place).map(|point| vec![point]),
-            Word::Alike => self.alike(place).map(|point| vec![point]),
-            _ => self.one(place).map(|point| vec![point]),
+            Relation::Grows | Relation::Falls => self.steps(coordinates),
+            Relation::HigherAtEnd | Relation::LowerAtEnd => self.ends(coordinates).map(|point| vec![point]),
+            Relation::SmallestAt => self.smallest(coordinates).map(|point| vec![point]),
+            Relation::Alike => self.alike(coordinates).map(|point| vec![point]),
+            _ => self.single_test(coordinates).map(|point| vec![point]),
         };
-        points.unwrap_or_else(|| vec![Point::known(self.condition.undefined_holds)])
+        points.unwrap_or_else(|| vec![PointTest::known(self.condition.undefined_holds)])
     }
 
-    fn one(&self, place: &Place) -> Option<Point> {
+    fn single_test(&self, coordinates: &Coordinates) -> Option<PointTest> {
         let condition = self.condition;
-        let ours = self.view.sample(condition.asked(), place)?;
-        if condition.is == Word::Zero {
+        let ours = self.view.measurement(condition.quantity(), coordinates)?;
+        if condition.is == Relation::Zero {
             let values = ours.defined();
-            return (!values.is_empty()).then(|| Point::known(values.iter().all(|value| *value == 0.0)));
+            return (!values.is_empty()).then(|| PointTest::known(values.iter().all(|value| *value == 0.0)));
         }
-        if let (Word::Between, Some(Than::Range([from, to]))) = (condition.is, &condition.than) {
+        if let (Relation::Between, Some(Than::Range([from, to]))) = (condition.is, &condition.than) {
             let (low, high) = (above(&ours, *from, false)?, above(&ours.times(-1.0), -to, false)?);
             return Some(low.and(high));
         }
         let (difference, base) = match &condition.than {
             Some(Than::Quantity(other)) => {
-                let other = self.other(other, place)?;
+                let other = self.reference(other, coordinates)?;
                 let base = other.mean()?;
                 (ours.with(&other, |one, other| one - other), base)
             }
@@ -136,11 +144,11 @@ impl Tried<'_> {
         };
         let margin = MARGIN * base.abs();
         Some(match condition.is {
-            Word::Above => above(&difference, 0.0, true)?,
-            Word::Below => above(&difference.times(-1.0), 0.0, true)?,
-            Word::AtLeast => above(&difference, -margin, false)?,
-            Word::AtMost => above(&difference.times(-1.0), -margin, false)?,
-            Word::Within => {
+            Relation::Above => above(&difference, 0.0, true)?,
+            Relation::Below => above(&difference.times(-1.0), 0.0, true)?,
+            Relation::AtLeast => above(&difference, -margin, false)?,
+            Relation::AtMost => above(&difference.times(-1.0), -margin, false)?,
+            Relation::Within => {
                 let by = condition.by.unwrap_or(MARGIN) * base.abs();
                 let low = above(&difference, -by, false)?;
                 low.and(above(&difference.times(-1.0), -by, false)?)
@@ -149,93 +157,95 @@ impl Tried<'_> {
         })
     }
 
-    fn other(&self, other: &Quantity, place: &Place) -> Option<Sample> {
-        let mut there = place.clone();
+    fn reference(&self, other: &Quantity, coordinates: &Coordinates) -> Option<Measurement> {
+        let mut there = coordinates.clone();
         for (axis, pick) in &other.at {
             there.insert(axis.clone(), pick.values().first()?.clone());
         }
-        let own = self.condition.asked();
-        let asked = if other.asked().is_named() { other.asked().or_in(own.grid) } else { own };
-        let sample = self.view.sample(asked, &there)?;
-        Some(sample.times(other.times.unwrap_or(1.0)))
+        let own = self.condition.quantity();
+        let quantity = if other.quantity().is_named() { other.quantity().or_grid(own.grid) } else { own };
+        let measurement = self.view.measurement(quantity, &there)?;
+        Some(measurement.times(other.times.unwrap_or(1.0)))
     }
 
-    fn along(&self, place: &Place) -> Option<Vec<(Value, Sample)>> {
+    fn along(&self, coordinates: &Coordinates) -> Option<Vec<(Value, Measurement)>> {
         let (axis, only) = split(self.condition.along.as_deref()?);
-        let values = self.view.results(self.condition.asked())?.axis(axis);
-        let kept = values.iter().filter(|value| takes(&only, value));
+        let values = self.view.results(self.condition.quantity())?.axis(axis);
+        let kept = values.iter().filter(|value| meets_all(&only, value));
         let of = |value: &Value| {
-            let sample = self.view.sample(self.condition.asked(), &with_value(place, axis, value));
-            Some((value.clone(), sample.filter(|sample| sample.mean().is_some())?))
+            let measurement =
+                self.view.measurement(self.condition.quantity(), &with_value(coordinates, axis, value));
+            Some((value.clone(), measurement.filter(|measurement| measurement.mean().is_some())?))
         };
-        let found: Vec<(Value, Sample)> = kept.filter_map(of).collect();
+        let found: Vec<(Value, Measurement)> = kept.filter_map(of).collect();
         (!found.is_empty()).then_some(found)
     }
 
-    fn steps(&self, place: &Place) -> Option<Vec<Point>> {
-        let samples = self.along(place)?;
-        let sign = if self.condition.is == Word::Falls { -1.0 } else { 1.0 };
+    fn steps(&self, coordinates: &Coordinates) -> Option<Vec<PointTest>> {
+        let measurements = self.along(coordinates)?;
+        let sign = if self.condition.is == Relation::Falls { -1.0 } else { 1.0 };
         let mut points = Vec::new();
-        for pair in samples.windows(2) {
+        for pair in measurements.windows(2) {
             let margin = MARGIN * pair[0].1.mean()?.abs();
             let step = pair[1].1.with(&pair[0].1, |now, before| sign * (now - before));
             points.push(above(&step, -margin, false)?);
         }
-        points.push(end(&samples, sign)?);
+        points.push(end(&measurements, sign)?);
         Some(points)
     }
 
-    fn ends(&self, place: &Place) -> Option<Point> {
-        let sign = if self.condition.is == Word::LowerAtEnd { -1.0 } else { 1.0 };
-        end(&self.along(place)?, sign)
+    fn ends(&self, coordinates: &Coordinates) -> Option<PointTest> {
+        let sign = if self.condition.is == Relation::LowerAtEnd { -1.0 } else { 1.0 };
+        end(&self.along(coordinates)?, sign)
     }
 
     /// Tests that no other value of the axis is smaller by more than [`MARGIN`].
-    fn smallest(&self, place: &Place) -> Option<Point> {
-        let samples = self.along(place)?;
+    fn smallest(&self, coordinates: &Coordinates) -> Option<PointTest> {
+        let measurements = self.along(coordinates)?;
         let Some(Than::Number(number)) = self.condition.than else { return None };
         let there = Value::Number(number);
-        let (_, best) = samples.iter().find(|(value, _)| value.same(&there))?;
+        let (_, best) = measurements.iter().find(|(value, _)| value.same(&there))?;
         let margin = MARGIN * best.mean()?.abs();
-        let others = samples.iter().filter(|(value, _)| !value.same(&there));
-        let points: Option<Vec<Point>> = others
+        let others = measurements.iter().filter(|(value, _)| !value.same(&there));
+        let points: Option<Vec<PointTest>> = others
             .map(|(_, other)| above(&other.with(best, |other, best| other - best), -margin, false))
             .collect();
-        Point::all(&points?)
+        PointTest::all(&points?)
     }
 
     /// Tests that no value is below the largest by more than the share `by`.
-    fn alike(&self, place: &Place) -> Option<Point> {
-        let samples = self.along(place)?;
+    fn alike(&self, coordinates: &Coordinates) -> Option<PointTest> {
+        let measurements = self.along(coordinates)?;
         let kept = 1.0 - self.condition.by.unwrap_or(MARGIN);
-        let mean = |sample: &Sample| sample.mean().unwrap_or(f64::NEG_INFINITY);
-        let (_, largest) = samples.iter().max_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
-        let points: Option<Vec<Point>> = samples
+        let mean = |measurement: &Measurement| measurement.mean().unwrap_or(f64::NEG_INFINITY);
+        let (_, largest) =
+            measurements.iter().max_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
+        let points: Option<Vec<PointTest>> = measurements
             .iter()
             .map(|(_, one)| above(&one.with(largest, |one, largest| one - kept * largest), 0.0, false))
             .collect();
-        Point::all(&points?)
+        PointTest::all(&points?)
     }
 }
 
-fn end(samples: &[(Value, Sample)], sign: f64) -> Option<Point> {
-    let ((_, first), (_, last)) = (samples.first()?, samples.last()?);
+fn end(measurements: &[(Value, Measurement)], sign: f64) -> Option<PointTest> {
+    let ((_, first), (_, last)) = (measurements.first()?, measurements.last()?);
     above(&last.with(first, |last, first| sign * (last - first)), 0.0, true)
 }
 
-fn above(sample: &Sample, least: f64, strictly: bool) -> Option<Point> {
-    Point::above(&sample.defined(), least, strictly, sample.is_exact)
+fn above(measurement: &Measurement, least: f64, strictly: bool) -> Option<PointTest> {
+    PointTest::above(&measurement.defined(), least, strictly, measurement.is_exact)
 }
 
-fn shifted(mut sample: Sample, by: f64) -> Sample {
-    for value in sample.values.iter_mut().flatten() {
+fn shifted(mut measurement: Measurement, by: f64) -> Measurement {
+    for value in measurement.values.iter_mut().flatten() {
         *value -= by;
     }
-    sample
+    measurement
 }
 
 /// Axis with bounds on its values: `ber >= 5e-5`, `awnd >= 4 and awnd <= 13`.
-fn split(written: &str) -> (&str, Vec<Bound>) {
+fn split(written: &str) -> (&str, Vec<AxisBound>) {
     let bounds = parts(written).filter_map(|(_, bound)| bound.and_then(Result::ok)).collect();
     (parts(written).next().map_or("", |(axis, _)| axis), bounds)
 }
@@ -245,17 +255,17 @@ pub(super) fn axes(written: &str) -> impl Iterator<Item = (&str, Option<&str>)> 
     parts(written).map(|(axis, bound)| (axis, bound.and_then(Result::err)))
 }
 
-fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<Bound, &str>>)> {
+fn parts(written: &str) -> impl Iterator<Item = (&str, Option<Result<AxisBound, &str>>)> {
     written.split(" and ").map(|part| {
         let signed = SIGNS.iter().find_map(|(sign, of)| Some((part.split_once(sign)?, *of)));
         let Some(((axis, number), of)) = signed else { return (part.trim(), None) };
-        let bound = number.trim().parse().map(|number| Bound { of, number });
+        let bound = number.trim().parse().map(|number| AxisBound { of, number });
         (axis.trim(), Some(bound.map_err(|_| number.trim())))
     })
 }
 
-fn takes(bounds: &[Bound], value: &Value) -> bool {
-    bounds.iter().all(|bound| bound.takes(value))
+fn meets_all(bounds: &[AxisBound], value: &Value) -> bool {
+    bounds.iter().all(|bound| bound.is_met_by(value))
 }
 
 type Test = fn(f64, f64) -> bool;
@@ -268,13 +278,13 @@ const SIGNS: &[(&str, Test)] = &[
 ];
 
 #[derive(Clone, Copy)]
-struct Bound {
+struct AxisBound {
     of: Test,
     number: f64,
 }
 
-impl Bound {
-    fn takes(&self, value: &Value) -> bool {
+impl AxisBound {
+    fn is_met_by(&self, value: &Value) -> bool {
         value.number().is_some_and(|value| (self.of)(value, self.number))
     }
 }
@@ -289,7 +299,7 @@ mod tests {
             let (axis, bounds) = split(written);
             let values = [3.0, 4.0, 10.0, 13.0, 15.0].map(Value::Number);
             let kept: Vec<String> =
-                values.iter().filter(|value| takes(&bounds, value)).map(Value::to_string).collect();
+                values.iter().filter(|value| meets_all(&bounds, value)).map(Value::to_string).collect();
             (axis.to_owned(), kept.join(" "))
         };
         let of = |kept: &str| ("awnd".to_owned(), kept.to_owned());
@@ -297,6 +307,6 @@ mod tests {
         assert_eq!(kept("awnd >= 4"), of("4 10 13 15"));
         assert_eq!(kept("awnd > 3 and awnd <= 13"), of("4 10 13"));
         assert_eq!(kept("awnd < 3"), of(""));
-        assert!(!takes(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
+        assert!(!meets_all(&split("link > 1").1, &Value::Text("64 kbit/s".into())));
     }
 }

@@ -100,8 +100,8 @@ pub fn margin_of_place(published: f64, grid: &[f64]) -> Option<f64> {
     if !is_on_it {
         return Some((above? - below?) / 2.0);
     }
-    let ways = [below.map(|below| published - below), above.map(|above| above - published)];
-    ways.into_iter().flatten().reduce(f64::min).map(|way| way / 2.0)
+    let gaps = [below.map(|below| published - below), above.map(|above| above - published)];
+    gaps.into_iter().flatten().reduce(f64::min).map(|gap| gap / 2.0)
 }
 
 /// Interval of a share: Student's t of its logit, within 0 and `whole`; rule of three at the ends.
@@ -123,7 +123,7 @@ fn bounded(plain: &Estimate, whole: f64, is_none: bool, is_all: bool) -> Option<
 
 /// Largest plausible count in one more run after `n` runs without an event: with equal rates each of k events falls
 /// into that run with probability 1/(n + 1); k while the probability exceeds 2.5 %.
-fn most_unseen(n: f64) -> f64 {
+fn largest_unseen_count(n: f64) -> f64 {
     (libm::log(1.0 / 0.025) / libm::log(n + 1.0)).floor()
 }
 
@@ -136,9 +136,9 @@ pub fn half_digit(printed: &str) -> f64 {
     0.5 * libm::pow(10.0, f64::from(exponent - decimals))
 }
 
-/// A number to judge.
+/// A measured and a published number to compare.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub struct NumberComparison<'a> {
     /// Published number.
     pub published: f64,
     /// Margin, in the number's unit.
@@ -176,7 +176,7 @@ impl Default for PaperRuns<'_> {
 
 /// A verdict with its note.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
+pub struct NotedVerdict {
     /// The verdict.
     pub verdict: Verdict,
     /// Note for the reader, such as the number of runs needed.
@@ -185,10 +185,10 @@ pub struct Judgement {
     pub chance: Option<f64>,
 }
 
-impl Judged<'_> {
+impl NumberComparison<'_> {
     /// Verdict by the rules of this module.
-    pub fn verdict(&self) -> Judgement {
-        let of = |verdict, note: &str| Judgement { verdict, note: note.into(), chance: None };
+    pub fn verdict(&self) -> NotedVerdict {
+        let of = |verdict, note: &str| NotedVerdict { verdict, note: note.into(), chance: None };
         let ci95 = if self.is_exact { Some([self.ours.mean; 2]) } else { self.ours.ci95 };
         let Some(ci95) = ci95 else {
             let few = if self.ours.runs == 1 { "one repetition has" } else { "too few repetitions have" };
@@ -198,38 +198,38 @@ impl Judged<'_> {
             let note = format!("defined in {} of {} runs", self.ours.runs, self.of_runs);
             return of(Verdict::Inconclusive, &note);
         }
-        let of_mean = match self.side(ci95) {
-            Side::Apart => of(Verdict::Differs, ""),
-            Side::Within
+        let mean_verdict = match self.side(ci95) {
+            BandPosition::Apart => of(Verdict::Differs, ""),
+            BandPosition::Within
                 if self.class != Class::Gain || ci95.iter().all(|end| end * self.published > 0.0) =>
             {
                 of(Verdict::Agrees, "")
             }
-            Side::Within => of(Verdict::Inconclusive, "not significantly different from 0"),
-            Side::Across => of(Verdict::Inconclusive, &self.runs_that_tell()),
+            BandPosition::Within => of(Verdict::Inconclusive, "not significantly different from 0"),
+            BandPosition::Across => of(Verdict::Inconclusive, &self.runs_needed()),
         };
         if !self.is_exact && self.is_one_run() {
-            return self.of_one_run(of_mean);
+            return self.one_run_verdict(mean_verdict);
         }
         let distance = (self.ours.mean - self.published).abs();
         let is_at_edge = 0.5 * self.margin <= distance && distance <= 2.0 * self.margin;
         match self.paper.undecidable {
-            Some(why) if of_mean.verdict == Verdict::Inconclusive && is_at_edge => {
+            Some(why) if mean_verdict.verdict == Verdict::Inconclusive && is_at_edge => {
                 of(Verdict::Undecidable, &format!("no number of repetitions decides: {why}"))
             }
-            _ => of_mean,
+            _ => mean_verdict,
         }
     }
 
     /// Position of an interval relative to the band.
-    fn side(&self, ci95: [f64; 2]) -> Side {
+    fn side(&self, ci95: [f64; 2]) -> BandPosition {
         let band = self.band();
         // Rounding of sums must not decide at the band's ends.
         let slack = 1e-9 * self.published.abs().max(self.margin);
         match () {
-            () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => Side::Apart,
-            () if band[0] - slack <= ci95[0] && ci95[1] <= band[1] + slack => Side::Within,
-            () => Side::Across,
+            () if ci95[1] < band[0] - slack || ci95[0] > band[1] + slack => BandPosition::Apart,
+            () if band[0] - slack <= ci95[0] && ci95[1] <= band[1] + slack => BandPosition::Within,
+            () => BandPosition::Across,
         }
     }
 
@@ -249,7 +249,7 @@ impl Judged<'_> {
     }
 
     /// Verdict on one run of the paper: position of its number in the prediction interval of one more run.
-    fn of_one_run(&self, of_mean: Judgement) -> Judgement {
+    fn one_run_verdict(&self, mean_verdict: NotedVerdict) -> NotedVerdict {
         let n = self.ours.runs as f64;
         let freedom = self.ours.runs.saturating_sub(1).max(1);
         // Spread of one run of the paper's length, and uncertainty of our mean.
@@ -258,9 +258,10 @@ impl Judged<'_> {
         // A count may be 1 in the next run; a quantity that never varied stays constant.
         let is_count = matches!(self.class, Class::Count | Class::OneRun);
         let is_unseen = is_count && self.ours.mean == 0.0 && self.spread == 0.0;
-        let one_more = match is_unseen {
-            true => [0.0, most_unseen(n)],
-            false => [self.ours.mean - half, self.ours.mean + half],
+        let one_more = if is_unseen {
+            [0.0, largest_unseen_count(n)]
+        } else {
+            [self.ours.mean - half, self.ours.mean + half]
         };
         let is_in = one_more[0] <= self.published && self.published <= one_more[1];
         let distance = (self.published - self.ours.mean).abs();
@@ -268,9 +269,9 @@ impl Judged<'_> {
             Ok(students) if deviation > 0.0 => Some(students.sf(distance / deviation)),
             _ => None,
         };
-        let of = |verdict, note: String| Judgement { verdict, note, chance };
+        let of = |verdict, note: String| NotedVerdict { verdict, note, chance };
         match () {
-            () if of_mean.verdict == Verdict::Agrees => Judgement { chance, ..of_mean },
+            () if mean_verdict.verdict == Verdict::Agrees => NotedVerdict { chance, ..mean_verdict },
             () if is_in && is_unseen => {
                 of(Verdict::Inconclusive, format!("not seen in {n} runs: one more may have {}", one_more[1]))
             }
@@ -280,19 +281,19 @@ impl Judged<'_> {
                 let words = format!(
                     "no number of repetitions decides: single runs vary by ± {half}, but only up to ± {widest} is informative"
                 );
-                match quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest()
-                {
-                    true => of(Verdict::Undecidable, words),
-                    false => of(Verdict::Inconclusive, "needs a few more runs".into()),
+                if quantile(INFINITE) * self.spread * libm::sqrt(self.paper.times_shorter) > self.widest() {
+                    of(Verdict::Undecidable, words)
+                } else {
+                    of(Verdict::Inconclusive, "needs a few more runs".into())
                 }
             }
-            () if of_mean.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),
-            () => Judgement { chance, ..of_mean },
+            () if mean_verdict.verdict == Verdict::Differs => of(Verdict::Differs, String::new()),
+            () => NotedVerdict { chance, ..mean_verdict },
         }
     }
 
     /// Number of repetitions that would make the interval narrow enough, for equal mean and spread.
-    fn runs_that_tell(&self) -> String {
+    fn runs_needed(&self) -> String {
         let distance =
             self.band().iter().map(|end| (end - self.ours.mean).abs()).fold(f64::INFINITY, f64::min);
         let times = self.ours.half_width().unwrap_or(f64::INFINITY) / distance;
@@ -305,7 +306,7 @@ impl Judged<'_> {
     }
 }
 
-enum Side {
+enum BandPosition {
     Within,
     Across,
     Apart,
@@ -321,7 +322,7 @@ mod tests {
     fn verdict(class: Class, published: f64, mean: f64, half: f64) -> Verdict {
         let ours = Estimate { mean, ci95: Some([mean - half, mean + half]), runs: 10 };
         let margin = class.margin(published);
-        let judged = Judged {
+        let comparison = NumberComparison {
             published,
             margin,
             class,
@@ -331,7 +332,7 @@ mod tests {
             of_runs: 10,
             paper: PaperRuns::default(),
         };
-        judged.verdict().verdict
+        comparison.verdict().verdict
     }
 
     #[test]
@@ -353,7 +354,7 @@ mod tests {
     #[test]
     fn nothing_is_said_of_one_run() {
         let ours = Estimate::of(&[5.0]).unwrap();
-        let judged = Judged {
+        let comparison = NumberComparison {
             published: 5.0,
             margin: 1.0,
             class: Class::Quantity,
@@ -363,14 +364,14 @@ mod tests {
             of_runs: 1,
             paper: PaperRuns::default(),
         };
-        assert_eq!(judged.verdict().verdict, Verdict::Inconclusive);
-        assert_eq!(Judged { is_exact: true, ..judged }.verdict().verdict, Verdict::Agrees);
+        assert_eq!(comparison.verdict().verdict, Verdict::Inconclusive);
+        assert_eq!(NumberComparison { is_exact: true, ..comparison }.verdict().verdict, Verdict::Agrees);
     }
 
     #[test]
     fn many_undefined_runs_decide_nothing() {
         let ours = Estimate { mean: 1.0, ci95: Some([1.0, 1.0]), runs: 7 };
-        let judged = Judged {
+        let comparison = NumberComparison {
             published: 1.0,
             margin: 0.1,
             class: Class::Index,
@@ -380,15 +381,15 @@ mod tests {
             of_runs: 10,
             paper: PaperRuns::default(),
         };
-        assert_eq!(judged.verdict().verdict, Verdict::Inconclusive);
-        assert_eq!(Judged { of_runs: 8, ..judged }.verdict().verdict, Verdict::Agrees);
+        assert_eq!(comparison.verdict().verdict, Verdict::Inconclusive);
+        assert_eq!(NumberComparison { of_runs: 8, ..comparison }.verdict().verdict, Verdict::Agrees);
     }
 
     #[test]
     fn a_count_of_one_run_is_judged_as_one_run() {
         let of = |mean, spread| {
             let ours = Estimate { mean, ci95: Some([mean - 1.0, mean + 1.0]), runs: 20 };
-            let judged = Judged {
+            let comparison = NumberComparison {
                 published: 67.0,
                 margin: 3.35,
                 class: Class::OneRun,
@@ -398,7 +399,7 @@ mod tests {
                 of_runs: 20,
                 paper: PaperRuns::default(),
             };
-            judged.verdict().verdict
+            comparison.verdict().verdict
         };
         assert_eq!(of(66.0, 3.0), Verdict::Agrees);
         // t(19) = 2.093: one more run lies within 72 ± 6.4, which includes 67.
@@ -416,7 +417,7 @@ mod tests {
         let of = |spread, paper| {
             let half = 2.262 * spread / 10_f64.sqrt();
             let ours = Estimate { mean: 112.0, ci95: Some([112.0 - half, 112.0 + half]), runs: 10 };
-            let judged = Judged {
+            let comparison = NumberComparison {
                 published: 100.0,
                 margin: 5.0,
                 class: Class::Quantity,
@@ -426,7 +427,7 @@ mod tests {
                 of_runs: 10,
                 paper,
             };
-            judged.verdict().verdict
+            comparison.verdict().verdict
         };
         let unknown = PaperRuns { is_unknown: true, ..PaperRuns::default() };
         assert_eq!(of(6.0, PaperRuns::default()), Verdict::Differs);
@@ -441,7 +442,7 @@ mod tests {
     fn at_the_edge_of_the_papers_own_spread_nothing_is_decided() {
         let of = |mean, half| {
             let ours = Estimate { mean, ci95: Some([mean - half, mean + half]), runs: 8 };
-            let judged = Judged {
+            let comparison = NumberComparison {
                 published: 80.0,
                 margin: 0.2,
                 class: Class::Quantity,
@@ -454,7 +455,7 @@ mod tests {
                     ..PaperRuns::default()
                 },
             };
-            judged.verdict()
+            comparison.verdict()
         };
         let edge = of(80.25, 0.1);
         assert_eq!(edge.verdict, Verdict::Undecidable);
@@ -471,7 +472,7 @@ mod tests {
         let of = |runs: usize, published| {
             let ours = Class::OneRun.interval(&vec![0.0; runs]).unwrap();
             let margin = Class::OneRun.margin(published);
-            let judged = Judged {
+            let comparison = NumberComparison {
                 published,
                 margin,
                 class: Class::OneRun,
@@ -481,7 +482,7 @@ mod tests {
                 of_runs: runs,
                 paper: PaperRuns::default(),
             };
-            judged.verdict().verdict
+            comparison.verdict().verdict
         };
         // One event falls into the ninth of nine runs with probability 1/9; two do with 1/81, below 2.5 %.
         assert_eq!(of(8, 1.0), Verdict::Inconclusive);

@@ -1,8 +1,8 @@
 //! Values of names in formulas: columns of flows and links, and axes of the cell.
 
-use super::expression::{Expression, Named, Scope};
+use super::expression::{Expression, NameRef, Scope};
 use super::file::Ordered;
-use super::value::{Place, Texts};
+use super::value::{Coordinates, Texts};
 use lasthop_scenario::{Scenario, hint};
 use lasthop_sim::{FLOW_METRICS, FlowMetric, FlowOutcome, LINK_METRICS, Outcome, RLC_METRICS};
 
@@ -58,18 +58,18 @@ fn column(name: &str) -> Option<&'static FlowMetric> {
 }
 
 fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
-    let (place, column) = name.rsplit_once('.')?;
-    let (link, direction) = place.rsplit_once('.')?;
+    let (coordinates, column) = name.rsplit_once('.')?;
+    let (link, direction) = coordinates.rsplit_once('.')?;
     let link = outcome.links.iter().find(|one| one.name == link)?;
-    let way = match direction {
+    let index = match direction {
         "down" => 0,
         "up" => 1,
         _ => return None,
     };
     if let Some(metric) = LINK_METRICS.iter().find(|metric| metric.name == column) {
-        return (metric.of)(&link.traffic[way]);
+        return (metric.of)(&link.traffic[index]);
     }
-    let counters = link.rlc[way].as_ref()?;
+    let counters = link.rlc[index].as_ref()?;
     if column == SDUS_BEHIND_A_GAP {
         return Some(counters.behind_gap as f64);
     }
@@ -77,16 +77,16 @@ fn of_link(outcome: &Outcome, name: &str) -> Option<f64> {
 }
 
 /// One run as a formula's scope.
-pub struct Run<'a> {
+pub struct RunScope<'a> {
     /// Outcome.
     pub outcome: &'a Outcome,
     /// Coordinates in the grid.
-    pub place: &'a Place,
+    pub coordinates: &'a Coordinates,
     /// Groups of flows.
     pub groups: &'a Ordered<Texts>,
 }
 
-impl Scope for Run<'_> {
+impl Scope for RunScope<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         if let Some(metric) = column(name) {
             return match &self.outcome.flows[..] {
@@ -94,7 +94,7 @@ impl Scope for Run<'_> {
                 _ => None,
             };
         }
-        if let Some(value) = self.place.get(name) {
+        if let Some(value) = self.coordinates.get(name) {
             return value.number();
         }
         of_link(self.outcome, name)
@@ -102,7 +102,7 @@ impl Scope for Run<'_> {
 
     fn flows(&self, of: &Expression, group: Option<&str>) -> Vec<f64> {
         let flows = self.outcome.flows.iter().filter(|flow| is_member(self.groups, group, &flow.name));
-        flows.filter_map(|flow| of.value(&OfFlow { run: self, flow })).collect()
+        flows.filter_map(|flow| of.value(&FlowScope { run: self, flow })).collect()
     }
 }
 
@@ -113,12 +113,12 @@ pub fn is_member(groups: &Ordered<Texts>, group: Option<&str>, flow: &str) -> bo
     groups.get(group).is_some_and(|patterns| patterns.matches(flow) || patterns.matches(whole))
 }
 
-struct OfFlow<'a> {
-    run: &'a Run<'a>,
+struct FlowScope<'a> {
+    run: &'a RunScope<'a>,
     flow: &'a FlowOutcome,
 }
 
-impl Scope for OfFlow<'_> {
+impl Scope for FlowScope<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match column(name) {
             Some(metric) => (metric.of)(self.flow),
@@ -135,15 +135,15 @@ impl Scope for OfFlow<'_> {
 pub fn check(
     formula: &Expression,
     scenario: &Scenario,
-    place: &Place,
+    coordinates: &Coordinates,
     groups: &Ordered<Texts>,
 ) -> Result<(), (String, String)> {
     let mut wrong = None;
     formula.each_name(&mut |named| {
         if wrong.is_none() {
             wrong = match named {
-                Named::Group(group) => unknown_group(group, groups),
-                Named::Column { name, of_flows } => unknown_column(name, of_flows, scenario, place),
+                NameRef::Group(group) => unknown_group(group, groups),
+                NameRef::Column { name, of_flows } => unknown_column(name, of_flows, scenario, coordinates),
             };
         }
     });
@@ -155,9 +155,10 @@ fn unknown_group(group: &str, groups: &Ordered<Texts>) -> Option<(String, String
         return None;
     }
     let known: Vec<&str> = groups.keys().map(String::as_str).collect();
-    let help = match known.is_empty() {
-        true => "the grid has no `groups`".to_owned(),
-        false => format!("its groups: {}", known.join(", ")),
+    let help = if known.is_empty() {
+        "the grid has no `groups`".to_owned()
+    } else {
+        format!("its groups: {}", known.join(", "))
     };
     Some((format!("`@ {group}` is not a group of flows of this grid"), help))
 }
@@ -166,7 +167,7 @@ fn unknown_column(
     name: &str,
     of_flows: bool,
     scenario: &Scenario,
-    place: &Place,
+    coordinates: &Coordinates,
 ) -> Option<(String, String)> {
     if column(name).is_some() {
         let several = scenario.flows.len() > 1 && !of_flows;
@@ -178,11 +179,13 @@ fn unknown_column(
             )
         });
     }
-    if place.contains_key(name) {
+    if coordinates.contains_key(name) {
         return None;
     }
-    let links =
-        scenario.links.iter().flat_map(|link| ["down", "up"].map(|way| format!("{}.{way}", link.name)));
+    let links = scenario
+        .links
+        .iter()
+        .flat_map(|link| ["down", "up"].map(|direction| format!("{}.{direction}", link.name)));
     let links: Vec<String> = links.collect();
     if let Some((prefix, column)) = name.rsplit_once('.')
         && links.iter().any(|link| link == prefix)

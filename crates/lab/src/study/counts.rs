@@ -1,17 +1,17 @@
 //! Verdicts of a paper in total, and the number expected to differ by chance.
 
 use crate::item::{Item, Verdict};
-use crate::overview::Counts;
+use crate::overview::VerdictCounts;
 use crate::stats::quantile;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Verdict counts of these rows.
-pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> Counts {
-    Counts::of(items.filter_map(|item| item.verdict))
+pub fn of<'a>(items: impl Iterator<Item = &'a Item>) -> VerdictCounts {
+    VerdictCounts::of(items.filter_map(|item| item.verdict))
 }
 
 /// `6 agree, 2 differ, 4 are inconclusive, 1 has the shape`, without zero counts.
-pub fn words(counts: &Counts) -> String {
+pub fn words(counts: &VerdictCounts) -> String {
     let one = |count: usize, singular: &str, plural: &str| {
         (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
     };
@@ -43,7 +43,7 @@ impl Chance {
     /// Computes the expectation for these rows.
     pub fn of<'a>(items: impl Iterator<Item = &'a Item> + Clone) -> Chance {
         let rows = items.clone().filter(|item| item.verdict.is_some()).count();
-        let mut chances: Vec<f64> = items.clone().filter_map(by_chance).collect();
+        let mut chances: Vec<f64> = items.clone().filter_map(p_value).collect();
         chances.sort_by(f64::total_cmp);
         let count = chances.len() as f64;
         let is_kept =
@@ -67,7 +67,7 @@ impl Chance {
 }
 
 /// Probability of a mean at least this far outside if the true value is at the margin's edge.
-fn by_chance(item: &Item) -> Option<f64> {
+fn p_value(item: &Item) -> Option<f64> {
     if item.chance.is_some() {
         return item.chance;
     }

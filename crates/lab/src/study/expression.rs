@@ -5,7 +5,7 @@
 //! flow, or for each flow of a group (`@ GROUP`), and skips flows without a value. Any other operation on an
 //! undefined value is undefined.
 
-use super::value::{Place, Value};
+use super::value::{Coordinates, Value};
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,11 +15,11 @@ pub enum Expression {
     /// A column, an axis, or `LINK.DIRECTION.COLUMN`.
     Name(String),
     /// Binary operation: `+ - * /`.
-    Of(char, Box<Expression>, Box<Expression>),
+    Binary(char, Box<Expression>, Box<Expression>),
     /// A function of numbers.
     Call(Function, Vec<Expression>),
     /// A function over flows.
-    Over(Total, Box<Expression>, Option<String>),
+    Over(Aggregate, Box<Expression>, Option<String>),
 }
 
 /// Functions of numbers.
@@ -37,7 +37,7 @@ pub enum Function {
 
 /// Functions over flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Total {
+pub enum Aggregate {
     /// Sum.
     Sum,
     /// Mean.
@@ -50,23 +50,23 @@ pub enum Total {
     Count,
 }
 
-impl Total {
+impl Aggregate {
     /// Total of these values; `None` without any (a count is 0).
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let n = values.len() as f64;
         let sum = || values.iter().sum::<f64>();
-        if values.is_empty() && self != Total::Count {
+        if values.is_empty() && self != Aggregate::Count {
             return None;
         }
         Some(match self {
-            Total::Sum => sum(),
-            Total::Mean => sum() / n,
-            Total::Count => n,
-            Total::Jain => {
+            Aggregate::Sum => sum(),
+            Aggregate::Mean => sum() / n,
+            Aggregate::Count => n,
+            Aggregate::Jain => {
                 let squares: f64 = values.iter().map(|value| value * value).sum();
                 if squares == 0.0 { 1.0 } else { sum() * sum() / (n * squares) }
             }
-            Total::Cv => {
+            Aggregate::Cv => {
                 let mean = sum() / n;
                 let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
                 if mean > 0.0 { variance.sqrt() / mean } else { 0.0 }
@@ -85,7 +85,7 @@ pub trait Scope {
     }
 }
 
-impl Scope for Place {
+impl Scope for Coordinates {
     fn name(&self, name: &str) -> Option<f64> {
         self.get(name).and_then(Value::number)
     }
@@ -94,7 +94,7 @@ impl Scope for Place {
 impl Expression {
     /// Parses a formula; the error is a message.
     pub fn parse(text: &str) -> Result<Expression, String> {
-        let mut reader = Reader { rest: text };
+        let mut reader = Parser { rest: text };
         let expression = reader.sum()?;
         match reader.peek() {
             None => Ok(expression),
@@ -107,7 +107,7 @@ impl Expression {
         let value = match self {
             Expression::Number(number) => *number,
             Expression::Name(name) => scope.name(name)?,
-            Expression::Of(operator, one, other) => {
+            Expression::Binary(operator, one, other) => {
                 let (one, other) = (one.value(scope)?, other.value(scope)?);
                 match operator {
                     '+' => one + other,
@@ -138,40 +138,40 @@ impl Expression {
         match self {
             Expression::Number(number) => *number >= 0.0,
             Expression::Name(name) => is_name(name),
-            Expression::Of(operator, one, other) => *operator != '-' && is(one) && is(other),
+            Expression::Binary(operator, one, other) => *operator != '-' && is(one) && is(other),
             Expression::Call(Function::Log10, _) => false,
             Expression::Call(_, arguments) => arguments.iter().all(is),
-            Expression::Over(Total::Count | Total::Jain | Total::Cv, ..) => true,
+            Expression::Over(Aggregate::Count | Aggregate::Jain | Aggregate::Cv, ..) => true,
             Expression::Over(_, of, _) => is(of),
         }
     }
 
-    /// Calls `see` for each name (with whether a function over flows contains the name) and for each group.
-    pub fn each_name(&self, see: &mut dyn FnMut(Named<'_>)) {
-        self.walk(false, see);
+    /// Calls `visit` for each name (with whether a function over flows contains the name) and for each group.
+    pub fn each_name(&self, visit: &mut dyn FnMut(NameRef<'_>)) {
+        self.walk(false, visit);
     }
 
-    fn walk(&self, of_flows: bool, see: &mut dyn FnMut(Named<'_>)) {
+    fn walk(&self, of_flows: bool, visit: &mut dyn FnMut(NameRef<'_>)) {
         match self {
             Expression::Number(_) => {}
-            Expression::Name(name) => see(Named::Column { name, of_flows }),
-            Expression::Of(_, one, other) => {
-                one.walk(of_flows, see);
-                other.walk(of_flows, see);
+            Expression::Name(name) => visit(NameRef::Column { name, of_flows }),
+            Expression::Binary(_, one, other) => {
+                one.walk(of_flows, visit);
+                other.walk(of_flows, visit);
             }
-            Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(of_flows, see)),
+            Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(of_flows, visit)),
             Expression::Over(_, of, group) => {
                 if let Some(group) = group {
-                    see(Named::Group(group));
+                    visit(NameRef::Group(group));
                 }
-                of.walk(true, see);
+                of.walk(true, visit);
             }
         }
     }
 }
 
 /// A name in a formula.
-pub enum Named<'a> {
+pub enum NameRef<'a> {
     /// A column or an axis.
     Column {
         /// Name.
@@ -183,17 +183,17 @@ pub enum Named<'a> {
     Group(&'a str),
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Parser<'a> {
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
     }
 
-    fn take(&mut self, wanted: char) -> bool {
+    fn accept(&mut self, wanted: char) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
             self.rest = &self.rest[wanted.len_utf8()..];
@@ -202,18 +202,19 @@ impl<'a> Reader<'a> {
     }
 
     fn expect(&mut self, wanted: char) -> Result<(), String> {
-        match self.take(wanted) {
-            true => Ok(()),
-            false => Err(format!("`{wanted}` is missing before `{}`", self.rest)),
+        if self.accept(wanted) {
+            Ok(())
+        } else {
+            Err(format!("`{wanted}` is missing before `{}`", self.rest))
         }
     }
 
     fn sum(&mut self) -> Result<Expression, String> {
-        self.chain(&['+', '-'], Reader::product)
+        self.chain(&['+', '-'], Parser::product)
     }
 
     fn product(&mut self) -> Result<Expression, String> {
-        self.chain(&['*', '/'], Reader::factor)
+        self.chain(&['*', '/'], Parser::factor)
     }
 
     fn chain(
@@ -222,18 +223,18 @@ impl<'a> Reader<'a> {
         part: fn(&mut Self) -> Result<Expression, String>,
     ) -> Result<Expression, String> {
         let mut left = part(self)?;
-        while let Some(operator) = operators.iter().copied().find(|operator| self.take(*operator)) {
-            left = Expression::Of(operator, Box::new(left), Box::new(part(self)?));
+        while let Some(operator) = operators.iter().copied().find(|operator| self.accept(*operator)) {
+            left = Expression::Binary(operator, Box::new(left), Box::new(part(self)?));
         }
         Ok(left)
     }
 
     fn factor(&mut self) -> Result<Expression, String> {
-        if self.take('-') {
+        if self.accept('-') {
             let of = self.factor()?;
-            return Ok(Expression::Of('-', Box::new(Expression::Number(0.0)), Box::new(of)));
+            return Ok(Expression::Binary('-', Box::new(Expression::Number(0.0)), Box::new(of)));
         }
-        if self.take('(') {
+        if self.accept('(') {
             let inner = self.sum()?;
             self.expect(')')?;
             return Ok(inner);
@@ -268,20 +269,20 @@ impl<'a> Reader<'a> {
 
     fn named(&mut self) -> Result<Expression, String> {
         let word = self.word();
-        if !self.take('(') {
+        if !self.accept('(') {
             return Ok(Expression::Name(word.into()));
         }
         let over = match word {
-            "sum" => Some(Total::Sum),
-            "mean" => Some(Total::Mean),
-            "jain" => Some(Total::Jain),
-            "cv" => Some(Total::Cv),
-            "count" => Some(Total::Count),
+            "sum" => Some(Aggregate::Sum),
+            "mean" => Some(Aggregate::Mean),
+            "jain" => Some(Aggregate::Jain),
+            "cv" => Some(Aggregate::Cv),
+            "count" => Some(Aggregate::Count),
             _ => None,
         };
         if let Some(total) = over {
             let of = self.sum()?;
-            let group = self.take('@').then(|| self.word().to_owned());
+            let group = self.accept('@').then(|| self.word().to_owned());
             self.expect(')')?;
             return Ok(Expression::Over(total, Box::new(of), group));
         }
@@ -297,13 +298,14 @@ impl<'a> Reader<'a> {
             }
         };
         let mut given = vec![self.sum()?];
-        while self.take(',') {
+        while self.accept(',') {
             given.push(self.sum()?);
         }
         self.expect(')')?;
-        match given.len() == arguments {
-            true => Ok(Expression::Call(function, given)),
-            false => Err(format!("`{word}` takes {arguments}, not {}", given.len())),
+        if given.len() == arguments {
+            Ok(Expression::Call(function, given))
+        } else {
+            Err(format!("`{word}` takes {arguments}, not {}", given.len()))
         }
     }
 }
@@ -353,11 +355,11 @@ mod tests {
 
     #[test]
     fn totals_by_hand() {
-        assert_eq!(Total::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
-        assert_eq!(Total::Jain.of(&[1.0; 3]), Some(1.0));
-        let cv = Total::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!(Aggregate::Jain.of(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(Aggregate::Jain.of(&[1.0; 3]), Some(1.0));
+        let cv = Aggregate::Cv.of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
         assert!((cv - 0.4).abs() < 1e-12);
-        assert_eq!(Total::Mean.of(&[]), None);
+        assert_eq!(Aggregate::Mean.of(&[]), None);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Pictures from a paper's results.
 
 use super::computed;
-use super::courses;
 use super::file::{self, Drawn};
 use super::measure::View;
 use super::published::Published;
-use super::reproduce::Done;
-use super::rows::{binding, chosen, column, filled, place_of};
-use super::study::{Asked, Study};
-use super::value::{OneOrMore, Place, Texts, Value};
+use super::reproduce::PaperResults;
+use super::rows::{binding, column, coordinates_of, fill_template, selected_cells};
+use super::study::{QuantityRef, Study};
+use super::time_series;
+use super::value::{Coordinates, OneOrMore, Texts, Value};
 use crate::figure::{Curve, CurveKind, Figure, Point};
 use crate::item::DEFAULT;
 use lasthop_scenario::Problem;
@@ -16,24 +16,24 @@ use lasthop_scenario::Problem;
 /// Draws a picture; fails if a run of the picture's own has no valid scenario.
 pub fn figure(
     study: &Study,
-    done: &Done<'_>,
+    results: &PaperResults<'_>,
     (id, figure): (&str, &file::Figure),
     caption: &str,
     seed: u64,
 ) -> Result<Figure, Problem> {
-    let view = View::of(study, &done.frame);
+    let view = View::of(study, &results.by_grid);
     let drawing = Drawing { study, figure, view };
     let (curves, categories) = match (&figure.by, &figure.course) {
         (Some(by), _) => {
-            let place = figure
+            let coordinates = figure
                 .at
                 .iter()
                 .filter_map(|(axis, pick)| Some((axis.clone(), pick.values().first()?.clone())));
-            let (_, scenario) = courses::run_at(study, figure, None, place.collect(), seed)?;
+            let (_, scenario) = time_series::run_at(study, figure, None, coordinates.collect(), seed)?;
             (computed::curves(study, by)?(scenario, seed), Vec::new())
         }
-        (None, Some(_)) => (courses::curves(study, figure, seed)?, Vec::new()),
-        (None, None) => drawing.over_axis(done),
+        (None, Some(_)) => (time_series::curves(study, figure, seed)?, Vec::new()),
+        (None, None) => drawing.curves_over_axis(results),
     };
     let label = figure.x.as_deref().map(|x| axis_label(study, x));
     Ok(Figure {
@@ -66,29 +66,31 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn bounds(&self) -> Option<[f64; 2]> {
         let own = |curve: &&file::Curve| curve.published.all().is_empty();
-        let mut each: Vec<Asked<'_>> =
-            self.figure.curve.iter().filter(own).map(|curve| self.asked_by(curve)).collect();
+        let mut each: Vec<QuantityRef<'_>> =
+            self.figure.curve.iter().filter(own).map(|curve| self.quantity_of(curve)).collect();
         if self.figure.curve.is_empty() {
-            each.push(self.figure.asked());
+            each.push(self.figure.quantity());
         }
-        let each: Option<Vec<[f64; 2]>> = each.into_iter().map(|asked| self.study.bounds(asked)).collect();
+        let each: Option<Vec<[f64; 2]>> =
+            each.into_iter().map(|quantity| self.study.bounds(quantity)).collect();
         let wider = |one: [f64; 2], other: [f64; 2]| [one[0].min(other[0]), one[1].max(other[1])];
         each?.into_iter().reduce(wider)
     }
 
     /// Curves along an axis, and the names of its values if they are not numbers.
-    fn over_axis(&self, done: &Done<'_>) -> (Vec<Curve>, Vec<String>) {
+    fn curves_over_axis(&self, results: &PaperResults<'_>) -> (Vec<Curve>, Vec<String>) {
         let Some(x) = self.figure.x.as_deref() else { return (Vec::new(), Vec::new()) };
-        let mut curves = match self.figure.curve.is_empty() {
-            true => self.of_series(self.view, x, DEFAULT, |name| name),
-            false => self.one_by_one(x),
+        let mut curves = if self.figure.curve.is_empty() {
+            self.series_curves(self.view, x, DEFAULT, |name| name)
+        } else {
+            self.explicit_curves(x)
         };
         if let Some(label) = &self.figure.also_under
-            && let Some(tried) = done.tried.iter().find(|tried| tried.label == *label)
+            && let Some(run) = results.answer_runs.iter().find(|run| run.label == *label)
         {
-            let view = View::of(self.study, &tried.frame);
+            let view = View::of(self.study, &run.by_grid);
             let named = |name| format!("{name}, {label}");
-            curves.extend(self.of_series(view, x, &tried.label, named));
+            curves.extend(self.series_curves(view, x, &run.label, named));
         }
         let values = self.values(x);
         let is_quantity = values.iter().all(|value| value.number().is_some());
@@ -97,12 +99,12 @@ impl Drawing<'_> {
     }
 
     fn values(&self, x: &str) -> Vec<Value> {
-        let asked = if self.figure.curve.is_empty() {
-            self.figure.asked()
+        let quantity = if self.figure.curve.is_empty() {
+            self.figure.quantity()
         } else {
-            self.asked_by(&self.figure.curve[0])
+            self.quantity_of(&self.figure.curve[0])
         };
-        self.view.results(asked).map(|results| results.axis(x).to_vec()).unwrap_or_default()
+        self.view.results(quantity).map(|results| results.axis(x).to_vec()).unwrap_or_default()
     }
 
     fn abscissa(&self, x: &str, value: &Value) -> Option<f64> {
@@ -111,41 +113,44 @@ impl Drawing<'_> {
     }
 
     /// One curve for each combination of the other axes that vary, with the paper's and ns-2's points.
-    fn of_series(
+    fn series_curves(
         &self,
         view: View<'_>,
         x: &str,
         reading: &str,
         name: impl Fn(String) -> String,
     ) -> Vec<Curve> {
-        let asked = self.figure.asked();
-        let Some(results) = view.results(asked) else { return Vec::new() };
-        let (places, axes) = chosen(&view, asked, results, &self.figure.at);
+        let quantity = self.figure.quantity();
+        let Some(results) = view.results(quantity) else { return Vec::new() };
+        let (cells, axes) = selected_cells(&view, quantity, results, &self.figure.at);
         let others: Vec<String> = axes.into_iter().filter(|axis| axis != x).collect();
         let default: Vec<String> = others.iter().map(|axis| format!("{{{axis}}}")).collect();
         let template = self.figure.series.clone().unwrap_or_else(|| default.join(", "));
-        let mut curves: Vec<(String, Vec<Place>)> = Vec::new();
-        for place in places {
-            let series = filled(&template, &place);
+        let mut curves: Vec<(String, Vec<Coordinates>)> = Vec::new();
+        for coordinates in cells {
+            let series = fill_template(&template, &coordinates);
             match curves.iter_mut().find(|(known, _)| *known == series) {
-                Some((_, places)) => places.push(place),
-                None => curves.push((series, vec![place])),
+                Some((_, cells)) => cells.push(coordinates),
+                None => curves.push((series, vec![coordinates])),
             }
         }
         let mut drawn = Vec::new();
-        for (series, places) in curves {
-            let points = places.iter().filter_map(|place| self.point(view, asked, place, x, 1.0)).collect();
+        for (series, cells) in curves {
+            let points = cells
+                .iter()
+                .filter_map(|coordinates| self.point(view, quantity, coordinates, x, 1.0))
+                .collect();
             let shown = if series.is_empty() { "ours".to_owned() } else { series.clone() };
             drawn.push(Curve { name: name(shown.clone()), kind: CurveKind::Measured, points });
             let published = match reading {
-                DEFAULT => self.published(x, &self.figure.published, 1.0, |row, place| {
-                    filled(&template, place) == series || row.series == series
+                DEFAULT => self.published_points(x, &self.figure.published, 1.0, |row, coordinates| {
+                    fill_template(&template, coordinates) == series || row.series == series
                 }),
                 _ => Vec::new(),
             };
             let beside = [
                 ("published", CurveKind::Published, published),
-                ("ns-2", CurveKind::Other, self.of_ns2(x, reading, &series)),
+                ("ns-2", CurveKind::Other, self.ns2_points(x, reading, &series)),
             ];
             for (whose, kind, points) in beside.into_iter().filter(|(.., points)| !points.is_empty()) {
                 drawn.push(Curve { name: format!("{}, {whose}", name(shown.clone())), kind, points });
@@ -154,39 +159,47 @@ impl Drawing<'_> {
         drawn
     }
 
-    fn point(&self, view: View<'_>, asked: Asked<'_>, place: &Place, x: &str, times: f64) -> Option<Point> {
-        let estimate = view.sample(asked, place)?.times(times).estimate()?;
-        let point = Point::of(self.abscissa(x, place.get(x)?)?, &estimate);
+    fn point(
+        &self,
+        view: View<'_>,
+        quantity: QuantityRef<'_>,
+        coordinates: &Coordinates,
+        x: &str,
+        times: f64,
+    ) -> Option<Point> {
+        let estimate = view.measurement(quantity, coordinates)?.times(times).estimate()?;
+        let point = Point::of(self.abscissa(x, coordinates.get(x)?)?, &estimate);
         // A number without variation has no error bar.
         let ci95 = point.ci95.filter(|ends| ends[0] < ends[1]);
         Some(Point { ci95, ..point })
     }
 
-    /// The paper's points of some items: at the row's place in the grid, otherwise at the written coordinate.
-    fn published(
+    /// The paper's points of some items: at the row's coordinates in the grid, otherwise at the written coordinate.
+    fn published_points(
         &self,
         x: &str,
         items: &Texts,
         times: f64,
-        is_meant: impl Fn(&Published, &Place) -> bool,
+        is_meant: impl Fn(&Published, &Coordinates) -> bool,
     ) -> Vec<Point> {
         let rows = self.study.published.iter().filter(|row| items.matches(&row.item));
         let placed = rows.map(|row| {
-            let place = binding(self.study, row).map(|binding| place_of(self.study, binding, row).0);
-            (row, place.unwrap_or_default())
+            let coordinates =
+                binding(self.study, row).map(|binding| coordinates_of(self.study, binding, row).0);
+            (row, coordinates.unwrap_or_default())
         });
-        let point = |(row, place): (&Published, Place)| {
+        let point = |(row, coordinates): (&Published, Coordinates)| {
             let written = || row.number(column(self.study, x)).map(Value::Number);
-            let at = place.get(x).cloned().or_else(written)?;
+            let at = coordinates.get(x).cloned().or_else(written)?;
             Some(Point::exact(self.abscissa(x, &at)?, times * row.value()))
         };
-        placed.filter(|(row, place)| is_meant(row, place)).filter_map(point).collect()
+        placed.filter(|(row, coordinates)| is_meant(row, coordinates)).filter_map(point).collect()
     }
 
     /// ns-2's points of a series, under a reading.
-    fn of_ns2(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
+    fn ns2_points(&self, x: &str, reading: &str, series: &str) -> Vec<Point> {
         let rows = self.study.ns2.iter().filter(|row| self.figure.ns2.matches(&row.item));
-        let rows = rows.filter(|row| row.series == series && row.is_of(reading));
+        let rows = rows.filter(|row| row.series == series && row.is_under(reading));
         let column = column(self.study, x);
         rows.filter_map(|row| {
             let (_, text) = row.coordinates().find(|(name, _)| *name == column)?;
@@ -196,49 +209,51 @@ impl Drawing<'_> {
         .collect()
     }
 
-    fn asked_by<'b>(&'b self, curve: &'b file::Curve) -> Asked<'b> {
-        let (own, figure) = (curve.asked(), self.figure.asked());
+    fn quantity_of<'b>(&'b self, curve: &'b file::Curve) -> QuantityRef<'b> {
+        let (own, figure) = (curve.quantity(), self.figure.quantity());
         if own.is_named() {
-            own.or_in(figure.grid)
+            own.or_grid(figure.grid)
         } else {
-            Asked { grid: own.grid.or(figure.grid), ..figure }
+            QuantityRef { grid: own.grid.or(figure.grid), ..figure }
         }
     }
 
-    fn one_by_one(&self, x: &str) -> Vec<Curve> {
+    fn explicit_curves(&self, x: &str) -> Vec<Curve> {
         let curve = |curve: &file::Curve| {
-            let points = match curve.published.all().is_empty() {
-                true => self.measured(curve, x),
-                false => self.published(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
-                    curve.filter.takes(row)
-                }),
+            let points = if curve.published.all().is_empty() {
+                self.measured_points(curve, x)
+            } else {
+                self.published_points(x, &curve.published, curve.times.unwrap_or(1.0), |row, _| {
+                    curve.filter.matches(row)
+                })
             };
-            let kind = if curve.published.all().is_empty() { kind(curve.draw) } else { CurveKind::Published };
+            let kind =
+                if curve.published.all().is_empty() { curve_kind(curve.draw) } else { CurveKind::Published };
             Curve { name: curve.name.clone(), kind, points }
         };
         self.figure.curve.iter().map(curve).collect()
     }
 
-    fn measured(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
-        let asked = self.asked_by(curve);
-        let Some(results) = self.view.results(asked) else { return Vec::new() };
+    fn measured_points(&self, curve: &file::Curve, x: &str) -> Vec<Point> {
+        let quantity = self.quantity_of(curve);
+        let Some(results) = self.view.results(quantity) else { return Vec::new() };
         let mut at = self.figure.at.clone();
         at.extend(curve.at.iter().map(|(axis, value)| (axis.clone(), OneOrMore(vec![value.clone()]))));
-        let (places, _) = chosen(&self.view, asked, results, &at);
+        let (cells, _) = selected_cells(&self.view, quantity, results, &at);
         let times = curve.times.unwrap_or(1.0);
         // Axes without a coordinate take their first value.
         let mut seen: Vec<Value> = Vec::new();
-        let firsts = places.iter().filter(|place| {
-            let new = place.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
-            seen.extend(place.get(x).filter(|_| new).cloned());
+        let firsts = cells.iter().filter(|coordinates| {
+            let new = coordinates.get(x).is_some_and(|value| !seen.iter().any(|one| one.same(value)));
+            seen.extend(coordinates.get(x).filter(|_| new).cloned());
             new
         });
-        firsts.filter_map(|place| self.point(self.view, asked, place, x, times)).collect()
+        firsts.filter_map(|coordinates| self.point(self.view, quantity, coordinates, x, times)).collect()
     }
 }
 
 /// Curve kind of our own results.
-pub fn kind(drawn: Drawn) -> CurveKind {
+pub fn curve_kind(drawn: Drawn) -> CurveKind {
     match drawn {
         Drawn::Points => CurveKind::Measured,
         Drawn::Line => CurveKind::Line,

@@ -1,11 +1,11 @@
 //! Distinct runs: equal scenarios with the same seed run once for all grids and answers.
 
-use super::cells::Cell;
-use super::columns::Run;
+use super::cells::GridCell;
+use super::columns::RunScope;
 use super::expression::Expression;
 use super::file::Ordered;
-use super::store::{Store, Values};
-use super::value::{Place, Texts};
+use super::run_store::{RunStore, Values};
+use super::value::{Coordinates, Texts};
 use crate::digest;
 use crate::progress::Progress;
 use lasthop_scenario::Scenario;
@@ -18,35 +18,36 @@ use std::sync::Arc;
 pub type Metrics = Arc<Vec<(String, Expression)>>;
 
 /// A scenario with a digest of everything except the seed that decides its outcome.
-pub struct Resolved {
+pub struct ResolvedScenario {
     scenario: Arc<Scenario>,
     digest: String,
 }
 
-impl Resolved {
+impl ResolvedScenario {
     /// Computes the digest of a scenario.
-    pub fn of(scenario: Scenario) -> Resolved {
+    pub fn of(scenario: Scenario) -> ResolvedScenario {
         // The debug text contains every value that a run reads.
         let digest = digest::key(&[&format!("{scenario:?}")]);
-        Resolved { scenario: Arc::new(scenario), digest }
+        ResolvedScenario { scenario: Arc::new(scenario), digest }
     }
 }
 
 /// Consumer of a run: a cell's metrics with their context.
 #[derive(Clone)]
-pub struct Reader {
+pub struct MetricReader {
     metrics: Metrics,
     groups: Arc<Ordered<Texts>>,
-    place: Place,
+    coordinates: Coordinates,
     digest: String,
 }
 
-impl Reader {
+impl MetricReader {
     /// Reader of a cell.
-    pub fn of(cell: &Cell<'_>, metrics: Metrics) -> Reader {
-        let (groups, place) = (cell.grid.groups.clone(), cell.place.clone());
-        let digest = digest::key(&[&format!("{metrics:?}"), &format!("{groups:?}"), &format!("{place:?}")]);
-        Reader { metrics, groups: Arc::new(groups), place, digest }
+    pub fn of(cell: &GridCell<'_>, metrics: Metrics) -> MetricReader {
+        let (groups, coordinates) = (cell.grid.groups.clone(), cell.coordinates.clone());
+        let digest =
+            digest::key(&[&format!("{metrics:?}"), &format!("{groups:?}"), &format!("{coordinates:?}")]);
+        MetricReader { metrics, groups: Arc::new(groups), coordinates, digest }
     }
 
     /// Names of the metrics.
@@ -55,7 +56,7 @@ impl Reader {
     }
 
     fn read(&self, outcome: &lasthop_sim::Outcome) -> Values {
-        let run = Run { outcome, place: &self.place, groups: &self.groups };
+        let run = RunScope { outcome, coordinates: &self.coordinates, groups: &self.groups };
         self.metrics.iter().map(|(_, formula)| formula.value(&run)).collect()
     }
 }
@@ -63,38 +64,38 @@ impl Reader {
 struct Job {
     scenario: Arc<Scenario>,
     seed: u64,
-    readers: BTreeMap<String, Reader>,
+    readers: BTreeMap<String, MetricReader>,
 }
 
 /// Requested runs without duplicates, and numbers of finished runs.
 #[derive(Default)]
 pub struct Jobs {
-    open: BTreeMap<(String, u64), Job>,
+    unfinished: BTreeMap<(String, u64), Job>,
     done: BTreeMap<String, Values>,
 }
 
 impl Jobs {
     /// Requests a run. Returns the key of the reader's numbers: a digest of scenario, metrics and seed.
-    pub fn ask(&mut self, resolved: &Resolved, seed: u64, reader: &Reader) -> String {
+    pub fn request(&mut self, resolved: &ResolvedScenario, seed: u64, reader: &MetricReader) -> String {
         let key = digest::key(&[&resolved.digest, &reader.digest, &seed.to_string()]);
         if !self.done.contains_key(&key) {
             let new = || Job { scenario: Arc::clone(&resolved.scenario), seed, readers: BTreeMap::new() };
-            let job = self.open.entry((resolved.digest.clone(), seed)).or_insert_with(new);
+            let job = self.unfinished.entry((resolved.digest.clone(), seed)).or_insert_with(new);
             job.readers.entry(key.clone()).or_insert_with(|| reader.clone());
         }
         key
     }
 
     /// Number of unfinished runs.
-    pub fn open(&self) -> usize {
-        self.open.len()
+    pub fn unfinished(&self) -> usize {
+        self.unfinished.len()
     }
 
     /// Runs all unfinished jobs on all cores; fails if a run gets stuck. Cancelled jobs have no values.
-    pub fn run(&mut self, store: &Store, progress: &dyn Progress) -> Result<(), Stuck> {
-        let open: Vec<Job> = std::mem::take(&mut self.open).into_values().collect();
+    pub fn run(&mut self, store: &RunStore, progress: &dyn Progress) -> Result<(), Stuck> {
+        let unfinished: Vec<Job> = std::mem::take(&mut self.unfinished).into_values().collect();
         // Jobs are handed out singly: a thread with the last bundle would run it alone.
-        let one_by_one = open.into_par_iter().with_max_len(1);
+        let one_by_one = unfinished.into_par_iter().with_max_len(1);
         let done: Result<Vec<_>, Stuck> = one_by_one.map(|job| job.run(store, progress)).collect();
         self.done.extend(done?.into_iter().flatten());
         Ok(())
@@ -107,10 +108,10 @@ impl Jobs {
 }
 
 impl Job {
-    fn run(self, store: &Store, progress: &dyn Progress) -> Result<Vec<(String, Values)>, Stuck> {
+    fn run(self, store: &RunStore, progress: &dyn Progress) -> Result<Vec<(String, Values)>, Stuck> {
         let Job { scenario, seed, readers } = self;
         if progress.is_cancelled() {
-            let nothing = |(key, reader): (String, Reader)| (key, vec![None; reader.metrics.len()]);
+            let nothing = |(key, reader): (String, MetricReader)| (key, vec![None; reader.metrics.len()]);
             return Ok(readers.into_iter().map(nothing).collect());
         }
         let known = readers.keys().map(|key| Some((key.clone(), store.find(key)?.clone())));
@@ -121,9 +122,9 @@ impl Job {
                 if let Some(stuck) = outcome.stuck {
                     return Err(stuck);
                 }
-                let read = |(key, reader): (String, Reader)| (key, reader.read(&outcome));
+                let read = |(key, reader): (String, MetricReader)| (key, reader.read(&outcome));
                 let values: Vec<(String, Values)> = readers.into_iter().map(read).collect();
-                values.iter().for_each(|(key, values)| store.keep(key, values));
+                values.iter().for_each(|(key, values)| store.insert(key, values));
                 values
             }
         };
@@ -150,29 +151,29 @@ from = "a"
 to = "b"
 "#;
 
-    fn reader(formula: &str, place: Place) -> Reader {
+    fn reader(formula: &str, coordinates: Coordinates) -> MetricReader {
         let metrics: Metrics = Arc::new(vec![("m".into(), Expression::parse(formula).unwrap())]);
-        let digest = digest::key(&[formula, &format!("{place:?}")]);
-        Reader { metrics, groups: Arc::default(), place, digest }
+        let digest = digest::key(&[formula, &format!("{coordinates:?}")]);
+        MetricReader { metrics, groups: Arc::default(), coordinates, digest }
     }
 
     #[test]
     fn one_run_answers_several_readers() {
-        let resolved = || Resolved::of(Scenario::parse(PATH, "path.toml").unwrap());
+        let resolved = || ResolvedScenario::of(Scenario::parse(PATH, "path.toml").unwrap());
         let mut jobs = Jobs::default();
-        let goodput = jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
-        let twice = jobs.ask(&resolved(), 1, &reader("2 * goodput_kbps", Place::new()));
-        let same = jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
-        jobs.ask(&resolved(), 2, &reader("goodput_kbps", Place::new()));
-        assert_eq!((&same, jobs.open()), (&goodput, 2));
-        jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
+        let goodput = jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
+        let twice = jobs.request(&resolved(), 1, &reader("2 * goodput_kbps", Coordinates::new()));
+        let same = jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
+        jobs.request(&resolved(), 2, &reader("goodput_kbps", Coordinates::new()));
+        assert_eq!((&same, jobs.unfinished()), (&goodput, 2));
+        jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
         let of = |jobs: &Jobs, key: &str| jobs.values(key).unwrap()[0].unwrap();
         assert_eq!(of(&jobs, &twice), 2.0 * of(&jobs, &goodput));
         // A reader added after the run needs its own run; known numbers need none.
-        jobs.ask(&resolved(), 1, &reader("goodput_kbps", Place::new()));
-        let late = jobs.ask(&resolved(), 1, &reader("3 * goodput_kbps", Place::new()));
-        assert_eq!(jobs.open(), 1);
-        jobs.run(&Store::none(), &crate::progress::Silent).unwrap();
+        jobs.request(&resolved(), 1, &reader("goodput_kbps", Coordinates::new()));
+        let late = jobs.request(&resolved(), 1, &reader("3 * goodput_kbps", Coordinates::new()));
+        assert_eq!(jobs.unfinished(), 1);
+        jobs.run(&RunStore::none(), &crate::progress::Silent).unwrap();
         assert_eq!(of(&jobs, &late), 3.0 * of(&jobs, &goodput));
     }
 }

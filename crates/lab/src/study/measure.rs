@@ -1,42 +1,42 @@
-//! Numbers from a paper's results: a metric at a place, or a measure.
+//! Numbers from a paper's results: a metric at some coordinates, or a measure.
 
+use super::axis_place;
 use super::expression::Expression;
 use super::file::{Comparison, Measure, Ordered, Over};
-use super::place;
 use super::references::grid_of;
-use super::runs::{Frame, Results, with_value};
-use super::study::{Asked, Study, Wanted};
-use super::value::{Place, Value};
+use super::runs::{GridResults, ResultsByGrid, with_value};
+use super::study::{QuantityRef, ResolvedQuantity, Study};
+use super::value::{Coordinates, Value};
 use crate::stats::{Estimate, RatioOfMeans};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// A number by repetition; equal repetitions met the same losses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct Measurement {
     /// Values by repetition; `None` if undefined.
     pub values: Vec<Option<f64>>,
     /// Place that a search along an axis found: axis and value.
     pub found: Option<(String, Value)>,
     /// Whether nothing is random.
     pub is_exact: bool,
-    /// Place as a number with its interval, if the sample is a place; `values` then holds only its mean.
+    /// Place as a number with its interval, if the number is a place on an axis; `values` then holds only its mean.
     pub place: Option<Estimate>,
 }
 
-impl Sample {
-    fn new(values: Vec<Option<f64>>, is_exact: bool) -> Sample {
-        Sample { values, found: None, is_exact, place: None }
+impl Measurement {
+    fn new(values: Vec<Option<f64>>, is_exact: bool) -> Measurement {
+        Measurement { values, found: None, is_exact, place: None }
     }
 
     /// A random sample.
-    pub fn of(values: Vec<Option<f64>>) -> Sample {
-        Sample::new(values, false)
+    pub fn of(values: Vec<Option<f64>>) -> Measurement {
+        Measurement::new(values, false)
     }
 
     /// A computed number.
-    pub fn exactly(value: f64) -> Sample {
-        Sample::new(vec![Some(value)], true)
+    pub fn exactly(value: f64) -> Measurement {
+        Measurement::new(vec![Some(value)], true)
     }
 
     /// Defined values.
@@ -59,25 +59,25 @@ impl Sample {
     }
 
     /// Combines this and another number of the same repetitions.
-    pub fn with(&self, other: &Sample, of: impl Fn(f64, f64) -> f64) -> Sample {
+    pub fn with(&self, other: &Measurement, of: impl Fn(f64, f64) -> f64) -> Measurement {
         let pairs = self.values.iter().zip(&other.values);
         let values = pairs.map(|(one, other)| one.zip(*other).map(|(one, other)| of(one, other)));
         let finite = values.map(|value| value.filter(|value| value.is_finite())).collect();
-        Sample::new(finite, self.is_exact && other.is_exact)
+        Measurement::new(finite, self.is_exact && other.is_exact)
     }
 
     /// First and second half of the repetitions; both are the whole if there are fewer than two or nothing is random.
-    fn halves(self) -> (Sample, Sample) {
+    fn halves(self) -> (Measurement, Measurement) {
         let half = self.values.len() / 2;
         if half == 0 || self.is_exact {
             return (self.clone(), self);
         }
-        let of = |values: &[Option<f64>]| Sample::new(values.to_vec(), false);
+        let of = |values: &[Option<f64>]| Measurement::new(values.to_vec(), false);
         (of(&self.values[..half]), of(&self.values[half..]))
     }
 
     /// Multiplies by a factor.
-    pub fn times(mut self, factor: f64) -> Sample {
+    pub fn times(mut self, factor: f64) -> Measurement {
         for value in self.values.iter_mut().flatten() {
             *value *= factor;
         }
@@ -92,81 +92,88 @@ pub struct View<'a> {
     /// The paper.
     pub study: &'a Study,
     /// Results.
-    pub frame: &'a Frame,
+    pub by_grid: &'a ResultsByGrid,
     /// Log of the cells that are read.
-    pub reads: Option<&'a RefCell<Reads>>,
+    pub read_cells: Option<&'a RefCell<ReadCells>>,
 }
 
 /// Cells: grid and index.
-pub type Reads = BTreeSet<(String, usize)>;
+pub type ReadCells = BTreeSet<(String, usize)>;
 
 impl<'a> View<'a> {
     /// A view without a log.
-    pub fn of(study: &'a Study, frame: &'a Frame) -> View<'a> {
-        View { study, frame, reads: None }
+    pub fn of(study: &'a Study, by_grid: &'a ResultsByGrid) -> View<'a> {
+        View { study, by_grid, read_cells: None }
     }
 
-    /// Sample of a metric or measure at a place; `None` if not run or undefined.
-    pub fn sample(&self, asked: Asked<'_>, place: &Place) -> Option<Sample> {
-        match self.study.wanted(asked, &[]).ok()? {
-            Wanted::Metric { metric, grid } => {
-                let results = self.frame.get(grid)?;
-                let cell = results.cell(place)?;
-                if let Some(reads) = self.reads {
-                    reads.borrow_mut().insert((grid.to_owned(), cell));
+    /// A metric or measure at some coordinates; `None` if not run or undefined.
+    pub fn measurement(&self, quantity: QuantityRef<'_>, coordinates: &Coordinates) -> Option<Measurement> {
+        match self.study.resolve(quantity, &[]).ok()? {
+            ResolvedQuantity::Metric { metric, grid } => {
+                let results = self.by_grid.get(grid)?;
+                let cell = results.cell(coordinates)?;
+                if let Some(read_cells) = self.read_cells {
+                    read_cells.borrow_mut().insert((grid.to_owned(), cell));
                 }
-                Some(Sample::new(results.values(metric, cell)?.to_vec(), results.is_exact))
+                Some(Measurement::new(results.values(metric, cell)?.to_vec(), results.is_exact))
             }
-            Wanted::Measure { measure, .. } => self.measure(measure, asked.grid, place),
+            ResolvedQuantity::Measure { measure, .. } => self.measure(measure, quantity.grid, coordinates),
         }
     }
 
     /// Results of the grid of a metric or measure.
-    pub fn results(&self, asked: Asked<'_>) -> Option<&'a Results> {
-        self.frame.get(grid_of(self.study, asked)?)
+    pub fn results(&self, quantity: QuantityRef<'_>) -> Option<&'a GridResults> {
+        self.by_grid.get(grid_of(self.study, quantity)?)
     }
 
-    fn measure(&self, measure: &Measure, grid: Option<&str>, place: &Place) -> Option<Sample> {
+    fn measure(
+        &self,
+        measure: &Measure,
+        grid: Option<&str>,
+        coordinates: &Coordinates,
+    ) -> Option<Measurement> {
         if let Some(formula) = &measure.formula {
-            return Expression::parse(formula).ok()?.value(place).map(Sample::exactly);
+            return Expression::parse(formula).ok()?.value(coordinates).map(Measurement::exactly);
         }
         if let Some(by) = &measure.by {
-            return super::computed::number(by, place).map(Sample::exactly);
+            return super::computed::number(by, coordinates).map(Measurement::exactly);
         }
-        let asked = measure.asked().or_in(grid);
-        let row = place;
-        let mut place = over_laid(&Place::new(), &measure.at);
-        place.extend(row.clone());
+        let quantity = measure.quantity().or_grid(grid);
+        let row = coordinates;
+        let mut coordinates = with_coordinates(&Coordinates::new(), &measure.at);
+        coordinates.extend(row.clone());
         let axis = |wanted: &[Over]| {
             let found = measure.over.iter().find(|(_, over)| wanted.contains(over));
             found.map(|(axis, over)| (axis.as_str(), *over))
         };
         let before = axis(&[Over::Sum, Over::Mean]);
-        let compared = |place: &Place| self.compared(measure, asked, place, before);
+        let compared = |coordinates: &Coordinates| self.compared(measure, quantity, coordinates, before);
         let found = [Over::Repetitions, Over::Largest, Over::LargestPlace, Over::Crossing];
         let Some((name, over)) = axis(&found) else {
-            return compared(&place);
+            return compared(&coordinates);
         };
-        let values = self.results(asked)?.axis(name);
+        let values = self.results(quantity)?.axis(name);
         match over {
             Over::Repetitions => {
-                let means = values.iter().map(|value| compared(&with_value(&place, name, value))?.mean());
-                Some(Sample::new(means.collect(), false))
+                let means =
+                    values.iter().map(|value| compared(&with_value(&coordinates, name, value))?.mean());
+                Some(Measurement::new(means.collect(), false))
             }
             Over::LargestPlace | Over::Crossing => {
-                let along: Option<Vec<Sample>> =
-                    values.iter().map(|value| compared(&with_value(&place, name, value))).collect();
-                let of = if over == Over::Crossing { place::crossing } else { place::largest };
+                let along: Option<Vec<Measurement>> =
+                    values.iter().map(|value| compared(&with_value(&coordinates, name, value))).collect();
+                let of = if over == Over::Crossing { axis_place::crossing } else { axis_place::largest };
                 Self::place(name, values, &along?, of)
             }
             _ => {
                 // Separate halves choose and measure the place: the largest of several means is biased upwards.
-                let samples = values.iter().filter_map(|value| {
-                    let (chooses, measured) = compared(&with_value(&place, name, value))?.halves();
+                let measurements = values.iter().filter_map(|value| {
+                    let (chooses, measured) = compared(&with_value(&coordinates, name, value))?.halves();
                     Some((chooses.mean()?, value, measured))
                 });
-                let (_, value, sample) = samples.max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
-                Some(Sample { found: Some((name.to_owned(), value.clone())), ..sample })
+                let (_, value, measurement) =
+                    measurements.max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
+                Some(Measurement { found: Some((name.to_owned(), value.clone())), ..measurement })
             }
         }
     }
@@ -174,15 +181,15 @@ impl<'a> View<'a> {
     fn compared(
         &self,
         measure: &Measure,
-        asked: Asked<'_>,
-        place: &Place,
+        quantity: QuantityRef<'_>,
+        coordinates: &Coordinates,
         before: Option<(&str, Over)>,
-    ) -> Option<Sample> {
-        let one = self.gathered(asked, place, before)?;
+    ) -> Option<Measurement> {
+        let one = self.reduced(quantity, coordinates, before)?;
         let (Some(against), Some(comparison)) = (&measure.against, measure.comparison) else {
             return Some(one);
         };
-        let other = self.gathered(asked, &over_laid(place, against), before)?;
+        let other = self.reduced(quantity, &with_coordinates(coordinates, against), before)?;
         Some(match comparison {
             Comparison::Difference => one.with(&other, |one, other| one - other),
             Comparison::Ratio => one.with(&other, |one, other| one / other),
@@ -191,37 +198,49 @@ impl<'a> View<'a> {
         })
     }
 
-    fn gathered(&self, asked: Asked<'_>, place: &Place, before: Option<(&str, Over)>) -> Option<Sample> {
-        let Some((axis, over)) = before else { return self.sample(asked, place) };
-        let values = self.results(asked)?.axis(axis);
-        let samples: Option<Vec<Sample>> =
-            values.iter().map(|value| self.sample(asked, &with_value(place, axis, value))).collect();
-        let mut samples = samples?.into_iter();
-        let first = samples.next()?;
+    fn reduced(
+        &self,
+        quantity: QuantityRef<'_>,
+        coordinates: &Coordinates,
+        before: Option<(&str, Over)>,
+    ) -> Option<Measurement> {
+        let Some((axis, over)) = before else { return self.measurement(quantity, coordinates) };
+        let values = self.results(quantity)?.axis(axis);
+        let measurements: Option<Vec<Measurement>> = values
+            .iter()
+            .map(|value| self.measurement(quantity, &with_value(coordinates, axis, value)))
+            .collect();
+        let mut measurements = measurements?.into_iter();
+        let first = measurements.next()?;
         let count = values.len() as f64;
-        let sum = samples.fold(first, |sum, one| sum.with(&one, |sum, one| sum + one));
+        let sum = measurements.fold(first, |sum, one| sum.with(&one, |sum, one| sum + one));
         Some(if over == Over::Mean { sum.times(1.0 / count) } else { sum })
     }
 
-    fn place(axis: &str, values: &[Value], along: &[Sample], of: place::Place) -> Option<Sample> {
+    fn place(
+        axis: &str,
+        values: &[Value],
+        along: &[Measurement],
+        of: axis_place::PlaceSearch,
+    ) -> Option<Measurement> {
         let numbers: Option<Vec<f64>> = values.iter().map(Value::number).collect();
-        let (at, estimate) = place::found(&numbers?, along, of)?;
+        let (at, estimate) = axis_place::found(&numbers?, along, of)?;
         let found = at.and_then(|at| values.get(at)).map(|value| (axis.to_owned(), value.clone()));
-        let is_exact = along.iter().all(|sample| sample.is_exact);
-        let sample = Sample::new(vec![Some(estimate.mean)], is_exact);
-        Some(Sample { found, place: Some(estimate), ..sample })
+        let is_exact = along.iter().all(|measurement| measurement.is_exact);
+        let measurement = Measurement::new(vec![Some(estimate.mean)], is_exact);
+        Some(Measurement { found, place: Some(estimate), ..measurement })
     }
 }
 
-/// The place with other values on some axes.
-pub fn over_laid(place: &Place, over: &Ordered<Value>) -> Place {
-    let mut place = place.clone();
-    place.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
-    place
+/// The coordinates with other values on some axes.
+pub fn with_coordinates(coordinates: &Coordinates, over: &Ordered<Value>) -> Coordinates {
+    let mut coordinates = coordinates.clone();
+    coordinates.extend(over.iter().map(|(axis, value)| (axis.clone(), value.clone())));
+    coordinates
 }
 
 /// 100 (mean / mean - 1) as a sample with each repetition's contribution, so that its interval is the ratio's.
-fn change_of_means(ones: &Sample, others: &Sample) -> Option<Sample> {
+fn change_of_means(ones: &Measurement, others: &Measurement) -> Option<Measurement> {
     let (one, other) = (ones.with(others, |one, _| one), others.with(ones, |other, _| other));
     let ratio = RatioOfMeans::of(&one.defined(), &other.defined())?;
     Some(one.with(&other, |one, other| ratio.change(one, other)))

@@ -8,16 +8,16 @@
 //!    `published.csv` gives `gain-low-1, low delay, bad_ms=1, gain, %, 83` ([`published`]).
 //! 2. [`study::Study::read`] resolves all names. `[[published]] rows = "gain-*"` refers to the measure `gain`, which
 //!    refers to the metric `throughput` in `[grid.wireless]`. `references` records this need of the grid.
-//! 3. [`reproduce`] lists the runs as one [`runs::Order`] each: the default reading, other readings, and each answer
-//!    of each `[[try]]`.
+//! 3. [`reproduce`] lists the runs as one [`runs::RunRequest`] each: the default reading, other readings, and each
+//!    answer of each `[[try]]`.
 //! 4. [`runs`] takes every combination of the grid's axes: method, link, bad period. [`cells`] makes a scenario of
 //!    each: `wireless.toml` with `bad = "1 ms"` and the method's keys.
-//! 5. [`jobs`] runs each distinct scenario once per seed. [`store`] holds runs of earlier starts.
+//! 5. [`jobs`] runs each distinct scenario once per seed. [`run_store`] holds runs of earlier starts.
 //! 6. [`expression`] evaluates `[metric.throughput]`, `goodput_kbps`, on the outcome's [`columns`], for storage.
-//! 7. A [`runs::Frame`] holds the numbers by grid, place, metric and repetition. If an interval is too wide for its
-//!    row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
-//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the place:
-//!    link "low delay", bad period 1.
+//! 7. A [`runs::ResultsByGrid`] holds the numbers by grid, coordinates, metric and repetition. If an interval is too
+//!    wide for its row's margin, [`width`] requests more repetitions, and steps 5 to 7 repeat.
+//! 8. [`rows::number`] takes the row of `published.csv`. `series_is = "link"` and the column `bad_ms` give the
+//!    coordinates: link "low delay", bad period 1.
 //! 9. [`measure`] combines 100 throughputs with `method = "tagged"` and 100 with `"sack"`, paired by seed, by `as =
 //!    "change of means, %"`.
 //! 10. [`class`] gives the interval, the margin (`class = "gain"`: 5 points) and the verdict. The row is an
@@ -25,43 +25,43 @@
 //!
 //! # Other modules
 //!
-//! * [`place`]: places on an axis, such as a crossing of curves. [`computed`]: measures computed in Rust.
-//! * [`claims`]: tests of claims at points; [`order`]: their verdicts.
+//! * [`axis_place`]: places on an axis, such as a crossing of curves. [`computed`]: measures computed in Rust.
+//! * [`claims`]: tests of claims at points; [`claim_verdict`]: their verdicts.
 //! * [`ns2`]: ns-2's numbers. [`readings`]: comparison of readings. [`causes`]: causes. [`counts`]: verdicts in total.
 //! * [`selector`]: selection of rows by tables, causes and placeholders.
-//! * [`prose`]: the chapter, with [`tables`], [`switches`], [`figures`] and [`courses`] (runs over time).
+//! * [`prose`]: the chapter, with [`tables`], [`switches`], [`figures`] and [`time_series`] (runs over time).
 //!   [`overview`]: the report's first screen.
 
+pub mod axis_place;
 pub mod causes;
 pub mod cells;
+pub mod claim_verdict;
 pub mod claims;
 pub mod class;
 pub mod columns;
 pub mod computed;
 pub mod counts;
-pub mod courses;
 pub mod expression;
 pub mod figures;
 pub mod file;
 pub mod jobs;
 pub mod measure;
 pub mod ns2;
-pub mod order;
 pub mod overview;
-pub mod place;
 pub mod prose;
 pub mod published;
 pub mod readings;
 mod references;
 pub mod reproduce;
 pub mod rows;
+pub mod run_store;
 pub mod runs;
 pub mod selector;
 pub mod source;
-pub mod store;
 #[allow(clippy::module_inception, reason = "a study's files and the folder that runs them")]
 pub mod study;
 pub mod switches;
 pub mod tables;
+pub mod time_series;
 pub mod value;
 pub mod width;

@@ -4,8 +4,8 @@
 //! (of the 95 % interval; empty without variation), source.
 
 use super::published::{self, coordinates};
-use super::selector::Row;
-use super::source::Source;
+use super::selector::SelectableRow;
+use super::source::PaperSource;
 use super::study::Study;
 use super::value::Value;
 use crate::item::{DEFAULT, Item};
@@ -48,19 +48,19 @@ impl Ns2 {
     }
 
     /// Whether the result belongs to this reading.
-    pub fn is_of(&self, reading: &str) -> bool {
+    pub fn is_under(&self, reading: &str) -> bool {
         self.reading == reading || (self.reading.is_empty() && reading == DEFAULT)
     }
 
-    fn is_beside(&self, item: &Item) -> bool {
+    fn matches_item(&self, item: &Item) -> bool {
         [&*self.item, &self.series, &self.metric] == item.names()
-            && self.is_of(&item.reading)
-            && self.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
+            && self.is_under(&item.reading)
+            && self.coordinates().all(|(name, text)| item.has_coordinate(name, &Value::read(text)))
     }
 }
 
 /// Results of a paper; empty without the file, an error if a line cannot be read.
-pub fn read(source: &Source) -> Result<Vec<Ns2>, Problem> {
+pub fn read(source: &PaperSource) -> Result<Vec<Ns2>, Problem> {
     published::rows(source, FILE, "item, series, x, metric, reading, value, half_width, source")
 }
 
@@ -79,7 +79,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
     };
     match (study.source.file(FILE)?, study.ns2.iter().find_map(unknown)) {
         (Some(text), Some((what, wrong))) => {
-            Err(text.about(&[], &wrong, format!("this paper has no {what} `{wrong}`")))
+            Err(text.problem_near(&[], &wrong, format!("this paper has no {what} `{wrong}`")))
         }
         _ => Ok(()),
     }
@@ -88,7 +88,7 @@ pub fn check(study: &Study) -> Result<(), Problem> {
 /// Adds ns-2's results to the items.
 pub fn attach<'a>(study: &Study, items: impl Iterator<Item = &'a mut Item>) {
     for item in items {
-        if let Some(one) = study.ns2.iter().find(|one| one.is_beside(item)) {
+        if let Some(one) = study.ns2.iter().find(|one| one.matches_item(item)) {
             item.ns2 = Some(one.value);
             item.ns2_ci95 = one.ci95();
         }
@@ -117,10 +117,10 @@ mod tests {
                 .metric("throughput", "kbit/s")
                 .at("bad_ms", Value::Number(bad).json())
         };
-        assert!(one.is_beside(&item("sensitivity-fig2a", 5.0, "lost to: end")));
-        assert!(!one.is_beside(&item("sensitivity-fig2a", 1.0, "lost to: end")));
-        assert!(!one.is_beside(&item("fig2a", 5.0, DEFAULT)));
-        assert!(Ns2 { reading: String::new(), ..one.clone() }.is_beside(&item("fig2a", 5.0, DEFAULT)));
+        assert!(one.matches_item(&item("sensitivity-fig2a", 5.0, "lost to: end")));
+        assert!(!one.matches_item(&item("sensitivity-fig2a", 1.0, "lost to: end")));
+        assert!(!one.matches_item(&item("fig2a", 5.0, DEFAULT)));
+        assert!(Ns2 { reading: String::new(), ..one.clone() }.matches_item(&item("fig2a", 5.0, DEFAULT)));
         assert_eq!(one.ci95(), Some([475.1, 490.9]));
     }
 }

@@ -2,12 +2,12 @@
 
 use super::counts;
 use super::file::Binding;
-use super::readings::twin;
-use super::reproduce::Done;
+use super::readings::matching_row;
+use super::reproduce::PaperResults;
 use super::rows::{binding, claim_of, published_of};
 use super::study::Study;
 use crate::item::{Item, Verdict};
-use crate::overview::{Counts, Distance, ForestRow, Matrix, MatrixCell, MatrixRow};
+use crate::overview::{Distance, ForestRow, Matrix, MatrixCell, MatrixRow, VerdictCounts};
 use crate::papers::cells::words;
 
 /// Themes of claims and numbers.
@@ -27,27 +27,29 @@ pub struct Overview {
 }
 
 /// Overview of a paper; `answer` is the outcome in a sentence.
-pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
+pub fn of(study: &Study, results: &PaperResults<'_>, answer: &str) -> Overview {
     let paper = &study.file.paper;
     let verdicts = |theme: &str| -> Vec<Verdict> {
-        let items = done.items.iter().filter(|item| theme_of(study, item) == theme);
+        let items = results.items.iter().filter(|item| theme_of(study, item) == theme);
         items.filter_map(|item| item.verdict).collect()
     };
-    let cell = |theme: &&str| MatrixCell { counts: Counts::of(verdicts(theme)), anchor: paper.clone() };
-    let counts = counts::of(done.items.iter());
+    let cell =
+        |theme: &&str| MatrixCell { counts: VerdictCounts::of(verdicts(theme)), anchor: paper.clone() };
+    let counts = counts::of(results.items.iter());
     let row = MatrixRow {
         title: paper.clone(),
         anchor: paper.clone(),
-        sentence: match answer.is_empty() {
-            true => format!("{}: {}.", study.file.summary, counts::words(&counts)),
-            false => format!("{answer} Of {} rows {}.", counts.all(), counts::words(&counts)),
+        sentence: if answer.is_empty() {
+            format!("{}: {}.", study.file.summary, counts::words(&counts))
+        } else {
+            format!("{answer} Of {} rows {}.", counts.all(), counts::words(&counts))
         },
         cells: THEMES.iter().map(cell).collect(),
     };
     let is_headline = |item: &&Item| binding_of(study, item).is_some_and(|binding| binding.headline);
-    let best = done.readings.first();
+    let best = results.readings.first();
     let headline = |item: &Item| {
-        let other = best.and_then(|read| twin(item, &read.items));
+        let other = best.and_then(|reading_results| matching_row(item, &reading_results.items));
         ForestRow {
             label: format!("{paper}: {}", words(item)),
             anchor: paper.clone(),
@@ -59,7 +61,7 @@ pub fn of(study: &Study, done: &Done<'_>, answer: &str) -> Overview {
     Overview {
         row,
         is_published,
-        headlines: done.items.iter().filter(is_headline).take(HEADLINES).map(headline).collect(),
+        headlines: results.items.iter().filter(is_headline).take(HEADLINES).map(headline).collect(),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::counts::{self, Chance};
 use super::published::Published;
-use super::reproduce::Done;
+use super::reproduce::PaperResults;
 use super::selector::Selector;
 use super::study::Study;
 use super::{figures, readings, tables};
@@ -17,13 +17,13 @@ use crate::papers::cells::short;
 use lasthop_scenario::Problem;
 
 /// Chapter of a paper; fails if a directive is invalid, or a figure's run fails.
-pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Problem> {
-    let default = written_by_default(study);
+pub fn chapter(study: &Study, results: &PaperResults<'_>, seed: u64) -> Result<Chapter, Problem> {
+    let default = default_chapter(study);
     let text = study.prose.as_deref().unwrap_or(&default);
     let file = study.source.path("chapter.md");
-    let writer = Writer { study, done, text, file, seed };
+    let writer = ChapterWriter { study, results, text, file, seed };
     let mut blocks = vec![Block::Text(study.file.citation.clone())];
-    let answer = answer(study, done)?;
+    let answer = answer(study, results)?;
     if !answer.is_empty() {
         blocks.push(Block::Text(answer));
     }
@@ -34,13 +34,13 @@ pub fn chapter(study: &Study, done: &Done<'_>, seed: u64) -> Result<Chapter, Pro
 }
 
 /// The paper's answer in a sentence, with values filled in; fails if a placeholder is invalid.
-pub fn answer(study: &Study, done: &Done<'_>) -> Result<String, Problem> {
+pub fn answer(study: &Study, results: &PaperResults<'_>) -> Result<String, Problem> {
     let text = &study.file.answer;
     let file = study.text.name.clone();
-    Writer { study, done, text, file, seed: 0 }.filled(text)
+    ChapterWriter { study, results, text, file, seed: 0 }.fill_placeholders(text)
 }
 
-fn written_by_default(study: &Study) -> String {
+fn default_chapter(study: &Study) -> String {
     let mut text = String::from("{verdicts}\n\n");
     for name in study.file.table.keys() {
         text += &format!("{{table:{name}}}\n\n");
@@ -58,15 +58,15 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     text.split("\n\n").map(str::trim).filter(|part| !part.is_empty())
 }
 
-struct Writer<'a> {
+struct ChapterWriter<'a> {
     study: &'a Study,
-    done: &'a Done<'a>,
+    results: &'a PaperResults<'a>,
     text: &'a str,
     file: String,
     seed: u64,
 }
 
-impl Writer<'_> {
+impl ChapterWriter<'_> {
     fn blocks(&self, paragraph: &str) -> Result<Vec<Block>, Problem> {
         let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
         let first = first.trim();
@@ -78,28 +78,32 @@ impl Writer<'_> {
             return Ok(blocks);
         }
         let Some(directive) = first.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) else {
-            return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]);
+            return Ok(vec![Block::Text(self.fill_placeholders(&joined(paragraph))?)]);
         };
         let (kind, name) = directive.split_once(':').unwrap_or((directive, ""));
-        let caption = self.filled(&joined(rest))?;
+        let caption = self.fill_placeholders(&joined(rest))?;
         let mut blocks = match kind {
             "figure" => {
                 let figure = self.known("figure", name, self.study.file.figure.get(name), directive)?;
-                let drawn = figures::figure(self.study, self.done, (name, figure), &caption, self.seed)?;
+                let drawn = figures::figure(self.study, self.results, (name, figure), &caption, self.seed)?;
                 return Ok(vec![Block::Figure(drawn)]);
             }
             "table" => {
                 let table = self.known("table", name, self.study.file.table.get(name), directive)?;
-                vec![tables::table(self.study, self.done, (name, table))?]
+                vec![tables::table(self.study, self.results, (name, table))?]
             }
             "rows" => {
-                vec![tables::rows(self.done, "Published numbers and claims, with our measurements", |_| true)]
+                vec![tables::rows(
+                    self.results,
+                    "Published numbers and claims, with our measurements",
+                    |_| true,
+                )]
             }
             "verdicts" => vec![Block::Text(self.verdicts())],
-            "readings" => readings::blocks(self.study, self.done),
+            "readings" => readings::blocks(self.study, self.results),
             "deviations" if self.study.deviations.is_empty() => Vec::new(),
             "deviations" => vec![Block::Table(tables::deviations(&self.study.deviations))],
-            _ => return Ok(vec![Block::Text(self.filled(&joined(paragraph))?)]),
+            _ => return Ok(vec![Block::Text(self.fill_placeholders(&joined(paragraph))?)]),
         };
         if !caption.is_empty() {
             blocks.push(Block::Text(caption));
@@ -114,17 +118,19 @@ impl Writer<'_> {
         found: Option<&'b T>,
         directive: &str,
     ) -> Result<&'b T, Problem> {
-        found.ok_or_else(|| self.wrong(directive, format!("`{name}` is not a {what} of study.toml")))
+        found.ok_or_else(|| {
+            self.directive_problem(directive, format!("`{name}` is not a {what} of study.toml"))
+        })
     }
 
-    fn wrong(&self, directive: &str, message: String) -> Problem {
+    fn directive_problem(&self, directive: &str, message: String) -> Problem {
         let at = self.text.find(directive).unwrap_or(0);
         Problem::at(&self.file, self.text, at..at + directive.len(), message)
     }
 
     fn verdicts(&self) -> String {
-        let counts = counts::of(self.done.items.iter());
-        let chance = Chance::of(self.done.items.iter());
+        let counts = counts::of(self.results.items.iter());
+        let chance = Chance::of(self.results.items.iter());
         format!(
             "Results under the default reading: of {} {} {}. A number agrees if our whole 95 % interval lies within the \
              margin of the published number, and differs if the interval lies outside. A claim agrees if it \
@@ -140,50 +146,52 @@ impl Writer<'_> {
         )
     }
 
-    fn filled(&self, text: &str) -> Result<String, Problem> {
-        let mut filled = String::new();
+    fn fill_placeholders(&self, text: &str) -> Result<String, Problem> {
+        let mut fill_placeholders = String::new();
         let mut rest = text;
         while let Some((before, from)) = rest.split_once('{') {
-            filled += before;
+            fill_placeholders += before;
             let Some((directive, after)) = from.split_once('}') else {
-                return Err(self.wrong("{", "a `}` is missing".into()));
+                return Err(self.directive_problem("{", "a `}` is missing".into()));
             };
-            filled += &self.value(directive)?;
+            fill_placeholders += &self.value(directive)?;
             rest = after;
         }
-        Ok(filled + rest)
+        Ok(fill_placeholders + rest)
     }
 
     fn value(&self, directive: &str) -> Result<String, Problem> {
         let (kind, wanted) = directive.split_once(':').unwrap_or((directive, ""));
         if kind == "count" {
-            let counts = counts::of(self.done.items.iter());
+            let counts = counts::of(self.results.items.iter());
             let each = counts.each().into_iter().map(|(verdict, count)| (verdict.name(), count));
             let count = each.chain([("all", counts.all())]).find(|(name, _)| *name == wanted);
             return match count {
                 Some((_, count)) => Ok(count.to_string()),
-                None => Err(self.wrong(directive, format!("`{wanted}` is not a verdict"))),
+                None => Err(self.directive_problem(directive, format!("`{wanted}` is not a verdict"))),
             };
         }
         if !matches!(kind, "value" | "published" | "verdict") {
             let known = "value, published, verdict, count; on a line of its own: verdicts, rows, table, figure, readings, deviations";
             return Err(self
-                .wrong(directive, format!("unknown directive `{{{kind}}}`"))
+                .directive_problem(directive, format!("unknown directive `{{{kind}}}`"))
                 .advise(format!("known: {known}")));
         }
         let selector = Selector::read(wanted);
         if kind == "published" {
-            let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.takes(*row));
+            let is_meant = |row: &&Published| selector.as_ref().is_some_and(|one| one.matches(*row));
             let row = self.study.published.iter().find(is_meant);
-            let row =
-                row.ok_or_else(|| self.wrong(directive, format!("published.csv has no row `{wanted}`")))?;
+            let row = row.ok_or_else(|| {
+                self.directive_problem(directive, format!("published.csv has no row `{wanted}`"))
+            })?;
             return Ok(with_unit(short(row.value()), &row.unit));
         }
-        let item = self.done.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.takes(*item)));
+        let item =
+            self.results.items.iter().find(|item| selector.as_ref().is_some_and(|one| one.matches(*item)));
         if kind == "verdict" {
             return match item.and_then(|item| item.verdict) {
-                Some(verdict) => Ok(said(verdict).to_owned()),
-                None => Err(self.wrong(directive, format!("no row `{wanted}` has a verdict"))),
+                Some(verdict) => Ok(predicate(verdict).to_owned()),
+                None => Err(self.directive_problem(directive, format!("no row `{wanted}` has a verdict"))),
             };
         }
         let Some(item) = item else { return Ok("–".into()) };
@@ -192,7 +200,7 @@ impl Writer<'_> {
 }
 
 /// Verdict as the predicate of a sentence: `the claim …`.
-fn said(verdict: Verdict) -> &'static str {
+fn predicate(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "agrees with ours",
         Verdict::Shape => "agrees with ours on average, but not significantly",

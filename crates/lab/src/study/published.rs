@@ -3,8 +3,8 @@
 //! Columns: item, series, x (`name=number` or `name=word`, separated by `;`), metric, unit, value, source.
 
 use super::class::half_digit;
-use super::selector::Row;
-use super::source::Source;
+use super::selector::SelectableRow;
+use super::source::PaperSource;
 use crate::item::Item;
 use lasthop_scenario::Problem;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ impl Published {
     }
 
     /// Whether a result row belongs to this number.
-    pub fn is_beside(&self, item: &Item) -> bool {
+    pub fn matches_item(&self, item: &Item) -> bool {
         self.names() == item.names() && item.published == Some(self.value())
     }
 
@@ -59,19 +59,19 @@ impl Published {
 }
 
 /// All numbers of a paper, in file order; empty without the file, an error if a line is invalid.
-pub fn read(source: &Source) -> Result<Vec<Published>, Problem> {
+pub fn read(source: &PaperSource) -> Result<Vec<Published>, Problem> {
     let numbers: Vec<Published> = rows(source, FILE, "item, series, x, metric, unit, value, source")?;
     match numbers.iter().find_map(|row| Some((row, mistake(row)?))) {
         Some((row, wrong)) => {
             let text = source.file(FILE)?.unwrap_or_default();
-            Err(text.about(&[], &row.x, wrong))
+            Err(text.problem_near(&[], &row.x, wrong))
         }
         None => Ok(numbers),
     }
 }
 
 /// Rows of a file with these columns; empty without the file, an error if a line cannot be read.
-pub fn rows<T: DeserializeOwned>(source: &Source, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
+pub fn rows<T: DeserializeOwned>(source: &PaperSource, file: &str, columns: &str) -> Result<Vec<T>, Problem> {
     let Some(text) = source.text(file)? else { return Ok(Vec::new()) };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let row = |row: Result<T, csv::Error>| {

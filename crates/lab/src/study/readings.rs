@@ -1,9 +1,9 @@
 //! Readings: sets of answers, compared with the default reading (the paper's text only).
 
 use super::counts;
-use super::file::{Part, Reading};
-use super::reproduce::Done;
-use super::selector::Row;
+use super::file::{AnswerPart, Reading};
+use super::reproduce::PaperResults;
+use super::selector::SelectableRow;
 use super::study::Study;
 use crate::document::{Block, Cell, Table};
 use crate::item::Item;
@@ -11,7 +11,7 @@ use crate::papers::cells::{measured, short, words};
 use lasthop_scenario::Problem;
 
 /// Parts of a reading's answers, in order; fails if an answer does not exist in the paper's questions.
-pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a Part>, Problem> {
+pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<Vec<&'a AnswerPart>, Problem> {
     let mut parts = Vec::new();
     for label in &reading.answers {
         let found = study.file.question.iter().find_map(|(question, answers)| {
@@ -30,7 +30,7 @@ pub fn parts<'a>(study: &'a Study, name: &str, reading: &'a Reading) -> Result<V
 }
 
 /// Results of a reading.
-pub struct Read<'a> {
+pub struct ReadingResults<'a> {
     /// Name: `best`.
     pub name: &'a str,
     /// Definition.
@@ -40,41 +40,47 @@ pub struct Read<'a> {
 }
 
 /// Blocks of the chapter for each reading: answers, search, and numbers compared with the default reading.
-pub fn blocks(study: &Study, done: &Done<'_>) -> Vec<Block> {
-    done.readings.iter().flat_map(|read| of(study, done, read)).collect()
+pub fn blocks(study: &Study, results: &PaperResults<'_>) -> Vec<Block> {
+    results.readings.iter().flat_map(|reading_results| of(study, results, reading_results)).collect()
 }
 
-fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
-    let is_fitted = |answer: &&String| read.reading.fitted.contains(answer);
-    let list = |answers: Vec<&String>| match answers.is_empty() {
-        true => "none".to_owned(),
-        false => answers.iter().map(|answer| answer.as_str()).collect::<Vec<&str>>().join("; "),
+fn of(study: &Study, results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Vec<Block> {
+    let is_fitted = |answer: &&String| reading_results.reading.fitted.contains(answer);
+    let list = |answers: Vec<&String>| {
+        if answers.is_empty() {
+            "none".to_owned()
+        } else {
+            answers.iter().map(|answer| answer.as_str()).collect::<Vec<&str>>().join("; ")
+        }
     };
-    let fitted = list(read.reading.answers.iter().filter(is_fitted).collect());
-    let others = list(read.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
+    let fitted = list(reading_results.reading.answers.iter().filter(is_fitted).collect());
+    let others = list(reading_results.reading.answers.iter().filter(|answer| !is_fitted(answer)).collect());
     let numbers = |items: &[Item]| counts::of(items.iter().filter(|item| item.margin.is_some()));
     let near = |items: &[Item]| items.iter().filter(|item| is_near(item)).count();
-    let (before, after) = (numbers(&done.items), numbers(&read.items));
+    let (before, after) = (numbers(&results.items), numbers(&reading_results.items));
     let is_answered = |question: &&String| {
         let label = format!("{question}: ");
-        read.reading.answers.iter().any(|answer| answer.starts_with(&label))
+        reading_results.reading.answers.iter().any(|answer| answer.starts_with(&label))
     };
     let open = list(study.file.question.keys().filter(|question| !is_answered(question)).collect());
     let result = format!(
         "The mean is within the margin for {} of {} numbers (default reading: {} of {}); {} agree (default: {}), {} \
          differ (default: {}).",
-        near(&read.items),
+        near(&reading_results.items),
         after.all(),
-        near(&done.items),
+        near(&results.items),
         before.all(),
         after.agrees,
         before.agrees,
         after.differs,
         before.differs,
     );
-    let searched = match read.reading.tried {
+    let searched = match reading_results.reading.tried {
         0 => "nothing".to_owned(),
-        tried => format!("{} Rule: {} Sets tried: {tried}.", read.reading.space, read.reading.rule),
+        tried => format!(
+            "{} Rule: {} Sets tried: {tried}.",
+            reading_results.reading.space, reading_results.reading.rule
+        ),
     };
     let lines = [
         ("Assumed from the text or the era: ", others),
@@ -83,11 +89,11 @@ fn of(study: &Study, done: &Done<'_>, read: &Read<'_>) -> Vec<Block> {
         ("Searched: ", searched),
     ];
     let mut blocks = vec![
-        Block::Heading(format!("The {} reading of {}", read.name, study.file.paper)),
-        Block::Text(format!("{} {result}", read.reading.words).trim().to_owned()),
+        Block::Heading(format!("The {} reading of {}", reading_results.name, study.file.paper)),
+        Block::Text(format!("{} {result}", reading_results.reading.words).trim().to_owned()),
     ];
     blocks.extend(lines.map(|(what, words)| Block::Text(format!("{what}{words}"))));
-    blocks.push(Block::Table(table(done, read)));
+    blocks.push(Block::Table(table(results, reading_results)));
     blocks
 }
 
@@ -98,10 +104,10 @@ fn is_near(item: &Item) -> bool {
     }
 }
 
-fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
-    let columns = ["row", "published", "default", "verdict", read.name, "verdict"];
+fn table(results: &PaperResults<'_>, reading_results: &ReadingResults<'_>) -> Table {
+    let columns = ["row", "published", "default", "verdict", reading_results.name, "verdict"];
     let row = |item: &Item| {
-        let other = twin(item, &read.items);
+        let other = matching_row(item, &reading_results.items);
         vec![
             Cell::Text(words(item)),
             item.published.map_or(Cell::Empty, |value| Cell::Number(short(value))),
@@ -112,15 +118,15 @@ fn table(done: &Done<'_>, read: &Read<'_>) -> Table {
         ]
     };
     Table {
-        caption: format!("The default reading and the {} reading", read.name),
+        caption: format!("The default reading and the {} reading", reading_results.name),
         columns: columns.map(String::from).to_vec(),
-        rows: done.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
+        rows: results.items.iter().filter(|item| item.verdict.is_some()).map(row).collect(),
     }
 }
 
-/// The row of other results with the same name and place; if a search found another place, the row of the same
+/// The row of other results with the same name and coordinates; if a search found another place, the row of the same
 /// published number.
-pub fn twin<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
+pub fn matching_row<'a>(item: &Item, others: &'a [Item]) -> Option<&'a Item> {
     let is_named = |one: &&Item| one.names() == item.names();
     let is_there = |one: &&Item| item.x.iter().all(|(name, value)| one.x.get(name) == Some(value));
     let is_beside = |one: &&Item| item.margin.is_some() && one.published == item.published;
@@ -141,9 +147,9 @@ mod tests {
             ..Item::new("koga5", "table5.1", "64 kbit/s").at("awnd", awnd)
         };
         let others = [at(5, 1.25), at(6, 0.75)];
-        assert_eq!(twin(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
+        assert_eq!(matching_row(&at(6, 0.0), &others).and_then(|one| one.measured), Some(0.75));
         // The place of a largest gain may differ between readings.
-        assert_eq!(twin(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
-        assert_eq!(twin(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
+        assert_eq!(matching_row(&at(7, 0.0), &others).and_then(|one| one.measured), Some(1.25));
+        assert_eq!(matching_row(&Item { item: "other".into(), ..at(5, 0.0) }, &others), None);
     }
 }

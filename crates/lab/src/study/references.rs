@@ -2,19 +2,19 @@
 
 use super::claims;
 use super::computed::NUMBERS;
-use super::expression::{Expression, Named};
+use super::expression::{Expression, NameRef};
 use super::file::{Condition, Curve, Than};
-use super::study::{Asked, Study, Wanted};
+use super::study::{QuantityRef, ResolvedQuantity, Study};
 use super::value::Value;
 use crate::runs::csv::COLUMNS;
 use lasthop_scenario::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
-type Measured = BTreeMap<String, BTreeSet<String>>;
+type MetricsByGrid = BTreeMap<String, BTreeSet<String>>;
 
 /// Gathers the metrics of each grid; fails if a name does not exist.
-pub fn measured(study: &Study) -> Result<Measured, Problem> {
-    let mut measured = Measured::new();
+pub fn measured(study: &Study) -> Result<MetricsByGrid, Problem> {
+    let mut measured = MetricsByGrid::new();
     let file = &study.file;
     let axes = || file.axis.keys().map(String::as_str);
     for (name, grid) in &file.grid {
@@ -23,7 +23,7 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         if !grid.computed && grid.runs.full == 0 && grid.runs.questions == 0 {
             return Err(study
                 .text
-                .about(&[&heading], "axes", format!("the grid `{name}` has no runs"))
+                .problem_near(&[&heading], "axes", format!("the grid `{name}` has no runs"))
                 .advise("write runs = { full = 10, quick = 3 }, or computed = true"));
         }
     }
@@ -34,44 +34,44 @@ pub fn measured(study: &Study) -> Result<Measured, Problem> {
         }
         if measure.against.is_some() != measure.comparison.is_some() {
             let word = if measure.against.is_some() { "against" } else { "as" };
-            return Err(study.text.about(&[&heading], word, "`against` and `as` belong together"));
+            return Err(study.text.problem_near(&[&heading], word, "`against` and `as` belong together"));
         }
         if !measure.is_computed() {
-            note(study, measure.asked(), &[&heading], &mut measured)?;
+            note(study, measure.quantity(), &[&heading], &mut measured)?;
         }
     }
     for binding in &file.published {
         let context = ["[[published]]", binding.rows.all().first().map_or("", String::as_str)];
-        note(study, binding.asked(), &context, &mut measured)?;
+        note(study, binding.quantity(), &context, &mut measured)?;
         binding.series_is.iter().try_for_each(|axis| study.known(&context, "axis", axis, axes()))?;
     }
     for points in &file.points {
-        note(study, points.asked(), &["[[points]]", &points.item], &mut measured)?;
+        note(study, points.quantity(), &["[[points]]", &points.item], &mut measured)?;
     }
     for claim in &file.claim {
         for condition in &claim.holds.0 {
             let context = ["[[claim]]", &claim.item];
-            note(study, condition.asked(), &context, &mut measured)?;
+            note(study, condition.quantity(), &context, &mut measured)?;
             along_axes(study, condition, &context)?;
             if let Some(Than::Quantity(other)) = &condition.than
-                && other.asked().is_named()
+                && other.quantity().is_named()
             {
-                note(study, other.asked().or_in(condition.grid.as_deref()), &context, &mut measured)?;
+                note(study, other.quantity().or_grid(condition.grid.as_deref()), &context, &mut measured)?;
             }
         }
     }
     for (name, figure) in &file.figure {
         let heading = format!("[figure.{name}]");
-        if figure.asked().is_named() {
-            note(study, figure.asked(), &[&heading], &mut measured)?;
+        if figure.quantity().is_named() {
+            note(study, figure.quantity(), &[&heading], &mut measured)?;
         }
         for curve in &figure.curve {
             if figure.course.is_some() {
                 sampled(study, curve, &[&heading, &curve.name])?;
             }
-            if curve.asked().is_named() {
-                let asked = curve.asked().or_in(figure.grid.as_deref());
-                note(study, asked, &[&heading, &curve.name], &mut measured)?;
+            if curve.quantity().is_named() {
+                let quantity = curve.quantity().or_grid(figure.grid.as_deref());
+                note(study, quantity, &[&heading, &curve.name], &mut measured)?;
             }
         }
     }
@@ -91,7 +91,7 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
             return Err(study.unknown(context, &format!("value of `{name}`"), &value.to_string(), &words));
         }
     }
-    let Some(grid) = grid_of(study, condition.asked()).and_then(|name| study.file.grid.get(name)) else {
+    let Some(grid) = grid_of(study, condition.quantity()).and_then(|name| study.file.grid.get(name)) else {
         return Ok(());
     };
     let written = condition.at_each.all().iter().chain(&condition.along);
@@ -99,28 +99,30 @@ fn along_axes(study: &Study, condition: &Condition, context: &[&str]) -> Result<
         study.known(context, "axis", axis, grid.axes.iter().map(String::as_str))?;
         if let Some(wrong) = wrong {
             let message = format!("`{written}`: `{wrong}` is not a number");
-            return Err(study.text.about(context, written, message));
+            return Err(study.text.problem_near(context, written, message));
         }
     }
     Ok(())
 }
 
-pub fn grid_of<'a>(study: &'a Study, asked: Asked<'a>) -> Option<&'a str> {
-    match study.wanted(asked, &[]).ok()? {
-        Wanted::Metric { grid, .. } => Some(grid),
-        Wanted::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
-        Wanted::Measure { measure, .. } => grid_of(study, measure.asked().or_in(asked.grid)),
+pub fn grid_of<'a>(study: &'a Study, quantity: QuantityRef<'a>) -> Option<&'a str> {
+    match study.resolve(quantity, &[]).ok()? {
+        ResolvedQuantity::Metric { grid, .. } => Some(grid),
+        ResolvedQuantity::Measure { measure, .. } if measure.is_computed() => measure.grid.as_deref(),
+        ResolvedQuantity::Measure { measure, .. } => {
+            grid_of(study, measure.quantity().or_grid(quantity.grid))
+        }
     }
 }
 
-/// Checks that the columns of a time course are sampled.
+/// Checks that the columns of a time series are sampled.
 fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem> {
     let Some(written) = &curve.column else { return Ok(()) };
     let formula = Expression::parse(written)
-        .map_err(|why| study.text.about(context, written, format!("`{written}`: {why}")))?;
+        .map_err(|why| study.text.problem_near(context, written, format!("`{written}`: {why}")))?;
     let mut result = Ok(());
     formula.each_name(&mut |named| {
-        if let (Named::Column { name, .. }, Ok(())) = (named, &result) {
+        if let (NameRef::Column { name, .. }, Ok(())) = (named, &result) {
             let columns = COLUMNS.iter().map(|column| column.name);
             result = study.known(context, "sampled column", name, columns);
         }
@@ -128,15 +130,23 @@ fn sampled(study: &Study, curve: &Curve, context: &[&str]) -> Result<(), Problem
     result
 }
 
-fn note(study: &Study, asked: Asked<'_>, context: &[&str], into: &mut Measured) -> Result<(), Problem> {
-    match study.wanted(asked, context)? {
-        Wanted::Metric { metric, grid } => {
+fn note(
+    study: &Study,
+    quantity: QuantityRef<'_>,
+    context: &[&str],
+    into: &mut MetricsByGrid,
+) -> Result<(), Problem> {
+    match study.resolve(quantity, context)? {
+        ResolvedQuantity::Metric { metric, grid } => {
             into.entry(grid.to_owned()).or_default().insert(metric.to_owned());
             Ok(())
         }
-        Wanted::Measure { measure, name } => match measure.is_computed() {
-            true => Ok(()),
-            false => note(study, measure.asked().or_in(asked.grid), &[&format!("[measure.{name}]")], into),
-        },
+        ResolvedQuantity::Measure { measure, name } => {
+            if measure.is_computed() {
+                Ok(())
+            } else {
+                note(study, measure.quantity().or_grid(quantity.grid), &[&format!("[measure.{name}]")], into)
+            }
+        }
     }
 }

@@ -1,128 +1,133 @@
 //! Reproduction of a paper: runs of all readings and answers, then its rows.
 
 use super::cells::Mode;
-use super::file::{Part, Try};
+use super::file::{AnswerPart, Try};
 use super::measure::View;
-use super::readings::{self, Read};
-use super::runs::{self, Frame, Order};
-use super::store::Store;
+use super::readings::{self, ReadingResults};
+use super::run_store::RunStore;
+use super::runs::{self, ResultsByGrid, RunRequest};
 use super::study::Study;
 use super::{causes, ns2, overview, prose, rows};
 use crate::item::Item;
-use crate::papers::{Reproduction, Settings};
+use crate::papers::{Reproduction, ReproductionSettings};
 use crate::progress::Progress;
 use lasthop_scenario::Problem;
 
 /// An answer under test.
-pub struct Tried<'a> {
+pub struct AnswerRun<'a> {
     /// Index of the try.
-    pub number: usize,
+    pub try_index: usize,
     /// The try.
-    pub tried: &'a Try,
+    pub definition: &'a Try,
     /// `question: answer`, or `default`.
     pub label: String,
     /// Question.
     pub question: &'a str,
     /// Parts of the answer; empty under the default reading.
-    parts: &'a [Part],
+    parts: &'a [AnswerPart],
     /// Results.
-    pub frame: Frame,
+    pub by_grid: ResultsByGrid,
     /// Rows.
     pub items: Vec<Item>,
 }
 
 /// Results of a paper's runs.
-pub struct Done<'a> {
+pub struct PaperResults<'a> {
     /// Results under the default reading.
-    pub frame: Frame,
+    pub by_grid: ResultsByGrid,
     /// Rows under the default reading.
     pub items: Vec<Item>,
     /// Results under each answer.
-    pub tried: Vec<Tried<'a>>,
+    pub answer_runs: Vec<AnswerRun<'a>>,
     /// Results under other readings.
-    pub readings: Vec<Read<'a>>,
+    pub readings: Vec<ReadingResults<'a>>,
 }
 
-impl Done<'_> {
+impl PaperResults<'_> {
     /// All rows: default reading, other readings, answers.
     pub fn rows(&self) -> impl Iterator<Item = &Item> {
-        let readings = self.readings.iter().flat_map(|read| &read.items);
-        self.items.iter().chain(readings).chain(self.tried.iter().flat_map(|tried| &tried.items))
+        let readings = self.readings.iter().flat_map(|reading| &reading.items);
+        self.items.iter().chain(readings).chain(self.answer_runs.iter().flat_map(|run| &run.items))
     }
 }
 
 /// Runs a paper; fails if its files are invalid.
 pub fn run<'a>(
     study: &'a Study,
-    settings: &Settings,
-    store: &Store,
+    settings: &ReproductionSettings,
+    store: &RunStore,
     progress: &dyn Progress,
-) -> Result<Done<'a>, Problem> {
-    let mut tried = tries(study);
-    let orders = orders(study, &tried, settings.quick)?;
-    let mut frames = runs::run(study, &orders, settings.seed, store, progress)?.into_iter();
-    let frame = frames.next().unwrap_or_default();
-    let mut items = rows::all(&View::of(study, &frame));
+) -> Result<PaperResults<'a>, Problem> {
+    let mut answer_runs = answer_runs(study);
+    let requests = run_requests(study, &answer_runs, settings.quick)?;
+    let mut all_results = runs::run(study, &requests, settings.seed, store, progress)?.into_iter();
+    let by_grid = all_results.next().unwrap_or_default();
+    let mut items = rows::all(&View::of(study, &by_grid));
     let read = |(name, reading): (&'a String, _)| {
-        let frame = frames.next().unwrap_or_default();
+        let by_grid = all_results.next().unwrap_or_default();
         let of_reading = |item| Item { reading: name.clone(), ..item };
-        let items = rows::all(&View::of(study, &frame)).into_iter().map(of_reading).collect();
-        Read { name, reading, items }
+        let items = rows::all(&View::of(study, &by_grid)).into_iter().map(of_reading).collect();
+        ReadingResults { name, reading, items }
     };
-    let mut readings: Vec<Read<'a>> = study.file.reading.iter().map(read).collect();
-    for (one, frame) in tried.iter_mut().zip(frames) {
+    let mut readings: Vec<ReadingResults<'a>> = study.file.reading.iter().map(read).collect();
+    for (one, by_grid) in answer_runs.iter_mut().zip(all_results) {
         let under = |item: Item| Item {
-            item: format!("{}{}", crate::item::AGAIN, item.item),
+            item: format!("{}{}", crate::item::SENSITIVITY_PREFIX, item.item),
             reading: one.label.clone(),
             ..item.at("setting", one.label.as_str())
         };
-        one.items = rows::tried(&View::of(study, &frame), one.tried).into_iter().map(under).collect();
-        one.frame = frame;
+        one.items =
+            rows::under_answer(&View::of(study, &by_grid), one.definition).into_iter().map(under).collect();
+        one.by_grid = by_grid;
     }
-    let others = readings.iter_mut().map(|read| &mut read.items);
-    let others = others.chain(tried.iter_mut().map(|tried| &mut tried.items)).flatten();
+    let others = readings.iter_mut().map(|reading| &mut reading.items);
+    let others = others.chain(answer_runs.iter_mut().map(|run| &mut run.items)).flatten();
     ns2::attach(study, items.iter_mut().chain(others));
-    causes::attach(study, &mut items, &mut readings, &mut tried);
-    Ok(Done { frame, items, tried, readings })
+    causes::attach(study, &mut items, &mut readings, &mut answer_runs);
+    Ok(PaperResults { by_grid, items, answer_runs, readings })
 }
 
 /// Makes every scenario of a paper without runs; returns the number of cells, or an error if its files are invalid.
-pub fn check(study: &Study, settings: &Settings) -> Result<usize, Problem> {
-    runs::check(study, &orders(study, &tries(study), settings.quick)?, settings.seed)
+pub fn check(study: &Study, settings: &ReproductionSettings) -> Result<usize, Problem> {
+    runs::check(study, &run_requests(study, &answer_runs(study), settings.quick)?, settings.seed)
 }
 
-fn orders<'a>(study: &'a Study, tried: &[Tried<'a>], quick: bool) -> Result<Vec<Order<'a>>, Problem> {
+fn run_requests<'a>(
+    study: &'a Study,
+    answer_runs: &[AnswerRun<'a>],
+    quick: bool,
+) -> Result<Vec<RunRequest<'a>>, Problem> {
     let grids = || study.file.grid.keys().map(String::as_str).collect();
-    let once = Mode { quick, tries: false };
-    let mut orders = vec![Order { grids: grids(), parts: Vec::new(), mode: once }];
+    let once = Mode { quick, under_answers: false };
+    let mut requests = vec![RunRequest { grids: grids(), parts: Vec::new(), mode: once }];
     for (name, reading) in &study.file.reading {
         let named = reading.grids.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let parts = readings::parts(study, name, reading)?;
-        orders.push(Order { grids: named.unwrap_or_else(grids), parts, mode: once });
+        requests.push(RunRequest { grids: named.unwrap_or_else(grids), parts, mode: once });
     }
-    let mode = Mode { quick, tries: true };
-    orders.extend(tried.iter().map(|one| Order {
-        grids: one.tried.grids.iter().map(String::as_str).collect(),
+    let mode = Mode { quick, under_answers: true };
+    requests.extend(answer_runs.iter().map(|one| RunRequest {
+        grids: one.definition.grids.iter().map(String::as_str).collect(),
         parts: one.parts.iter().collect(),
         mode,
     }));
-    Ok(orders)
+    Ok(requests)
 }
 
 /// Runs a paper and writes its chapter; fails as [`run`], or if the chapter's text is invalid.
 pub fn chapter(
     study: &Study,
-    settings: &Settings,
-    store: &Store,
+    settings: &ReproductionSettings,
+    store: &RunStore,
     progress: &dyn Progress,
 ) -> Result<Reproduction, Problem> {
-    let done = run(study, settings, store, progress)?;
-    let chapter = prose::chapter(study, &done, settings.seed)?;
-    let answer = prose::answer(study, &done)?;
-    let overview = overview::of(study, &done, &answer);
+    let results = run(study, settings, store, progress)?;
+    let chapter = prose::chapter(study, &results, settings.seed)?;
+    let answer = prose::answer(study, &results)?;
+    let overview = overview::of(study, &results, &answer);
     Ok(Reproduction {
         paper: study.file.paper.clone(),
-        items: done.rows().cloned().collect(),
+        items: results.rows().cloned().collect(),
         chapter,
         overview,
     })
@@ -134,17 +139,17 @@ pub fn label(question: &str, answer: &str) -> String {
 }
 
 /// Every answer of every try without results; the default reading first if the try includes it.
-fn tries(study: &Study) -> Vec<Tried<'_>> {
+fn answer_runs(study: &Study) -> Vec<AnswerRun<'_>> {
     let mut all = Vec::new();
-    for (number, tried) in study.file.tries.iter().enumerate() {
+    for (try_index, definition) in study.file.tries.iter().enumerate() {
         let mut add = |question, label, parts| {
-            let (frame, items) = (Frame::new(), Vec::new());
-            all.push(Tried { number, tried, label, question, parts, frame, items });
+            let (by_grid, items) = (ResultsByGrid::new(), Vec::new());
+            all.push(AnswerRun { try_index, definition, label, question, parts, by_grid, items });
         };
-        if tried.default {
+        if definition.default {
             add("", crate::item::DEFAULT.to_owned(), &[]);
         }
-        let questions = study.file.question.iter().filter(|(name, _)| tried.questions.matches(name));
+        let questions = study.file.question.iter().filter(|(name, _)| definition.questions.matches(name));
         for (question, answers) in questions {
             answers.iter().for_each(|(answer, parts)| add(question, label(question, answer), &parts.0));
         }

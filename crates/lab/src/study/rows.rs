@@ -2,35 +2,35 @@
 
 use super::cells::is_at;
 use super::claims;
-use super::class::{Class, Judged, PaperRuns, margin_of_place};
+use super::class::{Class, NumberComparison, PaperRuns, margin_of_place};
 use super::file::{self, Binding, Claim, Ordered, Over, Points, Try, Within};
 use super::measure::View;
 use super::published::Published;
-use super::runs::{Results, places};
-use super::selector::Row;
-use super::study::{Asked, Study, Wanted};
-use super::value::{Pick, Place, Value};
+use super::runs::{GridResults, combinations};
+use super::selector::SelectableRow;
+use super::study::{QuantityRef, ResolvedQuantity, Study};
+use super::value::{Coordinates, Pick, Value};
 use crate::item::Item;
 use serde_json::Map;
 
-/// All rows of a frame.
+/// All rows under one set of answers.
 pub fn all(view: &View<'_>) -> Vec<Item> {
     let study = view.study;
     let numbers = study.published.iter().filter_map(|published| number(view, published));
-    let points = study.file.points.iter().flat_map(|points| drawn(view, points));
+    let points = study.file.points.iter().flat_map(|points| point_rows(view, points));
     let claims = study.file.claim.iter().filter_map(|claim| claims::row(view, claim));
     numbers.chain(claims).chain(points).collect()
 }
 
 /// Rows that are repeated under an answer.
-pub fn tried(view: &View<'_>, tried: &Try) -> Vec<Item> {
+pub fn under_answer(view: &View<'_>, definition: &Try) -> Vec<Item> {
     let study = view.study;
-    let again = study.published.iter().filter(|published| tried.rows.matches(&published.item));
+    let again = study.published.iter().filter(|published| definition.rows.matches(&published.item));
     let numbers = again.filter_map(|published| number(view, published));
-    let claims = study.file.claim.iter().filter(|claim| tried.claims.matches(&claim.item));
+    let claims = study.file.claim.iter().filter(|claim| definition.claims.matches(&claim.item));
     let claims = claims.filter_map(|claim| claims::row(view, claim));
-    let points = study.file.points.iter().filter(|points| tried.points.matches(&points.item));
-    numbers.chain(claims).chain(points.flat_map(|points| drawn(view, points))).collect()
+    let points = study.file.points.iter().filter(|points| definition.points.matches(&points.item));
+    numbers.chain(claims).chain(points.flat_map(|points| point_rows(view, points))).collect()
 }
 
 /// Binding of a published number.
@@ -39,14 +39,14 @@ pub fn binding<'a>(study: &'a Study, published: &Published) -> Option<&'a Bindin
         .file
         .published
         .iter()
-        .find(|binding| binding.rows.matches(&published.item) && binding.filter.takes(published))
+        .find(|binding| binding.rows.matches(&published.item) && binding.filter.matches(published))
 }
 
 /// Published number of a row. A searched place may differ from the published coordinate; the names then decide.
 pub fn published_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Published> {
-    let beside = || study.published.iter().filter(|published| published.is_beside(item));
+    let beside = || study.published.iter().filter(|published| published.matches_item(item));
     let is_there = |published: &&Published| {
-        published.coordinates().all(|(name, text)| item.is_at(name, &Value::read(text)))
+        published.coordinates().all(|(name, text)| item.has_coordinate(name, &Value::read(text)))
     };
     beside().find(is_there).or_else(|| beside().next())
 }
@@ -61,42 +61,44 @@ pub fn claim_of<'a>(study: &'a Study, item: &Item) -> Option<&'a Claim> {
         .find(|claim| item.margin.is_none() && claim.item == name && claim.series == series)
 }
 
-/// Place of a published number in the grid, and its coordinates.
-pub fn place_of(
+/// Coordinates of a published number in the grid, and as written.
+pub fn coordinates_of(
     study: &Study,
     binding: &Binding,
     published: &Published,
-) -> (Place, Map<String, serde_json::Value>) {
+) -> (Coordinates, Map<String, serde_json::Value>) {
     let read = |(name, text): (&str, &str)| (name.to_owned(), Value::read(text));
     let x = published.coordinates().map(read).map(|(name, value)| (name, value.json())).collect();
-    let mut place: Place = published.coordinates().map(read).collect();
+    let mut coordinates: Coordinates = published.coordinates().map(read).collect();
     for (axis, about) in &study.file.axis {
         let is_here = |value: &&Value| {
-            coordinates(study, axis, value).iter().all(|(name, value)| published.is_at(name, value))
+            denoted_coordinates(study, axis, value)
+                .iter()
+                .all(|(name, value)| published.has_coordinate(name, value))
         };
         if let Some(value) = about.values.iter().find(is_here) {
-            place.insert(axis.clone(), value.clone());
+            coordinates.insert(axis.clone(), value.clone());
         }
     }
     if let Some(axis) = &binding.series_is {
         let values = study.file.axis.get(axis).map(|axis| &axis.values[..]).unwrap_or_default();
         let value = values.iter().find(|value| value.is(&published.series)).cloned();
-        place.insert(axis.clone(), value.unwrap_or(Value::Text(published.series.clone())));
+        coordinates.insert(axis.clone(), value.unwrap_or(Value::Text(published.series.clone())));
     }
     for (axis, value) in &binding.at {
-        place.insert(axis.clone(), value.clone());
+        coordinates.insert(axis.clone(), value.clone());
     }
-    (place, x)
+    (coordinates, x)
 }
 
 /// Row of a published number; `None` if not run.
 pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let study = view.study;
     let binding = binding(study, published)?;
-    let (place, mut x) = place_of(study, binding, published);
-    let sample = view.sample(binding.asked(), &place)?;
+    let (coordinates, mut x) = coordinates_of(study, binding, published);
+    let measurement = view.measurement(binding.quantity(), &coordinates)?;
     let mut note = format!("published: {}", published.source);
-    if let Some((axis, value)) = &sample.found {
+    if let Some((axis, value)) = &measurement.found {
         let column = column(study, axis);
         if let Some(there) = published.coordinates().find(|(name, _)| *name == column) {
             note += &format!("; published at {} {}", there.0, there.1);
@@ -106,7 +108,7 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let item = Item::new(&study.file.paper, published.item.as_str(), published.series.as_str());
     let item =
         Item { x, published: Some(published.value()), ..item.metric(&published.metric, &published.unit) };
-    let results = view.results(binding.asked());
+    let results = view.results(binding.quantity());
     let length = results.map_or(1, |results| results.length.max(1));
     let paper = PaperRuns {
         is_unknown: study.file.paper_runs == file::PaperRuns::Unknown,
@@ -117,46 +119,49 @@ pub fn number(view: &View<'_>, published: &Published) -> Option<Item> {
     let margin = margin(view, binding, published);
     let item = Item { margin: Some(margin), ..item.note(note) };
     let class = binding.class;
-    let values = sample.defined();
-    let is_as_it_is = sample.is_exact || sample.place.is_some();
-    let estimate = if is_as_it_is { sample.estimate() } else { class.interval(&values) };
-    let Some(ours) = estimate.map(|estimate| estimate.within(study.bounds(binding.asked()))) else {
+    let values = measurement.defined();
+    let has_own_interval = measurement.is_exact || measurement.place.is_some();
+    let estimate = if has_own_interval { measurement.estimate() } else { class.interval(&values) };
+    let Some(ours) = estimate.map(|estimate| estimate.within(study.bounds(binding.quantity()))) else {
         return Some(item);
     };
     let mean = ours.mean;
     let n = values.len() as f64;
     let variance = values.iter().map(|one| (one - mean) * (one - mean)).sum::<f64>() / (n - 1.0).max(1.0);
-    let all = sample.values.len();
-    let judged = Judged {
+    let all = measurement.values.len();
+    let comparison = NumberComparison {
         published: published.value(),
         margin,
         class,
         ours: &ours,
-        is_exact: sample.is_exact,
+        is_exact: measurement.is_exact,
         spread: libm::sqrt(variance),
         of_runs: if values.len() == all { all } else { runs.max(all) },
         paper,
     };
-    let judgement = judged.verdict();
-    let note = match judgement.note.is_empty() {
-        true => item.note.clone(),
-        false => format!("{}; {}", judgement.note, item.note),
+    let noted_verdict = comparison.verdict();
+    let note = if noted_verdict.note.is_empty() {
+        item.note.clone()
+    } else {
+        format!("{}; {}", noted_verdict.note, item.note)
     };
     let value = published.value();
     Some(Item {
-        verdict: Some(judgement.verdict),
+        verdict: Some(noted_verdict.verdict),
         deviation_pct: (value != 0.0).then(|| 100.0 * (mean - value) / value.abs()),
-        chance: judgement.chance,
+        chance: noted_verdict.chance,
         ..item.measured(Some(ours)).note(note)
     })
 }
 
 /// Values of the axis on which a place is searched.
 fn values_along(view: &View<'_>, binding: &Binding) -> Option<Vec<f64>> {
-    let Wanted::Measure { measure, .. } = view.study.wanted(binding.asked(), &[]).ok()? else { return None };
+    let ResolvedQuantity::Measure { measure, .. } = view.study.resolve(binding.quantity(), &[]).ok()? else {
+        return None;
+    };
     let (axis, _) =
         measure.over.iter().find(|(_, over)| matches!(over, Over::Crossing | Over::LargestPlace))?;
-    view.results(binding.asked())?.axis(axis).iter().map(Value::number).collect()
+    view.results(binding.quantity())?.axis(axis).iter().map(Value::number).collect()
 }
 
 /// Margin around a published number, at least half of its last digit; a grid value is exact whatever its digits.
@@ -179,7 +184,7 @@ pub fn column<'a>(study: &'a Study, axis: &'a str) -> &'a str {
 }
 
 /// Coordinates that a value denotes.
-pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
+pub fn denoted_coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Value)> {
     let stands_for = study.file.axis.get(axis).and_then(|about| about.stands_for.get(&value.to_string()));
     match stands_for {
         Some(several) => several.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
@@ -187,66 +192,69 @@ pub fn coordinates(study: &Study, axis: &str, value: &Value) -> Vec<(String, Val
     }
 }
 
-/// Places of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's own place;
+/// Cells of a grid that a table selects, and the axes that vary over them. `at` overrides the measure's coordinates;
 /// axes reduced by the measure are excluded.
-pub fn chosen(
+pub fn selected_cells(
     view: &View<'_>,
-    asked: Asked<'_>,
-    results: &Results,
+    quantity: QuantityRef<'_>,
+    results: &GridResults,
     at: &Ordered<Pick>,
-) -> (Vec<Place>, Vec<String>) {
-    let own = view.study.own_place(asked);
-    let is_own = |place: &Place| {
-        own.iter().all(|(axis, value)| at.contains_key(axis) || place.get(axis) == Some(value))
+) -> (Vec<Coordinates>, Vec<String>) {
+    let own = view.study.own_coordinates(quantity);
+    let is_own = |coordinates: &Coordinates| {
+        own.iter().all(|(axis, value)| at.contains_key(axis) || coordinates.get(axis) == Some(value))
     };
-    let over = view.study.gone_over(asked);
+    let over = view.study.reduced_axes(quantity);
     let axes = results.axes.iter().filter(|(axis, _)| !over.contains(&axis.as_str()));
     let axes: Vec<(String, Vec<Value>)> = axes.cloned().collect();
-    let places = places(&axes).into_iter().filter(|place| is_at(at, place) && is_own(place));
-    let places: Vec<Place> = places.collect();
+    let combinations =
+        combinations(&axes).into_iter().filter(|coordinates| is_at(at, coordinates) && is_own(coordinates));
+    let combinations: Vec<Coordinates> = combinations.collect();
     let varies = |axis: &str| {
-        let mut values = places.iter().filter_map(|place| place.get(axis));
+        let mut values = combinations.iter().filter_map(|coordinates| coordinates.get(axis));
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
     let axes = axes.into_iter().map(|(axis, _)| axis).filter(|axis| varies(axis)).collect();
-    (places, axes)
+    (combinations, axes)
 }
 
 /// Fills axis values into a name's braces.
-pub fn filled(template: &str, place: &Place) -> String {
+pub fn fill_template(template: &str, coordinates: &Coordinates) -> String {
     let mut text = template.to_owned();
-    for (axis, value) in place {
+    for (axis, value) in coordinates {
         text = text.replace(&format!("{{{axis}}}"), &value.to_string());
     }
     text
 }
 
-fn drawn(view: &View<'_>, points: &Points) -> Vec<Item> {
+fn point_rows(view: &View<'_>, points: &Points) -> Vec<Item> {
     let study = view.study;
-    let Some(results) = view.results(points.asked()) else { return Vec::new() };
-    let (places, axes) = chosen(view, points.asked(), results, &points.at);
-    let bounds = study.bounds(points.asked());
+    let Some(results) = view.results(points.quantity()) else { return Vec::new() };
+    let (combinations, axes) = selected_cells(view, points.quantity(), results, &points.at);
+    let bounds = study.bounds(points.quantity());
     let default = axes.first().map_or(String::new(), |axis| format!("{{{axis}}}"));
     let template = points.series.as_deref().unwrap_or(&default);
-    let (metric, unit) = match study.wanted(points.asked(), &[]) {
-        Ok(Wanted::Metric { metric, .. }) => {
+    let (metric, unit) = match study.resolve(points.quantity(), &[]) {
+        Ok(ResolvedQuantity::Metric { metric, .. }) => {
             (metric, study.file.metric.get(metric).map_or("", |one| &one.unit))
         }
-        Ok(Wanted::Measure { name, measure }) => (name, &*measure.unit),
+        Ok(ResolvedQuantity::Measure { name, measure }) => (name, &*measure.unit),
         Err(_) => return Vec::new(),
     };
-    let row = |place: &Place| {
-        let mut item = Item::new(&study.file.paper, points.item.as_str(), filled(template, place));
+    let row = |coordinates: &Coordinates| {
+        let mut item =
+            Item::new(&study.file.paper, points.item.as_str(), fill_template(template, coordinates));
         for axis in axes.iter().filter(|axis| !template.contains(&format!("{{{axis}}}"))) {
-            for (name, value) in coordinates(study, axis, &place[axis]) {
+            for (name, value) in denoted_coordinates(study, axis, &coordinates[axis]) {
                 item = item.at(&name, value.json());
             }
         }
-        let estimate = view.sample(points.asked(), place).and_then(|sample| sample.estimate());
+        let estimate =
+            view.measurement(points.quantity(), coordinates).and_then(|measurement| measurement.estimate());
         let estimate = estimate.map(|estimate| estimate.within(bounds));
         let note = if estimate.is_none() { "undefined: did not occur" } else { &points.note };
         item.metric(metric, unit).measured(estimate).note(note)
     };
-    places.iter().map(row).collect()
+    combinations.iter().map(row).collect()
 }

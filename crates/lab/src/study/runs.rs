@@ -1,14 +1,14 @@
 //! All runs of a paper by grid and cell; only metrics of a run are stored.
 
-use super::cells::{Cell, Mode};
+use super::cells::{GridCell, Mode};
 use super::columns;
 use super::expression::Expression;
-use super::file::{Grid, Part};
-use super::jobs::{Jobs, Metrics, Reader, Resolved};
+use super::file::{AnswerPart, Grid};
+use super::jobs::{Jobs, MetricReader, Metrics, ResolvedScenario};
 use super::measure::View;
-use super::store::Store;
+use super::run_store::RunStore;
 use super::study::Study;
-use super::value::{Place, Value};
+use super::value::{Coordinates, Value};
 use super::width;
 use crate::progress::Progress;
 use crate::repeat::seed_of;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Results of a grid under some answers.
 #[derive(Clone, Debug, Default)]
-pub struct Results {
+pub struct GridResults {
     /// Axes with the values that were run.
     pub axes: Vec<(String, Vec<Value>)>,
     /// Requested repetitions.
@@ -32,16 +32,16 @@ pub struct Results {
 
 #[derive(Clone, Debug)]
 struct CellResults {
-    place: Place,
+    coordinates: Coordinates,
     values: BTreeMap<String, Vec<Option<f64>>>,
 }
 
-impl Results {
-    /// Index of the cell at a place; axes with a single value may be missing.
-    pub fn cell(&self, place: &Place) -> Option<usize> {
+impl GridResults {
+    /// Index of the cell with these coordinates; axes with a single value may be missing.
+    pub fn cell(&self, coordinates: &Coordinates) -> Option<usize> {
         let is_there = |cell: &CellResults| {
-            self.axes.iter().all(|(axis, values)| match place.get(axis) {
-                Some(value) => cell.place[axis].same(value),
+            self.axes.iter().all(|(axis, values)| match coordinates.get(axis) {
+                Some(value) => cell.coordinates[axis].same(value),
                 None => values.len() == 1,
             })
         };
@@ -60,19 +60,19 @@ impl Results {
 }
 
 /// Results of a paper under one set of answers, by grid.
-pub type Frame = BTreeMap<String, Results>;
+pub type ResultsByGrid = BTreeMap<String, GridResults>;
 
 /// Grids to run under a set of answers.
-pub struct Order<'a> {
+pub struct RunRequest<'a> {
     /// Names of the grids.
     pub grids: Vec<&'a str>,
     /// Parts of the answers.
-    pub parts: Vec<&'a Part>,
+    pub parts: Vec<&'a AnswerPart>,
     /// Extent of the runs.
     pub mode: Mode,
 }
 
-impl<'a> Order<'a> {
+impl<'a> RunRequest<'a> {
     fn run(&self, study: &'a Study) -> impl Iterator<Item = (&'a String, &'a Grid)> {
         let grids = self.grids.iter().filter_map(|name| study.file.grid.get_key_value(*name));
         grids.filter(|(_, grid)| !grid.computed && self.mode.runs(grid) > 0)
@@ -84,173 +84,193 @@ pub fn axes(study: &Study, grid: &Grid, mode: Mode) -> Vec<(String, Vec<Value>)>
     let axis = |name: &String| {
         let values = study.file.axis.get(name).map(|axis| mode.values(axis)).unwrap_or_default();
         let only = grid.only.get(name);
-        let kept = values.iter().filter(|value| only.is_none_or(|only| only.takes(value)));
+        let kept = values.iter().filter(|value| only.is_none_or(|only| only.contains(value)));
         (name.clone(), kept.cloned().collect())
     };
     grid.axes.iter().map(axis).collect()
 }
 
 /// All combinations; the first axis varies slowest.
-pub fn places(axes: &[(String, Vec<Value>)]) -> Vec<Place> {
-    let mut places = vec![Place::new()];
+pub fn combinations(axes: &[(String, Vec<Value>)]) -> Vec<Coordinates> {
+    let mut combinations = vec![Coordinates::new()];
     for (axis, values) in axes {
-        let with = |place: Place| values.iter().map(move |value| with_value(&place, axis, value));
-        places = places.into_iter().flat_map(with).collect();
+        let with =
+            |coordinates: Coordinates| values.iter().map(move |value| with_value(&coordinates, axis, value));
+        combinations = combinations.into_iter().flat_map(with).collect();
     }
-    places
+    combinations
 }
 
-/// The place with a value on one axis.
-pub fn with_value(place: &Place, axis: &str, value: &Value) -> Place {
-    let mut place = place.clone();
-    place.insert(axis.to_owned(), value.clone());
-    place
+/// The coordinates with a value on one axis.
+pub fn with_value(coordinates: &Coordinates, axis: &str, value: &Value) -> Coordinates {
+    let mut coordinates = coordinates.clone();
+    coordinates.insert(axis.to_owned(), value.clone());
+    coordinates
 }
 
-struct Asked<'a> {
-    cell: Cell<'a>,
-    order: usize,
-    number: usize,
-    reader: Reader,
+struct CellRequest<'a> {
+    cell: GridCell<'a>,
+    request_index: usize,
+    cell_index: usize,
+    reader: MetricReader,
     /// Scenario of all repetitions, if the cell draws no values.
-    fixed: Option<Resolved>,
+    fixed: Option<ResolvedScenario>,
     /// Requested repetitions.
     runs: u32,
     keys: Vec<String>,
 }
 
-impl Asked<'_> {
-    fn ask(&mut self, jobs: &mut Jobs, seed: u64) -> Result<(), Problem> {
+impl CellRequest<'_> {
+    fn request_runs(&mut self, jobs: &mut Jobs, seed: u64) -> Result<(), Problem> {
         for run in self.keys.len() as u32..self.runs {
             let seed = seed_of(seed, run);
             self.keys.push(match &self.fixed {
-                Some(fixed) => jobs.ask(fixed, seed, &self.reader),
-                None => jobs.ask(&Resolved::of(self.cell.scenario(seed)?), seed, &self.reader),
+                Some(fixed) => jobs.request(fixed, seed, &self.reader),
+                None => jobs.request(&ResolvedScenario::of(self.cell.scenario(seed)?), seed, &self.reader),
             });
         }
         Ok(())
     }
 }
 
-/// Runs all orders, equal scenarios once; returns one frame per order. In full runs, cells of published numbers with
+/// Runs all requests, equal scenarios once; returns the results of each request. In full runs, cells of published numbers with
 /// wide intervals get more repetitions ([`width`]).
 ///
 /// # Errors
 /// If a scenario is invalid (checked before any run), or a run gets stuck.
 pub fn run(
     study: &Study,
-    orders: &[Order<'_>],
+    requests: &[RunRequest<'_>],
     seed: u64,
-    store: &Store,
+    store: &RunStore,
     progress: &dyn Progress,
-) -> Result<Vec<Frame>, Problem> {
-    let mut asked = asked(study, orders, seed)?;
+) -> Result<Vec<ResultsByGrid>, Problem> {
+    let mut cells = cell_requests(study, requests, seed)?;
     let mut jobs = Jobs::default();
     loop {
-        asked.iter_mut().try_for_each(|one| one.ask(&mut jobs, seed))?;
-        progress.begin(&study.file.paper, jobs.open() as u64);
+        cells.iter_mut().try_for_each(|one| one.request_runs(&mut jobs, seed))?;
+        progress.begin(&study.file.paper, jobs.unfinished() as u64);
         let ran = jobs.run(store, progress);
         progress.end();
-        ran.map_err(|stuck| study.text.about(&[], "paper", stuck.message).advise(stuck.help))?;
-        let frames = frames(study, orders, &asked, &jobs);
-        if progress.is_cancelled() || !grown(study, orders, &frames, &mut asked) {
-            return Ok(frames);
+        ran.map_err(|stuck| study.text.problem_near(&[], "paper", stuck.message).advise(stuck.help))?;
+        let results = collect_results(study, requests, &cells, &jobs);
+        if progress.is_cancelled() || !request_more(study, requests, &results, &mut cells) {
+            return Ok(results);
         }
     }
 }
 
-fn asked<'a>(study: &'a Study, orders: &'a [Order<'a>], seed: u64) -> Result<Vec<Asked<'a>>, Problem> {
-    let mut asked = Vec::new();
-    for (number, order) in orders.iter().enumerate() {
-        for (name, grid) in order.run(study) {
+fn cell_requests<'a>(
+    study: &'a Study,
+    requests: &'a [RunRequest<'a>],
+    seed: u64,
+) -> Result<Vec<CellRequest<'a>>, Problem> {
+    let mut cells = Vec::new();
+    for (number, request) in requests.iter().enumerate() {
+        for (name, grid) in request.run(study) {
             let metrics: Metrics = Arc::new(study.metrics_of(name));
-            for (at, place) in places(&axes(study, grid, order.mode)).into_iter().enumerate() {
-                let cell = Cell { study, name, grid, place, parts: &order.parts, mode: order.mode };
-                let resolved = Resolved::of(checked(&cell, &metrics, seed)?);
-                asked.push(Asked {
-                    reader: Reader::of(&cell, Arc::clone(&metrics)),
+            for (at, coordinates) in combinations(&axes(study, grid, request.mode)).into_iter().enumerate() {
+                let cell =
+                    GridCell { study, name, grid, coordinates, parts: &request.parts, mode: request.mode };
+                let resolved = ResolvedScenario::of(checked(&cell, &metrics, seed)?);
+                cells.push(CellRequest {
+                    reader: MetricReader::of(&cell, Arc::clone(&metrics)),
                     fixed: (!cell.draws()).then_some(resolved),
                     cell,
-                    order: number,
-                    number: at,
-                    runs: order.mode.runs(grid),
+                    request_index: number,
+                    cell_index: at,
+                    runs: request.mode.runs(grid),
                     keys: Vec::new(),
                 });
             }
         }
     }
-    Ok(asked)
+    Ok(cells)
 }
 
 /// Requests more repetitions; returns whether any cell got some.
-fn grown(study: &Study, orders: &[Order<'_>], frames: &[Frame], asked: &mut [Asked<'_>]) -> bool {
-    let mut has_grown = false;
-    for (number, order) in orders.iter().enumerate().filter(|(_, order)| order.mode.grows()) {
-        for reads in width::wide(&View::of(study, &frames[number])) {
-            let is_read = |one: &&mut Asked<'_>| {
-                one.order == number && reads.contains(&(one.cell.name.to_owned(), one.number))
+fn request_more(
+    study: &Study,
+    requests: &[RunRequest<'_>],
+    results: &[ResultsByGrid],
+    cells: &mut [CellRequest<'_>],
+) -> bool {
+    let mut has_more = false;
+    for (number, request) in requests.iter().enumerate().filter(|(_, request)| request.mode.grows()) {
+        for read_cells in width::wide(&View::of(study, &results[number])) {
+            let is_read = |one: &&mut CellRequest<'_>| {
+                one.request_index == number
+                    && read_cells.contains(&(one.cell.name.to_owned(), one.cell_index))
             };
-            let mut read: Vec<&mut Asked<'_>> = asked.iter_mut().filter(is_read).collect();
+            let mut read: Vec<&mut CellRequest<'_>> = cells.iter_mut().filter(is_read).collect();
             let grids = read.iter().map(|one| one.cell.grid);
-            let most = grids.filter(|grid| grid.random).map(|grid| order.mode.most(grid)).min().unwrap_or(0);
+            let most =
+                grids.filter(|grid| grid.random).map(|grid| request.mode.most(grid)).min().unwrap_or(0);
             // Compared cells need equal numbers of repetitions.
             let fewest = read.iter().map(|one| one.keys.len() as u32).min().unwrap_or(0);
             let wanted = width::next(fewest, most);
             for one in read.iter_mut().filter(|one| one.runs < wanted) {
                 one.runs = wanted;
-                has_grown = true;
+                has_more = true;
             }
         }
     }
-    has_grown
+    has_more
 }
 
 /// Checks scenarios and formulas of all cells without runs; returns the number of cells.
-pub fn check(study: &Study, orders: &[Order<'_>], seed: u64) -> Result<usize, Problem> {
-    asked(study, orders, seed).map(|asked| asked.len())
+pub fn check(study: &Study, requests: &[RunRequest<'_>], seed: u64) -> Result<usize, Problem> {
+    cell_requests(study, requests, seed).map(|cells| cells.len())
 }
 
 /// The cell's first scenario, with all formulas checked.
-fn checked(cell: &Cell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
+fn checked(cell: &GridCell<'_>, metrics: &[(String, Expression)], seed: u64) -> Result<Scenario, Problem> {
     let scenario = cell.scenario(seed)?;
     for (metric, formula) in metrics {
-        columns::check(formula, &scenario, &cell.place, &cell.grid.groups).map_err(|(message, help)| {
-            let heading = format!("[metric.{metric}]");
-            let quoted = format!("[metric.\"{metric}\"]");
-            let text = &cell.study.text;
-            let heading = if text.text.contains(&heading) { heading } else { quoted };
-            text.about(
-                &[&heading],
-                &cell.study.file.metric[metric].of,
-                format!("{message} (in the grid `{}`)", cell.name),
-            )
-            .advise(help)
-        })?;
+        columns::check(formula, &scenario, &cell.coordinates, &cell.grid.groups).map_err(
+            |(message, help)| {
+                let heading = format!("[metric.{metric}]");
+                let quoted = format!("[metric.\"{metric}\"]");
+                let text = &cell.study.text;
+                let heading = if text.text.contains(&heading) { heading } else { quoted };
+                text.problem_near(
+                    &[&heading],
+                    &cell.study.file.metric[metric].of,
+                    format!("{message} (in the grid `{}`)", cell.name),
+                )
+                .advise(help)
+            },
+        )?;
     }
     Ok(scenario)
 }
 
-fn frames(study: &Study, orders: &[Order<'_>], asked: &[Asked<'_>], jobs: &Jobs) -> Vec<Frame> {
-    let of = |order: &Order<'_>| {
+fn collect_results(
+    study: &Study,
+    requests: &[RunRequest<'_>],
+    cells: &[CellRequest<'_>],
+    jobs: &Jobs,
+) -> Vec<ResultsByGrid> {
+    let of = |request: &RunRequest<'_>| {
         let computed = study.file.grid.iter().filter(|(_, grid)| grid.computed);
-        let results = |(name, grid): (&String, &Grid)| {
-            let (axes, runs) = (axes(study, grid, order.mode), order.mode.runs(grid) as usize);
+        let empty = |(name, grid): (&String, &Grid)| {
+            let (axes, runs) = (axes(study, grid, request.mode), request.mode.runs(grid) as usize);
             let is_exact = grid.computed || !grid.random;
             (
                 name.clone(),
-                Results { axes, runs, length: order.mode.length(grid), is_exact, cells: Vec::new() },
+                GridResults { axes, runs, length: request.mode.length(grid), is_exact, cells: Vec::new() },
             )
         };
-        computed.chain(order.run(study)).map(results).collect()
+        computed.chain(request.run(study)).map(empty).collect()
     };
-    let mut frames: Vec<Frame> = orders.iter().map(of).collect();
-    for one in asked {
+    let mut results: Vec<ResultsByGrid> = requests.iter().map(of).collect();
+    for one in cells {
         let of = |at: usize| one.keys.iter().map(|key| jobs.values(key)?[at]).collect();
         let metrics = one.reader.metrics().enumerate();
         let values = metrics.map(|(at, metric)| (metric.to_owned(), of(at))).collect();
-        if let Some(results) = frames[one.order].get_mut(one.cell.name) {
-            results.cells.push(CellResults { place: one.cell.place.clone(), values });
+        if let Some(grid_results) = results[one.request_index].get_mut(one.cell.name) {
+            grid_results.cells.push(CellResults { coordinates: one.cell.coordinates.clone(), values });
         }
     }
-    frames
+    results
 }

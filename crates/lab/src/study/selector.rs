@@ -1,46 +1,46 @@
-//! Selection of rows by name and place, for bindings, causes, curves, tables and placeholders.
+//! Selection of rows by name and coordinates, for bindings, causes, curves, tables and placeholders.
 
 use super::file::{Claim, Ordered};
 use super::published::Published;
 use super::value::{OneOrMore, Pick, Texts, Value};
-use crate::item::{AGAIN, Item};
+use crate::item::{Item, SENSITIVITY_PREFIX};
 use serde::Deserialize;
 
 /// A row of `published.csv` or of the results.
-pub trait Row {
+pub trait SelectableRow {
     /// Item, series and metric.
     fn names(&self) -> [&str; 3];
     /// Whether a coordinate of the row has this value.
-    fn is_at(&self, name: &str, value: &Value) -> bool;
+    fn has_coordinate(&self, name: &str, value: &Value) -> bool;
 }
 
-impl Row for Published {
+impl SelectableRow for Published {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, &self.metric]
     }
 
-    fn is_at(&self, name: &str, value: &Value) -> bool {
+    fn has_coordinate(&self, name: &str, value: &Value) -> bool {
         self.coordinates().any(|(known, text)| known == name && value.is(text))
     }
 }
 
-impl Row for Item {
+impl SelectableRow for Item {
     fn names(&self) -> [&str; 3] {
-        [self.item.strip_prefix(AGAIN).unwrap_or(&self.item), &self.series, &self.metric]
+        [self.item.strip_prefix(SENSITIVITY_PREFIX).unwrap_or(&self.item), &self.series, &self.metric]
     }
 
-    fn is_at(&self, name: &str, value: &Value) -> bool {
+    fn has_coordinate(&self, name: &str, value: &Value) -> bool {
         self.x.get(name).is_some_and(|x| value.is_json(x))
     }
 }
 
-/// A claim covers several quantities and places: a metric or a coordinate selects no claim.
-impl Row for Claim {
+/// A claim covers several quantities and coordinates: a metric or a coordinate selects no claim.
+impl SelectableRow for Claim {
     fn names(&self) -> [&str; 3] {
         [&self.item, &self.series, ""]
     }
 
-    fn is_at(&self, _: &str, _: &Value) -> bool {
+    fn has_coordinate(&self, _: &str, _: &Value) -> bool {
         false
     }
 }
@@ -79,10 +79,13 @@ impl Selector {
     }
 
     /// Whether the selector matches the row.
-    pub fn takes(&self, row: &impl Row) -> bool {
+    pub fn matches(&self, row: &impl SelectableRow) -> bool {
         let patterns = [&self.item, &self.series, &self.metric].into_iter().zip(row.names());
         patterns.into_iter().all(|(texts, name)| texts.as_ref().is_none_or(|texts| texts.matches(name)))
-            && self.x.iter().all(|(name, pick)| pick.values().iter().any(|value| row.is_at(name, value)))
+            && self
+                .x
+                .iter()
+                .all(|(name, pick)| pick.values().iter().any(|value| row.has_coordinate(name, value)))
     }
 }
 
@@ -91,7 +94,7 @@ mod tests {
     use super::*;
 
     fn takes(placeholder: &str, item: &Item) -> bool {
-        Selector::read(placeholder).is_some_and(|selector| selector.takes(item))
+        Selector::read(placeholder).is_some_and(|selector| selector.matches(item))
     }
 
     #[test]

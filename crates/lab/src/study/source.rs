@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Files of a paper.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum PaperSource {
     /// Built-in: the folder's name, and name and text of each file.
     Within(&'static str, &'static [(&'static str, &'static str)]),
     /// A folder.
@@ -17,36 +17,36 @@ pub enum Source {
 
 const LARGEST: u64 = 4 << 20;
 
-impl Source {
+impl PaperSource {
     /// File name in messages.
     pub fn path(&self, file: &str) -> String {
         match self {
-            Source::Within(folder, _) => format!("papers/{folder}/{file}"),
-            Source::Folder(folder) => folder.join(file).display().to_string(),
+            PaperSource::Within(folder, _) => format!("papers/{folder}/{file}"),
+            PaperSource::Folder(folder) => folder.join(file).display().to_string(),
         }
     }
 
     /// Name of the paper on the command line.
     pub fn origin(&self) -> String {
         match self {
-            Source::Within(folder, _) => (*folder).to_owned(),
-            Source::Folder(folder) => folder.display().to_string(),
+            PaperSource::Within(folder, _) => (*folder).to_owned(),
+            PaperSource::Folder(folder) => folder.display().to_string(),
         }
     }
 
     /// Text of a file; `None` if missing, an error if unreadable.
     pub fn text(&self, file: &str) -> Result<Option<String>, Problem> {
         match self {
-            Source::Within(_, files) => {
+            PaperSource::Within(_, files) => {
                 Ok(files.iter().find(|(name, _)| *name == file).map(|(_, text)| (*text).to_owned()))
             }
-            Source::Folder(folder) => read(&folder.join(file)),
+            PaperSource::Folder(folder) => read(&folder.join(file)),
         }
     }
 
     /// A file with its name for messages; `None` if missing, an error if unreadable.
-    pub fn file(&self, file: &str) -> Result<Option<Text>, Problem> {
-        Ok(self.text(file)?.map(|text| Text { name: self.path(file), text }))
+    pub fn file(&self, file: &str) -> Result<Option<NamedText>, Problem> {
+        Ok(self.text(file)?.map(|text| NamedText { name: self.path(file), text }))
     }
 
     /// Scenario of a path file; fails if the file is unreadable, with `wanted`'s error if missing.
@@ -59,9 +59,12 @@ impl Source {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Problem> {
-    let text = std::fs::metadata(path).and_then(|about| match about.len() > LARGEST {
-        true => Err(Error::other(format!("larger than {LARGEST} bytes"))),
-        false => std::fs::read_to_string(path),
+    let text = std::fs::metadata(path).and_then(|about| {
+        if about.len() > LARGEST {
+            Err(Error::other(format!("larger than {LARGEST} bytes")))
+        } else {
+            std::fs::read_to_string(path)
+        }
     });
     match text {
         Ok(text) => Ok(Some(text)),
@@ -75,14 +78,14 @@ fn read(path: &Path) -> Result<Option<String>, Problem> {
 
 /// A text with its name, for error messages.
 #[derive(Clone, Debug, Default)]
-pub struct Text {
+pub struct NamedText {
     /// Name in messages.
     pub name: String,
     /// Contents.
     pub text: String,
 }
 
-impl Text {
+impl NamedText {
     /// Parses TOML; fails if the TOML is invalid, with the position.
     pub fn toml<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         toml::from_str(&self.text)
@@ -95,7 +98,7 @@ impl Text {
     }
 
     /// A problem at the first occurrence of `word` after each of `within` (headings, keys) in turn.
-    pub fn about(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
+    pub fn problem_near(&self, within: &[&str], word: &str, message: impl Into<String>) -> Problem {
         let mut from = 0;
         for step in within.iter().chain([&word]) {
             match self.text[from..].find(step) {

@@ -3,12 +3,12 @@
 use super::causes::{self, Cause};
 use super::expression::Expression;
 use super::file::{Answer, Changes, Comparison, File, Measure, Ordered, Over};
-use super::measure::over_laid;
+use super::measure::with_coordinates;
 use super::ns2::{self, Ns2};
 use super::published::{self, Published};
 use super::reproduce;
-use super::source::{Source, Text};
-use super::value::{Place, Value};
+use super::source::{NamedText, PaperSource};
+use super::value::{Coordinates, Value};
 use crate::papers::deviation::{self, Deviation};
 use lasthop_scenario::{Problem, nearest};
 use sha2::{Digest, Sha256};
@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct Study {
     /// Source of the files.
-    pub source: Source,
+    pub source: PaperSource,
     /// Text of `study.toml`, for messages.
-    pub text: Text,
+    pub text: NamedText,
     /// `study.toml`.
     pub file: File,
     /// `published.csv`.
@@ -39,7 +39,7 @@ pub struct Study {
 
 impl Study {
     /// Reads a paper; fails if its files are invalid.
-    pub fn read(source: Source) -> Result<Study, Problem> {
+    pub fn read(source: PaperSource) -> Result<Study, Problem> {
         let name = source.path("study.toml");
         let text = source.file("study.toml")?.ok_or_else(|| {
             Problem::at(&name, &name, 0..name.len(), format!("there is no file `{name}`")).advise(
@@ -76,7 +76,7 @@ impl Study {
     fn formulas(&self) -> Result<BTreeMap<String, Expression>, Problem> {
         let parse = |(name, metric): (&String, &super::file::Metric)| match Expression::parse(&metric.of) {
             Ok(formula) => Ok((name.clone(), formula)),
-            Err(why) => Err(self.text.about(&[], &metric.of, format!("the metric `{name}`: {why}"))),
+            Err(why) => Err(self.text.problem_near(&[], &metric.of, format!("the metric `{name}`: {why}"))),
         };
         self.file.metric.iter().map(parse).collect()
     }
@@ -135,14 +135,14 @@ impl Study {
             (None, [only]) => Ok(only),
             (None, _) => Err(self
                 .text
-                .about(context, "metric", "the grid is ambiguous")
+                .problem_near(context, "metric", "the grid is ambiguous")
                 .advise(format!("write grid = \"…\": {}", names.join(", ")))),
         }
     }
 
     /// Bounds of a metric or measure, such as 0 and 1.
-    pub fn bounds(&self, asked: Asked<'_>) -> Option<[f64; 2]> {
-        match (asked.metric, asked.measure) {
+    pub fn bounds(&self, quantity: QuantityRef<'_>) -> Option<[f64; 2]> {
+        match (quantity.metric, quantity.measure) {
             (Some(metric), _) => {
                 let own = self.file.metric.get(metric)?.bounds;
                 // Columns are never negative; axis values may be.
@@ -157,7 +157,7 @@ impl Study {
                 let measure = self.file.measure.get(measure)?;
                 // A mean or a maximum keeps its parts' bounds; a place does not.
                 let over = |over: &Over| matches!(over, Over::Mean | Over::Repetitions | Over::Largest);
-                let own = self.bounds(measure.asked()).filter(|_| measure.over.values().all(over));
+                let own = self.bounds(measure.quantity()).filter(|_| measure.over.values().all(over));
                 let is_positive = own.is_some_and(|[least, _]| least >= 0.0);
                 match (&measure.against, measure.comparison) {
                     (None, _) => own,
@@ -173,17 +173,19 @@ impl Study {
     }
 
     /// Own coordinates of a measure; the outer measure's override the inner one's.
-    pub fn own_place(&self, asked: Asked<'_>) -> Place {
-        let measure = asked.measure.and_then(|measure| self.file.measure.get(measure));
-        measure.map_or_else(Place::new, |measure| over_laid(&self.own_place(measure.asked()), &measure.at))
+    pub fn own_coordinates(&self, quantity: QuantityRef<'_>) -> Coordinates {
+        let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
+        measure.map_or_else(Coordinates::new, |measure| {
+            with_coordinates(&self.own_coordinates(measure.quantity()), &measure.at)
+        })
     }
 
     /// Axes that a measure reduces to one number.
-    pub fn gone_over(&self, asked: Asked<'_>) -> Vec<&str> {
-        let measure = asked.measure.and_then(|measure| self.file.measure.get(measure));
+    pub fn reduced_axes(&self, quantity: QuantityRef<'_>) -> Vec<&str> {
+        let measure = quantity.measure.and_then(|measure| self.file.measure.get(measure));
         let Some(measure) = measure else { return Vec::new() };
         let own = measure.over.keys().map(String::as_str);
-        own.chain(self.gone_over(measure.asked())).collect()
+        own.chain(self.reduced_axes(measure.quantity())).collect()
     }
 
     /// Checks that a name is known; fails if the name is unknown.
@@ -205,28 +207,36 @@ impl Study {
             None if known.is_empty() => format!("the paper defines no {what}"),
             None => format!("known: {}", known.join(", ")),
         };
-        self.text.about(context, name, format!("this paper has no {what} `{name}`")).advise(help)
+        self.text.problem_near(context, name, format!("this paper has no {what} `{name}`")).advise(help)
     }
 
     /// Resolves a metric or a measure; fails if the name is unknown, or not exactly one of both is given.
-    pub fn wanted<'a>(&'a self, asked: Asked<'a>, context: &[&str]) -> Result<Wanted<'a>, Problem> {
-        match (asked.metric, asked.measure) {
+    pub fn resolve<'a>(
+        &'a self,
+        quantity: QuantityRef<'a>,
+        context: &[&str],
+    ) -> Result<ResolvedQuantity<'a>, Problem> {
+        match (quantity.metric, quantity.measure) {
             (Some(metric), None) => {
                 self.known(context, "metric", metric, self.file.metric.keys().map(String::as_str))?;
-                Ok(Wanted::Metric { metric, grid: self.grid(asked.grid, context)? })
+                Ok(ResolvedQuantity::Metric { metric, grid: self.grid(quantity.grid, context)? })
             }
             (None, Some(name)) => {
                 self.known(context, "measure", name, self.file.measure.keys().map(String::as_str))?;
-                Ok(Wanted::Measure { name, measure: &self.file.measure[name] })
+                Ok(ResolvedQuantity::Measure { name, measure: &self.file.measure[name] })
             }
-            _ => Err(self.text.about(context, "grid", "exactly one of `metric` and `measure` is required")),
+            _ => Err(self.text.problem_near(
+                context,
+                "grid",
+                "exactly one of `metric` and `measure` is required",
+            )),
         }
     }
 }
 
 /// Reference to a metric or measure.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct QuantityRef<'a> {
     /// Name of a metric.
     pub metric: Option<&'a str>,
     /// Name of a measure.
@@ -235,21 +245,21 @@ pub struct Asked<'a> {
     pub grid: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuantityRef<'a> {
     /// Whether a metric or a measure is named.
     pub const fn is_named(&self) -> bool {
         self.metric.is_some() || self.measure.is_some()
     }
 
     /// The reference with a default grid.
-    pub fn or_in(self, grid: Option<&'a str>) -> Asked<'a> {
-        Asked { grid: self.grid.or(grid), ..self }
+    pub fn or_grid(self, grid: Option<&'a str>) -> QuantityRef<'a> {
+        QuantityRef { grid: self.grid.or(grid), ..self }
     }
 }
 
 /// A resolved reference.
 #[derive(Clone, Copy, Debug)]
-pub enum Wanted<'a> {
+pub enum ResolvedQuantity<'a> {
     /// A metric in a grid.
     Metric {
         /// Name of the metric.
@@ -266,13 +276,13 @@ pub enum Wanted<'a> {
     },
 }
 
-/// Implements `asked` for tables with `metric`, `measure` and `grid`.
+/// Implements `quantity` for tables with `metric`, `measure` and `grid`.
 macro_rules! asking {
     ($($table:ident),*) => {
         $(impl crate::study::file::$table {
             /// The table's metric or measure, and its grid.
-            pub fn asked(&self) -> Asked<'_> {
-                Asked {
+            pub fn quantity(&self) -> QuantityRef<'_> {
+                QuantityRef {
                     metric: self.metric.as_deref(),
                     measure: self.measure.as_deref(),
                     grid: self.grid.as_deref(),

@@ -1,37 +1,45 @@
 //! Tables with a choice of answers to open questions, which shows the rows under that answer.
 
-use super::readings::twin;
-use super::reproduce::Done;
-use crate::document::{Block, Cell, Setting, Table};
+use super::readings::matching_row;
+use super::reproduce::PaperResults;
+use crate::document::{Block, Cell, Table, TableSetting};
 use crate::item::{Item, Verdict};
 
 const CHANGED: [&str; 4] = ["ours", "off by", "verdict", "what"];
 
 /// A table with a choice of readings and answers that change a verdict, if any; `row` gives an item's cells.
-pub fn switched(done: &Done<'_>, table: Table, items: &[&Item], row: impl Fn(&Item) -> Vec<Cell>) -> Block {
-    let readings = done.readings.iter().map(|read| (format!("{} reading", read.name), &read.items));
-    let tried = done.tried.iter().filter(|tried| !tried.question.is_empty());
-    let tried = tried.map(|tried| (tried.label.clone(), &tried.items));
+pub fn switched(
+    results: &PaperResults<'_>,
+    table: Table,
+    items: &[&Item],
+    row: impl Fn(&Item) -> Vec<Cell>,
+) -> Block {
+    let readings = results
+        .readings
+        .iter()
+        .map(|reading_results| (format!("{} reading", reading_results.name), &reading_results.items));
+    let answers = results.answer_runs.iter().filter(|run| !run.question.is_empty());
+    let answers = answers.map(|run| (run.label.clone(), &run.items));
     let columns: Vec<usize> = CHANGED
         .iter()
         .filter_map(|heading| table.columns.iter().position(|column| column == heading))
         .collect();
     let setting = |(label, others): (String, &Vec<Item>)| {
-        let twins: Vec<(usize, &Item)> =
-            items.iter().enumerate().filter_map(|(at, item)| Some((at, twin(item, others)?))).collect();
+        let twins: Vec<(usize, &Item)> = items
+            .iter()
+            .enumerate()
+            .filter_map(|(at, item)| Some((at, matching_row(item, others)?)))
+            .collect();
         let matters = twins.iter().any(|(at, other)| is_decided_otherwise(items[*at], other));
         let cells = |(at, other): (usize, &Item)| {
             let (own, other) = (row(items[at]), row(other));
             let changed = columns.iter().filter(|column| own[**column] != other[**column]);
             changed.map(|column| (at, *column, other[*column].clone())).collect::<Vec<_>>()
         };
-        matters.then(|| Setting { label, cells: twins.into_iter().flat_map(cells).collect() })
+        matters.then(|| TableSetting { label, cells: twins.into_iter().flat_map(cells).collect() })
     };
-    let settings: Vec<Setting> = readings.chain(tried).filter_map(setting).collect();
-    match settings.is_empty() {
-        true => Block::Table(table),
-        false => Block::Switched { table, settings },
-    }
+    let settings: Vec<TableSetting> = readings.chain(answers).filter_map(setting).collect();
+    if settings.is_empty() { Block::Table(table) } else { Block::Switched { table, settings } }
 }
 
 /// Whether one holds and the other fails; undecided verdicts do not count.

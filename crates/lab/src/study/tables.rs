@@ -1,8 +1,8 @@
 //! Tables of a chapter.
 
 use super::file;
-use super::reproduce::Done;
-use super::selector::{Row, Selector};
+use super::reproduce::PaperResults;
+use super::selector::{SelectableRow, Selector};
 use super::study::Study;
 use super::switches::switched;
 use super::value::Value;
@@ -14,27 +14,32 @@ use crate::ranking::{Ranked, Ranking};
 use lasthop_scenario::Problem;
 
 /// A table of `study.toml`; fails if the table uses an unknown axis.
-pub fn table(study: &Study, done: &Done<'_>, (name, table): (&str, &file::Table)) -> Result<Block, Problem> {
+pub fn table(
+    study: &Study,
+    results: &PaperResults<'_>,
+    (name, table): (&str, &file::Table),
+) -> Result<Block, Problem> {
     if let Some(ranked) = &table.ranks {
-        return Ok(Block::Ranking(ranking(done, table, ranked)));
+        return Ok(Block::Ranking(ranking(results, table, ranked)));
     }
     Ok(match (table.answers, &table.across) {
-        (Some(number), _) => Block::Table(answers(done, table, number)),
+        (Some(number), _) => Block::Table(answers_table(results, table, number)),
         (None, Some(asked)) => {
             let context = [&*format!("[table.{name}]"), "across"];
             study.known(&context, "axis", asked, study.file.axis.keys().map(String::as_str))?;
-            Block::Table(across(done, table, asked, &study.file.axis[asked]))
+            Block::Table(across(results, table, asked, &study.file.axis[asked]))
         }
-        (None, None) => rows(done, &table.caption, |item| table.rows.matches(&item.item)),
+        (None, None) => rows(results, &table.caption, |item| table.rows.matches(&item.item)),
     })
 }
 
-fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
+fn across(results: &PaperResults<'_>, table: &file::Table, name: &str, axis: &file::Axis) -> Table {
     let coordinate = axis.column.as_deref().unwrap_or(name);
-    let is_at =
-        |item: &Item, value: &Value| item.series == value.to_string() || item.is_at(coordinate, value);
+    let is_at = |item: &Item, value: &Value| {
+        item.series == value.to_string() || item.has_coordinate(coordinate, value)
+    };
     let cell = |line: &file::Column, value: &Value| {
-        let found = done.items.iter().find(|item| line.row.takes(*item) && is_at(item, value));
+        let found = results.items.iter().find(|item| line.row.matches(*item) && is_at(item, value));
         found.map_or(Cell::Empty, measured)
     };
     let label = axis.label.clone().unwrap_or_else(|| name.to_owned());
@@ -53,10 +58,10 @@ fn across(done: &Done<'_>, table: &file::Table, name: &str, axis: &file::Axis) -
     }
 }
 
-fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
+fn ranking(results: &PaperResults<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
     let mut axis = String::new();
     let mut rows = Vec::new();
-    for row in done.items.iter().filter(|row| ranked.takes(*row)) {
+    for row in results.items.iter().filter(|row| ranked.matches(*row)) {
         axis = format!("{}, {}", row.metric, row.unit);
         rows.push(Ranked {
             name: row.series.clone(),
@@ -72,16 +77,16 @@ fn ranking(done: &Done<'_>, table: &file::Table, ranked: &Selector) -> Ranking {
 }
 
 /// Rows with published numbers, measurements and verdicts, and a choice of the answers that change verdicts.
-pub fn rows(done: &Done<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
-    let items = done.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
+pub fn rows(results: &PaperResults<'_>, caption: &str, is_meant: impl Fn(&Item) -> bool) -> Block {
+    let items = results.items.iter().filter(|item| item.verdict.is_some() && is_meant(item));
     let items: Vec<&Item> = items.collect();
     let cells = if items.iter().any(|item| item.ns2.is_some()) { with_ns2 } else { row };
-    switched(done, plain(caption, &items, cells), &items, cells)
+    switched(results, rows_table(caption, &items, cells), &items, cells)
 }
 
 const COLUMNS: [&str; 7] = ["row", "published", "ours", "off by", "margin", "verdict", "what"];
 
-fn plain(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
+fn rows_table(caption: &str, items: &[&Item], cells: fn(&Item) -> Vec<Cell>) -> Table {
     let rows: Vec<Vec<Cell>> = items.iter().map(|item| cells(item)).collect();
     let mut columns = COLUMNS.map(String::from).to_vec();
     if rows.first().is_some_and(|row| row.len() > COLUMNS.len()) {
@@ -99,7 +104,7 @@ fn with_ns2(item: &Item) -> Vec<Cell> {
 /// Index of ns-2's column, if a row has its number.
 const NS2_AT: usize = 3;
 
-fn what(item: &Item) -> String {
+fn remark(item: &Item) -> String {
     match (&item.cause, &item.experiment) {
         (None, _) => item.note.clone(),
         (Some(cause), None) => format!("{cause}; {}", item.note),
@@ -137,17 +142,17 @@ fn row(item: &Item) -> Vec<Cell> {
             cells.push(Cell::Number(format!("± {}", trimmed(margin))));
         }
     }
-    cells.extend([Cell::Verdict(item.verdict), Cell::Text(what(item))]);
+    cells.extend([Cell::Verdict(item.verdict), Cell::Text(remark(item))]);
     cells
 }
 
-fn answers(done: &Done<'_>, table: &file::Table, number: usize) -> Table {
-    let tried = || done.tried.iter().filter(|tried| tried.number == number);
+fn answers_table(results: &PaperResults<'_>, table: &file::Table, try_index: usize) -> Table {
+    let runs = || results.answer_runs.iter().filter(|run| run.try_index == try_index);
     let mut rows = Vec::new();
-    if !tried().any(|tried| tried.question.is_empty()) {
-        rows.push(line("default", table, |column| find(&done.items, column)));
+    if !runs().any(|run| run.question.is_empty()) {
+        rows.push(answer_row("default", table, |column| find_row(&results.items, column)));
     }
-    rows.extend(tried().map(|tried| line(&tried.label, table, |column| find(&tried.items, column))));
+    rows.extend(runs().map(|run| answer_row(&run.label, table, |column| find_row(&run.items, column))));
     let mut columns = vec!["open question: answer".to_owned()];
     columns.extend(table.column.iter().map(|column| column.heading.clone()));
     let has_distances = table.column.iter().any(|column| column.verdict);
@@ -171,8 +176,12 @@ pub fn distance(item: &Item) -> Option<String> {
     }
 }
 
-fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Option<&'a Item>) -> Vec<Cell> {
-    let cell = |column: &file::Column| match (find(column), column.verdict) {
+fn answer_row<'a>(
+    label: &str,
+    table: &file::Table,
+    find_row: impl Fn(&file::Column) -> Option<&'a Item>,
+) -> Vec<Cell> {
+    let cell = |column: &file::Column| match (find_row(column), column.verdict) {
         (Some(item), true) => distance(item).map_or(Cell::Empty, Cell::Number),
         (Some(item), false) => measured(item),
         (None, _) => Cell::Empty,
@@ -180,8 +189,8 @@ fn line<'a>(label: &str, table: &file::Table, find: impl Fn(&file::Column) -> Op
     std::iter::once(Cell::Text(label.to_owned())).chain(table.column.iter().map(cell)).collect()
 }
 
-fn find<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
-    items.iter().find(|item| column.row.takes(*item))
+fn find_row<'a>(items: &'a [Item], column: &file::Column) -> Option<&'a Item> {
+    items.iter().find(|item| column.row.matches(*item))
 }
 
 /// Open points and contradictions of the paper.
@@ -212,7 +221,7 @@ mod tests {
             ..Item::new("p", "i", "s")
         };
         assert_eq!(distance(&number).as_deref(), Some("-2.4"));
-        let claim = Item::new("p", "claim", "claim").said("words", 0.25, 8, Verdict::Differs);
+        let claim = Item::new("p", "claim", "claim").with_claim("words", 0.25, 8, Verdict::Differs);
         assert_eq!(distance(&claim).as_deref(), Some("2 of 8"));
         assert_eq!(distance(&Item { measured: None, ..number }), None);
     }
@@ -229,8 +238,8 @@ mod tests {
             ..number.measured(Some(ours)).note("Table II")
         };
         let claim =
-            Item::new("saad", "claim-fig6", "claim").said("W_CW above Reno", 0.25, 8, Verdict::Differs);
-        let table = plain("caption", &[&number, &claim], row);
+            Item::new("saad", "claim-fig6", "claim").with_claim("W_CW above Reno", 0.25, 8, Verdict::Differs);
+        let table = rows_table("caption", &[&number, &claim], row);
         let texts: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
         assert_eq!(
@@ -248,8 +257,11 @@ mod tests {
         assert_eq!(texts[1], ["claim: fig6", "–", "2 of 8 points", "–", "–", "differs", "W_CW above Reno"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
         let caused = Item { cause: Some("answer: delayed ACKs: off".into()), ..claim };
-        assert_eq!(what(&caused), "answer: delayed ACKs: off; W_CW above Reno");
+        assert_eq!(remark(&caused), "answer: delayed ACKs: off; W_CW above Reno");
         let shown = Item { experiment: Some("lasthop reproduce saad --all".into()), ..caused };
-        assert_eq!(what(&shown), "answer: delayed ACKs: off (lasthop reproduce saad --all); W_CW above Reno");
+        assert_eq!(
+            remark(&shown),
+            "answer: delayed ACKs: off (lasthop reproduce saad --all); W_CW above Reno"
+        );
     }
 }

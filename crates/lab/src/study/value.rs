@@ -84,14 +84,14 @@ impl fmt::Display for Value {
 }
 
 /// Coordinates of a cell: a value for each axis, by name.
-pub type Place = BTreeMap<String, Value>;
+pub type Coordinates = BTreeMap<String, Value>;
 
 /// Selected values of an axis.
 pub type Pick = OneOrMore<Value>;
 
 impl Pick {
     /// Whether `value` is selected.
-    pub fn takes(&self, value: &Value) -> bool {
+    pub fn contains(&self, value: &Value) -> bool {
         self.0.iter().any(|one| one.same(value))
     }
 

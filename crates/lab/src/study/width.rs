@@ -5,23 +5,23 @@
 //! `most` is reached. Only the width decides, never the verdict, so that no verdict is favoured.
 
 use super::class::Class;
-use super::measure::{Reads, View};
+use super::measure::{ReadCells, View};
 use super::rows;
 
 /// Largest half width as a share of the margin.
 const SHARE_OF_MARGIN: f64 = 1.0 / 3.0;
 
 /// Cells of each row whose interval is too wide.
-pub fn wide(view: &View<'_>) -> Vec<Reads> {
+pub fn wide(view: &View<'_>) -> Vec<ReadCells> {
     let of = |published| {
         let class = rows::binding(view.study, published)?.class;
         // More repetitions narrow neither one run of the paper nor a value of the grid.
         let can_narrow = !class.is_one_run() && !matches!(class, Class::Place | Class::Exact);
-        let reads = std::cell::RefCell::default();
-        let item = rows::number(&View { reads: Some(&reads), ..*view }, published)?;
+        let read_cells = std::cell::RefCell::default();
+        let item = rows::number(&View { read_cells: Some(&read_cells), ..*view }, published)?;
         let half = item.ci95.map(|[low, high]| (high - low) / 2.0)?;
         let is_wide = half > SHARE_OF_MARGIN * item.margin?;
-        (can_narrow && is_wide).then(|| reads.into_inner())
+        (can_narrow && is_wide).then(|| read_cells.into_inner())
     };
     view.study.published.iter().filter_map(of).collect()
 }

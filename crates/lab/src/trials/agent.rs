@@ -1,6 +1,6 @@
 //! Real senders over an emulated path to this kernel's receiver, without and with the agent.
 
-use super::metric::{COMPLETED, GOODPUT, Metric, RETRANSMISSIONS, SRTT};
+use super::metric::{COMPLETED, GOODPUT, RETRANSMISSIONS, SRTT, StreamMetric};
 use super::paired::Paired;
 use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 
 /// Repetitions of one sender.
 #[derive(Clone, Debug)]
-pub struct Results {
+pub struct AgentResults {
     /// Name of the sending TCP.
     pub sender: String,
     /// Streams of each repetition, without and with the agent.
     pub pairs: Vec<[Vec<StreamOutcome>; 2]>,
     /// Repetitions discarded because they missed real time.
-    pub thrown_away: u32,
+    pub late_runs: u32,
 }
 
 /// Measurement set-up.
@@ -28,21 +28,21 @@ pub struct Setup<'a> {
     /// Duration of a repetition.
     pub duration: Duration,
     /// Actions of the agent.
-    pub words: &'a str,
+    pub agent_actions: &'a str,
     /// Number of repetitions.
     pub runs: u32,
 }
 
 const NAMES: [&str; 3] = ["without", "with", "change_percent"];
-const METRICS: [Metric; 4] = [GOODPUT, SRTT, RETRANSMISSIONS, COMPLETED];
+const METRICS: [StreamMetric; 4] = [GOODPUT, SRTT, RETRANSMISSIONS, COMPLETED];
 
-impl Results {
-    fn paired(&self, metric: &Metric) -> Paired {
-        Paired::of([0, 1].map(|way| self.pairs.iter().map(move |pair| (metric.of)(&pair[way]))))
+impl AgentResults {
+    fn paired(&self, metric: &StreamMetric) -> Paired {
+        Paired::of([0, 1].map(|condition| self.pairs.iter().map(move |pair| (metric.of)(&pair[condition]))))
     }
 
     /// `None` if no repetition has the number.
-    fn row(&self, metric: &Metric) -> Option<Vec<Cell>> {
+    fn row(&self, metric: &StreamMetric) -> Option<Vec<Cell>> {
         let paired = self.paired(metric);
         let names = [Cell::Text(self.sender.clone()), Cell::Text(metric.label.to_owned())];
         (!paired.is_empty()).then(|| names.into_iter().chain(paired.cells()).collect())
@@ -55,12 +55,12 @@ impl Results {
         for metric in &METRICS {
             object.insert(metric.name.into(), self.paired(metric).object(NAMES));
         }
-        object.insert("thrown_away".into(), json!(self.thrown_away));
+        object.insert("thrown_away".into(), json!(self.late_runs));
         Value::Object(object)
     }
 
     fn round_trips(&self, number: usize) -> Option<Figure> {
-        let ways = ["without the agent", "with the agent"].into_iter().zip(self.pairs.first()?);
+        let conditions = ["without the agent", "with the agent"].into_iter().zip(self.pairs.first()?);
         Some(Figure {
             id: format!("srtt-{number}"),
             title: format!("{}: round-trip time", self.sender),
@@ -69,7 +69,9 @@ impl Results {
             x_label: "time, s".to_owned(),
             y_label: "SRTT, ms".to_owned(),
             x_log: false,
-            curves: ways.filter_map(|(name, streams)| Some(streams.first()?.srtt_curve(name))).collect(),
+            curves: conditions
+                .filter_map(|(name, streams)| Some(streams.first()?.srtt_curve(name)))
+                .collect(),
             ..Figure::default()
         })
     }
@@ -78,35 +80,35 @@ impl Results {
 const COLUMNS: [&str; 5] = ["sender", "metric", "without", "with the agent", "change, %"];
 
 /// One row for each sender and metric.
-pub fn table(all: &[Results]) -> Table {
+pub fn table(all: &[AgentResults]) -> Table {
     let rows = all.iter().flat_map(|results| METRICS.iter().filter_map(|metric| results.row(metric)));
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-fn how(setup: &Setup<'_>) -> String {
+fn description(setup: &Setup<'_>) -> String {
     format!(
         "{} runs of {} without and with the agent ({}); means ± half of the 95 % interval, changes paired by seed; \
          SRTT is the sender's, averaged over time including the start",
-        setup.runs, setup.duration, setup.words
+        setup.runs, setup.duration, setup.agent_actions
     )
 }
 
 /// Heading above the table.
 pub fn heading(setup: &Setup<'_>) -> String {
-    format!("{}\n{}\n\n", setup.title, how(setup))
+    format!("{}\n{}\n\n", setup.title, description(setup))
 }
 
 /// Notes below the table.
-pub fn notes(all: &[Results]) -> String {
-    let again = all.iter().filter(|results| results.thrown_away > 0);
-    let note = |results: &Results| {
-        format!("{}: {} pairs missed real time and ran again\n", results.sender, results.thrown_away)
+pub fn notes(all: &[AgentResults]) -> String {
+    let again = all.iter().filter(|results| results.late_runs > 0);
+    let note = |results: &AgentResults| {
+        format!("{}: {} pairs missed real time and ran again\n", results.sender, results.late_runs)
     };
     again.map(note).collect()
 }
 
 /// CSV with a header: one row per sender, repetition and condition.
-pub fn csv(all: &[Results]) -> String {
+pub fn csv(all: &[AgentResults]) -> String {
     let names = ["sender", "run", "agent"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
     let mut text = csv::line(names);
     for results in all {
@@ -122,8 +124,8 @@ pub fn csv(all: &[Results]) -> String {
 }
 
 /// Report.
-pub fn document(setup: &Setup<'_>, all: &[Results]) -> Document {
-    let mut blocks = vec![Block::Text(format!("{}.", how(setup))), Block::Table(table(all))];
+pub fn document(setup: &Setup<'_>, all: &[AgentResults]) -> Document {
+    let mut blocks = vec![Block::Text(format!("{}.", description(setup))), Block::Table(table(all))];
     blocks
         .extend(all.iter().enumerate().filter_map(|(number, it)| it.round_trips(number)).map(Block::Figure));
     Document {
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn numbers_that_nobody_has_have_no_row() {
         let pairs = vec![[streams(8000, 300.0), streams(8000, 60.0)]; 2];
-        let results = Results { sender: "kernel, cubic".into(), pairs, thrown_away: 1 };
+        let results = AgentResults { sender: "kernel, cubic".into(), pairs, late_runs: 1 };
         let table = table(std::slice::from_ref(&results));
         let labels: Vec<&str> = table.rows.iter().map(|row| row[1].text()).collect();
         assert_eq!(labels, ["goodput, kbit/s", "SRTT, ms", "retransmissions"], "none is complete");

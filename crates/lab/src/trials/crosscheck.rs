@@ -1,6 +1,6 @@
 //! A scenario's flows, simulated and carried by real TCP over the emulated path.
 
-use super::metric::{GOODPUT, GOODPUT_TOGETHER, Metric, RETRANSMISSIONS, SRTT, TIMEOUTS};
+use super::metric::{GOODPUT, GOODPUT_TOGETHER, RETRANSMISSIONS, SRTT, StreamMetric, TIMEOUTS};
 use super::paired::Paired;
 use super::stream::StreamOutcome;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -25,7 +25,7 @@ pub struct Pair {
 
 /// All repetitions with one sender.
 #[derive(Clone, Debug)]
-pub struct Results {
+pub struct CrosscheckResults {
     /// Name of the sending TCP.
     pub sender: String,
     /// Title of the scenario.
@@ -37,7 +37,7 @@ pub struct Results {
     /// Whether the simulator models the sender.
     pub is_simulated: bool,
     /// Settings that the kernel does not support.
-    pub untold: Vec<String>,
+    pub not_set_in_kernel: Vec<String>,
     /// Requested repetitions.
     pub runs: u32,
     /// Seed of the first repetition; later seeds count up.
@@ -45,34 +45,35 @@ pub struct Results {
     /// Finished repetitions.
     pub pairs: Vec<Pair>,
     /// Repetitions discarded because they missed real time.
-    pub thrown_away: u32,
+    pub late_runs: u32,
     /// Number of these that ran concurrently with others.
-    pub beside_others: u32,
+    pub late_concurrent_runs: u32,
 }
 
 const NAMES: [&str; 3] = ["simulated", "emulated", "difference_percent"];
-const METRICS: [Metric; 4] = [GOODPUT, RETRANSMISSIONS, TIMEOUTS, SRTT];
+const METRICS: [StreamMetric; 4] = [GOODPUT, RETRANSMISSIONS, TIMEOUTS, SRTT];
 
 #[derive(Clone, Copy)]
-enum Of {
+enum FlowSelection {
     One(usize),
     All,
 }
 
-impl Results {
-    fn rows(&self) -> impl Iterator<Item = (&str, Of)> {
-        let flows = self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), Of::One(flow)));
-        flows.chain((self.flows.len() > 1).then_some(("all", Of::All)))
+impl CrosscheckResults {
+    fn rows(&self) -> impl Iterator<Item = (&str, FlowSelection)> {
+        let flows =
+            self.flows.iter().enumerate().map(|(flow, name)| (name.as_str(), FlowSelection::One(flow)));
+        flows.chain((self.flows.len() > 1).then_some(("all", FlowSelection::All)))
     }
 
-    fn paired(&self, metric: &Metric, of: Of) -> Paired {
+    fn paired(&self, metric: &StreamMetric, of: FlowSelection) -> Paired {
         let simulated = self.pairs.iter().map(|pair| number(metric, of, pair.simulated.as_ref()?));
         let emulated = self.pairs.iter().map(|pair| number(metric, of, &pair.emulated));
         Paired::of([simulated.collect::<Vec<_>>(), emulated.collect()].map(Vec::into_iter))
     }
 
-    fn row(&self, name: &str, of: Of) -> Vec<Cell> {
-        let both = |metric: &Metric| {
+    fn row(&self, name: &str, of: FlowSelection) -> Vec<Cell> {
+        let both = |metric: &StreamMetric| {
             let paired = self.paired(metric, of);
             let [ours, theirs] = paired
                 .means
@@ -115,17 +116,20 @@ impl Results {
 
     /// One object for each flow, and one for all flows (`flow` is null) if there are several.
     pub fn objects(&self) -> Vec<Value> {
-        let object = |(name, of): (&str, Of)| {
+        let object = |(name, of): (&str, FlowSelection)| {
             let mut object = Map::new();
             object.insert("sender".into(), json!(self.sender));
-            object.insert("flow".into(), if matches!(of, Of::All) { Value::Null } else { json!(name) });
+            object.insert(
+                "flow".into(),
+                if matches!(of, FlowSelection::All) { Value::Null } else { json!(name) },
+            );
             for metric in &METRICS {
                 object.insert(metric.name.into(), self.paired(metric, of).object(NAMES));
             }
             object.insert("runs".into(), json!(self.pairs.len()));
-            object.insert("thrown_away".into(), json!(self.thrown_away));
-            object.insert("thrown_away_beside_others".into(), json!(self.beside_others));
-            object.insert("kernel_not_told".into(), json!(self.untold));
+            object.insert("thrown_away".into(), json!(self.late_runs));
+            object.insert("thrown_away_beside_others".into(), json!(self.late_concurrent_runs));
+            object.insert("kernel_not_told".into(), json!(self.not_set_in_kernel));
             Value::Object(object)
         };
         self.rows().map(object).collect()
@@ -136,9 +140,10 @@ impl Results {
         let row = |(flow, name): (usize, &String)| {
             let mut fields = vec![self.sender.clone(), pair.seed.to_string(), name.clone()];
             for metric in &METRICS {
-                let ours = pair.simulated.as_ref().and_then(|all| number(metric, Of::One(flow), all));
+                let ours =
+                    pair.simulated.as_ref().and_then(|all| number(metric, FlowSelection::One(flow), all));
                 fields.push(csv::number(ours));
-                fields.push(csv::number(number(metric, Of::One(flow), &pair.emulated)));
+                fields.push(csv::number(number(metric, FlowSelection::One(flow), &pair.emulated)));
             }
             csv::line(fields)
         };
@@ -147,12 +152,12 @@ impl Results {
 }
 
 /// Value of a metric; round-trip times of several flows together are undefined.
-fn number(metric: &Metric, of: Of, streams: &[StreamOutcome]) -> Option<f64> {
+fn number(metric: &StreamMetric, of: FlowSelection, streams: &[StreamOutcome]) -> Option<f64> {
     match of {
-        Of::One(flow) => (metric.of)(&streams[flow..=flow]),
-        Of::All if metric.name == GOODPUT.name => (GOODPUT_TOGETHER.of)(streams),
-        Of::All if metric.name == SRTT.name => None,
-        Of::All => (metric.of)(streams),
+        FlowSelection::One(flow) => (metric.of)(&streams[flow..=flow]),
+        FlowSelection::All if metric.name == GOODPUT.name => (GOODPUT_TOGETHER.of)(streams),
+        FlowSelection::All if metric.name == SRTT.name => None,
+        FlowSelection::All => (metric.of)(streams),
     }
 }
 
@@ -172,14 +177,14 @@ const COLUMNS: [&str; 8] = [
 ];
 
 /// One row for each sender and flow.
-pub fn table(all: &[Results]) -> Table {
+pub fn table(all: &[CrosscheckResults]) -> Table {
     let rows = all.iter().flat_map(|results| results.rows().map(|(name, of)| results.row(name, of)));
     Table { caption: String::new(), columns: COLUMNS.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
 /// Report: table, notes, and the first repetition over time.
-pub fn document(all: &[Results]) -> Document {
-    let mut blocks = vec![Block::Text(how(all)), Block::Table(table(all))];
+pub fn document(all: &[CrosscheckResults]) -> Document {
+    let mut blocks = vec![Block::Text(description(all)), Block::Table(table(all))];
     blocks
         .extend(notes(all).lines().filter(|line| !line.is_empty()).map(|line| Block::Text(line.to_owned())));
     let figures = all.iter().enumerate().flat_map(|(number, results)| results.round_trips(number));
@@ -193,16 +198,16 @@ pub fn document(all: &[Results]) -> Document {
     }
 }
 
-fn title(all: &[Results]) -> &str {
+fn title(all: &[CrosscheckResults]) -> &str {
     all.first().map_or("", |first| &first.title)
 }
 
 /// Heading above the table.
-pub fn heading(all: &[Results]) -> String {
-    format!("{}\n{}\n\n", title(all), how(all))
+pub fn heading(all: &[CrosscheckResults]) -> String {
+    format!("{}\n{}\n\n", title(all), description(all))
 }
 
-fn how(all: &[Results]) -> String {
+fn description(all: &[CrosscheckResults]) -> String {
     let Some(first) = all.first() else { return String::new() };
     format!(
         "{} runs of {} each, seeds from {}; goodput as means ± half of the 95 % interval, differences of the means paired by seed; \
@@ -212,25 +217,25 @@ fn how(all: &[Results]) -> String {
 }
 
 /// Notes below the table.
-pub fn notes(all: &[Results]) -> String {
+pub fn notes(all: &[CrosscheckResults]) -> String {
     let mut notes = Vec::new();
     for results in all {
         let who = &results.sender;
         if !results.is_simulated {
             notes.push(format!("{who}: the simulator does not model this congestion control"));
         }
-        for untold in &results.untold {
-            notes.push(format!("{who}: not set in the kernel: {untold}"));
+        for not_set_in_kernel in &results.not_set_in_kernel {
+            notes.push(format!("{who}: not set in the kernel: {not_set_in_kernel}"));
         }
         let missing = (results.runs as usize).saturating_sub(results.pairs.len());
         if missing > 0 {
             notes.push(format!("{who}: {missing} of {} runs are missing", results.runs));
         }
-        if results.thrown_away > 0 {
-            notes.push(format!("{who}: {} runs missed real time and ran again", results.thrown_away));
+        if results.late_runs > 0 {
+            notes.push(format!("{who}: {} runs missed real time and ran again", results.late_runs));
         }
-        if results.beside_others > 0 {
-            let count = results.beside_others;
+        if results.late_concurrent_runs > 0 {
+            let count = results.late_concurrent_runs;
             notes.push(format!(
                 "{who}: the machine was too slow for concurrent runs: {count} ran again alone"
             ));
@@ -248,11 +253,11 @@ pub fn notes(all: &[Results]) -> String {
     notes.iter().fold("\n".to_owned(), |text, note| text + note + "\n")
 }
 
-/// Column names of [`Results::csv_rows`].
+/// Column names of [`CrosscheckResults::csv_rows`].
 pub fn csv_header() -> String {
     let mut names = vec!["sender".to_owned(), "seed".to_owned(), "flow".to_owned()];
     for metric in &METRICS {
-        names.extend(["simulated", "emulated"].map(|way| format!("{way}_{}", metric.name)));
+        names.extend(["simulated", "emulated"].map(|condition| format!("{condition}_{}", metric.name)));
     }
     csv::line(names)
 }
@@ -274,25 +279,25 @@ mod tests {
     }
 
     /// Two flows of 8 and 4 kbit/s simulated; the first gets half as much in the emulation.
-    fn results() -> Results {
+    fn results() -> CrosscheckResults {
         let pair = |seed| Pair {
             seed,
             simulated: Some(vec![stream(10_000, 10, 40.0), stream(1000, 2, 50.0)]),
             emulated: vec![stream(5000, 10, 44.0), stream(1000, 2, 50.0)],
             lateness: [Duration::from_micros(20 + seed), Duration::from_micros(900)],
         };
-        Results {
+        CrosscheckResults {
             sender: "lasthop".into(),
             title: "A path".into(),
             duration: Duration::from_secs(10),
             flows: vec!["bulk".into(), "short".into()],
             is_simulated: true,
-            untold: Vec::new(),
+            not_set_in_kernel: Vec::new(),
             runs: 3,
             seed: 1,
             pairs: vec![pair(1), pair(2)],
-            thrown_away: 2,
-            beside_others: 1,
+            late_runs: 2,
+            late_concurrent_runs: 1,
         }
     }
 

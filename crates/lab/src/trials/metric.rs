@@ -4,7 +4,7 @@ use super::StreamOutcome;
 
 /// A metric of one stream, or of several together.
 #[derive(Clone, Copy, Debug)]
-pub struct Metric {
+pub struct StreamMetric {
     /// Name in JSON and CSV, with the unit.
     pub name: &'static str,
     /// Table heading, with the unit.
@@ -14,7 +14,7 @@ pub struct Metric {
 }
 
 /// Received bytes over each stream's active time, kbit/s, summed over streams.
-pub const GOODPUT: Metric = Metric {
+pub const GOODPUT: StreamMetric = StreamMetric {
     name: "goodput_kbps",
     label: "goodput, kbit/s",
     of: |streams| {
@@ -23,7 +23,7 @@ pub const GOODPUT: Metric = Metric {
 };
 
 /// Received bytes of all streams over the longest active time, kbit/s.
-pub const GOODPUT_TOGETHER: Metric = Metric {
+pub const GOODPUT_TOGETHER: StreamMetric = StreamMetric {
     of: |streams| {
         let seconds = streams.iter().map(|stream| stream.active.as_secs()).fold(0.0, f64::max);
         let bytes = streams.iter().map(|stream| stream.received_bytes).sum();
@@ -33,21 +33,21 @@ pub const GOODPUT_TOGETHER: Metric = Metric {
 };
 
 /// Retransmitted segments, summed over streams.
-pub const RETRANSMISSIONS: Metric = Metric {
+pub const RETRANSMISSIONS: StreamMetric = StreamMetric {
     name: "retransmissions",
     label: "retransmissions",
     of: |streams| Some(streams.iter().map(|stream| stream.retransmissions as f64).sum()),
 };
 
 /// Expiries of the retransmission timer, summed over streams. Undefined if a sender does not report them.
-pub const TIMEOUTS: Metric = Metric {
+pub const TIMEOUTS: StreamMetric = StreamMetric {
     name: "timeouts",
     label: "timeouts",
     of: |streams| streams.iter().map(|stream| stream.timeouts.map(|count| count as f64)).sum(),
 };
 
 /// Smoothed RTT of the sender, ms: mean over time, then over streams. Undefined if a stream has none.
-pub const SRTT: Metric = Metric {
+pub const SRTT: StreamMetric = StreamMetric {
     name: "srtt_ms",
     label: "SRTT, ms",
     of: |streams| {
@@ -58,7 +58,7 @@ pub const SRTT: Metric = Metric {
 };
 
 /// Completion time of the slowest stream, s. Undefined unless all streams are complete.
-pub const COMPLETED: Metric = Metric {
+pub const COMPLETED: StreamMetric = StreamMetric {
     name: "completed_s",
     label: "completion time, s",
     of: |streams| {

@@ -19,7 +19,8 @@ pub struct Paired {
 impl Paired {
     /// Computes both means from values by repetition. A condition with a missing value has no mean.
     pub fn of(values: [impl Iterator<Item = Option<f64>>; 2]) -> Paired {
-        let [first, second] = values.map(|way| way.collect::<Option<Vec<f64>>>().unwrap_or_default());
+        let [first, second] =
+            values.map(|condition| condition.collect::<Option<Vec<f64>>>().unwrap_or_default());
         Paired { means: [Estimate::of(&first), Estimate::of(&second)], change: Change::of(&second, &first) }
     }
 
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_change_is_from_the_first_way_to_the_second() {
-        let paired = Paired::of([[2.0, 4.0], [3.0, 6.0]].map(|way| way.into_iter().map(Some)));
+        let paired = Paired::of([[2.0, 4.0], [3.0, 6.0]].map(|condition| condition.into_iter().map(Some)));
         let [first, second] = paired.means.map(|mean| mean.expect("two values").mean);
         assert_eq!((first, second), (3.0, 4.5));
         let change = paired.change.expect("a base above zero");

@@ -29,13 +29,11 @@ fn sources() -> Vec<(PathBuf, String)> {
     let mut sources = Vec::new();
     while let Some(folder) = folders.pop() {
         for path in std::fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path()) {
-            match path.extension().is_some_and(|end| end == "rs") {
-                _ if path.is_dir() => folders.push(path),
-                true => {
-                    let text = std::fs::read_to_string(&path).expect("text");
-                    sources.push((path.strip_prefix(crates).expect("below it").to_owned(), text));
-                }
-                false => {}
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let text = std::fs::read_to_string(&path).expect("text");
+                sources.push((path.strip_prefix(crates).expect("below it").to_owned(), text));
             }
         }
     }

@@ -3,7 +3,7 @@
 use lasthop_lab::document::{Block, Cell, Chapter, Document, Table};
 use lasthop_lab::figure::{Curve, CurveKind, Figure, Point};
 use lasthop_lab::item::Verdict;
-use lasthop_lab::overview::{Counts, Distance, Forest, ForestRow, Matrix, MatrixCell, MatrixRow};
+use lasthop_lab::overview::{Distance, Forest, ForestRow, Matrix, MatrixCell, MatrixRow, VerdictCounts};
 
 /// Anchors of the figures below, with their axis labels.
 pub const FIGURES: [(&str, &str, &str); 7] = [
@@ -31,7 +31,7 @@ pub fn document() -> Document {
 
 fn overview() -> Chapter {
     let cell = |agrees, shape, inconclusive, differs, anchor: &str| MatrixCell {
-        counts: Counts { agrees, shape, undecidable: 0, inconclusive, differs },
+        counts: VerdictCounts { agrees, shape, undecidable: 0, inconclusive, differs },
         anchor: anchor.to_string(),
     };
     let row = |title: &str, anchor: &str, sentence: &str, cells| MatrixRow {

@@ -43,10 +43,10 @@ async function tell(index) {
   const link = pipe => { const it = shownPath.links[pipe >> 1]; return `${it.name}${pipe & 1 ? ', up' : ''}`; };
   const words = line => {
     switch (line.what) {
-      case 'again': return `The sender retransmits it: ${AGAIN[line.reason] || line.reason}.`;
+      case 'again': return `The sender retransmits it: ${RETRANSMIT_REASONS[line.reason] || line.reason}.`;
       case 'joins': return line.hop === 0 ? `It is ${line.again ? 're' : ''}transmitted and joins the queue of link ${link(line.pipe)}.` : `It joins the queue of link ${link(line.pipe)}.`;
       case 'arrives': return `It arrives at the end of link ${link(line.pipe)}.`;
-      case 'lost': return `It is lost on link ${link(line.pipe)}: ${LOST[line.reason] || line.reason}.`;
+      case 'lost': return `It is lost on link ${link(line.pipe)}: ${LOSS_REASONS[line.reason] || line.reason}.`;
       case 'acked': return 'An ACK that covers it arrives at the sender.';
       default: return `At node ${shownPath.nodes[line.node]}: ${line.what.replaceAll('_', ' ')}.`;
     }

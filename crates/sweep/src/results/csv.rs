@@ -20,7 +20,7 @@ pub fn flow_rows(place: &Place, runs: &[Run], wanted: &Wanted) -> String {
         let values = quantities.iter().map(|quantity| {
             number(match quantity {
                 Quantity::OfFlow(metric) => flow.number(metric.name),
-                Quantity::Together((name, ..)) => run.together(name),
+                Quantity::Aggregate((name, ..)) => run.together(name),
             })
         });
         line(before(place, name, run).chain(values))

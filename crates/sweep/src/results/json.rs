@@ -29,7 +29,7 @@ pub fn objects(sweep: &Sweep, place: &Place, runs: &[Run], wanted: &Wanted) -> V
         let mut object = head("flow", json!(flow));
         for quantity in quantities(wanted) {
             let mean = match (flow, quantity) {
-                (Some(_), Quantity::Together(_)) => continue,
+                (Some(_), Quantity::Aggregate(_)) => continue,
                 (Some(flow), Quantity::OfFlow(metric)) => mean(runs, |run| run.of_flow(flow, metric.name)),
                 // The total of goodput, the mean over flows of other quantities, as in `compare`.
                 (None, Quantity::OfFlow(metric)) if std::ptr::eq(metric, &FLOW_METRICS[0]) => {

@@ -6,7 +6,7 @@ use lasthop_lab::compare::Quantity;
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::completion::{COMPLETED, RESTRICTED};
 use lasthop_lab::runs::number::with_interval;
-use lasthop_lab::runs::summary::TOGETHER;
+use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_lab::stats::Estimate;
 use lasthop_sim::FLOW_METRICS;
 
@@ -35,7 +35,7 @@ impl Rows {
     pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
         let quantities = match wanted.quantities.is_empty() {
             true => std::iter::once(Quantity::OfFlow(&FLOW_METRICS[0]))
-                .chain(TOGETHER.iter().map(Quantity::Together))
+                .chain(AGGREGATE_METRICS.iter().map(Quantity::Aggregate))
                 .collect(),
             false => wanted.quantities.clone(),
         };
@@ -74,7 +74,7 @@ impl Rows {
             let of = |run: &Run| match (flow, quantity) {
                 (Some(flow), Quantity::OfFlow(metric)) => run.of_flow(flow, metric.name),
                 // Undefined for one flow among several.
-                (Some(_), Quantity::Together(_)) if run.flows().count() > 1 => None,
+                (Some(_), Quantity::Aggregate(_)) if run.flows().count() > 1 => None,
                 (_, quantity) => run.of_all(*quantity),
             };
             let values: Vec<f64> = runs.iter().filter_map(of).collect();
@@ -89,7 +89,7 @@ impl Rows {
     pub fn table(self) -> Table {
         // With single flows, metrics of all flows together are shown only on request.
         let is_shown = |quantity: &Quantity| {
-            let is_together = matches!(quantity, Quantity::Together(_));
+            let is_together = matches!(quantity, Quantity::Aggregate(_));
             self.has_several_flows || !is_together || !self.wanted.quantities.is_empty()
         };
         let shown: Vec<bool> = self.quantities.iter().map(is_shown).collect();

@@ -4,7 +4,7 @@ use super::whose::Whose;
 use super::{Error, PATIENCE, flags, plan_once};
 use crate::row::{Part, Subject};
 use lasthop_lab::compare::Quantity;
-use lasthop_lab::runs::summary::TOGETHER;
+use lasthop_lab::runs::summary::AGGREGATE_METRICS;
 use lasthop_sim::{FLOW_METRICS, LINK_METRICS, RLC_METRICS};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
@@ -130,7 +130,7 @@ impl Run {
                     self.flows().filter_map(|(_, flow)| flow.number(metric.name)).collect();
                 (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
             }
-            Quantity::Together((name, ..)) => self.together(name),
+            Quantity::Aggregate((name, ..)) => self.together(name),
         }
     }
 }
@@ -336,7 +336,7 @@ fn named(
 fn name(kept: &str) -> Cow<'static, str> {
     let of_flows = FLOW_METRICS.iter().map(|metric| metric.name);
     let of_links = LINK_METRICS.iter().map(|metric| metric.name).chain(RLC_METRICS.iter().map(|it| it.name));
-    let mut known = of_flows.chain(TOGETHER.iter().map(|(name, ..)| *name)).chain(of_links);
+    let mut known = of_flows.chain(AGGREGATE_METRICS.iter().map(|(name, ..)| *name)).chain(of_links);
     known.find(|known| *known == kept).map_or_else(|| Cow::Owned(kept.to_owned()), Cow::Borrowed)
 }
 

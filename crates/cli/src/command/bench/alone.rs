@@ -1,13 +1,13 @@
 //! One case in this process, so that time, memory and instructions belong to that case alone.
 
 use crate::failure::Failure;
-use lasthop_lab::bench::{Case, data_packets};
+use lasthop_lab::bench::{BenchCase, data_packets};
 use serde_json::{Value, json};
 
 /// Minimum total CPU time of a case, s; shorter cases are repeated.
 const LONG_ENOUGH_S: f64 = 1.0;
 
-pub(super) fn measured(case: &Case) -> Result<Value, Failure> {
+pub(super) fn measured(case: &BenchCase) -> Result<Value, Failure> {
     let scenario = case.scenario()?;
     let began = usage::cpu_s();
     let (mut runs, mut packets) = (0_u32, 0);
@@ -29,7 +29,7 @@ pub(super) fn measured(case: &Case) -> Result<Value, Failure> {
 }
 
 /// Runs a case once for this simulated time; returns only its number of data packets.
-pub(super) fn once(case: &Case, duration_s: u32) -> Result<Value, Failure> {
+pub(super) fn once(case: &BenchCase, duration_s: u32) -> Result<Value, Failure> {
     let scenario = case.scenario_of(duration_s)?;
     Ok(json!({ "data_packets": data_packets(&lasthop_sim::run(&scenario, scenario.seed)) }))
 }

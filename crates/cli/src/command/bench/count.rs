@@ -4,8 +4,8 @@ use super::alone;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::table;
-use lasthop_lab::bench::Case;
-use lasthop_lab::bench::growth::{self, COLUMNS, Counted, Growth};
+use lasthop_lab::bench::BenchCase;
+use lasthop_lab::bench::growth::{self, COLUMNS, CaseCost, Growth};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::csv;
 use lasthop_lab::runs::number::plain;
@@ -17,7 +17,7 @@ use std::{fs, thread};
 const COMPILER: &str = env!("LASTHOP_COMPILER");
 
 /// Counts each case and prints a row. With a table, prints the growth of each case, and fails if a case grew too much.
-pub(super) fn count(cases: &[&Case], format: Format, against: Option<&Path>) -> Result<(), Failure> {
+pub(super) fn count(cases: &[&BenchCase], format: Format, against: Option<&Path>) -> Result<(), Failure> {
     let before = against.map(kept).transpose()?;
     let mut rows = Vec::new();
     let mut growths = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn count(cases: &[&Case], format: Format, against: Option<&Path>) -> 
     judge(&growths)
 }
 
-fn kept(path: &Path) -> Result<Vec<Counted>, Failure> {
+fn kept(path: &Path) -> Result<Vec<CaseCost>, Failure> {
     let wrong = |why: String| {
         Failure::bad_input(
             format!("cannot read the table `{}`: {why}", path.display()),
@@ -54,7 +54,7 @@ fn kept(path: &Path) -> Result<Vec<Counted>, Failure> {
     growth::read(&text).map_err(|error| wrong(error.to_string()))
 }
 
-fn growth_of(before: &[Counted], now: &Counted) -> Result<Growth, Failure> {
+fn growth_of(before: &[CaseCost], now: &CaseCost) -> Result<Growth, Failure> {
     Growth::of(before, now).map_err(|why| {
         Failure::bad_input(
             format!("the case {} cannot be compared: {why}", now.case),
@@ -64,7 +64,7 @@ fn growth_of(before: &[Counted], now: &Counted) -> Result<Growth, Failure> {
 }
 
 /// Runs the case for a short and a long simulated time, in parallel.
-fn counted(case: &Case) -> Result<Counted, Failure> {
+fn counted(case: &BenchCase) -> Result<CaseCost, Failure> {
     let [short_s, long_s] = case.counted_s;
     let (short, long) = thread::scope(|scope| {
         let short = scope.spawn(|| under_valgrind(case, short_s));
@@ -82,7 +82,7 @@ fn counted(case: &Case) -> Result<Counted, Failure> {
         .ok_or_else(|| failed("the longer run executed no more than the shorter run".into()))
 }
 
-fn under_valgrind(case: &Case, duration_s: u32) -> Result<(u64, u64), String> {
+fn under_valgrind(case: &BenchCase, duration_s: u32) -> Result<(u64, u64), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
@@ -105,7 +105,7 @@ fn instructions(said: &str) -> Option<u64> {
     line.rsplit_once(':')?.1.trim().replace(',', "").parse().ok()
 }
 
-fn fields(now: &Counted) -> [String; COLUMNS.len()] {
+fn fields(now: &CaseCost) -> [String; COLUMNS.len()] {
     [
         now.case.clone(),
         now.from_s.to_string(),
@@ -116,7 +116,7 @@ fn fields(now: &Counted) -> [String; COLUMNS.len()] {
     ]
 }
 
-fn cells(now: &Counted, growth: Option<&Growth>) -> Vec<Cell> {
+fn cells(now: &CaseCost, growth: Option<&Growth>) -> Vec<Cell> {
     let mut cells = vec![
         Cell::Text(now.case.clone()),
         Cell::Number(now.data_packets.to_string()),

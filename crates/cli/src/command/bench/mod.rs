@@ -8,7 +8,7 @@ use crate::output::{self, Format};
 use crate::table;
 use crate::values::Named;
 use clap::Args;
-use lasthop_lab::bench::{CASES, Case};
+use lasthop_lab::bench::{BenchCase, CASES};
 use lasthop_lab::document::{Cell, Table};
 use lasthop_lab::runs::csv;
 use lasthop_lab::runs::number::plain;
@@ -29,7 +29,7 @@ const COLUMNS: [&str; 6] = ["case", "data_packets", "cpu_s", "packets_per_cpu_s"
 pub(crate) struct Bench {
     /// Cases to run; all by default
     #[arg(value_name = "CASE", value_parser = Named { names, parse: case })]
-    cases: Vec<&'static Case>,
+    cases: Vec<&'static BenchCase>,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -41,7 +41,7 @@ pub(crate) struct Bench {
     against: Option<PathBuf>,
     /// Run this case in this process and print its numbers
     #[arg(long, hide = true, value_parser = case, conflicts_with_all = ["cases", "format"])]
-    alone: Option<&'static Case>,
+    alone: Option<&'static BenchCase>,
     /// Run the case once, for this simulated time, s
     #[arg(long, hide = true, value_name = "S", requires = "alone")]
     seconds: Option<u32>,
@@ -61,7 +61,7 @@ impl Bench {
                 "note: this is a debug build, which is many times slower (use cargo run --release -- bench)",
             );
         }
-        let cases: Vec<&Case> = match self.cases.is_empty() {
+        let cases: Vec<&BenchCase> = match self.cases.is_empty() {
             true => CASES.iter().collect(),
             false => self.cases.clone(),
         };
@@ -94,14 +94,14 @@ fn names() -> Vec<&'static str> {
     CASES.iter().map(|case| case.name).collect()
 }
 
-fn case(name: &str) -> Result<&'static Case, String> {
+fn case(name: &str) -> Result<&'static BenchCase, String> {
     CASES
         .iter()
         .find(|case| case.name == name)
         .ok_or_else(|| format!("expected one of {}", names().join(", ")))
 }
 
-fn measured_alone(case: &Case) -> Result<Value, Failure> {
+fn measured_alone(case: &BenchCase) -> Result<Value, Failure> {
     let failed = |why: String| {
         Failure::failed(format!("cannot measure the case {}: {why}", case.name), "run this case again, alone")
     };

@@ -7,7 +7,7 @@ use crate::values::Assignment;
 use lasthop_emu::Trial;
 use lasthop_emu::trial::{Settings, Tcp};
 use lasthop_lab::trials::StreamOutcome;
-use lasthop_lab::trials::crosscheck::Results;
+use lasthop_lab::trials::crosscheck::CrosscheckResults;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::assemble::start_of;
 use lasthop_tcp::Config;
@@ -100,19 +100,19 @@ impl Case {
         trial
     }
 
-    pub(super) fn results(&self, runs: u32, seed: u64) -> Results {
-        Results {
+    pub(super) fn results(&self, runs: u32, seed: u64) -> CrosscheckResults {
+        CrosscheckResults {
             sender: self.sender.to_string(),
             title: self.scenario.title.clone(),
             duration: self.scenario.duration,
             flows: self.flows.iter().map(|flow| self.scenario.flows[*flow].name.clone()).collect(),
             is_simulated: self.is_simulated,
-            untold: self.untold.clone(),
+            not_set_in_kernel: self.untold.clone(),
             runs,
             seed,
             pairs: Vec::new(),
-            thrown_away: 0,
-            beside_others: 0,
+            late_runs: 0,
+            late_concurrent_runs: 0,
         }
     }
 }

@@ -21,7 +21,7 @@ use case::{Case, Whose};
 use clap::{Args, ValueEnum};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::report;
-use lasthop_lab::trials::crosscheck::{self, Results};
+use lasthop_lab::trials::crosscheck::{self, CrosscheckResults};
 use printed::Printed;
 use repeat::Crew;
 use std::fs;
@@ -128,12 +128,13 @@ impl Crosscheck {
         let report = self.report.as_deref().map(Target::create).transpose()?;
         path::tidy();
         let to_come = |case: &Case| case.results(self.runs, self.seed.unwrap_or(case.scenario.seed));
-        let mut printed = Printed::begin(self.format, &cases.iter().map(to_come).collect::<Vec<Results>>())?;
+        let mut printed =
+            Printed::begin(self.format, &cases.iter().map(to_come).collect::<Vec<CrosscheckResults>>())?;
         let bar = Bar::default();
         let all = cases.len() * self.runs as usize;
         bar.begin("crosscheck", all as u64);
         let mut crew = Crew { jobs: self.jobs, gave_up: false };
-        let mut done: Vec<Results> = Vec::new();
+        let mut done: Vec<CrosscheckResults> = Vec::new();
         let ran = patience::during(|| {
             cases.iter().try_for_each(|case| {
                 let mut results = to_come(case);

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::table::Layout;
 use lasthop_lab::document::Cell;
-use lasthop_lab::trials::crosscheck::{self, Pair, Results};
+use lasthop_lab::trials::crosscheck::{self, CrosscheckResults, Pair};
 
 pub(super) struct Printed {
     format: Format,
@@ -26,7 +26,7 @@ const WIDE: [&str; 6] = [
 
 impl Printed {
     /// Starts the output; `to_come` holds empty results of all senders.
-    pub(super) fn begin(format: Format, to_come: &[Results]) -> Result<Printed, Failure> {
+    pub(super) fn begin(format: Format, to_come: &[CrosscheckResults]) -> Result<Printed, Failure> {
         let mut table = crosscheck::table(to_come);
         for row in &mut table.rows {
             for (cell, wide) in row.iter_mut().skip(2).zip(WIDE) {
@@ -41,14 +41,14 @@ impl Printed {
         Ok(Printed { format, layout, head: Some(head) })
     }
 
-    pub(super) fn pair(&self, results: &Results, pair: &Pair) -> Result<(), Failure> {
+    pub(super) fn pair(&self, results: &CrosscheckResults, pair: &Pair) -> Result<(), Failure> {
         match self.format {
             Format::Csv => output::print(&results.csv_rows(pair)),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn sender(&mut self, results: &Results) -> Result<(), Failure> {
+    pub(super) fn sender(&mut self, results: &CrosscheckResults) -> Result<(), Failure> {
         if results.pairs.is_empty() {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Printed {
         }
     }
 
-    pub(super) fn end(&self, done: &[Results]) -> Result<(), Failure> {
+    pub(super) fn end(&self, done: &[CrosscheckResults]) -> Result<(), Failure> {
         match self.format {
             Format::Table if !done.is_empty() => output::print(&crosscheck::notes(done)),
             Format::Markdown if !done.is_empty() => output::print(&crosscheck::table(done).markdown()),

@@ -9,7 +9,7 @@ use crate::target::patience;
 use lasthop_emu::trial::Outcome;
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
-use lasthop_lab::trials::crosscheck::{Pair, Results};
+use lasthop_lab::trials::crosscheck::{CrosscheckResults, Pair};
 use lasthop_os::SystemError;
 use std::any::Any;
 use std::thread;
@@ -26,7 +26,7 @@ impl Crew {
     pub(super) fn repeat(
         &mut self,
         case: &Case,
-        results: &mut Results,
+        results: &mut CrosscheckResults,
         printed: &Printed,
         bar: &Bar,
     ) -> Result<(), Failure> {
@@ -44,14 +44,14 @@ impl Crew {
             if let Some(late) = outcomes.get(in_time) {
                 match seeds.len() {
                     1 => {
-                        results.thrown_away += 1;
+                        results.late_runs += 1;
                         alone += 1;
                         if alone > results.runs {
                             return Err(path::not_in_time(&case.sender, late, alone));
                         }
                     }
                     several => {
-                        results.beside_others += (several - in_time) as u32;
+                        results.late_concurrent_runs += (several - in_time) as u32;
                         (self.jobs, self.gave_up) = (1, true);
                     }
                 }

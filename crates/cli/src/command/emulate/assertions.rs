@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::target::Target;
 use lasthop_emu::emulation::{End, Tally};
-use lasthop_lab::assertion::{Bound, Judged, Standing, junit, stem};
+use lasthop_lab::assertion::{Bound, BoundStatus, CheckedBound, junit, stem};
 
 /// Number of one direction; `None` if undefined in the run.
 type Of = fn(&Summary, End) -> Option<f64>;
@@ -78,14 +78,14 @@ pub(super) fn judge(
     suite: &str,
     file: Option<Target>,
 ) -> Result<(), Failure> {
-    let judged: Vec<Judged> =
-        all.iter().map(|one| one.bound.judge(&[(one.of)(summary, one.end)], true)).collect();
+    let judged: Vec<CheckedBound> =
+        all.iter().map(|one| one.bound.check(&[(one.of)(summary, one.end)], true)).collect();
     if let Some(target) = file {
         target.write_and_note(&junit::xml(suite, &judged))?;
     }
     judged.iter().for_each(|one| output::note(&one.line()));
     all.iter().filter_map(|one| one.undefined(summary)).for_each(|why| output::note(&why));
-    match judged.iter().filter(|one| one.standing != Standing::Holds).count() {
+    match judged.iter().filter(|one| one.status != BoundStatus::Holds).count() {
         0 => Ok(()),
         missed => Err(Failure::failed(
             format!("{missed} of {} assertions do not hold", judged.len()),

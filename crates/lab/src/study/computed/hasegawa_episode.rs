@@ -1,6 +1,6 @@
 //! hasegawa, Fig. 5: one ACK splitting episode, packet by packet.
 
-use super::watched;
+use super::observed;
 use crate::figure::{Curve, CurveKind, Point};
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -10,7 +10,7 @@ use lasthop_wire::{FlowId, Packet};
 
 /// ACKs per data packet in a run's longest episode: queue before and after, drained (Eq. 4), sent (Eq. 5).
 pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
-    let packets = watched::<Shapes>(&scenario, seed).longest();
+    let packets = observed::<Episodes>(&scenario, seed).longest();
     let by_packet = |name: &str, value: &dyn Fn(usize) -> f64| Curve {
         name: name.into(),
         kind: CurveKind::Steps,
@@ -29,7 +29,7 @@ pub fn curves(scenario: Scenario, seed: u64) -> Vec<Curve> {
 }
 
 #[derive(Clone, Copy)]
-struct Shaped {
+struct SplitPacket {
     r_queue: u32,
     s_queue: u32,
     acks: u32,
@@ -37,18 +37,18 @@ struct Shaped {
 
 /// Collects episodes: runs of packets that begin and end with a split ACK.
 #[derive(Default)]
-struct Shapes {
-    current: Vec<Shaped>,
+struct Episodes {
+    current: Vec<SplitPacket>,
     /// Packets acknowledged once since the last split.
     single: usize,
-    longest: Vec<Shaped>,
+    longest: Vec<SplitPacket>,
 }
 
 const END: usize = 20;
 const MOST: usize = 60;
 
-impl Shapes {
-    fn longest(mut self) -> Vec<Shaped> {
+impl Episodes {
+    fn longest(mut self) -> Vec<SplitPacket> {
         self.finish();
         self.longest
     }
@@ -64,7 +64,7 @@ impl Shapes {
     }
 }
 
-impl Observer for Shapes {
+impl Observer for Episodes {
     fn on_packet(&mut self, _: Time, _: PipeId, _: &Packet, _: Fate) {}
 
     fn on_event(&mut self, _: Time, _: FlowId, _: FlowSide, event: &Event) {
@@ -73,7 +73,7 @@ impl Observer for Shapes {
             return;
         }
         self.single = if *acks == 1 { self.single + 1 } else { 0 };
-        self.current.push(Shaped { r_queue: *queue_before, s_queue: *queue_after, acks: *acks });
+        self.current.push(SplitPacket { r_queue: *queue_before, s_queue: *queue_after, acks: *acks });
         if self.single >= END {
             self.finish();
         }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn shapes(acks: &[u32]) -> Vec<u32> {
-        let mut shapes = Shapes::default();
+        let mut shapes = Episodes::default();
         for acks in acks {
             let event = Event::Shaped { acks: *acks, queue_before: 0, queue_after: 0 };
             shapes.on_event(Time::ZERO, FlowId::default(), FlowSide::Destination, &event);

@@ -1,6 +1,6 @@
 //! miyoshi, Fig. 4: loss rate seen by the senders while flows join.
 
-use super::watched;
+use super::observed;
 use crate::figure::{Curve, CurveKind, Point};
 use lasthop_base::Time;
 use lasthop_engine::{Fate, FlowSide, Observer, PipeId};
@@ -14,7 +14,7 @@ pub fn curves(mut scenario: Scenario, seed: u64) -> Vec<Curve> {
     for (number, flow) in scenario.flows.iter_mut().enumerate() {
         flow.start = Time::ZERO + apart * number as u64;
     }
-    let p = watched::<Losses>(&scenario, seed).smoothed();
+    let p = observed::<Losses>(&scenario, seed).smoothed();
     let points = |of: fn(&(f64, f64)) -> f64| {
         p.iter().enumerate().map(|(second, one)| Point::exact(second as f64, of(one))).collect()
     };

@@ -1,8 +1,8 @@
 //! miyoshi's analysis (§2.4): probability of a loss event with n ACKs per segment, and throughput.
 //!
-//! A place has `n`, `p` (p_err) and `joined`.
+//! Coordinates: `n`, `p` (p_err) and `joined`.
 
-use crate::study::value::{Place, Value};
+use crate::study::value::{Coordinates, Value};
 
 /// Loss probability of a segment in the buffer (§2.4).
 const P_BUFF: f64 = 0.01;
@@ -24,34 +24,34 @@ const JOINED: [(&str, Joined); 4] = [
     ("the larger of p(n) and p_err^n", f64::max),
 ];
 
-/// p(n) at a place, Eq. 5.
-pub fn loss_at(place: &Place) -> Option<f64> {
-    let n = place.get("n")?.number()? as u32;
-    Some(loss(n, place.get("p")?.number()?, joined(place)?))
+/// p(n) at these coordinates, Eq. 5.
+pub fn loss_at(coordinates: &Coordinates) -> Option<f64> {
+    let n = coordinates.get("n")?.number()? as u32;
+    Some(loss(n, coordinates.get("p")?.number()?, joined(coordinates)?))
 }
 
 /// Throughput, segments/s, by Padhye's formula.
-pub fn throughput_at(place: &Place) -> Option<f64> {
-    Some(throughput(loss_at(place)?)).filter(|value| value.is_finite())
+pub fn throughput_at(coordinates: &Coordinates) -> Option<f64> {
+    Some(throughput(loss_at(coordinates)?)).filter(|value| value.is_finite())
 }
 
 /// Throughput, segments/s, by Eq. 13 as printed.
-pub fn throughput_as_printed_at(place: &Place) -> Option<f64> {
-    Some(throughput_as_printed(loss_at(place)?)).filter(|value| value.is_finite())
+pub fn throughput_as_printed_at(coordinates: &Coordinates) -> Option<f64> {
+    Some(throughput_as_printed(loss_at(coordinates)?)).filter(|value| value.is_finite())
 }
 
 /// Smallest p_err at which two ACKs lose least.
-pub fn two_best_from(place: &Place) -> Option<f64> {
-    best_with_two(joined(place)?).map(|[from, _]| from)
+pub fn two_best_from(coordinates: &Coordinates) -> Option<f64> {
+    best_with_two(joined(coordinates)?).map(|[from, _]| from)
 }
 
 /// End of the p_err range of [`two_best_from`].
-pub fn two_best_to(place: &Place) -> Option<f64> {
-    best_with_two(joined(place)?).map(|[_, to]| to)
+pub fn two_best_to(coordinates: &Coordinates) -> Option<f64> {
+    best_with_two(joined(coordinates)?).map(|[_, to]| to)
 }
 
-fn joined(place: &Place) -> Option<Joined> {
-    let Value::Text(name) = place.get("joined")? else { return None };
+fn joined(coordinates: &Coordinates) -> Option<Joined> {
+    let Value::Text(name) = coordinates.get("joined")? else { return None };
     JOINED.into_iter().find(|(known, _)| known == name).map(|(_, joined)| joined)
 }
 

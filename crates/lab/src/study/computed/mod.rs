@@ -5,20 +5,20 @@ pub(crate) mod miyoshi_losses;
 pub(crate) mod miyoshi_model;
 
 use super::study::Study;
-use super::value::Place;
+use super::value::Coordinates;
 use crate::figure::Curve;
 use lasthop_engine::Observer;
 use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{Observation, run_observed};
 use std::any::Any;
 
-/// Computes a number at a place.
-pub type Number = fn(&Place) -> Option<f64>;
+/// Computes a number at some coordinates.
+pub type NumberComputation = fn(&Coordinates) -> Option<f64>;
 /// Computes curves of a picture from its own run with a seed.
-pub type Curves = fn(Scenario, u64) -> Vec<Curve>;
+pub type CurveComputation = fn(Scenario, u64) -> Vec<Curve>;
 
 /// Computations of numbers.
-pub const NUMBERS: &[(&str, Number)] = &[
+pub const NUMBERS: &[(&str, NumberComputation)] = &[
     ("miyoshi::loss", miyoshi_model::loss_at),
     ("miyoshi::throughput", miyoshi_model::throughput_at),
     ("miyoshi::throughput_as_printed", miyoshi_model::throughput_as_printed_at),
@@ -26,22 +26,22 @@ pub const NUMBERS: &[(&str, Number)] = &[
     ("miyoshi::two_best_to", miyoshi_model::two_best_to),
 ];
 /// Computations of curves.
-pub const CURVES: &[(&str, Curves)] =
+pub const CURVES: &[(&str, CurveComputation)] =
     &[("hasegawa::episode", hasegawa_episode::curves), ("miyoshi::losses", miyoshi_losses::curves)];
 
-/// The number at a place; `None` if the name is unknown, or the number undefined.
-pub fn number(name: &str, place: &Place) -> Option<f64> {
-    NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(place))
+/// The number at these coordinates; `None` if the name is unknown, or the number undefined.
+pub fn number(name: &str, coordinates: &Coordinates) -> Option<f64> {
+    NUMBERS.iter().find(|(known, _)| *known == name).and_then(|(_, of)| of(coordinates))
 }
 
 /// The computation of curves with this name; fails if the name is unknown.
-pub fn curves(study: &Study, name: &str) -> Result<Curves, Problem> {
+pub fn curves(study: &Study, name: &str) -> Result<CurveComputation, Problem> {
     let known: Vec<&str> = CURVES.iter().map(|(name, _)| *name).collect();
     let found = CURVES.iter().find(|(known, _)| *known == name);
     found.map(|(_, of)| *of).ok_or_else(|| study.unknown(&["by"], "computation", name, &known))
 }
 
-fn watched<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T {
+fn observed<T: Observer + Default + 'static>(scenario: &Scenario, seed: u64) -> T {
     let observation = Observation { observers: vec![Box::new(T::default())], ..Observation::default() };
     let (_, _, observers) = run_observed(scenario, seed, observation);
     let seen = observers.into_iter().find_map(|one| (one as Box<dyn Any>).downcast::<T>().ok());

@@ -42,7 +42,7 @@ pub struct Condition {
     #[serde(default)]
     pub at_each: Texts,
     /// Relation that must hold.
-    pub is: Word,
+    pub is: Relation,
     /// Reference of the relation; 0 by default.
     pub than: Option<Than>,
     /// Tolerance of `within` and `alike`, as a share.
@@ -69,7 +69,8 @@ pub enum Than {
 /// Relation of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Word {
+#[serde(expecting = "enum Word")]
+pub enum Relation {
     /// Above.
     Above,
     /// Below.

@@ -47,7 +47,7 @@ pub struct Figure {
     /// Whether the ordinate is logarithmic.
     #[serde(default)]
     pub y_log: bool,
-    /// Whether each curve has its own panel, for courses that overlap.
+    /// Whether each curve has its own panel, for curves that overlap.
     #[serde(default)]
     pub panels: bool,
     /// Name of each curve, with `{AXIS}` in braces; one curve for each combination of the other axes that vary.
@@ -63,16 +63,17 @@ pub struct Figure {
     pub ns2: Texts,
     /// Answer whose curves are drawn in addition: `question: answer`.
     pub also_under: Option<String>,
-    /// Time courses of one run each; `column` of a curve names the sampled quantity.
-    pub course: Option<Course>,
+    /// Time series of one run each; `column` of a curve names the sampled quantity.
+    pub course: Option<TimeSeriesSettings>,
     /// Computation in Rust that draws curves from a run at `at`.
     pub by: Option<String>,
 }
 
-/// Duration and sampling of a time course; the scenario's by default.
+/// Duration and sampling of a time series; the scenario's by default.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Course {
+#[serde(expecting = "struct Course")]
+pub struct TimeSeriesSettings {
     /// Duration of the run.
     pub duration: Option<String>,
     /// Interval between samples.
@@ -94,9 +95,9 @@ pub struct Curve {
     /// Coordinates.
     #[serde(default)]
     pub at: Ordered<Value>,
-    /// Time course: formula over the samples' columns.
+    /// Time series: formula over the samples' columns.
     pub column: Option<String>,
-    /// Time course: whether to draw the change per second.
+    /// Time series: whether to draw the change per second.
     #[serde(default)]
     pub per_second: bool,
     /// Published rows to draw, by patterns of their item.

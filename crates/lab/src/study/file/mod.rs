@@ -140,7 +140,8 @@ pub struct Axis {
 /// Number of repetitions, by extent of the run.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Runs {
+#[serde(expecting = "struct Runs")]
+pub struct RunCounts {
     /// Full run; initial number if `most` is set.
     #[serde(default)]
     pub full: u32,
@@ -170,12 +171,12 @@ pub struct Grid {
     pub only: Ordered<Pick>,
     /// Repetitions; the grid is left out of runs with 0.
     #[serde(default)]
-    pub runs: Runs,
+    pub runs: RunCounts,
     /// Whether the grid is not run: its axes belong to computed measures (`by`, `formula`).
     #[serde(default)]
     pub computed: bool,
     /// Value of the variable `{length}`, by extent of the run: factor of the run's length; 1 by default.
-    pub length: Option<Runs>,
+    pub length: Option<RunCounts>,
     /// Whether anything is random; if not, one run suffices and has no interval.
     #[serde(default = "yes")]
     pub random: bool,
@@ -184,7 +185,7 @@ pub struct Grid {
     pub set: Changes,
     /// Changes at certain values of several axes.
     #[serde(default)]
-    pub case: Vec<Case>,
+    pub case: Vec<CaseChanges>,
     /// Names for places in the scenarios.
     #[serde(default)]
     pub names: Ordered<Texts>,
@@ -202,7 +203,8 @@ fn yes() -> bool {
 
 /// Changes at certain values of several axes.
 #[derive(Debug, Deserialize)]
-pub struct Case {
+#[serde(expecting = "struct Case")]
+pub struct CaseChanges {
     /// Values at which the changes apply.
     pub when: Ordered<Pick>,
     /// Changes.

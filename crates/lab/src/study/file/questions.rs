@@ -5,11 +5,12 @@ use crate::study::value::{OneOrMore, Pick, Texts};
 use serde::Deserialize;
 
 /// Answer to an open question: one change or several.
-pub type Answer = OneOrMore<Part>;
+pub type Answer = OneOrMore<AnswerPart>;
 
 /// A part of an answer.
 #[derive(Debug, Deserialize)]
-pub struct Part {
+#[serde(expecting = "struct Part")]
+pub struct AnswerPart {
     /// Axis values at which the part applies; by default all.
     #[serde(default)]
     pub when: Ordered<Pick>,

@@ -22,7 +22,7 @@ use lasthop_emu::trial::{Outcome, Settings, Tcp};
 use lasthop_lab::progress::Progress;
 use lasthop_lab::repeat::seed_of;
 use lasthop_lab::report;
-use lasthop_lab::trials::agent::{self, Results, Setup};
+use lasthop_lab::trials::agent::{self, AgentResults, Setup};
 use lasthop_os::SystemError;
 use lasthop_os::ends::Ends;
 use lasthop_scenario::Scenario;
@@ -76,13 +76,13 @@ impl Measure {
         let done = patience::during(|| {
             let pairs = self.senders.iter().zip(trials);
             let one = |(sender, trial)| self.repeat(sender, &trial, &scenario, carried.replaced, &bar);
-            pairs.map(one).collect::<Result<Vec<Results>, Failure>>()
+            pairs.map(one).collect::<Result<Vec<AgentResults>, Failure>>()
         });
         bar.end();
         let done = done?;
         let words = self.mechanisms.words();
         let (title, duration) = (scenario.title.as_str(), scenario.duration);
-        let setup = Setup { title, duration, words: &words, runs: self.runs };
+        let setup = Setup { title, duration, agent_actions: &words, runs: self.runs };
         if let Some(target) = report {
             let mut document = agent::document(&setup, &done);
             document.chapters.push(made::chapter(vec![made::scenario(draft.show()?)]));
@@ -107,9 +107,9 @@ impl Measure {
         scenario: &Scenario,
         replaced: usize,
         bar: &Bar,
-    ) -> Result<Results, Failure> {
+    ) -> Result<AgentResults, Failure> {
         let first = self.seed.unwrap_or(scenario.seed);
-        let mut results = Results { sender: sender.to_string(), pairs: Vec::new(), thrown_away: 0 };
+        let mut results = AgentResults { sender: sender.to_string(), pairs: Vec::new(), late_runs: 0 };
         while results.pairs.len() < self.runs as usize {
             let seed = seed_of(first, results.pairs.len() as u32);
             let run = |has_agent| -> Result<Outcome, Failure> {
@@ -128,9 +128,9 @@ impl Measure {
             };
             let pair = [run(false)?, run(true)?];
             if let Some(late) = pair.iter().find(|outcome| !outcome.complaints.is_empty()) {
-                results.thrown_away += 1;
-                if results.thrown_away > self.runs {
-                    return Err(path::not_in_time(sender, late, results.thrown_away));
+                results.late_runs += 1;
+                if results.late_runs > self.runs {
+                    return Err(path::not_in_time(sender, late, results.late_runs));
                 }
                 continue;
             }

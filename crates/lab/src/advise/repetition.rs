@@ -1,6 +1,6 @@
 //! Measures of one repetition of a candidate.
 
-use super::world::Whose;
+use super::scenarios::FlowRole;
 use lasthop_sim::{Outcome, Samples};
 
 /// Reported percentiles, %.
@@ -8,7 +8,7 @@ pub const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// One repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct RepetitionMeasures {
     /// Payload of the user's flows beside short transfers, over the whole run, kbit/s.
     pub goodput_kbps: f64,
     /// Percentiles of the user's smoothed RTT, sampled at equal intervals, ms; `None` without a sample.
@@ -19,38 +19,39 @@ pub struct Measured {
     pub neighbour_kbps: f64,
 }
 
-impl Measured {
+impl RepetitionMeasures {
     pub(super) fn of(
         short: &Outcome,
         samples: &Samples,
         neighbour: &Outcome,
-        whose: impl Fn(&str) -> Whose,
-    ) -> Measured {
-        let is =
-            |place: usize, wanted: Whose| short.flows.get(place).is_some_and(|it| whose(&it.name) == wanted);
+        role_of: impl Fn(&str) -> FlowRole,
+    ) -> RepetitionMeasures {
+        let is = |place: usize, wanted: FlowRole| {
+            short.flows.get(place).is_some_and(|it| role_of(&it.name) == wanted)
+        };
         let times: Vec<f64> = short
             .flows
             .iter()
-            .filter(|flow| whose(&flow.name) == Whose::Short)
+            .filter(|flow| role_of(&flow.name) == FlowRole::Short)
             .map(|flow| flow.active_s)
             .collect();
         let rtts: Vec<f64> = samples
             .flows
             .iter()
-            .filter(|sample| is(sample.flow, Whose::Own) && sample.time.as_secs() >= short.warmup_s)
+            .filter(|sample| is(sample.flow, FlowRole::Own) && sample.time.as_secs() >= short.warmup_s)
             .filter_map(|sample| sample.srtt_ms)
             .collect();
-        Measured {
-            goodput_kbps: goodput(short, |name| whose(name) == Whose::Own),
+        RepetitionMeasures {
+            goodput_kbps: goodput(short, |name| role_of(name) == FlowRole::Own),
             rtt_ms: percentiles(rtts),
             short_s: percentiles(times),
-            neighbour_kbps: goodput(neighbour, |name| whose(name) == Whose::Neighbour),
+            neighbour_kbps: goodput(neighbour, |name| role_of(name) == FlowRole::Neighbour),
         }
     }
 
     /// Gain over `base`: logarithm of the geometric mean of the aim's ratios, equally weighted.
-    pub fn score(&self, base: &Measured, aim: Aim) -> f64 {
-        let short = |it: &Measured| it.short_s.map_or(1.0, |[_, p95, _]| p95);
+    pub fn score(&self, base: &RepetitionMeasures, aim: Aim) -> f64 {
+        let short = |it: &RepetitionMeasures| it.short_s.map_or(1.0, |[_, p95, _]| p95);
         let goodput = (self.goodput_kbps, base.goodput_kbps);
         let sooner = (short(base), short(self));
         let neighbour = (self.neighbour_kbps, base.neighbour_kbps);
@@ -123,17 +124,21 @@ mod tests {
 
     #[test]
     fn twice_the_goodput_at_half_a_neighbour_is_no_gain() {
-        let base =
-            Measured { goodput_kbps: 100.0, rtt_ms: None, short_s: Some([1.0; 3]), neighbour_kbps: 50.0 };
-        let greedy = Measured { goodput_kbps: 200.0, neighbour_kbps: 25.0, ..base };
+        let base = RepetitionMeasures {
+            goodput_kbps: 100.0,
+            rtt_ms: None,
+            short_s: Some([1.0; 3]),
+            neighbour_kbps: 50.0,
+        };
+        let greedy = RepetitionMeasures { goodput_kbps: 200.0, neighbour_kbps: 25.0, ..base };
         assert!(greedy.score(&base, Aim::All).abs() < 1e-12);
-        let prompt = Measured { short_s: Some([0.1, 0.125, 0.2]), ..base };
+        let prompt = RepetitionMeasures { short_s: Some([0.1, 0.125, 0.2]), ..base };
         assert!(
             (prompt.score(&base, Aim::All) - libm::log(2.0)).abs() < 1e-12,
             "an eighth of the time is a factor of two in the mean of three"
         );
         assert_eq!(prompt.score(&base, Aim::Goodput), 0.0);
         assert!((prompt.score(&base, Aim::Short) - libm::log(8.0)).abs() < 1e-12);
-        assert!(Measured { goodput_kbps: 0.0, ..base }.score(&base, Aim::All).is_finite());
+        assert!(RepetitionMeasures { goodput_kbps: 0.0, ..base }.score(&base, Aim::All).is_finite());
     }
 }

@@ -1,7 +1,7 @@
 //! Advice as a table, a page and JSON.
 
-use super::candidates::Place;
-use super::ranking::Row;
+use super::candidates::DeploymentSite;
+use super::ranking::CandidateResults;
 use super::{Advice, CERTAIN};
 use crate::change::Change;
 use crate::document::{Block, Cell, Chapter, Document, Table};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 impl Advice {
     /// Summary of the comparison: runs, seeds, certainty and score.
     pub fn rule(&self) -> String {
-        let runs = |rows: &mut dyn Iterator<Item = &Row>| {
+        let runs = |rows: &mut dyn Iterator<Item = &CandidateResults>| {
             let each: Vec<usize> = rows.map(|row| row.runs).collect();
             match (each.iter().min(), each.iter().max()) {
                 (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
@@ -23,11 +23,10 @@ impl Advice {
                 _ => "no".to_owned(),
             }
         };
-        let certain = match self.is_certain {
-            true => {
-                format!("the order of the first {CERTAIN} is certain or their scores differ by less than 2 %")
-            }
-            false => format!("the order of the first {CERTAIN} is not certain: their intervals overlap"),
+        let certain = if self.is_certain {
+            format!("the order of the first {CERTAIN} is certain or their scores differ by less than 2 %")
+        } else {
+            format!("the order of the first {CERTAIN} is not certain: their intervals overlap")
         };
         format!(
             "{} runs of {} each, seeds from {}, the same losses for all candidates; 95 % intervals; {certain}. The score is {}.",
@@ -54,12 +53,12 @@ impl Advice {
         ];
         let base = std::iter::once((String::new(), &self.base));
         let numbered = self.rows.iter().enumerate().map(|(at, row)| ((at + 1).to_string(), row));
-        let line = |(rank, row): (String, &Row)| {
+        let line = |(rank, row): (String, &CandidateResults)| {
             vec![
                 Cell::Text(rank),
                 Cell::Text(row.candidate.name.clone()),
-                Cell::Text(places(&row.candidate.places)),
-                if row.candidate.places.is_empty() { Cell::Empty } else { skewed(row.score_pct.as_ref()) },
+                Cell::Text(sites(&row.candidate.sites)),
+                if row.candidate.sites.is_empty() { Cell::Empty } else { skewed(row.score_pct.as_ref()) },
                 plain(row.goodput_kbps.as_ref()),
                 changed(row, row.goodput_change.as_ref()),
                 plain(row.rtt_ms[1].as_ref()),
@@ -76,7 +75,7 @@ impl Advice {
     }
 
     /// Shell command that runs a candidate; `path` is the argument of `lasthop run`.
-    pub fn command(&self, path: &str, row: &Row) -> String {
+    pub fn command(&self, path: &str, row: &CandidateResults) -> String {
         let sets = row.candidate.set.iter().map(|(key, value)| format!(" --set '{key}={value}'"));
         format!("lasthop run {path}{}", sets.collect::<String>())
     }
@@ -84,14 +83,14 @@ impl Advice {
     /// Shell command that tries a candidate with real TCP: the kernel's sender over the candidate's path, with the
     /// agent if the receiver changes. `path` as in [`Advice::command`]. `None` for middleboxes, receive buffers, and
     /// congestion controls that Linux lacks.
-    pub fn live(&self, path: &str, row: &Row) -> Option<String> {
+    pub fn live(&self, path: &str, row: &CandidateResults) -> Option<String> {
         let candidate = &row.candidate;
-        let is_real = |place: &Place| match place {
-            Place::Sender | Place::Router | Place::Link => true,
-            Place::Receiver => candidate.agent.is_some(),
-            Place::BaseStation => false,
+        let is_real = |site: &DeploymentSite| match site {
+            DeploymentSite::Sender | DeploymentSite::Router | DeploymentSite::Link => true,
+            DeploymentSite::Receiver => candidate.agent.is_some(),
+            DeploymentSite::BaseStation => false,
         };
-        if candidate.places.is_empty() || !candidate.places.iter().all(is_real) {
+        if candidate.sites.is_empty() || !candidate.sites.iter().all(is_real) {
             return None;
         }
         let control = find(congestion::ALL, row.congestion)?.info.linux_name?;
@@ -110,18 +109,18 @@ impl Advice {
     }
 
     /// Agent command for a candidate's receiver part; `None` if the agent cannot apply it.
-    pub fn deploy(row: &Row) -> Option<String> {
+    pub fn deploy(row: &CandidateResults) -> Option<String> {
         row.candidate.agent.map(|flags| format!("sudo lasthop agent run {flags}"))
     }
 
     /// One object for each candidate, the best first; `path` as in [`Advice::command`].
     pub fn objects(&self, path: &str) -> Vec<Value> {
-        let object = |(at, row): (usize, &Row)| {
+        let object = |(at, row): (usize, &CandidateResults)| {
             json!({
                 "rank": at + 1,
                 "candidate": row.candidate.name,
-                "places": row.candidate.places.iter().map(|place| place.name()).collect::<Vec<_>>(),
-                "deployed_by": who(&row.candidate.places),
+                "places": row.candidate.sites.iter().map(|site| site.name()).collect::<Vec<_>>(),
+                "deployed_by": operator(&row.candidate.sites),
                 "set": row.candidate.set.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>(),
                 "command": self.command(path, row),
                 "live": self.live(path, row),
@@ -161,9 +160,9 @@ impl Advice {
 
     /// Report page: ranking, table and follow-up commands.
     pub fn document(&self, path: &str) -> Document {
-        let row = |row: &Row| Ranked {
+        let row = |row: &CandidateResults| Ranked {
             name: row.candidate.name.clone(),
-            says: who(&row.candidate.places),
+            says: operator(&row.candidate.sites),
             value: row.score_pct.as_ref().map(|score| score.mean),
             ci95: row.score_pct.as_ref().map(|score| score.ci95.unwrap_or(ANY_SCORE)),
             text: skewed(row.score_pct.as_ref()).text().to_owned(),
@@ -201,17 +200,17 @@ fn without_flows(path: &str) -> String {
     others.fold(first, |path, set| format!("{path} --set '{set}"))
 }
 
-fn who(places: &[Place]) -> String {
-    match places {
+fn operator(sites: &[DeploymentSite]) -> String {
+    match sites {
         [] => "–".to_owned(),
-        places => places.iter().map(|place| place.who()).collect::<Vec<_>>().join(", "),
+        sites => sites.iter().map(|site| site.operator()).collect::<Vec<_>>().join(", "),
     }
 }
 
-fn places(places: &[Place]) -> String {
-    match places {
+fn sites(sites: &[DeploymentSite]) -> String {
+    match sites {
         [] => "–".to_owned(),
-        places => places.iter().map(|place| place.name()).collect::<Vec<_>>().join(", "),
+        sites => sites.iter().map(|site| site.name()).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -238,8 +237,8 @@ fn skewed(estimate: Option<&Estimate>) -> Cell {
     })
 }
 
-fn changed(row: &Row, change: Option<&Change>) -> Cell {
-    if row.candidate.places.is_empty() {
+fn changed(row: &CandidateResults, change: Option<&Change>) -> Cell {
+    if row.candidate.sites.is_empty() {
         return Cell::Empty;
     }
     change.map_or(Cell::Empty, |Change { percent, ci95, .. }| {

@@ -1,13 +1,13 @@
-//! Time courses: one run each, sampled over time.
+//! Time series: one run each, sampled over time.
 
-use super::cells::{Cell, Mode};
+use super::cells::{GridCell, Mode};
 use super::columns::is_member;
 use super::expression::{Expression, Scope};
-use super::figures::kind;
+use super::figures::curve_kind;
 use super::file::{self, Ordered};
-use super::measure::over_laid;
+use super::measure::with_coordinates;
 use super::study::Study;
-use super::value::{Place, Texts};
+use super::value::{Coordinates, Texts};
 use crate::figure::{Curve, Point};
 use crate::runs::csv::COLUMNS;
 use lasthop_base::quantity;
@@ -15,7 +15,7 @@ use lasthop_scenario::{Problem, Scenario};
 use lasthop_sim::{FlowSample, run_probed};
 use rayon::prelude::*;
 
-/// Curves of a picture of time courses; fails if a curve has no valid scenario or formula.
+/// Curves of a picture of time series; fails if a curve has no valid scenario or formula.
 pub fn curves(study: &Study, figure: &file::Figure, seed: u64) -> Result<Vec<Curve>, Problem> {
     figure.curve.par_iter().map(|curve| self::curve(study, figure, curve, seed)).collect()
 }
@@ -26,22 +26,23 @@ pub fn run_at<'a>(
     study: &'a Study,
     figure: &'a file::Figure,
     grid: Option<&'a str>,
-    mut place: Place,
+    mut coordinates: Coordinates,
     seed: u64,
-) -> Result<(Cell<'a>, Scenario), Problem> {
+) -> Result<(GridCell<'a>, Scenario), Problem> {
     let context = ["[figure.", figure.title.as_str()];
     let name = study.grid(grid.or(figure.grid.as_deref()), &context)?;
     let grid = &study.file.grid[name];
     for axis in &grid.axes {
         if let Some(first) = study.file.axis.get(axis).and_then(|about| about.values.first()) {
-            place.entry(axis.clone()).or_insert_with(|| first.clone());
+            coordinates.entry(axis.clone()).or_insert_with(|| first.clone());
         }
     }
-    let mode = Mode { quick: true, tries: false };
-    let cell = Cell { study, name, grid, place, parts: &[], mode };
+    let mode = Mode { quick: true, under_answers: false };
+    let cell = GridCell { study, name, grid, coordinates, parts: &[], mode };
     let mut scenario = cell.scenario(seed)?;
     let time = |text: &String| {
-        quantity::duration(text).map_err(|why| study.text.about(&context, text, format!("course: {why}")))
+        quantity::duration(text)
+            .map_err(|why| study.text.problem_near(&context, text, format!("course: {why}")))
     };
     let course = figure.course.as_ref();
     if let Some(duration) = course.and_then(|course| course.duration.as_ref()) {
@@ -55,39 +56,40 @@ pub fn run_at<'a>(
 
 fn curve(study: &Study, figure: &file::Figure, curve: &file::Curve, seed: u64) -> Result<Curve, Problem> {
     let context = ["[figure.", figure.title.as_str(), curve.name.as_str()];
-    let wrong = |message: String| study.text.about(&context, &curve.name, message);
+    let wrong = |message: String| study.text.problem_near(&context, &curve.name, message);
     let written = curve.column.as_deref().unwrap_or("cwnd_bytes");
     let formula = Expression::parse(written).map_err(|why| wrong(format!("`{written}`: {why}")))?;
-    let place = over_laid(&Place::new(), &curve.at);
-    let (cell, scenario) = run_at(study, figure, curve.grid.as_deref(), place, seed)?;
+    let coordinates = with_coordinates(&Coordinates::new(), &curve.at);
+    let (cell, scenario) = run_at(study, figure, curve.grid.as_deref(), coordinates, seed)?;
     let (outcome, samples) = run_probed(&scenario, seed);
     if let Some(stuck) = outcome.stuck {
         return Err(wrong(stuck.message).advise(stuck.help));
     }
     let instants = samples.flows.chunk_by(|one, next| one.time == next.time);
     let value = |flows: &[FlowSample]| {
-        let at = Instant { flows, scenario: &scenario, groups: &cell.grid.groups };
+        let at = InstantScope { flows, scenario: &scenario, groups: &cell.grid.groups };
         Some((flows.first()?.time.as_secs(), formula.value(&at)?))
     };
     let values: Vec<(f64, f64)> = instants.filter_map(value).collect();
     let times = curve.times.unwrap_or(1.0);
-    let points = match curve.per_second {
-        false => values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect(),
-        true => values
+    let points = if curve.per_second {
+        values
             .windows(2)
             .map(|pair| Point::exact(pair[1].0, times * (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)))
-            .collect(),
+            .collect()
+    } else {
+        values.iter().map(|(time, value)| Point::exact(*time, times * value)).collect()
     };
-    Ok(Curve { name: curve.name.clone(), kind: kind(curve.draw), points })
+    Ok(Curve { name: curve.name.clone(), kind: curve_kind(curve.draw), points })
 }
 
-struct Instant<'a> {
+struct InstantScope<'a> {
     flows: &'a [FlowSample],
     scenario: &'a Scenario,
     groups: &'a Ordered<Texts>,
 }
 
-impl Scope for Instant<'_> {
+impl Scope for InstantScope<'_> {
     fn name(&self, name: &str) -> Option<f64> {
         match self.flows {
             [flow] => COLUMNS.iter().find(|column| column.name == name)?.value(flow),
@@ -99,6 +101,6 @@ impl Scope for Instant<'_> {
         let is_meant =
             |flow: &&[FlowSample]| is_member(self.groups, group, &self.scenario.flows[flow[0].flow].name);
         let each = self.flows.chunks(1).filter(is_meant);
-        each.filter_map(|flows| of.value(&Instant { flows, ..*self })).collect()
+        each.filter_map(|flows| of.value(&InstantScope { flows, ..*self })).collect()
     }
 }

@@ -1,12 +1,12 @@
 //! Places on an axis: the largest value, or the crossing of two curves. The place follows from the means over all
 //! repetitions, its interval from a bootstrap over repetitions (Efron, Ann. Stat. 7(1), 1979).
 
-use super::measure::Sample;
+use super::measure::Measurement;
 use crate::stats::Estimate;
 use lasthop_base::Stream;
 
 /// Selects the index of the place from means along an axis; `None` if there is no place.
-pub type Place = fn(&[Option<f64>]) -> Option<usize>;
+pub type PlaceSearch = fn(&[Option<f64>]) -> Option<usize>;
 
 /// Index of the largest mean.
 pub fn largest(means: &[Option<f64>]) -> Option<usize> {
@@ -29,14 +29,18 @@ const FEWEST: usize = 4;
 
 /// Index of the place among the axis values, and the place as a number; a missing place counts as one step after the
 /// last value. `along` holds a sample for each value, with equal repetitions.
-pub fn found(values: &[f64], along: &[Sample], place: Place) -> Option<(Option<usize>, Estimate)> {
-    let runs = along.iter().map(|sample| sample.values.len()).min()?;
-    let is_exact = along.iter().all(|sample| sample.is_exact);
+pub fn found(
+    values: &[f64],
+    along: &[Measurement],
+    search: PlaceSearch,
+) -> Option<(Option<usize>, Estimate)> {
+    let runs = along.iter().map(|measurement| measurement.values.len()).min()?;
+    let is_exact = along.iter().all(|measurement| measurement.is_exact);
     let last = *values.last()?;
     let beyond = last + values.len().checked_sub(2).map_or(0.0, |before| last - values[before]);
     let of = |chosen: &[usize]| {
-        let means: Vec<Option<f64>> = along.iter().map(|sample| mean(sample, chosen)).collect();
-        place(&means)
+        let means: Vec<Option<f64>> = along.iter().map(|measurement| mean(measurement, chosen)).collect();
+        search(&means)
     };
     let number = |at: Option<usize>| at.and_then(|at| values.get(at)).copied().unwrap_or(beyond);
     let all: Vec<usize> = (0..runs).collect();
@@ -57,8 +61,8 @@ pub fn found(values: &[f64], along: &[Sample], place: Place) -> Option<(Option<u
     Some((at, Estimate { mean, ci95, runs }))
 }
 
-fn mean(sample: &Sample, chosen: &[usize]) -> Option<f64> {
-    let known: Vec<f64> = chosen.iter().filter_map(|run| sample.values[*run]).collect();
+fn mean(measurement: &Measurement, chosen: &[usize]) -> Option<f64> {
+    let known: Vec<f64> = chosen.iter().filter_map(|run| measurement.values[*run]).collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
@@ -68,8 +72,8 @@ mod tests {
 
     const VALUES: [f64; 3] = [1.0, 2.0, 4.0];
 
-    fn along(runs: &[[f64; 3]]) -> Vec<Sample> {
-        (0..3).map(|at| Sample::of(runs.iter().map(|run| Some(run[at])).collect())).collect()
+    fn along(runs: &[[f64; 3]]) -> Vec<Measurement> {
+        (0..3).map(|at| Measurement::of(runs.iter().map(|run| Some(run[at])).collect())).collect()
     }
 
     #[test]
@@ -84,25 +88,25 @@ mod tests {
     #[test]
     fn where_all_repetitions_agree_the_interval_is_that_value() {
         let runs = [[-1.0, 1.0, 2.0], [-2.0, 3.0, 1.0], [-1.0, 2.0, 2.0], [-1.0, 2.0, 1.0]];
-        let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
-        assert_eq!((at, place.mean, place.ci95, place.runs), (Some(1), 2.0, Some([2.0, 2.0]), 4));
+        let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
+        assert_eq!((at, search.mean, search.ci95, search.runs), (Some(1), 2.0, Some([2.0, 2.0]), 4));
     }
 
     #[test]
     fn where_they_do_not_it_is_wider() {
         // A draw without the low one of five crosses at 1 (0.8^5 = 33 %), a draw with it later.
         let runs = [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [-9.0, -3.0, 1.0]];
-        let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
-        assert_eq!((at, place.mean), (Some(1), 2.0));
+        let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
+        assert_eq!((at, search.mean), (Some(1), 2.0));
         // At least two of five draws are the low one in 26 %: the second mean is then below 0, too.
-        assert_eq!(place.ci95, Some([1.0, 4.0]));
+        assert_eq!(search.ci95, Some([1.0, 4.0]));
     }
 
     #[test]
     fn no_place_is_a_step_beyond_and_few_repetitions_have_no_interval() {
         let runs = [[1.0, 1.0, -1.0]; 4];
-        let (at, place) = found(&VALUES, &along(&runs), crossing).unwrap();
-        assert_eq!((at, place.mean), (None, 6.0));
+        let (at, search) = found(&VALUES, &along(&runs), crossing).unwrap();
+        assert_eq!((at, search.mean), (None, 6.0));
         let (_, few) = found(&VALUES, &along(&runs[..3]), crossing).unwrap();
         assert_eq!(few.ci95, None);
     }

@@ -13,18 +13,18 @@ const SHARES: [f64; 2] = [0.01, 0.05];
 
 /// Samples of a flow in one run.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct FlowSeries {
     /// Name of the run, for pictures of several.
     pub name: String,
     /// Samples in time order.
     pub samples: Vec<FlowSample>,
 }
 
-impl Course {
+impl FlowSeries {
     /// Course of the flow with this index, from the samples of all flows.
-    pub fn of(name: &str, samples: &[FlowSample], flow: usize) -> Course {
+    pub fn of(name: &str, samples: &[FlowSample], flow: usize) -> FlowSeries {
         let its = samples.iter().filter(|sample| sample.flow == flow);
-        Course { name: name.to_owned(), samples: its.copied().collect() }
+        FlowSeries { name: name.to_owned(), samples: its.copied().collect() }
     }
 
     /// Bytes delivered so far, by time (s).
@@ -65,10 +65,10 @@ fn rates(amounts: &[(f64, u64)], span_s: f64) -> Vec<Point> {
 }
 
 /// Congestion window, and ssthresh where it is near.
-pub fn window(courses: &[Course]) -> Figure {
+pub fn window(flow_series: &[FlowSeries]) -> Figure {
     let cwnd = |sample: &FlowSample| Some(sample.cwnd_bytes as f64 / 1e3);
-    let curves = pairs(courses, ("cwnd", cwnd), |course| {
-        let highest = course.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
+    let curves = pairs(flow_series, ("cwnd", cwnd), |series| {
+        let highest = series.samples.iter().map(|sample| sample.cwnd_bytes).max().unwrap_or(0);
         let ssthresh = move |sample: &FlowSample| {
             (sample.ssthresh_bytes <= FAR_ABOVE * highest).then_some(sample.ssthresh_bytes as f64 / 1e3)
         };
@@ -79,8 +79,8 @@ pub fn window(courses: &[Course]) -> Figure {
 }
 
 /// Smoothed RTT and retransmission timeout.
-pub fn round_trips(courses: &[Course]) -> Figure {
-    let curves = pairs(courses, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
+pub fn round_trips(flow_series: &[FlowSeries]) -> Figure {
+    let curves = pairs(flow_series, ("SRTT", |sample: &FlowSample| sample.srtt_ms), |_| {
         ("RTO", |sample: &FlowSample| sample.srtt_ms.map(|_| sample.rto_ms))
     });
     let caption = "Smoothed round-trip time at the sender (SRTT); dotted: retransmission timeout (RTO).";
@@ -88,14 +88,14 @@ pub fn round_trips(courses: &[Course]) -> Figure {
 }
 
 /// Bytes in flight as the sender counts them.
-pub fn in_flight(courses: &[Course]) -> Figure {
+pub fn in_flight(flow_series: &[FlowSeries]) -> Figure {
     let of = |sample: &FlowSample| Some(sample.in_flight_bytes as f64 / 1e3);
-    let curve = |course: &Course| {
-        let name = if courses.len() == 1 { "in flight" } else { &course.name };
-        curve(name, CurveKind::Line, &course.samples, of)
+    let curve = |series: &FlowSeries| {
+        let name = if flow_series.len() == 1 { "in flight" } else { &series.name };
+        curve(name, CurveKind::Line, &series.samples, of)
     };
     let caption = "Bytes in flight as the sender counts them.";
-    figure("flight", "In flight", caption, "kB", courses.iter().map(curve).collect())
+    figure("flight", "In flight", caption, "kB", flow_series.iter().map(curve).collect())
 }
 
 /// Packets waiting in one direction of a link, as points.
@@ -105,8 +105,8 @@ pub fn waiting(samples: &[QueueSample], link: usize, is_down: bool) -> Vec<Point
 }
 
 /// Queue lengths by name.
-pub fn queue(courses: Vec<(String, Vec<Point>)>) -> Figure {
-    let curves = courses.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
+pub fn queue(flow_series: Vec<(String, Vec<Point>)>) -> Figure {
+    let curves = flow_series.into_iter().map(|(name, points)| Curve { name, kind: CurveKind::Steps, points });
     figure("queue", "Queue at the last hop", "Packets waiting.", "packets", curves.collect())
 }
 
@@ -141,22 +141,22 @@ pub fn curve(
     Curve { name: name.to_owned(), kind, points: points.collect() }
 }
 
-/// Two curves for each course, the second dotted; named after the course if there are several.
+/// Two curves for each series, the second dotted; named after the series if there are several.
 fn pairs<B: Fn(&FlowSample) -> Option<f64>>(
-    courses: &[Course],
+    flow_series: &[FlowSeries],
     (first, of): (&str, impl Fn(&FlowSample) -> Option<f64>),
-    second: impl Fn(&Course) -> (&'static str, B),
+    second: impl Fn(&FlowSeries) -> (&'static str, B),
 ) -> Vec<Curve> {
-    let mut curves = Vec::with_capacity(2 * courses.len());
-    for course in courses {
-        let (bound, bound_of) = second(course);
-        let names = match courses.len() {
+    let mut curves = Vec::with_capacity(2 * flow_series.len());
+    for series in flow_series {
+        let (bound, bound_of) = second(series);
+        let names = match flow_series.len() {
             1 => [first.to_owned(), bound.to_owned()],
-            _ => [course.name.clone(), format!("{}, {bound}", course.name)],
+            _ => [series.name.clone(), format!("{}, {bound}", series.name)],
         };
-        curves.push(curve(&names[0], CurveKind::Line, &course.samples, &of));
-        if courses.len() <= MOST_PAIRS {
-            curves.push(curve(&names[1], CurveKind::Bound, &course.samples, bound_of));
+        curves.push(curve(&names[0], CurveKind::Line, &series.samples, &of));
+        if flow_series.len() <= MOST_PAIRS {
+            curves.push(curve(&names[1], CurveKind::Bound, &series.samples, bound_of));
         }
     }
     curves.retain(|curve| !curve.points.is_empty());

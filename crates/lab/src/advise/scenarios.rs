@@ -4,8 +4,8 @@
 //! round trip to the box only. They start one after another, fill about a twentieth of the bottleneck's rate, and use
 //! the candidate's changes. The neighbour is the user's flow without the changes, and no box reads it.
 
-use super::Facts;
-use super::measured::Measured;
+use super::PathParameters;
+use super::repetition::RepetitionMeasures;
 use lasthop_scenario::{Draft, Problem, Scenario, Traffic};
 use lasthop_sim::{Observation, Stuck, run_observed};
 use toml::{Table, Value};
@@ -20,7 +20,7 @@ const MOST: f64 = 40.0;
 const BEFORE: f64 = 0.1;
 const AFTER: f64 = 0.1;
 
-pub(super) struct World {
+pub(super) struct CandidateScenarios {
     beside_short: Scenario,
     beside_neighbour: Scenario,
     short: String,
@@ -28,13 +28,18 @@ pub(super) struct World {
     own: Vec<String>,
 }
 
-impl World {
+impl CandidateScenarios {
     /// `changed` is the user's scenario with the candidate's changes, `plain` without.
-    pub(super) fn new(changed: &Draft, plain: &Draft, path: &Facts, name: &str) -> Result<World, Problem> {
-        let changed = shown(changed)?;
-        let plain = shown(plain)?;
+    pub(super) fn new(
+        changed: &Draft,
+        plain: &Draft,
+        path: &PathParameters,
+        name: &str,
+    ) -> Result<CandidateScenarios, Problem> {
+        let changed = resolved_table(changed)?;
+        let plain = resolved_table(plain)?;
         let own = path.flows.clone();
-        let (short, neighbour) = (free(&changed, "short"), free(&changed, "neighbour"));
+        let (short, neighbour) = (unused_name(&changed, "short"), unused_name(&changed, "neighbour"));
         let Some(first) = own.first() else {
             return Err(Problem::at(name, name, 0..name.len(), "there is no TCP flow"));
         };
@@ -50,35 +55,37 @@ impl World {
         table.insert("duration".into(), duration);
         add(&mut table, &neighbour, neighbour_flow(flow(&plain, first), path));
         let beside_neighbour = checked(&table)?;
-        Ok(World { beside_short, beside_neighbour, short, neighbour, own })
+        Ok(CandidateScenarios { beside_short, beside_neighbour, short, neighbour, own })
     }
 
     pub(super) fn congestion(&self) -> &'static str {
         let flows = self.beside_short.flows.iter();
         let mut sources = flows.filter_map(|flow| match &flow.traffic {
-            Traffic::Tcp { source, .. } if self.own.iter().any(|own| is_of(&flow.name, own)) => Some(source),
+            Traffic::Tcp { source, .. } if self.own.iter().any(|own| belongs_to(&flow.name, own)) => {
+                Some(source)
+            }
             _ => None,
         });
         sources.next().map_or("", |source| source.congestion.info.name)
     }
 
     /// Runs one repetition of both scenarios; fails if a run gets stuck.
-    pub(super) fn run(&self, seed: u64) -> Result<Measured, Stuck> {
+    pub(super) fn run(&self, seed: u64) -> Result<RepetitionMeasures, Stuck> {
         let observation = Observation { probes: true, ..Observation::default() };
         let (mut short, samples, _) = run_observed(&self.beside_short, seed, observation);
         let mut neighbour = lasthop_sim::run(&self.beside_neighbour, seed);
         if let Some(stuck) = short.stuck.take().or(neighbour.stuck.take()) {
             return Err(stuck);
         }
-        Ok(Measured::of(&short, &samples, &neighbour, |name| {
-            if is_of(name, &self.short) {
-                Whose::Short
-            } else if is_of(name, &self.neighbour) {
-                Whose::Neighbour
-            } else if self.own.iter().any(|own| is_of(name, own)) {
-                Whose::Own
+        Ok(RepetitionMeasures::of(&short, &samples, &neighbour, |name| {
+            if belongs_to(name, &self.short) {
+                FlowRole::Short
+            } else if belongs_to(name, &self.neighbour) {
+                FlowRole::Neighbour
+            } else if self.own.iter().any(|own| belongs_to(name, own)) {
+                FlowRole::Own
             } else {
-                Whose::Other
+                FlowRole::Other
             }
         }))
     }
@@ -87,13 +94,13 @@ impl World {
     pub(super) fn rwnd_limited_pct(&self, seed: u64) -> f64 {
         let outcome = lasthop_sim::run(&self.beside_short, seed);
         let first =
-            outcome.flows.iter().find(|flow| self.own.first().is_some_and(|own| is_of(&flow.name, own)));
+            outcome.flows.iter().find(|flow| self.own.first().is_some_and(|own| belongs_to(&flow.name, own)));
         first.and_then(lasthop_sim::FlowOutcome::rwnd_limited_pct).unwrap_or(0.0)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum FlowRole {
     Own,
     Short,
     Neighbour,
@@ -101,28 +108,28 @@ pub(super) enum Whose {
 }
 
 pub(super) fn tcp_flows(draft: &Draft) -> Result<Vec<String>, Problem> {
-    let table = shown(draft)?;
+    let table = resolved_table(draft)?;
     let flows = table.get("flow").and_then(Value::as_table);
     let is_tcp = |flow: &Value| flow.get("kind").and_then(Value::as_str) == Some("tcp");
     Ok(flows.into_iter().flatten().filter(|(_, flow)| is_tcp(flow)).map(|(name, _)| name.clone()).collect())
 }
 
 /// The scenario as `lasthop show` prints it: all keys with their values.
-fn shown(draft: &Draft) -> Result<Table, Problem> {
+fn resolved_table(draft: &Draft) -> Result<Table, Problem> {
     let text = draft.show()?;
     // Unreadable text would leave an empty scenario, which the check reports.
     Ok(text.parse().unwrap_or_default())
 }
 
 /// A flow's name, or the name with a number if the scenario declares several.
-fn is_of(flow: &str, name: &str) -> bool {
+fn belongs_to(flow: &str, name: &str) -> bool {
     flow.strip_prefix(name).is_some_and(|rest| {
         let number = rest.strip_prefix('.');
         rest.is_empty() || number.is_some_and(|digits| digits.chars().all(|digit| digit.is_ascii_digit()))
     })
 }
 
-fn free(table: &Table, wanted: &str) -> String {
+fn unused_name(table: &Table, wanted: &str) -> String {
     let taken = |name: &str| table.get("flow").and_then(|flows| flows.get(name)).is_some();
     let mut name = wanted.to_owned();
     while taken(&name) {
@@ -146,7 +153,7 @@ fn quantity(number: f64, unit: &str) -> Value {
     Value::String(format!("{number:.6} {unit}"))
 }
 
-fn short_flow(mut flow: Table, path: &Facts) -> Table {
+fn short_flow(mut flow: Table, path: &PathParameters) -> Table {
     let length = path.duration.as_secs() * (1.0 - BEFORE - AFTER);
     let rate = path.rate_bps as f64 / 8.0 * SHARE;
     let least = (length / MOST).max(0.25);
@@ -164,7 +171,7 @@ fn short_flow(mut flow: Table, path: &Facts) -> Table {
     flow
 }
 
-fn neighbour_flow(mut flow: Table, path: &Facts) -> Table {
+fn neighbour_flow(mut flow: Table, path: &PathParameters) -> Table {
     let values = [
         ("transfer", Value::String("bulk".into())),
         ("count", Value::Integer(1)),

@@ -14,27 +14,28 @@ const LEVEL: f64 = 0.025;
 
 /// Test of a claim at one point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct PointTest {
     /// Whether the mean holds.
     pub holds: bool,
     /// Probability of data at least as favourable if the claim is false.
-    pub if_not: f64,
+    pub p_if_false: f64,
     /// Probability of data at least as adverse if the claim is true.
-    pub if_so: f64,
+    pub p_if_true: f64,
 }
 
-impl Point {
+impl PointTest {
     /// A point that needs no test.
-    pub const fn known(holds: bool) -> Point {
-        match holds {
-            true => Point { holds, if_not: 0.0, if_so: 1.0 },
-            false => Point { holds, if_not: 1.0, if_so: 0.0 },
+    pub const fn known(holds: bool) -> PointTest {
+        if holds {
+            PointTest { holds, p_if_false: 0.0, p_if_true: 1.0 }
+        } else {
+            PointTest { holds, p_if_false: 1.0, p_if_true: 0.0 }
         }
     }
 
     /// Tests whether the mean of `values` is above `least` (or equal, unless `strictly`); `None` without values.
     /// `is_exact`: nothing is random, so one value suffices.
-    pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<Point> {
+    pub fn above(values: &[f64], least: f64, strictly: bool, is_exact: bool) -> Option<PointTest> {
         let n = values.len() as f64;
         if values.is_empty() {
             return None;
@@ -43,47 +44,47 @@ impl Point {
         let holds = if strictly { mean > least } else { mean >= least };
         let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
         if values.len() == 1 {
-            let open = Point { holds, if_not: 0.5, if_so: 0.5 };
-            return Some(if is_exact { Point::known(holds) } else { open });
+            let open = PointTest { holds, p_if_false: 0.5, p_if_true: 0.5 };
+            return Some(if is_exact { PointTest::known(holds) } else { open });
         }
         if variance <= 1e-24 * (mean * mean + least * least) {
-            return Some(Point::known(holds));
+            return Some(PointTest::known(holds));
         }
         let t = (mean - least) / libm::sqrt(variance / n);
         let beyond = StudentsT::new(0.0, 1.0, n - 1.0).map_or(0.5, |students| students.sf(t));
-        Some(Point { holds, if_not: beyond, if_so: 1.0 - beyond })
+        Some(PointTest { holds, p_if_false: beyond, p_if_true: 1.0 - beyond })
     }
 
     /// Conjunction of two points.
-    pub fn and(self, other: Point) -> Point {
-        Point::all(&[self, other]).unwrap_or(self)
+    pub fn and(self, other: PointTest) -> PointTest {
+        PointTest::all(&[self, other]).unwrap_or(self)
     }
 
     /// Conjunction of all points; `None` without any.
-    pub fn all(points: &[Point]) -> Option<Point> {
-        let least = points.iter().map(|point| point.if_so).fold(1.0, f64::min);
-        (!points.is_empty()).then(|| Point {
+    pub fn all(points: &[PointTest]) -> Option<PointTest> {
+        let least = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
+        (!points.is_empty()).then(|| PointTest {
             holds: points.iter().all(|point| point.holds),
-            if_not: points.iter().map(|point| point.if_not).fold(0.0, f64::max),
+            p_if_false: points.iter().map(|point| point.p_if_false).fold(0.0, f64::max),
             // Bonferroni correction: each point may fail by chance.
-            if_so: (least * points.len() as f64).min(1.0),
+            p_if_true: (least * points.len() as f64).min(1.0),
         })
     }
 
     /// Whether the claim significantly holds.
     pub fn is_sure(&self) -> bool {
-        self.if_not <= LEVEL
+        self.p_if_false <= LEVEL
     }
 }
 
 /// Verdict over all points; `None` without any.
-pub fn verdict(points: &[Point]) -> Option<Verdict> {
+pub fn verdict(points: &[PointTest]) -> Option<Verdict> {
     if points.is_empty() {
         return None;
     }
-    let least_likely = points.iter().map(|point| point.if_so).fold(1.0, f64::min);
+    let least_likely = points.iter().map(|point| point.p_if_true).fold(1.0, f64::min);
     Some(match () {
-        () if points.iter().all(Point::is_sure) => Verdict::Agrees,
+        () if points.iter().all(PointTest::is_sure) => Verdict::Agrees,
         // Holm's first step: one significant failure suffices.
         () if least_likely * points.len() as f64 <= LEVEL => Verdict::Differs,
         () if points.iter().all(|point| point.holds) => Verdict::Shape,
@@ -99,18 +100,18 @@ mod tests {
     fn one_point_by_the_tables() {
         // Mean 3, standard error sqrt(0.5); t = 2.776 is the 97.5 % quantile at 4 degrees of freedom.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0];
-        let at = |least| Point::above(&values, least, true, false).unwrap();
+        let at = |least| PointTest::above(&values, least, true, false).unwrap();
         let edge = 3.0 - 2.776 * 0.5_f64.sqrt();
-        assert!((at(edge).if_not - 0.025).abs() < 1e-4);
+        assert!((at(edge).p_if_false - 0.025).abs() < 1e-4);
         assert!(at(edge - 0.1).is_sure() && !at(edge + 0.1).is_sure());
         assert!(!at(4.0).holds && at(2.9).holds);
     }
 
     #[test]
     fn one_sure_failure_differs_and_chance_is_counted() {
-        let sure = Point { holds: true, if_not: 0.001, if_so: 0.999 };
-        let open = Point { holds: true, if_not: 0.2, if_so: 0.8 };
-        let failed = Point { holds: false, if_not: 0.98, if_so: 0.02 };
+        let sure = PointTest { holds: true, p_if_false: 0.001, p_if_true: 0.999 };
+        let open = PointTest { holds: true, p_if_false: 0.2, p_if_true: 0.8 };
+        let failed = PointTest { holds: false, p_if_false: 0.98, p_if_true: 0.02 };
         assert_eq!(verdict(&[sure, sure]), Some(Verdict::Agrees));
         assert_eq!(verdict(&[sure, open]), Some(Verdict::Shape));
         assert_eq!(verdict(&[failed]), Some(Verdict::Differs));
@@ -118,16 +119,16 @@ mod tests {
             verdict(&[sure, sure, sure, sure, sure, sure, sure, sure, sure, failed]),
             Some(Verdict::Inconclusive)
         );
-        assert_eq!(verdict(&[sure, Point { if_so: 0.001, ..failed }]), Some(Verdict::Differs));
+        assert_eq!(verdict(&[sure, PointTest { p_if_true: 0.001, ..failed }]), Some(Verdict::Differs));
         assert_eq!(verdict(&[]), None);
     }
 
     #[test]
     fn what_does_not_vary_is_known() {
-        assert_eq!(Point::above(&[0.0, 0.0], 0.0, true, false), Some(Point::known(false)));
-        assert_eq!(Point::above(&[0.0, 0.0], 0.0, false, false), Some(Point::known(true)));
-        assert_eq!(Point::above(&[1.0], 0.0, true, true), Some(Point::known(true)));
-        assert!(!Point::above(&[1.0], 0.0, true, false).unwrap().is_sure());
-        assert_eq!(Point::above(&[], 0.0, true, true), None);
+        assert_eq!(PointTest::above(&[0.0, 0.0], 0.0, true, false), Some(PointTest::known(false)));
+        assert_eq!(PointTest::above(&[0.0, 0.0], 0.0, false, false), Some(PointTest::known(true)));
+        assert_eq!(PointTest::above(&[1.0], 0.0, true, true), Some(PointTest::known(true)));
+        assert!(!PointTest::above(&[1.0], 0.0, true, false).unwrap().is_sure());
+        assert_eq!(PointTest::above(&[], 0.0, true, true), None);
     }
 }

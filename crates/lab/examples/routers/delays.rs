@@ -9,7 +9,7 @@ use lasthop_wire::{FlowId, Packet};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-struct Waits {
+struct DelayObserver {
     pipe: PipeId,
     flow: FlowId,
     from: Time,
@@ -17,7 +17,7 @@ struct Waits {
     millis: Vec<f64>,
 }
 
-impl Observer for Waits {
+impl Observer for DelayObserver {
     fn on_packet(&mut self, now: Time, pipe: PipeId, packet: &Packet, fate: Fate) {
         if pipe == self.pipe && packet.flow == self.flow && now >= self.from {
             self.joined.insert(packet.number, now);
@@ -38,18 +38,18 @@ impl Observer for Waits {
 }
 
 /// Outcome of a run, and delays of a flow's packets on a pipe from `from` s on, sorted, less the shortest, ms.
-pub fn waits(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) -> (Outcome, Vec<f64>) {
-    let waits = Waits {
+pub fn delays(scenario: &Scenario, seed: u64, [pipe, flow]: [u32; 2], from: u64) -> (Outcome, Vec<f64>) {
+    let delays = DelayObserver {
         pipe: PipeId(pipe),
         flow: FlowId(flow),
         from: Time::ZERO + Duration::from_secs(from),
         joined: BTreeMap::new(),
         millis: Vec::new(),
     };
-    let observation = Observation { observers: vec![Box::new(waits)], ..Observation::default() };
+    let observation = Observation { observers: vec![Box::new(delays)], ..Observation::default() };
     let (outcome, _, mut observers) = run_observed(scenario, seed, observation);
     let observer: Box<dyn Any> = observers.swap_remove(0);
-    let mut millis = observer.downcast::<Waits>().map(|waits| waits.millis).unwrap_or_default();
+    let mut millis = observer.downcast::<DelayObserver>().map(|delays| delays.millis).unwrap_or_default();
     millis.sort_by(f64::total_cmp);
     let least = millis.first().copied().unwrap_or_default();
     millis.iter_mut().for_each(|wait| *wait -= least);

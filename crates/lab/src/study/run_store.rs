@@ -11,50 +11,51 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-const KEPT: usize = 6;
+const MOST_FILES: usize = 6;
 
 /// Metrics of a run.
 pub type Values = Vec<Option<f64>>;
 
 /// Finished runs.
 #[derive(Debug, Default)]
-pub struct Store {
+pub struct RunStore {
     known: BTreeMap<String, Values>,
     file: Option<Mutex<File>>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct StoredRun {
     key: String,
     bits: Vec<Option<u64>>,
 }
 
-impl Store {
+impl RunStore {
     /// A store without a file.
-    pub fn none() -> Store {
-        Store::default()
+    pub fn none() -> RunStore {
+        RunStore::default()
     }
 
     /// Runs of this build of the program, in a folder.
-    pub fn open(folder: &Path) -> Store {
+    pub fn open(folder: &Path) -> RunStore {
         let Some(path) = engine().map(|engine| folder.join(format!("{engine}.jsonl"))) else {
-            return Store::none();
+            return RunStore::none();
         };
         if fs::create_dir_all(folder).is_err() {
-            return Store::none();
+            return RunStore::none();
         }
         prune(folder, &path);
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let read = |line: &str| serde_json::from_str::<Line>(line).ok();
-        let values =
-            |line: Line| (line.key, line.bits.into_iter().map(|bits| bits.map(f64::from_bits)).collect());
+        let read = |line: &str| serde_json::from_str::<StoredRun>(line).ok();
+        let values = |line: StoredRun| {
+            (line.key, line.bits.into_iter().map(|bits| bits.map(f64::from_bits)).collect())
+        };
         let known = text.lines().filter_map(read).map(values).collect();
         let mut file = OpenOptions::new().create(true).append(true).open(&path).ok();
         // A torn last line must not swallow the next line.
         if !text.is_empty() && !text.ends_with('\n') {
             file = file.and_then(|mut file| file.write_all(b"\n").ok().map(|()| file));
         }
-        Store { known, file: file.map(Mutex::new) }
+        RunStore { known, file: file.map(Mutex::new) }
     }
 
     /// Number of known runs.
@@ -73,10 +74,10 @@ impl Store {
     }
 
     /// Stores a finished run.
-    pub fn keep(&self, key: &str, values: &Values) {
+    pub fn insert(&self, key: &str, values: &Values) {
         let Some(file) = &self.file else { return };
         let bits = values.iter().map(|value| value.map(f64::to_bits)).collect();
-        let Ok(mut line) = serde_json::to_string(&Line { key: key.to_owned(), bits }) else { return };
+        let Ok(mut line) = serde_json::to_string(&StoredRun { key: key.to_owned(), bits }) else { return };
         line.push('\n');
         if let Ok(mut file) = file.lock() {
             // One write per line: an interruption tears only the last line.
@@ -98,7 +99,7 @@ fn prune(folder: &Path, own: &Path) {
     let age = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
     let mut others: Vec<PathBuf> = files.filter(is_ours).collect();
     others.sort_by_key(|path| std::cmp::Reverse(age(path)));
-    for path in others.iter().skip(KEPT - 1) {
+    for path in others.iter().skip(MOST_FILES - 1) {
         let _ = fs::remove_file(path);
     }
 }
@@ -112,11 +113,11 @@ mod tests {
     fn what_was_finished_is_found_again_to_the_bit() {
         let folder = tempfile::tempdir().unwrap();
         let values = vec![Some(0.1 + 0.2), None, Some(-0.0)];
-        let store = Store::open(folder.path());
+        let store = RunStore::open(folder.path());
         assert!(store.is_empty());
-        store.keep(&key(&["one"]), &values);
+        store.insert(&key(&["one"]), &values);
         drop(store);
-        let again = Store::open(folder.path());
+        let again = RunStore::open(folder.path());
         let found = again.find(&key(&["one"])).unwrap();
         assert_eq!(
             found.iter().map(|value| value.map(f64::to_bits)).collect::<Vec<_>>(),
@@ -128,16 +129,16 @@ mod tests {
     #[test]
     fn a_torn_line_loses_only_itself() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path());
-        store.keep(&key(&["one"]), &vec![Some(1.0)]);
+        let store = RunStore::open(folder.path());
+        store.insert(&key(&["one"]), &vec![Some(1.0)]);
         drop(store);
         let path = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"key\":\"torn\",\"bi").unwrap();
-        let store = Store::open(folder.path());
+        let store = RunStore::open(folder.path());
         assert_eq!(store.len(), 1);
-        store.keep(&key(&["two"]), &vec![Some(2.0)]);
+        store.insert(&key(&["two"]), &vec![Some(2.0)]);
         drop(store);
-        let again = Store::open(folder.path());
+        let again = RunStore::open(folder.path());
         assert_eq!((again.len(), again.find(&key(&["two"]))), (2, Some(&vec![Some(2.0)])));
     }
 }
