@@ -160,8 +160,9 @@ fn sizes_of(file: Opened) -> Result<String, Refusal> {
             }
         }
     }
-    match text.is_empty() {
-        true => Err(Refusal::new("the file has no delays by size", "remove the file, or fill it")),
-        false => Ok(text),
+    if text.is_empty() {
+        Err(Refusal::new("the file has no delays by size", "remove the file, or fill it"))
+    } else {
+        Ok(text)
     }
 }

@@ -213,10 +213,7 @@ pub(crate) fn shown(value: f64) -> String {
     }
     let digits = (4 - libm::floor(libm::log10(value.abs())) as i32).clamp(0, 12) as usize;
     let text = format!("{value:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn sentence(text: &str) -> String {

@@ -24,11 +24,10 @@ impl<R: Read> Read for Limited<R> {
             Some(at) => count - at - 1,
             None => self.since + count,
         };
-        match self.since > LONGEST_LINE {
-            true => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than a million characters"))
-            }
-            false => Ok(count),
+        if self.since > LONGEST_LINE {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than a million characters"))
+        } else {
+            Ok(count)
         }
     }
 }

@@ -19,9 +19,10 @@ impl Opened {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        match reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-            true => Ok(Opened::Gzip(Box::new(MultiGzDecoder::new(reader)))),
-            false => Ok(Opened::Plain(reader)),
+        if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+            Ok(Opened::Gzip(Box::new(MultiGzDecoder::new(reader))))
+        } else {
+            Ok(Opened::Plain(reader))
         }
     }
 }

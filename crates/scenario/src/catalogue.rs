@@ -1,7 +1,7 @@
 //! The keys that take a mechanism, and the mechanisms of TCP, links and nodes, in one form.
 
 use crate::draft::Draft;
-use crate::files::{Disk, Files};
+use crate::file_source::{Disk, FileSource};
 use crate::problem::Problem;
 use lasthop_base::Question;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct Catalogue {
     /// Mechanisms of a node.
     pub node: lasthop_middlebox::Catalogue,
     /// Source of the scenario and trace files.
-    pub files: Arc<dyn Files>,
+    pub files: Arc<dyn FileSource>,
 }
 
 impl Default for Catalogue {

@@ -149,10 +149,7 @@ fn within(text: &str, span: Range<usize>) -> Range<usize> {
 fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
-        match c.is_control() {
-            true => clean.extend(c.escape_default()),
-            false => clean.push(c),
-        }
+        if c.is_control() { clean.extend(c.escape_default()) } else { clean.push(c) }
     }
     clean
 }

@@ -62,7 +62,11 @@ pub fn hint<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// A help line: the hint, and all candidates.
 pub(crate) fn among(written: &str, what: &str, candidates: &[&str]) -> String {
     if candidates.is_empty() {
-        return format!("there are no {what}");
+        return if what == "available" {
+            "none is available".to_owned()
+        } else {
+            format!("there are no {what}")
+        };
     }
     let known = format!("{what}: {}", listed(candidates));
     match hint(written, candidates.iter().copied()) {

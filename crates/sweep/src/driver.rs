@@ -290,9 +290,10 @@ impl Driver {
                 Count::Until(..) if !self.shard.has(place as u64) => 0,
                 Count::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
-                    match before > 0 && columns(&point.done, before).iter().all(enough) {
-                        true => before,
-                        false => Precision::next_look(before).min(most),
+                    if before > 0 && columns(&point.done, before).iter().all(enough) {
+                        before
+                    } else {
+                        Precision::next_look(before).min(most)
                     }
                 }
             };

@@ -55,9 +55,10 @@ pub fn run(orders: &[Order], known: &Known) -> Result<Vec<Row>, String> {
 fn scenario(digest: &str, text: &str) -> Result<Scenario, String> {
     let checked = Draft::parse(text, "sweep").and_then(|draft| draft.check());
     let scenario = checked.map_err(|problem| problem.message().to_owned())?;
-    match Digests::default().of(&scenario) == digest {
-        true => Ok(scenario),
-        false => Err(format!("its engine is {ENGINE}, and its scenario not the sweep's")),
+    if Digests::default().of(&scenario) == digest {
+        Ok(scenario)
+    } else {
+        Err(format!("its engine is {ENGINE}, and its scenario not the sweep's"))
     }
 }
 

@@ -80,10 +80,7 @@ impl Connection {
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
         self.last = at;
         self.handshake.take(at, segment, forward);
-        match forward {
-            true => self.forward(at, segment),
-            false => self.backward(at, segment),
-        }
+        if forward { self.forward(at, segment) } else { self.backward(at, segment) }
     }
 
     fn offset(&mut self, number: u32, is_data: bool) -> u64 {
@@ -215,9 +212,10 @@ impl Handshake {
             return None;
         }
         // SYN to SYN-ACK: the round trip to the passive end.
-        match to_sender == self.by_sender {
-            true => Some(self.ack? - self.syn_ack?),
-            false => Some(self.syn_ack? - self.syn?),
+        if to_sender == self.by_sender {
+            Some(self.ack? - self.syn_ack?)
+        } else {
+            Some(self.syn_ack? - self.syn?)
         }
     }
 }

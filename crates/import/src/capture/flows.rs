@@ -49,9 +49,10 @@ struct Incarnation {
 impl Incarnations {
     /// The connection of a segment, and the sending side; `None` beyond the limit.
     pub(crate) fn of(&mut self, interface: u32, segment: &Segment) -> Option<(Key, usize)> {
-        let (ports, side) = match segment.from <= segment.to {
-            true => ((interface, segment.from, segment.to), 0),
-            false => ((interface, segment.to, segment.from), 1),
+        let (ports, side) = if segment.from <= segment.to {
+            ((interface, segment.from, segment.to), 0)
+        } else {
+            ((interface, segment.to, segment.from), 1)
         };
         if !self.all.contains_key(&ports) {
             if self.all.len() >= MOST {

@@ -40,9 +40,10 @@ pub(crate) fn each(
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let head =
         std::io::BufRead::fill_buf(&mut reader).map_err(|error| Refusal::io("cannot be read", &error))?;
-    match head.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
-        true => pcapng(reader, &mut take),
-        false => pcap(reader, &mut take),
+    if head.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
+        pcapng(reader, &mut take)
+    } else {
+        pcap(reader, &mut take)
     }
 }
 

@@ -123,9 +123,10 @@ fn choose(all: &[Named], ask: &Ask) -> Result<usize, Refusal> {
         lines.join("; ")
     };
     if let Ok(number) = asked.parse::<usize>() {
-        return match (1..=all.len()).contains(&number) {
-            true => Ok(number - 1),
-            false => Err(Refusal::new(format!("--flow: there is no connection {number}"), listed())),
+        return if (1..=all.len()).contains(&number) {
+            Ok(number - 1)
+        } else {
+            Err(Refusal::new(format!("--flow: there is no connection {number}"), listed()))
         };
     }
     // A full name selects its connection even if later connections use the same ports.
@@ -185,18 +186,17 @@ fn tell(connection: &Connection, found: &mut Found, ask: &Ask, down: &mut dyn Wr
     let rtt = round_trip(connection, found, packet_ms);
     let queue_losses = queue(connection, found, rate.value, rtt, packet_ms);
     losses(connection, found, queue_losses, ask)?;
-    match ask.varying {
-        false => found.down = Some(Said::new(Service::Rate(rate.value), rate.how)),
-        true => {
-            let mut out = Opportunities::new(down);
-            let passed = if connection.is_at_sender() { &connection.told } else { &connection.seen };
-            let factor = if connection.is_at_sender() { 1.0 + headers / f64::from(segment) } else { 1.0 };
-            for bytes in passed.tenths() {
-                out.span(0.1, f64::from(*bytes) * factor)?;
-            }
-            let how = "measured: bytes delivered in each tenth of a second, a lower bound of the link's rate";
-            found.down = Some(Said::new(out.finish()?, how));
+    if ask.varying {
+        let mut out = Opportunities::new(down);
+        let passed = if connection.is_at_sender() { &connection.told } else { &connection.seen };
+        let factor = if connection.is_at_sender() { 1.0 + headers / f64::from(segment) } else { 1.0 };
+        for bytes in passed.tenths() {
+            out.span(0.1, f64::from(*bytes) * factor)?;
         }
+        let how = "measured: bytes delivered in each tenth of a second, a lower bound of the link's rate";
+        found.down = Some(Said::new(out.finish()?, how));
+    } else {
+        found.down = Some(Said::new(Service::Rate(rate.value), rate.how))
     }
     Ok(())
 }

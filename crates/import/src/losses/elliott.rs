@@ -164,9 +164,12 @@ pub(crate) fn likeliest(record: &Record, gilbert: (f64, f64)) -> (Elliott, f64, 
     let runs: Vec<(bool, u32)> = record.runs().collect();
     let loss = record.lost() as f64 / record.packets() as f64;
     let (p, r) = gilbert;
-    let height = |place: &[f64; 4]| match place.iter().all(|x| x.abs() < FARTHEST) {
-        true => Elliott::at(place).log_likelihood(&runs),
-        false => f64::NEG_INFINITY,
+    let height = |place: &[f64; 4]| {
+        if place.iter().all(|x| x.abs() < FARTHEST) {
+            Elliott::at(place).log_likelihood(&runs)
+        } else {
+            f64::NEG_INFINITY
+        }
     };
     // Short bursts with few losses between, longer bursts that lose half, and long bursts with frequent losses between.
     let starts = [
@@ -223,12 +226,10 @@ fn intervals(place: &[f64; 4], top: f64, height: &impl Fn(&[f64; 4]) -> f64) -> 
                     height(&there)
                 };
                 let area = steps[*i] * steps[*j];
-                match i == j {
-                    true => -(both(0.5, 0.5) - 2.0 * top + both(-0.5, -0.5)) / area,
-                    false => {
-                        -(both(1.0, 1.0) - both(1.0, -1.0) - both(-1.0, 1.0) + both(-1.0, -1.0))
-                            / (4.0 * area)
-                    }
+                if i == j {
+                    -(both(0.5, 0.5) - 2.0 * top + both(-0.5, -0.5)) / area
+                } else {
+                    -(both(1.0, 1.0) - both(1.0, -1.0) - both(-1.0, 1.0) + both(-1.0, -1.0)) / (4.0 * area)
                 }
             };
             inside.iter().map(second).collect()

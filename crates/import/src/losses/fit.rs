@@ -298,8 +298,5 @@ fn number(value: f64) -> String {
     }
     let digits = (5 - libm::floor(libm::log10(value)) as i32).clamp(0, 14) as usize;
     let text = format!("{value:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

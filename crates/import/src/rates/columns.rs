@@ -109,10 +109,7 @@ pub(crate) fn plan(rows: &[Vec<String>], ask: &Ask) -> Result<Plan, Refusal> {
     };
     let is_number = |cell: &String| cell.trim().parse::<f64>().is_ok();
     let has_names = !first.iter().any(is_number) && first.iter().any(|cell| clock::date(cell).is_none());
-    let mut plan = match has_names {
-        true => of_names(first, rows.get(1), ask)?,
-        false => of_numbers(first, ask)?,
-    };
+    let mut plan = if has_names { of_names(first, rows.get(1), ask)? } else { of_numbers(first, ask)? };
     plan.has_names = has_names;
     if let (Time::Column(column, Clock::Number(seconds)), None) = (&plan.time, &ask.time_unit)
         && *seconds == 1.0

@@ -166,12 +166,13 @@ impl Table<'_> {
     fn unreadable(&mut self, what: &str) -> Result<bool, Refusal> {
         self.unreadable += 1;
         self.skipped += 1;
-        match self.unreadable > PATIENCE && self.unreadable * 2 > self.row {
-            false => Ok(true),
-            true => Err(Refusal::new(
+        if self.unreadable > PATIENCE && self.unreadable * 2 > self.row {
+            Err(Refusal::new(
                 format!("{} of the first {} rows have no readable {what}", self.unreadable, self.row),
                 "are the columns right? see --time, --time-unit and --rate",
-            )),
+            ))
+        } else {
+            Ok(true)
         }
     }
 }

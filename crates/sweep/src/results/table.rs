@@ -33,11 +33,12 @@ struct Row {
 impl Rows {
     /// An empty table.
     pub fn of(sweep: &Sweep, wanted: &Wanted) -> Rows {
-        let quantities = match wanted.quantities.is_empty() {
-            true => std::iter::once(Quantity::OfFlow(&METRICS[0]))
+        let quantities = if wanted.quantities.is_empty() {
+            std::iter::once(Quantity::OfFlow(&METRICS[0]))
                 .chain(TOGETHER.iter().map(Quantity::Together))
-                .collect(),
-            false => wanted.quantities.clone(),
+                .collect()
+        } else {
+            wanted.quantities.clone()
         };
         let (paths, wanted) = (sweep.paths.clone(), wanted.clone());
         Rows { paths, wanted, has_several_flows: false, rows: Vec::new(), quantities }

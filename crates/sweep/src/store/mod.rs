@@ -104,9 +104,10 @@ impl Store {
 
 /// Paths are not interpreted as URIs.
 fn flags(mode: OpenFlags) -> OpenFlags {
-    let create = match mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        true => OpenFlags::SQLITE_OPEN_CREATE,
-        false => OpenFlags::empty(),
+    let create = if mode.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        OpenFlags::SQLITE_OPEN_CREATE
+    } else {
+        OpenFlags::empty()
     };
     mode | create | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
