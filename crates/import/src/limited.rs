@@ -33,15 +33,15 @@ impl<R: Read> Read for Limited<R> {
 }
 
 /// Lines of a text with their numbers from 1; invalid UTF-8 is replaced.
-pub(crate) struct Lines<R> {
+pub(crate) struct BoundedLines<R> {
     reader: BufReader<Limited<R>>,
     buffer: Vec<u8>,
     pub(crate) number: u64,
 }
 
-impl<R: Read> Lines<R> {
-    pub(crate) fn new(inner: R) -> Lines<R> {
-        Lines {
+impl<R: Read> BoundedLines<R> {
+    pub(crate) fn new(inner: R) -> BoundedLines<R> {
+        BoundedLines {
             reader: BufReader::with_capacity(1 << 16, Limited::new(inner)),
             buffer: Vec::new(),
             number: 0,

@@ -1,12 +1,12 @@
 //! Fits recover the parameters of known chains and of the simulator's channel; coverage of the intervals.
 
 use lasthop_base::{Choice, Duration, Stream, Time, Value};
-use lasthop_import::losses::{Model, Record, fitted};
+use lasthop_import::losses::{LossRecord, Model, fitted};
 use lasthop_net::channel::{self, Air, Reception};
 use lasthop_wire::Priority;
 
 /// A two-state chain: emission after transition.
-fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> Record {
+fn chain(seed: u64, packets: u32, [p, r, bad, good]: [f64; 4]) -> LossRecord {
     let mut stream = Stream::named(seed, "chain");
     let mut is_bad = stream.uniform() < p / (p + r);
     (0..packets)
@@ -79,7 +79,7 @@ fn our_own_channel_s_record_gives_its_settings_back() {
         choice.values.set(name, Value::Number(value));
     }
     let mut channel = (choice.build)(&choice.values, Stream::named(5, "test"));
-    let record: Record = (0..300_000_u64)
+    let record: LossRecord = (0..300_000_u64)
         .map(|at| {
             let start = Time::from_nanos(at * 1_000_000);
             let end = start + Duration::from_millis(1);
@@ -97,11 +97,11 @@ fn our_own_channel_s_record_gives_its_settings_back() {
 
 #[test]
 fn what_cannot_be_fitted_is_said() {
-    let all: Record = [true; 5].into_iter().collect();
+    let all: LossRecord = [true; 5].into_iter().collect();
     assert!(fitted(&all, None).expect_err("no path").message.contains("every packet was lost"));
-    let few: Record = [false, true, false, false].into_iter().collect();
+    let few: LossRecord = [false, true, false, false].into_iter().collect();
     assert!(fitted(&few, Some(Model::GilbertElliott)).expect_err("too few").message.contains("too few"));
-    assert!(fitted(&Record::default(), None).expect_err("empty").message.contains("no packets"));
-    let none: Record = [false; 1000].into_iter().collect();
+    assert!(fitted(&LossRecord::default(), None).expect_err("empty").message.contains("no packets"));
+    let none: LossRecord = [false; 1000].into_iter().collect();
     assert_eq!(fitted(&none, None).expect("a fit").best().model, Model::Iid);
 }

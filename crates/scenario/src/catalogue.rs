@@ -30,9 +30,9 @@ use std::sync::Arc;
 /// };
 ///
 /// let mut catalogue = Catalogue::default();
-/// catalogue.tcp.counting.add(&TWICE);
+/// catalogue.tcp.ack_counting.add(&TWICE);
 /// let draft = catalogue.load("rate=10Mbit/s,rtt=20ms,ack_counting=twice")?;
-/// assert!(draft.show()?.contains(r#"counting = "twice""#));
+/// assert!(draft.show()?.contains(r#"ack_counting = "twice""#));
 /// # Ok::<(), lasthop_scenario::Problem>(())
 /// ```
 #[derive(Clone, Debug)]

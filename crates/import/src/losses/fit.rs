@@ -1,11 +1,11 @@
 //! Three models of losses fitted to one record.
 
-use super::Record;
+use super::LossRecord;
 use super::elliott::{self, Elliott};
 use super::interval::of_share;
 use super::runs::{ChiSquare, Lengths, chi_square, class, expected};
-use crate::Refusal;
-use crate::found::{Said, shown};
+use crate::ImportError;
+use crate::import_result::{Sourced, shown};
 
 /// A model of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,22 +71,22 @@ pub struct Fit {
     is_asked: bool,
 }
 
-const FEWEST_BURSTS: u64 = 20;
+const MIN_BURSTS: u64 = 20;
 
 /// Fits all models that a record supports.
 ///
 /// # Errors
 /// If the record has no packets or only losses, or the chosen model cannot be fitted.
-pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
+pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportError> {
     let (packets, lost) = (record.packets() as f64, record.lost() as f64);
     if record.packets() == 0 {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "the record has no packets",
             "write 0 for each packet that arrived, 1 for each lost packet",
         ));
     }
     if record.lost() == record.packets() {
-        return Err(Refusal::new(
+        return Err(ImportError::new(
             "every packet was lost: no path carries that",
             "is 1 a loss and 0 an arrival? otherwise invert the record",
         ));
@@ -120,7 +120,7 @@ pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
         let likelihood =
             first + of_counts(to_bad, stays_good + to_bad) + of_counts(to_good, to_good + stays_bad);
         add(Model::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
-        if to_good as u64 >= FEWEST_BURSTS {
+        if to_good as u64 >= MIN_BURSTS {
             let (model, likelihood, [p_in, r_in, bad_in, good_in]) =
                 elliott::likeliest(record, (p.value, r.value));
             let Elliott { p, r, bad, good } = model;
@@ -139,9 +139,9 @@ pub fn fitted(record: &Record, asked: Option<Model>) -> Result<Fit, Refusal> {
         None => best,
         Some(asked) => models.iter().position(|fitted| fitted.model == asked).ok_or_else(|| {
             let has = format!("{} losses in {} bursts", record.lost(), lengths.bursts.iter().sum::<u64>());
-            Refusal::new(
+            ImportError::new(
                 format!("{has} are too few to fit {}", asked.name()),
-                format!("use a longer record, with at least {FEWEST_BURSTS} bursts, or --model iid"),
+                format!("use a longer record, with at least {MIN_BURSTS} bursts, or --model iid"),
             )
         })?,
     };
@@ -160,7 +160,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(record: &Record) -> Changes {
+    fn of(record: &LossRecord) -> Changes {
         let mut changes = Changes { counts: [[0.0; 2]; 2], begins_lost: false };
         let mut before: Option<bool> = None;
         for (is_lost, length) in record.runs() {
@@ -187,13 +187,13 @@ impl Fit {
     }
 
     /// The channel, as in a scenario.
-    pub fn channel(&self) -> Said<String> {
+    pub fn channel(&self) -> Sourced<String> {
         let best = self.best();
         let kind = if best.model == Model::Iid { "iid" } else { "two_state" };
         let values: Vec<String> =
             best.values.iter().map(|value| format!("{} = {}", value.name, number(value.value))).collect();
         let why = if self.is_asked { "as requested" } else { "the best of the models by BIC" };
-        Said::new(
+        Sourced::new(
             format!("{{ kind = \"{kind}\", {} }}", values.join(", ")),
             format!("derived: {}, {why}", best.model.name()),
         )
@@ -208,14 +208,14 @@ impl Fit {
         format!("tc qdisc add dev DEVICE root netem loss {kind} {}", values.join(" "))
     }
 
-    pub(crate) fn says(&self) -> Vec<String> {
+    pub(crate) fn findings(&self) -> Vec<String> {
         if self.models[0].values[0].value == 0.0 {
             return vec![format!(
                 "no packet was lost: with 95 % confidence the loss is below {}",
                 share(self.models[0].values[0].ci95[1])
             )];
         }
-        let mut says: Vec<String> = self
+        let mut findings: Vec<String> = self
             .models
             .iter()
             .map(|fitted| {
@@ -240,21 +240,21 @@ impl Fit {
                 )
             })
             .collect();
-        says.push(format!("netem: {}", self.netem()));
+        findings.push(format!("netem: {}", self.netem()));
         match self.best().chi_square {
-            Some(ChiSquare { sum, freedom, p }) if p < 0.01 => says.push(format!(
+            Some(ChiSquare { sum, freedom, p }) if p < 0.01 => findings.push(format!(
                 "{} does not fit the lengths of bursts and gaps well (chi-square {sum:.1}, {freedom} degrees of \
                  freedom, p = {p:.2e}): use it only for means",
                 self.best().model.name()
             )),
-            Some(ChiSquare { sum, freedom, p }) => says.push(format!(
+            Some(ChiSquare { sum, freedom, p }) => findings.push(format!(
                 "the lengths of bursts and gaps are consistent with {} (chi-square {sum:.1}, {freedom} degrees of \
                  freedom, p = {p:.2})",
                 self.best().model.name()
             )),
-            None => says.push("too few bursts to test the model's fit".into()),
+            None => findings.push("too few bursts to test the model's fit".into()),
         }
-        says
+        findings
     }
 
     /// Lengths of runs, observed and expected by each model.

@@ -1,6 +1,6 @@
 //! Goodness of fit of a model's run lengths: chi-square.
 
-use super::Record;
+use super::LossRecord;
 use statrs::function::gamma::gamma_ur;
 
 /// Upper bounds of classes of lengths, for bursts of losses and for gaps.
@@ -17,7 +17,7 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    pub(crate) fn of(record: &Record) -> Lengths {
+    pub(crate) fn of(record: &LossRecord) -> Lengths {
         let mut lengths = Lengths::default();
         let mut before: Option<(bool, u32)> = None;
         let mut is_first = true;
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn runs_at_the_edges_are_not_counted() {
-        let record: Record = [false, true, true, false, false, true, false].into_iter().collect();
+        let record: LossRecord = [false, true, true, false, false, true, false].into_iter().collect();
         let lengths = Lengths::of(&record);
         assert_eq!(lengths.bursts, [1, 1, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(lengths.gaps, [0, 1, 0, 0, 0, 0, 0, 0, 0]);
