@@ -9,7 +9,7 @@ use lasthop_lab::runs::random::Repeats;
 use lasthop_lab::stats::Estimate;
 use lasthop_scenario::Scenario;
 use lasthop_sim::{METRICS, Outcome};
-use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use std::borrow::Cow;
 
 /// Required precision of means.
@@ -32,7 +32,7 @@ impl Exactness {
     pub(crate) fn runs(&self, asked: &Repetitions, scenario: &Scenario, repeats: &Repeats) -> u32 {
         match self.until {
             None => asked.runs(scenario, repeats),
-            Some(_) => repeats.worth_running(asked.most().unwrap_or(MOST)),
+            Some(_) => repeats.worth_running(asked.most().unwrap_or(DEFAULT_MAX_RUNS)),
         }
     }
 

@@ -18,12 +18,12 @@ use lasthop_lab::progress::Progress;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::METRICS;
-use lasthop_sweep::crew::Crew;
 use lasthop_sweep::driver::{Count, Driver, Shard};
 use lasthop_sweep::grid::Grid;
-use lasthop_sweep::results::Wanted;
-use lasthop_sweep::rule::{MOST, Precision};
+use lasthop_sweep::results::ResultSelection;
+use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
 use lasthop_sweep::store::Store;
+use lasthop_sweep::thread_pool::ThreadPool;
 use std::path::PathBuf;
 
 const MORE: &str = "\
@@ -91,7 +91,7 @@ impl Sweep {
                     true => vec![Quantity::OfFlow(&METRICS[0])],
                     false => self.metric.clone(),
                 };
-                Count::Until(precision, chosen, self.repetitions.most().unwrap_or(MOST))
+                Count::Until(precision, chosen, self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS))
             }
         }
     }
@@ -116,10 +116,10 @@ impl Sweep {
             output::note(&format!("note: {found} runs are in the store, {left} remain"));
         }
         let threads = threads(self.repetitions.jobs, driver.left().try_into().unwrap_or(usize::MAX));
-        let crew = Crew::of(threads).map_err(Failure::no_threads)?;
+        let pool = ThreadPool::start(threads).map_err(Failure::no_threads)?;
         let bar = Bar::default();
         bar.begin("sweep", driver.left());
-        let worked = patience::during(|| work(&mut driver, crew, &bar));
+        let worked = patience::during(|| work(&mut driver, pool, &bar));
         bar.end();
         // Results are committed even after an error.
         let kept = driver.commit();
@@ -127,7 +127,7 @@ impl Sweep {
         let (done, of) = (driver.done(), driver.done() + driver.left());
         let (failed, inexact, sweep) = (driver.failed().to_vec(), driver.inexact(), driver.sweep());
         let store = driver.into_store()?;
-        let wanted = Wanted { quantities: self.metric.clone(), ..Wanted::default() };
+        let wanted = ResultSelection { quantities: self.metric.clone(), ..ResultSelection::default() };
         results::show(&store.contents(), sweep, &wanted, self.format)?;
         store.close();
         if inexact > 0 {
@@ -143,17 +143,17 @@ impl Sweep {
     }
 }
 
-fn work(driver: &mut Driver, mut crew: Crew, bar: &Bar) -> Result<(), Failure> {
+fn work(driver: &mut Driver, mut pool: ThreadPool, bar: &Bar) -> Result<(), Failure> {
     loop {
-        while crew.has_room()
+        while pool.has_room()
             && let Some(job) = driver.poll_job()
         {
-            crew.begin(job);
+            pool.submit(job);
         }
-        if crew.is_idle() || patience::is_interrupted() {
+        if pool.is_idle() || patience::is_interrupted() {
             return Ok(());
         }
-        match crew.next_within(SOON) {
+        match pool.next_within(SOON) {
             Some(row) => {
                 driver.handle_row(row)?;
                 bar.expect(driver.done() + driver.left());

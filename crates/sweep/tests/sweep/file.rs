@@ -20,7 +20,7 @@ fn what_is_no_store_is_left_as_it_is() {
         fs::write(&path, text).unwrap();
         let refused = Error::NoDatabase(path.clone());
         assert_eq!(Store::open(&path).unwrap_err(), refused);
-        assert_eq!(Reader::open(&path).unwrap_err(), refused);
+        assert_eq!(StoreReader::open(&path).unwrap_err(), refused);
         assert!(is_untouched(&path, text));
     }
 }
@@ -38,7 +38,7 @@ fn a_database_of_something_else_is_left_as_it_is() {
         let before = fs::read(&path).unwrap();
         let refused = Error::AnotherDatabase(path.clone());
         assert_eq!(Store::open(&path).unwrap_err(), refused);
-        assert_eq!(Reader::open(&path).unwrap_err(), refused);
+        assert_eq!(StoreReader::open(&path).unwrap_err(), refused);
         assert!(is_untouched(&path, &before));
     }
 }
@@ -55,7 +55,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
     let before = fs::read(&path).unwrap();
     let refused = Error::Newer { path: path.clone(), version: 7 };
     assert_eq!(Store::open(&path).unwrap_err(), refused);
-    assert_eq!(Reader::open(&path).unwrap_err(), refused);
+    assert_eq!(StoreReader::open(&path).unwrap_err(), refused);
     assert!(is_untouched(&path, &before));
 }
 
@@ -82,7 +82,7 @@ fn a_store_has_one_writer_and_readers_beside_it() {
     work(&mut driver, 6);
     driver.commit().unwrap();
     assert_eq!(Store::open(&path).unwrap_err(), Error::InUse(path.clone()));
-    let reader = Reader::open(&path).unwrap();
+    let reader = StoreReader::open(&path).unwrap();
     assert_eq!(reader.contents().sweeps().unwrap()[0].done, 6);
     work(&mut driver, usize::MAX);
     driver.into_store().unwrap().close();
@@ -108,7 +108,7 @@ fn a_closed_store_is_one_file() {
 fn what_is_not_there_is_not_read_and_no_folder_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("none.sqlite");
-    assert_eq!(Reader::open(&missing).unwrap_err(), Error::Missing(missing.clone()));
+    assert_eq!(StoreReader::open(&missing).unwrap_err(), Error::Missing(missing.clone()));
     assert!(!missing.exists());
     let nowhere = folder.path().join("none/r.sqlite");
     assert_eq!(Store::open(&nowhere).unwrap_err(), Error::NoFolder(nowhere));
