@@ -49,25 +49,23 @@ impl PingLog {
                 return;
             }
             // Sequence numbers wrapped after 16 bits, or the answer was reordered.
-            (Some(this), Some(last)) if this < last => match last - this > 30_000 {
-                true => {
+            (Some(this), Some(last)) if this < last => {
+                if last - this > 30_000 {
                     let missing = (this + 65_536).saturating_sub(last + 1);
                     if missing < MAX_MISSING {
                         self.record.push_many(true, missing);
                     }
                     self.last = Some(this);
-                }
-                false if this <= 1 => {
+                } else if this <= 1 {
                     self.restarts += 1;
                     self.last = Some(this);
-                }
-                false => {
+                } else {
                     self.late += 1;
                     self.record.forgive_one();
                     self.trips.push(millis);
                     return;
                 }
-            },
+            }
             (Some(this), Some(last)) => {
                 match this - last - 1 {
                     missing if missing < MAX_MISSING => self.record.push_many(true, missing),

@@ -7,7 +7,7 @@ use lasthop_net::service::Service;
 use lasthop_scenario::{Hop, Scenario};
 use serde_json::{Value, json};
 
-pub(crate) fn drawn(scenario: &Scenario) -> Value {
+pub(crate) fn to_json(scenario: &Scenario) -> Value {
     let links: Vec<Value> = scenario
         .links
         .iter()

@@ -10,14 +10,14 @@ use lasthop_sim::{METRICS, Outcome, Running, Samples, Watch};
 use serde_json::{Map, Value, json};
 use std::any::Any;
 
-pub(crate) struct Run {
+pub(crate) struct SlicedRun {
     running: Running<'static>,
     scenario: Scenario,
     variant: Option<usize>,
 }
 
-impl Run {
-    pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> Run {
+impl SlicedRun {
+    pub(crate) fn new(scenario: Scenario, seed: u64, begin: &Begin) -> SlicedRun {
         let mut watch = Watch { probes: begin.samples, ..Watch::default() };
         if let Some(window) = begin.segments {
             let window = segments::Window { from_s: window.from_s, to_s: window.to_s, most: window.most };
@@ -27,7 +27,7 @@ impl Run {
             watch.observers.push(Box::new(Hops::new(window)));
         }
         let running = Running::owning(scenario.clone(), seed, watch);
-        Run { running, scenario, variant: begin.variant }
+        SlicedRun { running, scenario, variant: begin.variant }
     }
 
     /// Processes at most `events` events; returns whether the run continues.

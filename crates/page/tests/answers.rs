@@ -1,7 +1,7 @@
 //! Requests and answers, without a page.
 
 use lasthop_page::Lab;
-use lasthop_page::answer::{Named as Columns, unpacked};
+use lasthop_page::answer::{NamedColumns as Columns, unpacked};
 use lasthop_sim::METRICS;
 use serde_json::{Value, json};
 

@@ -133,21 +133,21 @@ impl Draft {
         let (source, begins) = (self.sources.len(), path.len() + 1);
         let place = Span { source, start: 0, end: path.len() };
         self.sources.push(typed);
-        let done = match value.trim().is_empty() {
-            true if inline::is_loss_key(path) => Err(Problem::new(
+        let done = if !value.trim().is_empty() {
+            let there = Span { source, start: begins, end: begins + value.len() };
+            let node = tree::parse_typed(value, there);
+            self.put(path, place, value, node)
+        } else if inline::is_loss_key(path) {
+            Err(Problem::new(
                 self.sources.last().unwrap_or(&self.sources[0]),
                 place.start..place.end,
                 format!("`{path}` cannot be removed"),
             )
             .help(format!(
                 "{path}=0 loses nothing; a link's own channel goes by its full path: link.NAME.down.channel="
-            ))),
-            true => set::unset(self, path, place),
-            false => {
-                let there = Span { source, start: begins, end: begins + value.len() };
-                let node = tree::parse_typed(value, there);
-                self.put(path, place, value, node)
-            }
+            )))
+        } else {
+            set::unset(self, path, place)
         };
         if done.is_err() {
             self.sources.pop();

@@ -77,7 +77,7 @@ fn beginning_with(path: &str) -> Result<String, Failure> {
     Ok(PAGE.replacen(GIVEN, &format!("{GIVEN}{given}"), 1))
 }
 
-/// FileSource on disk; records the contents of files read.
+/// Files on disk; records the contents of files read.
 #[derive(Debug, Default)]
 struct Seen(Mutex<BTreeMap<String, String>>);
 

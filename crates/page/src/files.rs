@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shelf(BTreeMap<String, Arc<str>>);
+pub(crate) struct PageFiles(BTreeMap<String, Arc<str>>);
 
-impl Shelf {
+impl PageFiles {
     /// Stores a file in place of one with the same name; an empty file only removes it.
     pub(crate) fn put(&mut self, name: String, text: String) {
         if text.is_empty() {
@@ -18,7 +18,7 @@ impl Shelf {
     }
 }
 
-impl FileSource for Shelf {
+impl FileSource for PageFiles {
     fn exists(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
