@@ -49,7 +49,7 @@ pub(crate) fn hint(path: &str) -> Option<String> {
     let fields: Vec<String> =
         fields().into_iter().flat_map(|section| section.keys).map(|key| key.name).collect();
     Catalogue::default()
-        .meant(path)
+        .nearest_name(path)
         .or_else(|| nearest(path, fields.iter().map(String::as_str)).map(str::to_owned))
         .map(|name| format!("did you mean `{name}`?"))
 }

@@ -3,7 +3,7 @@
 
 use crate::import_result::{ImportResult, Light, Service, Sourced, shown};
 use crate::limited::BoundedLines;
-use crate::opened::Opened;
+use crate::opened::RecordingFile;
 use crate::rates::mahimahi;
 use crate::{ImportError, ImportOptions, import_result};
 use std::fmt::Write as _;
@@ -26,8 +26,8 @@ pub(crate) fn read(
 ) -> Result<ImportResult, ImportError> {
     let mut whole =
         ImportResult { kind: "CellReplay's light and heavy traces".into(), ..ImportResult::default() };
-    (whole.down, whole.lights[0]) = direction(folder, "down", down, &mut whole)?;
-    (whole.up, whole.lights[1]) = direction(folder, "up", up, &mut whole)?;
+    (whole.down, whole.light_traces[0]) = direction(folder, "down", down, &mut whole)?;
+    (whole.up, whole.light_traces[1]) = direction(folder, "up", up, &mut whole)?;
     whole.rtt_ms = Some(Sourced::new(0.0, "measured: the light traces contain the base delays"));
     if options.assumed.queue.is_none() {
         whole.queue = Some(Sourced::new("unlimited".to_owned(), "assumed: as CellReplay replays it"));
@@ -84,9 +84,12 @@ fn existing_file(folder: &Path, names: &[String]) -> Result<PathBuf, ImportError
 }
 
 /// Reads a file and prefixes errors with its name.
-fn read_named<T>(path: &Path, read: impl FnOnce(Opened) -> Result<T, ImportError>) -> Result<T, ImportError> {
+fn read_named<T>(
+    path: &Path,
+    read: impl FnOnce(RecordingFile) -> Result<T, ImportError>,
+) -> Result<T, ImportError> {
     let shown = import_result::plain(&path.display().to_string());
-    let file = Opened::open(path).map_err(|error| ImportError::io(&shown, &error))?;
+    let file = RecordingFile::open(path).map_err(|error| ImportError::io(&shown, &error))?;
     read(file).map_err(|ImportError { message, help }| ImportError::new(format!("{shown}: {message}"), help))
 }
 
@@ -95,7 +98,7 @@ struct LightTrace {
     summary: String,
 }
 
-fn light_trace(file: Opened) -> Result<LightTrace, ImportError> {
+fn light_trace(file: RecordingFile) -> Result<LightTrace, ImportError> {
     let mut lines = BoundedLines::new(file);
     let (mut text, mut count, mut last) = (String::new(), 0_u64, 0_u64);
     let (mut least, mut most, mut longest) = (u64::MAX, 0_u64, 0_usize);
@@ -146,7 +149,7 @@ fn light_trace(file: Opened) -> Result<LightTrace, ImportError> {
     Ok(LightTrace { light: Light { text, sizes: None }, summary })
 }
 
-fn delays_by_size(file: Opened) -> Result<String, ImportError> {
+fn delays_by_size(file: RecordingFile) -> Result<String, ImportError> {
     let mut lines = BoundedLines::new(file);
     let mut text = String::new();
     while let Some(line) = lines.next().map_err(|error| ImportError::io("cannot be read", &error))? {

@@ -63,7 +63,7 @@ pub struct ImportResult {
     /// Rate up.
     pub up: Option<Sourced<Service>>,
     /// Light traces down and up. Their files are called like the traces, with `.light` and `.sizes`.
-    pub lights: [Option<Light>; 2],
+    pub light_traces: [Option<Light>; 2],
     /// Round-trip time without queueing, ms.
     pub rtt_ms: Option<Sourced<f64>>,
     /// Queue down, as in a scenario.
@@ -122,7 +122,7 @@ impl ImportResult {
         let down = self.service(self.down.as_ref(), options.assumed.rate.as_deref(), "the rate", || {
             (DEFAULT_RATE.to_owned(), format!("assumed, {DEFAULT_RATE}: the recording has no rate"))
         });
-        write_service(&mut text, &down, traces[0], self.lights[0].as_ref());
+        write_service(&mut text, &down, traces[0], self.light_traces[0].as_ref());
         let _ = writeln!(text, "# {}.\nqueue = {}", sentence(&queue.provenance), quoted(&queue.value));
         if let Some(channel) = &self.channel {
             let _ = writeln!(text, "# {}.\nchannel = {}", sentence(&channel.provenance), channel.value);
@@ -135,7 +135,7 @@ impl ImportResult {
         let up = self.service(self.up.as_ref(), options.assumed.up.as_deref(), "the rate up", || {
             (mean, "assumed: the mean rate down".to_owned())
         });
-        write_service(&mut text, &up, traces[1], self.lights[1].as_ref());
+        write_service(&mut text, &up, traces[1], self.light_traces[1].as_ref());
         text.push_str("# Assumed: the queue drops no acknowledgements.\nqueue = \"unlimited\"\n");
         text.push_str("\n[flow.bulk]\nfrom = \"server\"\nto = \"client\"\n# Assumed: today's hosts.\nprofile = \"linux\"\n");
         if let Some(segment) = &self.segment {

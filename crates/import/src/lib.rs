@@ -28,7 +28,7 @@ pub mod rates;
 pub use detect::RecordingFormat;
 pub use import_result::{ImportResult, Light, Service, Sourced};
 
-use opened::Opened;
+use opened::RecordingFile;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -110,7 +110,7 @@ pub fn read(
     }
     let shown = import_result::plain(&path.display().to_string());
     let open = |path: &Path| {
-        Opened::open(path)
+        RecordingFile::open(path)
             .map_err(|error| ImportError::io(&import_result::plain(&path.display().to_string()), &error))
     };
     let format = match options.format {

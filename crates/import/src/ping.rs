@@ -38,7 +38,7 @@ struct PingLog {
 
 impl PingLog {
     /// Adds an answer with this sequence number, or with the next number.
-    fn answer(&mut self, number: Option<u64>, millis: f64) {
+    fn add_reply(&mut self, number: Option<u64>, millis: f64) {
         if !(millis.is_finite() && (0.0..1e7).contains(&millis)) {
             self.errors += 1;
             return;
@@ -61,7 +61,7 @@ impl PingLog {
                     self.last = Some(this);
                 } else {
                     self.late += 1;
-                    self.record.forgive_one();
+                    self.record.mark_last_loss_arrived();
                     self.trips.push(millis);
                     return;
                 }
@@ -138,13 +138,14 @@ pub(crate) struct RoundTrips {
 
 impl RoundTrips {
     const PER_FOLD: f64 = 100.0;
-    const LEAST: f64 = 1e-3;
+    const MIN_MILLIS: f64 = 1e-3;
 
     pub(crate) fn push(&mut self, millis: f64) {
         self.smallest = if self.count == 0 { millis } else { self.smallest.min(millis) };
         self.largest = self.largest.max(millis);
         self.count += 1;
-        let at = libm::round(libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD) as usize;
+        let at =
+            libm::round(libm::log(millis.max(Self::MIN_MILLIS) / Self::MIN_MILLIS) * Self::PER_FOLD) as usize;
         if at >= self.buckets.len() {
             self.buckets.resize(at + 1, 0);
         }
@@ -152,7 +153,8 @@ impl RoundTrips {
     }
 
     pub(crate) fn share_above(&self, millis: f64) -> f64 {
-        let at = (libm::log(millis.max(Self::LEAST) / Self::LEAST) * Self::PER_FOLD).max(0.0) as usize;
+        let at =
+            (libm::log(millis.max(Self::MIN_MILLIS) / Self::MIN_MILLIS) * Self::PER_FOLD).max(0.0) as usize;
         let above: u64 = self.buckets.iter().skip(at + 1).sum();
         above as f64 / self.count.max(1) as f64
     }
@@ -164,7 +166,7 @@ impl RoundTrips {
         for (at, count) in self.buckets.iter().enumerate() {
             below += count;
             if below as f64 >= wanted {
-                let middle = Self::LEAST * libm::exp(at as f64 / Self::PER_FOLD);
+                let middle = Self::MIN_MILLIS * libm::exp(at as f64 / Self::PER_FOLD);
                 return middle.clamp(self.smallest, self.largest);
             }
         }
@@ -189,7 +191,7 @@ fn text(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
             match line.split([',', ';', '\t']).nth(column).and_then(|cell| cell.trim().parse::<f64>().ok()) {
                 // LENS: -1 ms means a loss.
                 Some(millis) if millis < 0.0 => log.record.push(true),
-                Some(millis) => log.answer(None, millis),
+                Some(millis) => log.add_reply(None, millis),
                 None if line.is_empty() => {}
                 None => log.errors += 1,
             }
@@ -212,7 +214,7 @@ fn text(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
             log.duplicates += 1;
             continue;
         }
-        log.answer(number, trip);
+        log.add_reply(number, trip);
     }
     Ok(())
 }
@@ -259,12 +261,12 @@ fn json(file: impl Read, log: &mut PingLog) -> Result<(), ImportError> {
             },
             _ => &[],
         };
-        for answer in answers {
-            let number = answer.get("icmp_seq").and_then(Value::as_u64);
-            let is_twice = answer.get("duplicate").and_then(Value::as_bool) == Some(true);
-            match answer.get("time_ms").or_else(|| answer.get("time")).and_then(Value::as_f64) {
+        for add_reply in answers {
+            let number = add_reply.get("icmp_seq").and_then(Value::as_u64);
+            let is_twice = add_reply.get("duplicate").and_then(Value::as_bool) == Some(true);
+            match add_reply.get("time_ms").or_else(|| add_reply.get("time")).and_then(Value::as_f64) {
                 Some(_) if is_twice => log.duplicates += 1,
-                Some(millis) => log.answer(number, millis),
+                Some(millis) => log.add_reply(number, millis),
                 None => {}
             }
         }

@@ -154,18 +154,18 @@ fn fragments_are_put_together() {
     let folder = tempfile::tempdir().expect("a folder");
     let lossy = "channel = { kind = \"iid\", loss = 0.02 }";
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", lossy, 60, 2948);
-    let told = |path: &Path| {
+    let imported = |path: &Path| {
         read(path, &ImportOptions::default(), &mut sink(), &mut sink())
             .unwrap_or_else(|error| panic!("{error:?}"))
     };
-    let whole = told(&captured(&scenario, Place::Sender, folder.path(), |packet| vec![packet]).0);
+    let whole = imported(&captured(&scenario, Place::Sender, folder.path(), |packet| vec![packet]).0);
     let mut id = 0_u16;
     let mut cut = |packet: Vec<u8>| {
         id = id.wrapping_add(1);
         fragmented(&packet, id)
     };
     let (path, _) = captured(&scenario, Place::Sender, folder.path(), &mut cut);
-    let pieces = told(&path);
+    let pieces = imported(&path);
     near("rate", rate_of(&pieces), rate_of(&whole), 0.02, &pieces);
     let rtt = |found: &ImportResult| found.rtt_ms.as_ref().expect("a round trip").value;
     near("rtt", rtt(&pieces), rtt(&whole), 0.01, &pieces);
@@ -189,7 +189,7 @@ fn fragments_are_put_together() {
         }
         pieces
     });
-    let missing = told(&path);
+    let missing = imported(&path);
     let line = missing.findings.iter().find(|line| line.contains("fragments")).expect("a report sentence");
     assert!(line.contains(&format!("left out: {gone} incomplete packets")), "{line}");
     assert!(gone > 100, "{gone}");

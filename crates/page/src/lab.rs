@@ -1,6 +1,6 @@
 //! Requests and their answers.
 
-use crate::answer::{Columns, packed};
+use crate::answer::{Columns, encode};
 use crate::files::PageFiles;
 use crate::request::{Begin, Request};
 use crate::request_error::RequestError;
@@ -35,11 +35,11 @@ impl Lab {
     /// Answers a request ([`Request`] as JSON) in the form of [`crate::answer`]. Errors are answers too.
     pub fn answer(&mut self, request: &str) -> Vec<u8> {
         let mut columns = Columns::default();
-        let header = self.answered(request, &mut columns);
-        packed(header.unwrap_or_else(|refusal| json!({ "error": refusal.to_json() })), columns)
+        let header = self.handle(request, &mut columns);
+        encode(header.unwrap_or_else(|refusal| json!({ "error": refusal.to_json() })), columns)
     }
 
-    fn answered(&mut self, request: &str, columns: &mut Columns) -> Result<Value, RequestError> {
+    fn handle(&mut self, request: &str, columns: &mut Columns) -> Result<Value, RequestError> {
         let request: Request =
             serde_json::from_str(request).map_err(|error| RequestError::plain(error.to_string()))?;
         match request {

@@ -8,7 +8,7 @@ use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_lab::runs::random::Repeats;
 use lasthop_sim::METRICS;
 use lasthop_sweep::batch;
-use lasthop_sweep::driver::{Count, Driver, Shard};
+use lasthop_sweep::driver::{Driver, RunCount, Shard};
 use lasthop_sweep::grid::Grid;
 use lasthop_sweep::row::{RunRow, SubjectMetrics};
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
@@ -65,10 +65,10 @@ impl Sweep {
         let count = match until {
             None => {
                 let repeats = Repeats::of(grid.points.iter().map(|point| &*point.scenario));
-                Count::Runs(runs.unwrap_or_else(|| repeats.worth_running(first.runs)))
+                RunCount::Runs(runs.unwrap_or_else(|| repeats.worth_running(first.runs)))
             }
             Some(share) => match Precision::new(share) {
-                Some(precision) => Count::Until(precision, chosen, runs.unwrap_or(DEFAULT_MAX_RUNS)),
+                Some(precision) => RunCount::Until(precision, chosen, runs.unwrap_or(DEFAULT_MAX_RUNS)),
                 None => {
                     let message = format!("until = {share}: expected a share of the mean between 0 and 1");
                     return Err(bad_input(py, message, "for instance until=0.02 for 2 %"));
@@ -257,7 +257,7 @@ fn rows(py: Python<'_>, store: &Path, number: Option<i64>) -> PyResult<Table> {
     };
     let read = || -> Result<Vec<(Combination, Vec<StoredRun>)>, Error> {
         let contents = reader.contents();
-        contents.at_once(|| {
+        contents.with_snapshot(|| {
             let combinations = contents.combinations(sweep.number)?.into_iter();
             combinations
                 .map(|combination| contents.runs(&combination.digest, true).map(|runs| (combination, runs)))

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Keys of a flow that concern both ends.
-const ENDS: [&str; 10] = [
+const ENDPOINT_KEYS: [&str; 10] = [
     "profile",
     "segment",
     "sack",
@@ -191,7 +191,9 @@ impl Draft {
                     let own = end.entries.iter().filter(|inner| is_given_within(&inner.node, &is_own, inner));
                     given.extend(own.map(|inner| format!("{}.{}", entry.key, inner.key)));
                 }
-                None if ENDS.contains(&entry.key.as_str()) && is_own(&entry) => given.push(entry.key.clone()),
+                None if ENDPOINT_KEYS.contains(&entry.key.as_str()) && is_own(&entry) => {
+                    given.push(entry.key.clone())
+                }
                 _ => {}
             }
         }

@@ -67,7 +67,7 @@ pub const KEYS: &[(&str, &str, &str)] = &[
 ];
 
 /// Keys copied unchanged to a direction: name down, name up, and the direction's key.
-const ALIKE: [[&str; 3]; 3] = [
+const IMPAIRMENTS: [[&str; 3]; 3] = [
     ["duplicate", "up_duplicate", "duplicate"],
     ["corrupt", "up_corrupt", "corrupt"],
     ["light", "up_light", "light"],
@@ -178,7 +178,7 @@ fn find<'i>(items: &'i [Item], key: &str) -> Option<&'i Item> {
     items.iter().find(|item| item.key == key)
 }
 
-fn either<'i>(
+fn at_most_one<'i>(
     sources: &[Source],
     items: &'i [Item],
     one: &str,
@@ -207,9 +207,9 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     let ends = |table: &mut TomlTable, key: &str, item: &Item| {
         table.set(key, item.place, item.node.clone());
     };
-    let down_trace = either(sources, items, "trace", "down_trace")?;
-    either(sources, items, "rate", down_trace.map_or("trace", |item| &item.key))?;
-    either(sources, items, "up", "up_trace")?;
+    let down_trace = at_most_one(sources, items, "trace", "down_trace")?;
+    at_most_one(sources, items, "rate", down_trace.map_or("trace", |item| &item.key))?;
+    at_most_one(sources, items, "up", "up_trace")?;
     match (find("rate"), down_trace) {
         (Some(rate), _) => ends(&mut down, "rate", rate),
         (None, Some(trace)) => ends(&mut down, "trace", trace),
@@ -240,7 +240,7 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
     if let Some(item) = find("jitter") {
         down.set("jitter", item.place, jitter(item));
     }
-    for [here, there, key] in ALIKE {
+    for [here, there, key] in IMPAIRMENTS {
         for (table, name) in [(&mut down, here), (&mut up, there)] {
             if let Some(item) = find(name) {
                 ends(table, key, item);
@@ -267,9 +267,9 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
 
 /// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and its place.
 fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
-    either(sources, items, "loss", "ber")?;
-    either(sources, items, "loss", "channel")?;
-    either(sources, items, "ber", "channel")?;
+    at_most_one(sources, items, "loss", "ber")?;
+    at_most_one(sources, items, "loss", "channel")?;
+    at_most_one(sources, items, "ber", "channel")?;
     let losses = losses(sources, items, "loss", "burst")?;
     Ok(match (losses, find(items, "ber"), find(items, "channel")) {
         (Some(losses), ..) => Some(losses),
@@ -326,7 +326,7 @@ fn jitter(item: &Item) -> TomlNode {
 
 /// The propagation delay each way, from `one_way_delay` or `rtt`.
 fn delay<'i>(sources: &[Source], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
-    let Some(item) = either(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
+    let Some(item) = at_most_one(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
         return Ok(Some((item, item.value.trim_matches('"').to_owned())));
     }

@@ -13,7 +13,7 @@
 //!   bottom.
 //! * `notes`: warnings about valid but unlikely settings.
 //! * [`inline`]: one-line scenarios; `set`: `--set path=value`; `ready`: the files in `scenarios/`.
-//! * [`Complaint`]: an error without a place.
+//! * [`PlainProblem`]: an error without a place.
 //! * `file_source`: source of scenario and trace files.
 //!
 //! This crate runs nothing and prints nothing; it reads only scenario and trace files.
@@ -37,7 +37,6 @@ mod bdp;
 mod catalogue;
 mod cells;
 mod check;
-mod complaint;
 mod draft;
 pub mod examples;
 mod fields;
@@ -52,6 +51,7 @@ mod list;
 mod mechanisms;
 mod nodes;
 mod notes;
+mod plain_problem;
 mod problem;
 mod profiles;
 mod quantities;
@@ -73,12 +73,12 @@ mod traces;
 mod tree;
 
 pub use catalogue::Catalogue;
-pub use complaint::Complaint;
 pub use draft::Draft;
 pub use file_source::{Disk, FileSource};
 pub use foreign::{FOREIGN, Foreign, foreign};
 pub use list::ListEntry;
 pub use notes::of_all as notes_of_all;
+pub use plain_problem::PlainProblem;
 pub use problem::Problem;
 pub use ready::names as ready_paths;
 pub use reference::{KeyDescription, ReferenceSection, aliases, units};

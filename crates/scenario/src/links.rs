@@ -146,7 +146,7 @@ fn direction(
 pub(crate) const SERVICES: [&str; 3] = ["rate", "plan", "trace"];
 
 fn is_of_service(key: &str) -> bool {
-    SERVICES.contains(&key) || traces::BESIDE_TRACE.contains(&key)
+    SERVICES.contains(&key) || traces::LIGHT_TRACE_KEYS.contains(&key)
 }
 
 fn refuse_rate_and_trace(

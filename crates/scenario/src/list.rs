@@ -66,7 +66,7 @@ fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let wanted = plain(word);
     type Matches = fn(&ListEntry, &str, &dyn Fn(&str) -> String) -> bool;
-    const WAYS: [Matches; 3] = [
+    const MATCHERS: [Matches; 3] = [
         // The plural of a kind matches too.
         |entry, wanted, _| wanted.strip_suffix('s').unwrap_or(wanted) == entry.kind || wanted == entry.kind,
         |entry, wanted, plain| plain(entry.name).contains(wanted),
@@ -74,7 +74,7 @@ fn entries_of(all: &[ListEntry], word: &str) -> Result<Vec<ListEntry>, String> {
             [&entry.summary, &entry.source].iter().any(|text| plain(text).contains(wanted))
         },
     ];
-    for matches in WAYS {
+    for matches in MATCHERS {
         let found: Vec<ListEntry> =
             all.iter().filter(|entry| matches(entry, &wanted, &plain)).cloned().collect();
         if !wanted.is_empty() && !found.is_empty() {

@@ -5,7 +5,7 @@ use crate::language;
 use crate::links::Net;
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
-use crate::routes::known;
+use crate::routes::known_node;
 use crate::scenario::{Hop, Route};
 use crate::source::Span;
 use crate::suggest::listed;
@@ -51,7 +51,7 @@ pub(crate) fn read(
         None => &empty,
     };
     for entry in &tables.entries {
-        known(reader, net, "node", &entry.key, entry.place)?;
+        known_node(reader, net, "node", &entry.key, entry.place)?;
     }
     let host_of =
         |node: usize| flows.iter().find(|placed| [placed.flow.from, placed.flow.to].contains(&node));

@@ -77,11 +77,11 @@ impl TableReader<'_> {
                 Presence::Optional(_) => {}
                 Presence::Required => return Err(self.missing(head, key, keys)),
                 Presence::Default(text) => {
-                    fields.push(key.name, self.assumed(head, key, text)?, head.place);
+                    fields.push(key.name, self.default_value(head, key, text)?, head.place);
                 }
             }
         }
-        self.resolved.note(head.path, keys, &fields);
+        self.resolved.record(head.path, keys, &fields);
         Ok(fields)
     }
 
@@ -133,7 +133,7 @@ impl TableReader<'_> {
         }
     }
 
-    fn assumed(&self, head: TableHead<'_>, key: &Key, text: &str) -> Result<FieldValue, Problem> {
+    fn default_value(&self, head: TableHead<'_>, key: &Key, text: &str) -> Result<FieldValue, Problem> {
         match &key.value_type {
             ValueType::Unit(unit) => {
                 quantities::of_text(self, head, key, unit, (head.place, text)).map(FieldValue::Value)

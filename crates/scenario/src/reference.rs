@@ -63,7 +63,7 @@ impl Catalogue {
     }
 
     /// The known name nearest to an unknown name.
-    pub fn meant(&self, name: &str) -> Option<String> {
+    pub fn nearest_name(&self, name: &str) -> Option<String> {
         let keys = self.reference().into_iter().flat_map(|section| section.keys).map(|key| key.name);
         let mechanisms =
             self.questions().into_iter().flat_map(|question| question.names()).map(str::to_owned);
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(titles("Westwood+"), ["congestion = \"westwood_plus\""]);
         assert!(titles("queue.min_threshold").contains(&"queue = \"red\"".to_owned()));
         assert!(titles("recovry").is_empty());
-        assert_eq!(Catalogue::default().meant("flow.bulk.recovry").as_deref(), Some("recovery"));
+        assert_eq!(Catalogue::default().nearest_name("flow.bulk.recovry").as_deref(), Some("recovery"));
     }
 
     #[test]

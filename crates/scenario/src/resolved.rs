@@ -35,7 +35,7 @@ pub(crate) struct KeyValue {
     pub(crate) key: Cow<'static, str>,
     pub(crate) value: ResolvedValue,
     /// Whether the key is in effect; otherwise it is an example.
-    pub(crate) holds: bool,
+    pub(crate) is_set: bool,
     pub(crate) doc: String,
 }
 
@@ -63,7 +63,7 @@ impl Resolved {
     }
 
     /// Records a table; `fields` are in the order of `keys`.
-    pub(crate) fn note(&mut self, path: &str, keys: &[Key], fields: &Fields) {
+    pub(crate) fn record(&mut self, path: &str, keys: &[Key], fields: &Fields) {
         if self.detail == Detail::Nothing {
             return;
         }
@@ -74,7 +74,7 @@ impl Resolved {
         for key in keys {
             let setting = read.next_if(|(name, _)| *name == key.name).map(|(_, setting)| setting);
             let doc = if is_explained { doc(key) } else { String::new() };
-            let line = |value, holds, doc| KeyValue { key: key.name.into(), value, holds, doc };
+            let line = |value, is_set, doc| KeyValue { key: key.name.into(), value, is_set, doc };
             match (setting, &key.presence, &key.value_type) {
                 (_, _, ValueType::Table) => {}
                 (Some(FieldValue::Value(value)), ..) => {
@@ -124,7 +124,7 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Reso
     let kind = KeyValue {
         key: "kind".into(),
         value: ResolvedValue::Word(answer.info.name),
-        holds: true,
+        is_set: true,
         doc: said(&|| origin(answer.info, &key.value_type)),
     };
     let works = |parameter: &&Parameter| answer.info.idle(parameter.name, &answer.values).is_none();
@@ -133,7 +133,7 @@ fn mechanism(path: &str, key: &Key, answer: &Answer, is_explained: bool) -> Reso
         Some(KeyValue {
             key: parameter.name.into(),
             value: ResolvedValue::Value(value.clone()),
-            holds: true,
+            is_set: true,
             doc: said(&|| doc(&Key::from(parameter))),
         })
     });

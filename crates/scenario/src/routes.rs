@@ -18,24 +18,24 @@ use std::collections::btree_map::{BTreeMap, Entry};
 const MAX_HOPS: usize = 255;
 
 /// For a node and a destination: the next node, and the rule's place.
-pub(crate) type Overrides = BTreeMap<(usize, usize), (usize, Span)>;
+pub(crate) type RouteOverrides = BTreeMap<(usize, usize), (usize, Span)>;
 
 /// Reads `[route]`: node -> destination -> next node.
 pub(crate) fn overrides(
     reader: &mut TableReader<'_>,
     document: &TomlTable,
     net: &Net,
-) -> Result<Overrides, Problem> {
-    let mut overrides = Overrides::new();
+) -> Result<RouteOverrides, Problem> {
+    let mut overrides = RouteOverrides::new();
     let Some(entry) = document.find("route") else { return Ok(overrides) };
     let table = reader.table(TableHead { path: "", place: entry.place }, entry)?;
     let mut lines = Vec::new();
     for at in &table.entries {
-        let node = known(reader, net, "route", &at.key, at.place)?;
+        let node = known_node(reader, net, "route", &at.key, at.place)?;
         let inner = reader.table(TableHead { path: "route", place: at.place }, at)?;
         for rule in &inner.entries {
             let path = format!("route.{}", at.key);
-            let destination = known(reader, net, &path, &rule.key, rule.place)?;
+            let destination = known_node(reader, net, &path, &rule.key, rule.place)?;
             let next = next_node(reader, net, &path, node, rule)?;
             if node == destination {
                 return Err(reader
@@ -49,7 +49,7 @@ pub(crate) fn overrides(
             lines.push(KeyValue {
                 key: format!("{}.{}", at.key, rule.key).into(),
                 value: ResolvedValue::Text(net.nodes[next].clone()),
-                holds: true,
+                is_set: true,
                 doc: format!("next node at {} for packets to {}: {}", at.key, rule.key, net.nodes[next]),
             });
         }
@@ -61,7 +61,7 @@ pub(crate) fn overrides(
     Ok(overrides)
 }
 
-pub(crate) fn known(
+pub(crate) fn known_node(
     reader: &TableReader<'_>,
     net: &Net,
     path: &str,
@@ -88,7 +88,7 @@ fn next_node(
         let message = format!("{path}.{}: {} is not expected here", rule.key, rule.node.kind());
         return Err(reader.problem(rule.node.place, message).help(expected(&ValueType::Node)));
     };
-    let next = known(reader, net, &format!("{path}.{}", rule.key), name, rule.node.place)?;
+    let next = known_node(reader, net, &format!("{path}.{}", rule.key), name, rule.node.place)?;
     match hop(net, node, next) {
         Some(_) => Ok(next),
         None => {
@@ -117,7 +117,7 @@ fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
 pub(crate) fn find(
     reader: &TableReader<'_>,
     net: &Net,
-    overrides: &Overrides,
+    overrides: &RouteOverrides,
     flows: &[PlacedFlow],
 ) -> Result<Vec<Route>, Problem> {
     let mut map = RouteFinder { net, overrides, next: BTreeMap::new() };
@@ -143,7 +143,7 @@ pub(crate) fn find(
 /// Shortest paths, computed once for each destination.
 struct RouteFinder<'a> {
     net: &'a Net,
-    overrides: &'a Overrides,
+    overrides: &'a RouteOverrides,
     /// For each destination and node: the next hop and its node.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,
 }

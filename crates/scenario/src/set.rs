@@ -6,7 +6,7 @@ use crate::mechanisms::as_table;
 use crate::problem::Problem;
 use crate::source::Span;
 use crate::target::{Level, problem, resolve};
-use crate::traces::BESIDE_TRACE;
+use crate::traces::LIGHT_TRACE_KEYS;
 use crate::tree::{Content, TomlNode, TomlTable};
 use lasthop_base::Question;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) fn apply(draft: &mut Draft, path: &str, at: Span, value: TomlNode) ->
     }
     for target in &targets {
         if let (Level::Service, Some((key, table))) = (target.level, target.path.split_last()) {
-            let beside = if key == "trace" { &[][..] } else { &BESIDE_TRACE[..] };
+            let beside = if key == "trace" { &[][..] } else { &LIGHT_TRACE_KEYS[..] };
             for other in SERVICES.iter().filter(|other| *other != key).chain(beside) {
                 remove(&mut draft.document, table, None, other);
             }

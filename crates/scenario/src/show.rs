@@ -31,7 +31,7 @@ pub(crate) fn bare(resolved: &Resolved) -> String {
                 text.push_str(part);
             }
         }
-        for line in section.lines.iter().filter(|line| line.holds) {
+        for line in section.lines.iter().filter(|line| line.is_set) {
             text.push_str(&line.key);
             text.push_str(" = ");
             line.value.push(&mut text);
@@ -75,7 +75,7 @@ fn comment(doc: &str, text: &mut String) {
 }
 
 fn assignment(line: &KeyValue) -> String {
-    let mark = if line.holds { "" } else { "# " };
+    let mark = if line.is_set { "" } else { "# " };
     let mut text = format!("{mark}{} = ", line.key);
     line.value.push(&mut text);
     text

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const LARGEST: u64 = 256 << 20;
 
 /// Keys that need a `trace`: recorded trains.
-pub(crate) const BESIDE_TRACE: [&str; 3] = ["light", "light_timer", "light_sizes"];
+pub(crate) const LIGHT_TRACE_KEYS: [&str; 3] = ["light", "light_timer", "light_sizes"];
 
 pub(crate) fn read(
     reader: &TableReader<'_>,
@@ -60,7 +60,7 @@ pub(crate) fn light(
     fields: &Fields,
 ) -> Result<Option<Light>, Problem> {
     let Some((name, place)) = fields.text("light").zip(fields.place("light")) else {
-        let beside = BESIDE_TRACE.into_iter().find_map(|key| Some((key, fields.place(key)?)));
+        let beside = LIGHT_TRACE_KEYS.into_iter().find_map(|key| Some((key, fields.place(key)?)));
         return match beside {
             None => Ok(None),
             Some((key, place)) => Err(reader

@@ -27,16 +27,16 @@ impl ScenarioCache {
     }
 
     fn scenario(&self, digest: &str, text: &str) -> Result<Arc<Scenario>, String> {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(scenario) = known().get(digest) {
+        let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scenario) = cache().get(digest) {
             return Ok(Arc::clone(scenario));
         }
         let scenario = Arc::new(scenario(digest, text)?);
-        let mut known = known();
-        if known.len() >= MAX_CACHED {
-            known.clear();
+        let mut cache = cache();
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        known.insert(digest.to_owned(), Arc::clone(&scenario));
+        cache.insert(digest.to_owned(), Arc::clone(&scenario));
         Ok(scenario)
     }
 }
@@ -45,9 +45,9 @@ impl ScenarioCache {
 ///
 /// # Errors
 /// If this process has another engine, or another recording of the same name, so that results would differ.
-pub fn run(requests: &[RunRequest], known: &ScenarioCache) -> Result<Vec<RunRow>, String> {
+pub fn run(requests: &[RunRequest], cache: &ScenarioCache) -> Result<Vec<RunRow>, String> {
     let one = |(digest, text, seed): &RunRequest| -> Result<RunRow, String> {
-        Ok(row::run(known.scenario(digest, text)?.as_ref(), digest, *seed))
+        Ok(row::run(cache.scenario(digest, text)?.as_ref(), digest, *seed))
     };
     requests.iter().map(one).collect()
 }

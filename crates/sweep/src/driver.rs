@@ -21,7 +21,7 @@ const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Number of runs of each point.
 #[derive(Clone)]
-pub enum Count {
+pub enum RunCount {
     /// Fixed number.
     Runs(u32),
     /// Until the means over flows of these quantities are this precise, or the limit is reached. One run if nothing is
@@ -29,18 +29,18 @@ pub enum Count {
     Until(Precision, Vec<Quantity>, u32),
 }
 
-impl Count {
-    fn most(&self, scenario: &Scenario) -> u32 {
+impl RunCount {
+    fn max_runs(&self, scenario: &Scenario) -> u32 {
         match self {
-            Count::Runs(runs) => *runs,
-            Count::Until(_, _, most) => Repeats::of(std::iter::once(scenario)).worth_running(*most),
+            RunCount::Runs(runs) => *runs,
+            RunCount::Until(_, _, most) => Repeats::of(std::iter::once(scenario)).worth_running(*most),
         }
     }
 
     fn quantities(&self) -> Option<&[Quantity]> {
         match self {
-            Count::Runs(_) => None,
-            Count::Until(_, quantities, _) => Some(quantities),
+            RunCount::Runs(_) => None,
+            RunCount::Until(_, quantities, _) => Some(quantities),
         }
     }
 
@@ -98,7 +98,7 @@ pub struct Driver {
     store: Store,
     sweep: i64,
     seed: u64,
-    count: Count,
+    count: RunCount,
     shard: Shard,
     points: Vec<PointState>,
     point_count: u64,
@@ -118,7 +118,7 @@ impl Driver {
     pub fn begin(
         mut store: Store,
         grid: &Grid,
-        count: Count,
+        count: RunCount,
         seed: u64,
         shard: Shard,
     ) -> Result<Driver, Error> {
@@ -126,13 +126,13 @@ impl Driver {
         let mut index_by_digest = BTreeMap::new();
         let mut points = Vec::new();
         let contents = store.contents();
-        contents.at_once(|| {
+        contents.with_snapshot(|| {
             for point in &grid.points {
                 if index_by_digest.contains_key(&point.digest) {
                     continue;
                 }
                 index_by_digest.insert(point.digest.clone(), points.len());
-                let most = count.most(&point.scenario);
+                let most = count.max_runs(&point.scenario);
                 let mut done = BTreeMap::new();
                 for run in contents.runs(&point.digest, count.quantities().is_some())? {
                     let number = run.seed.wrapping_sub(seed);
@@ -245,9 +245,9 @@ impl Driver {
     /// Runs still to return; with a rule, the expected number.
     pub fn left(&self) -> u64 {
         let open: u64 = self.points.iter().map(|point| u64::from(point.open)).sum();
-        let Count::Until(precision, ..) = &self.count else { return open };
+        let RunCount::Until(precision, ..) = &self.count else { return open };
         let further = |point: &PointState| {
-            let most = self.count.most(&point.scenario);
+            let most = self.count.max_runs(&point.scenario);
             let needed = columns(&point.done, point.wanted).iter().map(|it| precision.expected(it)).max();
             needed.unwrap_or(0).min(most).saturating_sub(point.wanted)
         };
@@ -261,7 +261,7 @@ impl Driver {
 
     /// Points that reached the limit of runs without the required precision.
     pub fn inexact(&self) -> usize {
-        let Count::Until(precision, _, most) = &self.count else { return 0 };
+        let RunCount::Until(precision, _, most) = &self.count else { return 0 };
         let is_inexact = |point: &&PointState| {
             let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
             point.wanted >= *most && point.open == 0 && !columns(&point.done, *most).iter().all(enough)
@@ -284,12 +284,12 @@ impl Driver {
     fn request_runs(&mut self, index: usize) {
         while self.points[index].open == 0 {
             let point = &self.points[index];
-            let (before, most) = (point.wanted, self.count.most(&point.scenario));
+            let (before, most) = (point.wanted, self.count.max_runs(&point.scenario));
             let wanted = match &self.count {
-                Count::Runs(runs) => *runs,
+                RunCount::Runs(runs) => *runs,
                 // Points of other shards: a rule needs all runs of a point in one shard.
-                Count::Until(..) if !self.shard.has(index as u64) => 0,
-                Count::Until(precision, ..) => {
+                RunCount::Until(..) if !self.shard.has(index as u64) => 0,
+                RunCount::Until(precision, ..) => {
                     let enough = |values: &Vec<Option<f64>>| precision.is_reached(values);
                     if before > 0 && columns(&point.done, before).iter().all(enough) {
                         before
@@ -315,8 +315,8 @@ impl Driver {
     /// Whether a run is in this shard: by run, or by point if a rule needs all runs of a point.
     fn is_in_shard(&self, run: u32, index: usize) -> bool {
         match self.count {
-            Count::Runs(_) => self.shard.has(u64::from(run) * self.point_count + index as u64),
-            Count::Until(..) => self.shard.has(index as u64),
+            RunCount::Runs(_) => self.shard.has(u64::from(run) * self.point_count + index as u64),
+            RunCount::Until(..) => self.shard.has(index as u64),
         }
     }
 }

@@ -53,7 +53,7 @@ pub fn run(scenario: &Scenario, digest: &str, seed: u64) -> RunRow {
     let begun = Instant::now();
     let watch = || Watch { waits: true, ..Watch::default() };
     let outcome = catch_unwind(AssertUnwindSafe(|| numbers(&run_watched(scenario, seed, watch()).0)));
-    let outcome = outcome.unwrap_or_else(|panic| Err(said(panic.as_ref())));
+    let outcome = outcome.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())));
     RunRow { digest: digest.to_owned(), seed, wall_s: begun.elapsed().as_secs_f64(), outcome }
 }
 
@@ -94,7 +94,7 @@ fn metrics(subject: Subject, numbers: impl Iterator<Item = (&'static str, Option
     SubjectMetrics { subject, numbers: defined.collect() }
 }
 
-fn said(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("the run panicked").to_owned()

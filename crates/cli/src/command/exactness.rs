@@ -62,7 +62,7 @@ impl Looking {
         let quantities =
             if chosen.is_empty() { vec![Quantity::OfFlow(&METRICS[0])] } else { chosen.to_vec() };
         let values = vec![vec![Vec::new(); cases.len()]; quantities.len()];
-        Looking { precision, quantities, cases, values, next: Precision::next_look(0), expected: 0 }
+        Looking { precision, quantities, cases, values, next: Precision::next_check(0), expected: 0 }
     }
 
     pub(crate) fn take(&mut self, case: usize, outcome: &Outcome) {
@@ -85,7 +85,7 @@ impl Looking {
             self.expected = expected.unwrap_or(0);
         }
         if is_whole && done >= self.next {
-            self.next = Precision::next_look(self.next);
+            self.next = Precision::next_check(self.next);
             if self.numbers().all(|it| precision.is_reached_beside(&it.values, it.of)) {
                 return Onward::Enough;
             }

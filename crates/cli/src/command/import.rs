@@ -128,7 +128,7 @@ impl Import {
                 target.finish()?;
             }
         }
-        for (name, light) in [(&down_name, &found.lights[0]), (&up_name, &found.lights[1])] {
+        for (name, light) in [(&down_name, &found.light_traces[0]), (&up_name, &found.light_traces[1])] {
             for (ending, text) in light.iter().flat_map(tables) {
                 let path = PathBuf::from(format!("{}.{ending}", name.display()));
                 Target::create(&path)?.write_and_finish(text)?;
@@ -201,7 +201,7 @@ fn tables(light: &Light) -> Vec<(&'static str, &str)> {
 }
 
 fn without_traces(found: &ImportResult) -> ImportResult {
-    let mut found = ImportResult { lights: [None, None], ..found.clone() };
+    let mut found = ImportResult { light_traces: [None, None], ..found.clone() };
     for said in [&mut found.down, &mut found.up].into_iter().flatten() {
         said.value = Service::Rate(said.value.mean().max(1000.0));
     }

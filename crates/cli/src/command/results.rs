@@ -239,7 +239,7 @@ fn one(
         Format::Table => {
             let mut rows = TableRows::of(sweep, wanted);
             let numbers = contents.of_flows(&rows.names())?;
-            contents.at_once(|| {
+            contents.with_snapshot(|| {
                 combinations().try_for_each(|combination| {
                     rows.add(combination, &contents.runs_with(&combination.digest, &numbers)?);
                     Ok::<_, Error>(())

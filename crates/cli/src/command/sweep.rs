@@ -18,7 +18,7 @@ use lasthop_lab::progress::Progress;
 use lasthop_lab::runs::random::Repeats;
 use lasthop_scenario::{Draft, Scenario};
 use lasthop_sim::METRICS;
-use lasthop_sweep::driver::{Count, Driver, Shard};
+use lasthop_sweep::driver::{Driver, RunCount, Shard};
 use lasthop_sweep::grid::Grid;
 use lasthop_sweep::results::ResultSelection;
 use lasthop_sweep::rule::{DEFAULT_MAX_RUNS, Precision};
@@ -83,22 +83,22 @@ impl Sweep {
         self.drive(driver)
     }
 
-    fn count(&self, first: &Scenario, repeats: &Repeats) -> Count {
+    fn count(&self, first: &Scenario, repeats: &Repeats) -> RunCount {
         match self.until {
-            None => Count::Runs(self.repetitions.runs(first, repeats)),
+            None => RunCount::Runs(self.repetitions.runs(first, repeats)),
             Some(precision) => {
                 let chosen = match self.metric.is_empty() {
                     true => vec![Quantity::OfFlow(&METRICS[0])],
                     false => self.metric.clone(),
                 };
-                Count::Until(precision, chosen, self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS))
+                RunCount::Until(precision, chosen, self.repetitions.most().unwrap_or(DEFAULT_MAX_RUNS))
             }
         }
     }
 
-    fn say_cost<'s>(&self, count: &Count, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
+    fn say_cost<'s>(&self, count: &RunCount, scenarios: impl ExactSizeIterator<Item = &'s Scenario>) {
         // With --until, the number of runs is unknown.
-        let Count::Runs(runs) = count else { return };
+        let RunCount::Runs(runs) = count else { return };
         let points = scenarios.len();
         let share = (*runs as usize).div_ceil(self.shard.of as usize);
         let plan = Plan {

@@ -20,8 +20,8 @@ pub(crate) struct ConnectionMeasurement {
     pub(crate) to_receiver: RoundTrips,
     pub(crate) to_sender: RoundTrips,
     latest: [Option<f64>; 2],
-    /// Sums of both, ms.
-    pub(crate) both: RoundTrips,
+    /// Sums of both times, ms.
+    pub(crate) round_trips: RoundTrips,
     pub(crate) arrived: RateEstimator,
     pub(crate) acknowledged: RateEstimator,
     pub(crate) data_packets: u64,
@@ -63,7 +63,7 @@ impl ConnectionMeasurement {
             to_receiver: RoundTrips::default(),
             to_sender: RoundTrips::default(),
             latest: [None; 2],
-            both: RoundTrips::default(),
+            round_trips: RoundTrips::default(),
             arrived: RateEstimator::new(segment),
             acknowledged: RateEstimator::new(segment),
             data_packets: 0,
@@ -132,7 +132,7 @@ impl ConnectionMeasurement {
             self.to_receiver.push(since * 1000.0);
             self.latest[0] = Some(since);
             let there = if self.is_at_sender() { 0.0 } else { self.latest[1].unwrap_or(0.0) };
-            self.both.push((since + there) * 1000.0);
+            self.round_trips.push((since + there) * 1000.0);
         }
     }
 

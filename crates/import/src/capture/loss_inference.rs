@@ -52,7 +52,7 @@ pub(crate) struct LossInference {
     /// A bit for each transmission: lost.
     lost: Vec<u64>,
     packets: u64,
-    repeats: VecDeque<(u64, u64)>,
+    retransmissions: VecDeque<(u64, u64)>,
     /// Round trip at each loss, s.
     pub(crate) rtts_at_losses: Vec<f32>,
     pub(crate) lost_before: u64,
@@ -64,7 +64,7 @@ pub(crate) struct LossInference {
     /// Gaps in the sequence that are not holes.
     pub(crate) jumps: u64,
     /// Packets seen, and packets in holes.
-    seen: u64,
+    packets_seen: u64,
     missing: u64,
 }
 
@@ -79,7 +79,7 @@ impl LossInference {
             acked: 0,
             lost: Vec::new(),
             packets: 0,
-            repeats: VecDeque::new(),
+            retransmissions: VecDeque::new(),
             rtts_at_losses: Vec::new(),
             lost_before: 0,
             lost_after: 0,
@@ -88,7 +88,7 @@ impl LossInference {
             uncaptured: 0,
             untracked: 0,
             jumps: 0,
-            seen: 0,
+            packets_seen: 0,
             missing: 0,
         }
     }
@@ -142,7 +142,7 @@ impl LossInference {
 
     fn handle_packet(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) -> bool {
         let next = *self.next.get_or_insert(start);
-        self.seen += 1;
+        self.packets_seen += 1;
         if end > next {
             if start > next {
                 self.add_hole(next, start, at, rtt);
@@ -167,10 +167,10 @@ impl LossInference {
                     self.lost_after += 1;
                     self.record_rtt(rtt);
                 }
-                if self.repeats.len() >= MAX_RETRANSMISSIONS {
-                    self.repeats.pop_front();
+                if self.retransmissions.len() >= MAX_RETRANSMISSIONS {
+                    self.retransmissions.pop_front();
                 }
-                self.repeats.push_back((begun, before));
+                self.retransmissions.push_back((begun, before));
                 if let Some(sent_range) = self.sent.get_mut(&begun) {
                     (sent_range.place, sent_range.at, sent_range.times) = (place, at, sent_range.times + 1);
                 }
@@ -190,7 +190,7 @@ impl LossInference {
     fn add_hole(&mut self, start: u64, end: u64, at: f64, rtt: Option<f64>) {
         let packets = (end - start).div_ceil(self.segment);
         // Limits all holes together, so that time and memory grow with the number of packets.
-        if self.missing + packets > MIN_HOLE_PACKETS + HOLES_PER_PACKET * self.seen {
+        if self.missing + packets > MIN_HOLE_PACKETS + HOLES_PER_PACKET * self.packets_seen {
             self.jumps += 1;
             return;
         }
@@ -263,9 +263,10 @@ impl LossInference {
             let is_twice = index == 0
                 && (right <= ack || matches!(sack[1], Some((from, to)) if from <= left && right <= to));
             if is_twice {
-                while let Some(at) = self.repeats.iter().position(|(begun, _)| (left..right).contains(begun))
+                while let Some(at) =
+                    self.retransmissions.iter().position(|(begun, _)| (left..right).contains(begun))
                 {
-                    let Some((_, place)) = self.repeats.remove(at) else { break };
+                    let Some((_, place)) = self.retransmissions.remove(at) else { break };
                     if self.set_lost(place, false) {
                         self.lost_after -= 1;
                         self.spurious += 1;

@@ -19,7 +19,7 @@ use frames::CapturedFrame;
 use std::io::{Read, Write};
 
 /// Fewest data packets of a transfer.
-const FEWEST: u64 = 20;
+const MIN_PACKETS: u64 = 20;
 const SHORTEST_SECONDS: f64 = 1e-4;
 /// Limits of a scenario's values: rates, bit/s, round trips, ms, queues, bytes.
 const RATES: [f64; 2] = [1e3, 1e12];
@@ -84,11 +84,11 @@ pub(crate) fn read<R: Read>(
         }
         Ok(())
     })?;
-    if connection.data_packets < FEWEST {
+    if connection.data_packets < MIN_PACKETS {
         return Err(ImportError::new(
             format!("{transfer} carries data in only {} packets", connection.data_packets),
             format!(
-                "a transfer needs at least {FEWEST} packets, better several seconds; --flow chooses another connection"
+                "a transfer needs at least {MIN_PACKETS} packets, better several seconds; --flow chooses another connection"
             ),
         ));
     }
@@ -286,7 +286,7 @@ fn round_trip(connection: &ConnectionMeasurement, found: &mut ImportResult, pack
         }
     };
     found.rtt_ms = Some(Sourced::new(rtt.clamp(TRIPS[0], TRIPS[1]), provenance));
-    let trips = &connection.both;
+    let trips = &connection.round_trips;
     if trips.count > 0 {
         found.findings.push(format!(
             "round trips under load, {} of them: smallest {} ms, median {} ms, 95th percentile {} ms, largest {} ms",
@@ -308,8 +308,9 @@ fn queue(
     rtt: Option<f64>,
     packet_ms: f64,
 ) -> f64 {
-    let trips = if connection.is_behind_bottleneck() { &connection.to_sender } else { &connection.both };
-    if trips.count < FEWEST || rtt.is_none() {
+    let trips =
+        if connection.is_behind_bottleneck() { &connection.to_sender } else { &connection.round_trips };
+    if trips.count < MIN_PACKETS || rtt.is_none() {
         found.findings.push("the queue's length is unknown: the capture has too few round trips".into());
         return 0.0;
     }

@@ -7,7 +7,7 @@ const LONG: f64 = 16.0;
 const SHORT: f64 = 3.0;
 /// Classes of rates per e-fold; the first class, bit/s.
 const PER_FOLD: f64 = 200.0;
-const LEAST: f64 = 1000.0;
+const MIN_RATE: f64 = 1000.0;
 /// Rates within this many classes count as equal: 3 %.
 const NEAR: usize = 3;
 /// Smallest share of the bytes for a rate to count, and for a link to be busy.
@@ -74,7 +74,7 @@ impl RateEstimator {
 }
 
 fn class_of(rate: f64) -> usize {
-    (libm::log((rate / LEAST).clamp(1.0, 1e10)) * PER_FOLD) as usize
+    (libm::log((rate / MIN_RATE).clamp(1.0, 1e10)) * PER_FOLD) as usize
 }
 
 impl TrainRates {
@@ -113,7 +113,7 @@ impl TrainRates {
         let middle = |from: usize, to: usize| {
             let weight: f64 = self.classes[from..to].iter().sum();
             let sum: f64 = (from..to).map(|at| self.classes[at] * (at as f64 + 0.5)).sum();
-            LEAST * libm::exp(sum / weight / PER_FOLD)
+            MIN_RATE * libm::exp(sum / weight / PER_FOLD)
         };
         let (mut above, mut best) = (0.0, None);
         for top in (0..self.classes.len()).rev() {

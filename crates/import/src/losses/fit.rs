@@ -92,7 +92,7 @@ pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportEr
         ));
     }
     let lengths = Lengths::of(record);
-    let changes = Changes::of(record);
+    let transitions = Transitions::of(record);
     let mut models = Vec::new();
     let mut add =
         |model: Model, values: Vec<Probability>, log_likelihood: f64, longer: [&dyn Fn(u64) -> f64; 2]| {
@@ -111,12 +111,12 @@ pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportEr
     let loss = probability("loss", lost, packets);
     let power = |base: f64| move |length: u64| libm::pow(base, length as f64);
     add(Model::Iid, vec![loss], of_counts(lost, packets), [&power(loss.value), &power(1.0 - loss.value)]);
-    let [[stays_good, to_bad], [to_good, stays_bad]] = changes.counts;
+    let [[stays_good, to_bad], [to_good, stays_bad]] = transitions.counts;
     if to_bad > 0.0 && to_good > 0.0 {
         let p = probability("p", to_bad, stays_good + to_bad);
         let r = probability("r", to_good, to_good + stays_bad);
         let share = p.value / (p.value + r.value);
-        let first = libm::log(if changes.begins_lost { share } else { 1.0 - share });
+        let first = libm::log(if transitions.begins_lost { share } else { 1.0 - share });
         let likelihood =
             first + of_counts(to_bad, stays_good + to_bad) + of_counts(to_good, to_good + stays_bad);
         add(Model::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
@@ -154,25 +154,25 @@ fn of_counts(happened: f64, of: f64) -> f64 {
 }
 
 /// Counts of transitions; `[from][to]`, lost is 1.
-struct Changes {
+struct Transitions {
     counts: [[f64; 2]; 2],
     begins_lost: bool,
 }
 
-impl Changes {
-    fn of(record: &LossRecord) -> Changes {
-        let mut changes = Changes { counts: [[0.0; 2]; 2], begins_lost: false };
+impl Transitions {
+    fn of(record: &LossRecord) -> Transitions {
+        let mut transitions = Transitions { counts: [[0.0; 2]; 2], begins_lost: false };
         let mut before: Option<bool> = None;
         for (is_lost, length) in record.runs() {
             match before.replace(is_lost) {
-                None => changes.begins_lost = is_lost,
-                Some(before) => changes.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
+                None => transitions.begins_lost = is_lost,
+                Some(before) => transitions.counts[usize::from(before)][usize::from(is_lost)] += 1.0,
             }
             // In Gilbert's model the symbol shows the state: [good -> good, good -> bad], [bad -> good, bad -> bad].
             let at = usize::from(is_lost);
-            changes.counts[at][at] += f64::from(length - 1);
+            transitions.counts[at][at] += f64::from(length - 1);
         }
-        changes
+        transitions
     }
 }
 

@@ -43,7 +43,7 @@ impl LossRecord {
     }
 
     /// Changes the last lost packet into an arrival.
-    pub(crate) fn forgive_one(&mut self) {
+    pub(crate) fn mark_last_loss_arrived(&mut self) {
         let Some(at) = (1..self.runs.len()).step_by(2).rev().find(|at| self.runs[*at] > 0) else { return };
         self.lost -= 1;
         self.runs[at] -= 1;
@@ -100,9 +100,9 @@ mod tests {
         assert_eq!(record.runs().collect::<Vec<_>>(), [(true, 2), (false, 1), (true, 1), (false, 2)]);
         assert_eq!((record.packets(), record.lost()), (6, 3));
         let mut record: LossRecord = [false, true, false].into_iter().collect();
-        record.forgive_one();
+        record.mark_last_loss_arrived();
         assert_eq!(record.runs().collect::<Vec<_>>(), [(false, 3)]);
-        record.forgive_one();
+        record.mark_last_loss_arrived();
         assert_eq!((record.packets(), record.lost()), (3, 0));
     }
 }

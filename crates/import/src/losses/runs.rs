@@ -7,7 +7,7 @@ use statrs::function::gamma::gamma_ur;
 const BURSTS: [u64; 9] = [1, 2, 3, 4, 6, 10, 20, 50, u64::MAX];
 const GAPS: [u64; 9] = [1, 3, 10, 30, 100, 300, 1000, 3000, u64::MAX];
 /// Smallest expected count of a class (Cochran 1954).
-const FEWEST: f64 = 5.0;
+const MIN_EXPECTED: f64 = 5.0;
 
 /// Number of runs in each class, without the first and last run, which may be cut off.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +80,7 @@ pub(crate) fn chi_square(parts: [(&[u64; 9], &[f64; 9]); 2], parameters: usize) 
         for (observed, expected) in observed.iter().zip(expected) {
             seen += *observed as f64;
             awaited += expected;
-            if awaited >= FEWEST {
+            if awaited >= MIN_EXPECTED {
                 joined.push((seen, awaited));
                 (seen, awaited) = (0.0, 0.0);
             }

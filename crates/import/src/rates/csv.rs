@@ -4,7 +4,7 @@ use super::Opportunities;
 use super::columns::{self, ColumnPlan, RateColumn, TimeColumn};
 use super::rate_series::{RateSeries, THROUGHPUT_NOTE};
 use crate::import_result::{ImportResult, Sourced, plain};
-use crate::limited::Limited;
+use crate::limited::LineLimited;
 use crate::{ImportError, ImportOptions};
 use csv::{ByteRecord, ReaderBuilder};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ pub(crate) fn read(
     options: &ImportOptions,
     out: &mut dyn Write,
 ) -> Result<ImportResult, ImportError> {
-    let mut reader = BufReader::with_capacity(1 << 16, Limited::new(file));
+    let mut reader = BufReader::with_capacity(1 << 16, LineLimited::new(file));
     let head = reader.fill_buf().map_err(unread)?;
     let delimiter = delimiter(head);
     let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };

@@ -1,8 +1,8 @@
 //! Changes a ready path or a file by the keys behind it: `lte,loss=1%`.
 
 use super::{
-    ALIKE, InlineScenario, Item, apply_other_keys, channel, delay, either, find, items, jitter, problem,
-    up_channel,
+    IMPAIRMENTS, InlineScenario, Item, apply_other_keys, at_most_one, channel, delay, find, items, jitter,
+    problem, up_channel,
 };
 use crate::catalogue::Catalogue;
 use crate::draft::Draft;
@@ -34,9 +34,9 @@ pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Res
 }
 
 pub(super) fn services(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
-    let trace = either(&draft.sources, items, "trace", "down_trace")?;
-    let down = either(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
-    let up = either(&draft.sources, items, "up", "up_trace")?;
+    let trace = at_most_one(&draft.sources, items, "trace", "down_trace")?;
+    let down = at_most_one(&draft.sources, items, "rate", trace.map_or("trace", |item| &item.key))?;
+    let up = at_most_one(&draft.sources, items, "up", "up_trace")?;
     for (item, direction) in [(down, &route.last_down), (up, &route.last_up)] {
         if let Some(item) = item {
             let key = if item.key.ends_with("trace") { "trace" } else { "rate" };
@@ -121,9 +121,9 @@ pub(super) fn jitters(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> 
     }
 }
 
-/// Sets the keys of [`ALIKE`] for the last hop.
+/// Sets the keys of [`IMPAIRMENTS`] for the last hop.
 pub(super) fn impairments(draft: &mut Draft, items: &[Item], route: &FirstRoute) -> Result<(), Problem> {
-    for [down, up, key] in ALIKE {
+    for [down, up, key] in IMPAIRMENTS {
         for (name, direction) in [(down, &route.last_down), (up, &route.last_up)] {
             if let Some(item) = find(items, name) {
                 put(draft, &format!("link.{direction}.{key}"), item, item.node.clone())?;

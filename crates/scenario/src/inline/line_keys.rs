@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::tree::TomlNode;
 
 pub(crate) fn is_loss_key(key: &str) -> bool {
-    LOSSES.contains(&key)
+    LOSS_KEYS.contains(&key)
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ enum LineKeys {
     LossesOnly,
 }
 
-const LOSSES: [&str; 3] = ["loss", "up_loss", "ber"];
+const LOSS_KEYS: [&str; 3] = ["loss", "up_loss", "ber"];
 
 impl InlineScenario {
     pub(super) fn standalone(items: Vec<Item>) -> InlineScenario {
@@ -77,7 +77,7 @@ impl InlineScenario {
 }
 
 /// Groups of mutually exclusive keys.
-const INSTEAD: [&[&str]; 4] = [
+const EXCLUSIVE_KEYS: [&[&str]; 4] = [
     &["rate", "trace", "down_trace"],
     &["up", "up_trace"],
     &["rtt", "one_way_delay"],
@@ -94,7 +94,7 @@ pub(crate) fn set(
     node: TomlNode,
 ) -> Result<(), Problem> {
     let mut line = line.clone();
-    let replaced = INSTEAD.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
+    let replaced = EXCLUSIVE_KEYS.iter().copied().find(|group| group.contains(&key)).unwrap_or_default();
     // Only `loss` has bursts.
     let has_bursts = key != "ber" && key != "channel";
     line.items.retain(|item| {
@@ -151,7 +151,7 @@ mod tests {
     use super::super::KEYS;
     use super::*;
 
-    fn told(draft: &Draft) -> Result<String, String> {
+    fn shown(draft: &Draft) -> Result<String, String> {
         draft
             .check_and_show()
             .map(|(_, text)| without_title(&text))
@@ -167,7 +167,7 @@ mod tests {
         for (key, value) in changes {
             draft.set(key, value).map_err(|problem| problem.message().to_owned())?;
         }
-        told(&draft)
+        shown(&draft)
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
                     base.split(',').filter(|item| item.split('=').next() != Some(key)).collect();
                 let item = format!("{key}={value}");
                 let line = kept.into_iter().chain([item.as_str()]).collect::<Vec<&str>>().join(",");
-                assert_eq!(ours, told(&Draft::load(&line).unwrap()).unwrap(), "{line}");
+                assert_eq!(ours, shown(&Draft::load(&line).unwrap()).unwrap(), "{line}");
             }
         }
         let tried = |key: &str| {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn it_takes_the_place_of_what_says_the_same_thing() {
-        let line = |line: &str| told(&Draft::load(line).unwrap());
+        let line = |line: &str| shown(&Draft::load(line).unwrap());
         for (path, changes, same) in [
             ("rate=10Mbit/s,loss=1%,burst=5", &[("loss", "2%")][..], "rate=10Mbit/s,loss=2%,burst=5"),
             ("rate=10Mbit/s,loss=1%", &[("burst", "4")], "rate=10Mbit/s,loss=1%,burst=4"),

@@ -31,7 +31,7 @@ fn listed_link_ends() -> Vec<Key> {
     ]
 }
 
-type Put = fn(&CheckedTable<'_>, &mut Config) -> Result<(), Problem>;
+type SetConfig = fn(&CheckedTable<'_>, &mut Config) -> Result<(), Problem>;
 
 /// Keys of one direction of a link; a link's own table may hold them for both.
 pub(crate) fn direction(catalogue: &Catalogue) -> Vec<Key> {
@@ -48,7 +48,7 @@ pub(crate) fn put_direction(given: &CheckedTable<'_>, config: &mut Config) -> Re
 }
 
 /// Keys of a direction that take no mechanism, each with the function that stores its value.
-static DIRECTION: LazyLock<Vec<(Key, Put)>> = LazyLock::new(|| {
+static DIRECTION: LazyLock<Vec<(Key, SetConfig)>> = LazyLock::new(|| {
     vec![
         (
             Key::optional(
@@ -204,7 +204,7 @@ fn with_others(_: &CheckedTable<'_>, _: &mut Config) -> Result<(), Problem> {
 /// Mean length of a burst of residual losses, packets, after checking that such bursts are possible.
 fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
     /// Above this share the good state would have no length.
-    const MOST: f64 = 0.999;
+    const MAX_LOSS: f64 = 0.999;
     let CheckedTable { reader, head, fields } = given;
     let (Some(burst), Some(place)) = (fields.number("residual_burst"), fields.place("residual_burst")) else {
         return Ok(None);
@@ -214,11 +214,11 @@ fn residual_burst(given: &CheckedTable<'_>) -> Result<Option<f64>, Problem> {
         None => Err(reader
             .problem(place, format!("{key} needs `residual_loss`, the share of packets lost"))
             .help("write both: residual_loss = \"1 %\" and residual_burst = 5")),
-        Some(loss) if loss > MOST => Err(reader
+        Some(loss) if loss > MAX_LOSS => Err(reader
             .problem(place, format!("{key}: losses of {} % leave no gap between bursts", loss * 100.0))
             .help(format!(
                 "give a residual_loss of at most {} %, or leave residual_burst out",
-                MOST * 100.0
+                MAX_LOSS * 100.0
             ))),
         Some(_) => Ok(Some(burst)),
     }

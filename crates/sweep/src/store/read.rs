@@ -166,7 +166,7 @@ impl Contents<'_> {
         Ok(StoredSweep {
             number,
             title,
-            paths: words(&paths),
+            paths: parse_list(&paths),
             combinations: combinations as u64,
             done: done as u64,
             failed: failed as u64,
@@ -184,7 +184,7 @@ impl Contents<'_> {
             )?;
             let rows = select.query_map([sweep], |row| {
                 Ok(Combination {
-                    x: words(&row.get::<_, String>(0)?),
+                    x: parse_list(&row.get::<_, String>(0)?),
                     digest: row.get(1)?,
                     scenario: row.get(2)?,
                 })
@@ -235,7 +235,7 @@ impl Contents<'_> {
     ///
     /// # Errors
     /// If the store cannot be read, and errors of `work`.
-    pub fn at_once<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    pub fn with_snapshot<T, E: From<Error>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let begun = self.connection.unchecked_transaction();
         let _until_then = begun.map_err(|error| Error::of(self.path, &error))?;
         work()
@@ -359,6 +359,6 @@ fn subject(kind: &str, name: String) -> Subject {
     }
 }
 
-fn words(json: &str) -> Vec<String> {
+fn parse_list(json: &str) -> Vec<String> {
     serde_json::from_str(json).unwrap_or_default()
 }

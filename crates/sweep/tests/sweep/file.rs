@@ -47,7 +47,7 @@ fn a_database_of_something_else_is_left_as_it_is() {
 fn a_store_of_a_newer_version_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    whole(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    complete(&path, &grid(), &RunCount::Runs(1), Shard::WHOLE);
     fs::remove_file(folder.path().join("r.sqlite.lock")).unwrap();
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "user_version", 7).unwrap();
@@ -63,7 +63,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
 fn a_file_that_may_not_be_written_is_read_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    whole(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    complete(&path, &grid(), &RunCount::Runs(1), Shard::WHOLE);
     fs::remove_file(folder.path().join("r.sqlite.lock")).unwrap();
     let before = fs::read(&path).unwrap();
     let mut permissions = fs::metadata(&path).unwrap().permissions();
@@ -78,7 +78,7 @@ fn a_file_that_may_not_be_written_is_read_only() {
 fn a_store_has_one_writer_and_readers_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    let mut driver = driver(&path, &grid(), &Count::Runs(2), Shard::WHOLE);
+    let mut driver = driver(&path, &grid(), &RunCount::Runs(2), Shard::WHOLE);
     work(&mut driver, 6);
     driver.commit().unwrap();
     assert_eq!(Store::open(&path).unwrap_err(), Error::InUse(path.clone()));
@@ -94,7 +94,7 @@ fn a_store_has_one_writer_and_readers_beside_it() {
 fn a_closed_store_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.sqlite");
-    whole(&path, &grid(), &Count::Runs(1), Shard::WHOLE);
+    complete(&path, &grid(), &RunCount::Runs(1), Shard::WHOLE);
     let mut names: Vec<String> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())

@@ -6,7 +6,7 @@ mod resumed;
 
 use lasthop_lab::compare::{Quantity, Variation};
 use lasthop_scenario::Draft;
-use lasthop_sweep::driver::{Count, Driver, RunJob, Shard};
+use lasthop_sweep::driver::{Driver, RunCount, RunJob, Shard};
 use lasthop_sweep::grid::Grid;
 use lasthop_sweep::results::{ResultSelection, flow_header, flow_rows, link_rows};
 use lasthop_sweep::row::{self, RunRow};
@@ -33,7 +33,7 @@ fn goodput() -> Vec<Quantity> {
     vec![Quantity::named("goodput_kbps").unwrap()]
 }
 
-fn driver(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> Driver {
+fn driver(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> Driver {
     Driver::begin(Store::open(store).unwrap(), grid, count.clone(), 1, shard).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn work(driver: &mut Driver, most: usize) -> usize {
 }
 
 /// Completes a sweep; returns the number of runs done.
-fn whole(store: &Path, grid: &Grid, count: &Count, shard: Shard) -> usize {
+fn complete(store: &Path, grid: &Grid, count: &RunCount, shard: Shard) -> usize {
     let mut driver = driver(store, grid, count, shard);
     let finished = work(&mut driver, usize::MAX);
     assert_eq!(driver.left(), 0);
