@@ -54,7 +54,7 @@ pub struct ImportOptions {
     /// List of lost packets: number of all packets.
     pub packets: Option<u64>,
     /// Loss model; `None`: the best by BIC.
-    pub model: Option<losses::Model>,
+    pub model: Option<losses::LossModel>,
     /// Values that the recording may lack.
     pub assumed: Assumed,
 }

@@ -1,6 +1,6 @@
 //! Arbitrary bytes, texts and damaged recordings give a result or one clear message, and never panic.
 
-use lasthop_import::losses::Model;
+use lasthop_import::losses::LossModel;
 use lasthop_import::{ImportOptions, RecordingFormat, read};
 use proptest::prelude::*;
 use std::io::{Write, sink};
@@ -11,7 +11,8 @@ fn asks() -> impl Strategy<Value = ImportOptions> {
         RecordingFormat::ALL.iter().map(|(format, _)| Some(*format)).chain([None, None, None]).collect();
     let units = prop_oneof![Just(None), Just(Some("Mbit/s".to_owned())), "[A-Za-z/]{1,6}".prop_map(Some)];
     let packets = prop_oneof![Just(None), (0..1000_u64).prop_map(Some)];
-    let models = prop_oneof![Just(None), Just(Some(Model::GilbertElliott)), Just(Some(Model::Gilbert))];
+    let models =
+        prop_oneof![Just(None), Just(Some(LossModel::GilbertElliott)), Just(Some(LossModel::Gilbert))];
     (prop::sample::select(formats), name.clone(), name, units, packets, models, any::<bool>()).prop_map(
         |(format, time, rate, unit, packets, model, varying)| ImportOptions {
             format,

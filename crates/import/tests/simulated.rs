@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum TapPlace {
     Sender,
     Between,
     Receiver,
@@ -24,7 +24,7 @@ enum Place {
 
 /// Records packets at a place of a path of two links: pipes 0 and 2 down, 1 and 3 up.
 struct Tap {
-    place: Place,
+    place: TapPlace,
     seen: Vec<(Time, u64, Packet)>,
 }
 
@@ -35,8 +35,8 @@ impl Observer for Tap {
             _ => None,
         };
         let at = match (self.place, pipe) {
-            (Place::Sender, 0) | (Place::Receiver, 3) => Some(now),
-            (Place::Sender, 1) | (Place::Between, 0 | 3) | (Place::Receiver, 2) => arrival,
+            (TapPlace::Sender, 0) | (TapPlace::Receiver, 3) => Some(now),
+            (TapPlace::Sender, 1) | (TapPlace::Between, 0 | 3) | (TapPlace::Receiver, 2) => arrival,
             _ => None,
         };
         if let Some(at) = at {
@@ -88,7 +88,7 @@ segment = "{segment} bytes"
 
 fn imported(
     scenario: &Scenario,
-    place: Place,
+    place: TapPlace,
     options: &ImportOptions,
     folder: &Path,
 ) -> (ImportResult, lasthop_sim::Outcome) {
@@ -101,7 +101,7 @@ fn imported(
 /// Runs a scenario and writes its capture; `cut` selects the captured part of each packet.
 fn captured(
     scenario: &Scenario,
-    place: Place,
+    place: TapPlace,
     folder: &Path,
     mut cut: impl FnMut(Vec<u8>) -> Vec<Vec<u8>>,
 ) -> (PathBuf, lasthop_sim::Outcome) {
@@ -158,13 +158,13 @@ fn fragments_are_put_together() {
         read(path, &ImportOptions::default(), &mut sink(), &mut sink())
             .unwrap_or_else(|error| panic!("{error:?}"))
     };
-    let whole = imported(&captured(&scenario, Place::Sender, folder.path(), |packet| vec![packet]).0);
+    let whole = imported(&captured(&scenario, TapPlace::Sender, folder.path(), |packet| vec![packet]).0);
     let mut id = 0_u16;
     let mut cut = |packet: Vec<u8>| {
         id = id.wrapping_add(1);
         fragmented(&packet, id)
     };
-    let (path, _) = captured(&scenario, Place::Sender, folder.path(), &mut cut);
+    let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), &mut cut);
     let pieces = imported(&path);
     near("rate", rate_of(&pieces), rate_of(&whole), 0.02, &pieces);
     let rtt = |found: &ImportResult| found.rtt_ms.as_ref().expect("a round trip").value;
@@ -177,7 +177,7 @@ fn fragments_are_put_together() {
 
     // Every fiftieth fragmented packet lacks its last fragment; other packets' fragments are reordered.
     let (mut count, mut gone) = (0, 0);
-    let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
+    let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), |packet| {
         let mut pieces = cut(packet);
         if pieces.len() > 1 {
             count += 1;
@@ -195,7 +195,7 @@ fn fragments_are_put_together() {
     assert!(gone > 100, "{gone}");
     near("rate", rate_of(&missing), rate_of(&whole), 0.05, &missing);
 
-    let (path, _) = captured(&scenario, Place::Sender, folder.path(), |packet| {
+    let (path, _) = captured(&scenario, TapPlace::Sender, folder.path(), |packet| {
         let pieces = cut(packet);
         if pieces.len() > 1 { pieces[..1].to_vec() } else { Vec::new() }
     });
@@ -226,7 +226,7 @@ fn of_channel(found: &ImportResult, key: &str) -> f64 {
         .expect("a number")
 }
 
-const PLACES: [Place; 3] = [Place::Sender, Place::Between, Place::Receiver];
+const PLACES: [TapPlace; 3] = [TapPlace::Sender, TapPlace::Between, TapPlace::Receiver];
 
 #[test]
 fn a_full_path_is_found_again_from_anywhere() {
@@ -278,7 +278,7 @@ fn the_path_that_was_made_runs_as_the_path_it_was_made_of() {
     let folder = tempfile::tempdir().expect("a folder");
     let first =
         scenario("10 Mbit/s", 40.0, "100 packets", "channel = { kind = \"iid\", loss = 0.003 }", 120, 1448);
-    let (found, outcome) = imported(&first, Place::Sender, &ImportOptions::default(), folder.path());
+    let (found, outcome) = imported(&first, TapPlace::Sender, &ImportOptions::default(), folder.path());
     let text = found.scenario(&ImportOptions::default(), "run.pcapng", ["run.down", "run.up"]);
     let second = Scenario::parse(&text, "imported").unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let mean = |scenario: &Scenario| {
@@ -301,7 +301,7 @@ fn a_rate_that_changes_is_a_trace() {
     );
     let scenario = Scenario::parse(&text, "test").expect("a scenario");
     let options = ImportOptions { varying: true, ..ImportOptions::default() };
-    let (found, _) = imported(&scenario, Place::Receiver, &options, folder.path());
+    let (found, _) = imported(&scenario, TapPlace::Receiver, &options, folder.path());
     let mut trace = Vec::new();
     let path = folder.path().join("Receiver.pcapng");
     read(&path, &options, &mut trace, &mut sink()).expect("it can be read");
@@ -318,7 +318,7 @@ fn a_rate_that_changes_is_a_trace() {
 fn without_a_handshake_it_goes_on_and_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let scenario = scenario("10 Mbit/s", 40.0, "100 packets", "", 20, 1448);
-    let (_, _) = imported(&scenario, Place::Receiver, &ImportOptions::default(), folder.path());
+    let (_, _) = imported(&scenario, TapPlace::Receiver, &ImportOptions::default(), folder.path());
     // Removes the first three packets of the capture.
     let whole = std::fs::read(folder.path().join("Receiver.pcapng")).expect("the capture");
     let mut rest: Vec<u8> = Vec::new();

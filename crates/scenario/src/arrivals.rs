@@ -3,7 +3,7 @@
 use crate::language::MAX_FLOWS;
 use crate::problem::Problem;
 use crate::reader::TableReader;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use lasthop_base::Duration;
 
 const LARGEST: u64 = 16 << 20;
@@ -48,7 +48,7 @@ pub(crate) fn read(
             continue;
         }
         let faulty = |why: &str| {
-            Problem::new(&Source::new(name, &text), span.clone(), format!("{key}: {why}"))
+            Problem::new(&SourceText::new(name, &text), span.clone(), format!("{key}: {why}"))
                 .help("write start in seconds and bytes per line: 0.25 48000; the seconds must not decrease")
         };
         let mut words = written.split([' ', '\t', ',']).filter(|word| !word.is_empty());

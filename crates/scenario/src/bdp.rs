@@ -4,7 +4,7 @@
 //! flows that cross it, without queueing. A queue of at least 1 bdp holds at least ten of the largest packets that
 //! cross it: an initial window (RFC 6928). Below 1 bdp the minimum scales with the limit.
 
-use crate::links::Net;
+use crate::links::Network;
 use crate::resolved::Resolved;
 use crate::scenario::{Flow, Headers, Hop, Route, Traffic};
 use lasthop_base::{Duration, Rate, Value};
@@ -22,7 +22,7 @@ const UDP_HEADERS: u64 = 28;
 
 /// Converts each queue limit from bandwidth-delay products to bytes, and notes each limit's number of products.
 pub(crate) fn resolve_limits(
-    net: &mut Net,
+    net: &mut Network,
     flows: &[Flow],
     routes: &[Route],
     headers: Headers,
@@ -56,7 +56,7 @@ struct CrossingFlows {
 }
 
 impl CrossingFlows {
-    fn of(net: &Net, flows: &[Flow], routes: &[Route], at: Hop, headers: Headers) -> CrossingFlows {
+    fn of(net: &Network, flows: &[Flow], routes: &[Route], at: Hop, headers: Headers) -> CrossingFlows {
         let crosses = |route: &Route| route.there.contains(&at) || route.back.contains(&at);
         let crossing = || flows.iter().zip(routes).filter(|(_, route)| crosses(route));
         CrossingFlows {
@@ -89,7 +89,7 @@ impl CrossingFlows {
 }
 
 /// Propagation delays in both directions.
-fn round_trip(net: &Net, route: &Route) -> Duration {
+fn round_trip(net: &Network, route: &Route) -> Duration {
     let hops = route.there.iter().chain(&route.back);
     hops.map(|hop| direction(net, hop.link, hop.is_down).base_delay())
         .fold(Duration::ZERO, |sum, delay| sum + delay)
@@ -112,10 +112,10 @@ fn packet(flow: &Flow, headers: Headers) -> u64 {
         }
 }
 
-fn direction(net: &Net, link: usize, is_down: bool) -> &Config {
+fn direction(net: &Network, link: usize, is_down: bool) -> &Config {
     if is_down { &net.links[link].down } else { &net.links[link].up }
 }
 
-fn direction_mut(net: &mut Net, link: usize, is_down: bool) -> &mut Config {
+fn direction_mut(net: &mut Network, link: usize, is_down: bool) -> &mut Config {
     if is_down { &mut net.links[link].down } else { &mut net.links[link].up }
 }

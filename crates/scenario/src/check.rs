@@ -5,14 +5,14 @@ use crate::catalogue::Catalogue;
 use crate::flows;
 use crate::key::{Key, Presence};
 use crate::language;
-use crate::links::{self, Net};
+use crate::links::{self, Network};
 use crate::nodes;
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
 use crate::resolved::{Detail, Resolved};
 use crate::routes;
 use crate::scenario::{Flow, Headers, Scenario};
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::tree::{TomlEntry, TomlTable};
 use lasthop_base::{Duration, Value, quantity};
 
@@ -22,7 +22,7 @@ const MAX_SAMPLES: u64 = 10_000_000;
 /// Checks a document against the catalogue; `title` is the default title, `detail` selects the text to produce.
 pub(crate) fn check(
     catalogue: &Catalogue,
-    sources: &[Source],
+    sources: &[SourceText],
     document: &TomlTable,
     title: &str,
     detail: Detail,
@@ -63,7 +63,7 @@ pub(crate) fn check(
     let middleboxes = nodes::read(&mut reader, document, &net, &flows, &routes)?;
     let flows: Vec<Flow> = flows.into_iter().map(|placed| placed.flow).collect();
     bdp::resolve_limits(&mut net, &flows, &routes, headers, &mut reader.resolved);
-    let Net { nodes, links } = net;
+    let Network { nodes, links } = net;
     let scenario = Scenario {
         title: fields.text("title").unwrap_or_default().to_owned(),
         source: fields.text("source").map(str::to_owned),

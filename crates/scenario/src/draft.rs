@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::resolved::{Detail, Resolved};
 use crate::scenario::Scenario;
 use crate::set;
-use crate::source::{Source, Span, TYPED};
+use crate::source::{SourceText, Span, TYPED};
 use crate::suggest::among;
 use crate::tree::{self, TomlEntry, TomlNode, TomlTable};
 use crate::{inline, ready, show};
@@ -43,7 +43,7 @@ pub struct Draft {
     /// Mechanisms that the document may name.
     pub(crate) catalogue: Arc<Catalogue>,
     /// The document's own text, then one text for each change.
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<SourceText>,
     pub(crate) document: TomlTable,
     /// Title if the document has none: the file's name.
     pub(crate) title: String,
@@ -75,7 +75,7 @@ impl Draft {
         if !is_file && path.contains('=') {
             return inline::draft(catalogue, path);
         }
-        let refuse = |why: String| Problem::new(&Source::typed(path), 0..path.len(), why);
+        let refuse = |why: String| Problem::new(&SourceText::typed(path), 0..path.len(), why);
         let known = || among(path, "ready paths", &ready::names());
         if !is_file && !path.contains('/') && !path.ends_with(".toml") {
             let message = format!("`{path}` is neither a scenario file nor a ready path");
@@ -103,7 +103,7 @@ impl Draft {
     }
 
     pub(crate) fn parse_with(catalogue: &Arc<Catalogue>, text: &str, name: &str) -> Result<Draft, Problem> {
-        let source = Source::new(name, text);
+        let source = SourceText::new(name, text);
         let document = tree::parse(&source, 0)?;
         let stem =
             Path::new(name).file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.trim().is_empty());
@@ -129,7 +129,7 @@ impl Draft {
     /// # Errors
     /// If no such key exists, or the path is ambiguous. [`Draft::check`] checks the value.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
-        let typed = Source::typed(&format!("{path}={value}"));
+        let typed = SourceText::typed(&format!("{path}={value}"));
         let (source, begins) = (self.sources.len(), path.len() + 1);
         let place = Span { source, start: 0, end: path.len() };
         self.sources.push(typed);

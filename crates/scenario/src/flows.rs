@@ -5,7 +5,7 @@ use crate::arrivals::{self, TransferArrival};
 use crate::fields::{FieldValue, Fields};
 use crate::key::Key;
 use crate::language::{self, MAX_FLOWS};
-use crate::links::{Net, check_name};
+use crate::links::{Network, check_name};
 use crate::problem::Problem;
 use crate::profiles;
 use crate::reader::{TableHead, TableReader};
@@ -28,7 +28,7 @@ pub(crate) struct PlacedFlow {
 pub(crate) fn read(
     reader: &mut TableReader<'_>,
     entries: &[TomlEntry],
-    net: &Net,
+    net: &Network,
     duration: Duration,
 ) -> Result<Vec<PlacedFlow>, Problem> {
     let mut flows: Vec<PlacedFlow> = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn read(
 fn flow(
     reader: &mut TableReader<'_>,
     entry: &TomlEntry,
-    net: &Net,
+    net: &Network,
     duration: Duration,
     flows: &mut Vec<PlacedFlow>,
 ) -> Result<(), Problem> {
@@ -51,8 +51,8 @@ fn flow(
     let table = reader.table(TableHead { path: "flow", place: entry.place }, entry)?;
     let keys = language::flow(kind(reader, head, table)?);
     let fields = reader.read(head, table, &[], keys)?;
-    let from = end(reader, head, &fields, net, "from")?;
-    let to = end(reader, head, &fields, net, "to")?;
+    let from = end_node(reader, head, &fields, net, "from")?;
+    let to = end_node(reader, head, &fields, net, "to")?;
     let place = fields.place("to").unwrap_or(entry.place);
     if from == to {
         return Err(reader
@@ -76,7 +76,7 @@ fn flow(
     let opaque = fields.flag("opaque").unwrap_or(false);
     let (stagger, start_spread, processing) = (span("stagger"), span("start_spread"), span("processing"));
     let each: Vec<(Time, Traffic)> = match fields.text("arrivals") {
-        Some(file) => arriving(reader, head, &fields, file, (first, duration), &traffic)?,
+        Some(file) => transfers_from_file(reader, head, &fields, file, (first, duration), &traffic)?,
         None => (0..count).map(|number| (first + stagger * number, traffic.clone())).collect(),
     };
     if flows.len() + each.len() > MAX_FLOWS as usize {
@@ -94,7 +94,7 @@ fn flow(
     Ok(())
 }
 
-fn arriving(
+fn transfers_from_file(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     fields: &Fields,
@@ -112,9 +112,9 @@ fn arriving(
     };
     if let Some(other) = other {
         let key = head.key(other);
-        let said = format!("{key}: `arrivals` already sets the start and size of each transfer");
+        let message = format!("{key}: `arrivals` already sets the start and size of each transfer");
         return Err(reader
-            .problem(fields.place(other).unwrap_or(head.place), said)
+            .problem(fields.place(other).unwrap_or(head.place), message)
             .help(format!("leave `{other}` or `arrivals` out")));
     }
     let (key, place) = (head.key("arrivals"), fields.place("arrivals").unwrap_or(head.place));
@@ -147,11 +147,11 @@ fn kind(reader: &TableReader<'_>, head: TableHead<'_>, table: &TomlTable) -> Res
     Ok(fields.word("kind").unwrap_or("tcp"))
 }
 
-fn end(
+fn end_node(
     reader: &TableReader<'_>,
     head: TableHead<'_>,
     fields: &Fields,
-    net: &Net,
+    net: &Network,
     key: &str,
 ) -> Result<usize, Problem> {
     let name = fields.text(key).unwrap_or_default();
@@ -243,11 +243,11 @@ fn tcp(
     both.patience = Patience { data: None, syn: None, ..both.patience };
     let (mut source, mut destination) = (both.clone(), both);
     let profile = fields.word("profile").and_then(profile::find).unwrap_or(profile::DEFAULT);
-    let sender = end_of(reader, head, table, profile, "sender", &mut source)?;
+    let sender = read_endpoint(reader, head, table, profile, "sender", &mut source)?;
     timers(reader, &head.key("sender"), &sender, &mut source)?;
-    end_of(reader, head, table, profile, "receiver", &mut destination)?;
+    read_endpoint(reader, head, table, profile, "receiver", &mut destination)?;
     if let Transfer::Exchanges(_) = transfer {
-        other_halves(reader, head, profile, (&mut source, &mut destination))?;
+        configure_reverse_halves(reader, head, profile, (&mut source, &mut destination))?;
     }
     let is_accurate = match fields.word("ecn_feedback") {
         Some("classic") => false,
@@ -260,24 +260,24 @@ fn tcp(
 
 /// Configures the reverse halves of a flow with data in both directions: the sender of requests and their receiver. No
 /// table of the flow describes them; the profile does.
-fn other_halves(
+fn configure_reverse_halves(
     reader: &mut TableReader<'_>,
     head: TableHead<'_>,
     profile: &Profile,
     (source, destination): (&mut Config, &mut Config),
 ) -> Result<(), Problem> {
     // The resolved scenario omits these halves.
-    let said = std::mem::replace(&mut reader.resolved, Resolved::new(Detail::Nothing));
+    let resolved = std::mem::replace(&mut reader.resolved, Resolved::new(Detail::Nothing));
     let nothing = TomlTable::default();
-    let sender = end_of(reader, head, &nothing, profile, "sender", destination);
+    let sender = read_endpoint(reader, head, &nothing, profile, "sender", destination);
     let done = sender.and_then(|fields| timers(reader, &head.key("sender"), &fields, destination));
-    let done = done.and_then(|()| end_of(reader, head, &nothing, profile, "receiver", source));
-    reader.resolved = said;
+    let done = done.and_then(|()| read_endpoint(reader, head, &nothing, profile, "receiver", source));
+    reader.resolved = resolved;
     done.map(|_| ())
 }
 
 /// Reads `sender` or `receiver` and configures the end's mechanisms.
-fn end_of(
+fn read_endpoint(
     reader: &mut TableReader<'_>,
     flow: TableHead<'_>,
     table: &TomlTable,

@@ -22,7 +22,7 @@ use crate::language;
 use crate::problem::Problem;
 use crate::ready;
 use crate::set;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::suggest::{hint, nearest};
 use crate::tree::{Content, TomlNode, TomlTable, parse_typed};
 use lasthop_base::quantity;
@@ -84,7 +84,7 @@ pub(crate) fn is_own(key: &str) -> bool {
 }
 
 pub(crate) fn draft(catalogue: &Arc<Catalogue>, text: &str) -> Result<Draft, Problem> {
-    let source = Source::typed(text);
+    let source = SourceText::typed(text);
     let items = items(&source, 0, 0)?;
     let sources = vec![source];
     let document = document(catalogue, &sources, &items)?;
@@ -117,7 +117,7 @@ struct Item {
 }
 
 /// The items between commas from byte `from` on; `number` is the source's index in the draft.
-fn items(source: &Source, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
+fn items(source: &SourceText, number: usize, from: usize) -> Result<Vec<Item>, Problem> {
     let mut items: Vec<Item> = Vec::new();
     for range in split_at_commas(&source.text[from..]) {
         let range = range.start + from..range.end + from;
@@ -179,7 +179,7 @@ fn find<'i>(items: &'i [Item], key: &str) -> Option<&'i Item> {
 }
 
 fn at_most_one<'i>(
-    sources: &[Source],
+    sources: &[SourceText],
     items: &'i [Item],
     one: &str,
     other: &str,
@@ -193,12 +193,12 @@ fn at_most_one<'i>(
     }
 }
 
-fn problem(sources: &[Source], place: Span, message: impl Into<String>) -> Problem {
+fn problem(sources: &[SourceText], place: Span, message: impl Into<String>) -> Problem {
     Problem::new(&sources[place.source], place.start..place.end, message)
 }
 
 /// The document without the flow's mechanisms.
-fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result<TomlTable, Problem> {
+fn document(catalogue: &Catalogue, sources: &[SourceText], items: &[Item]) -> Result<TomlTable, Problem> {
     let source = &sources[0];
     let whole = Span { source: 0, start: 0, end: source.text.len() };
     let find = |key: &str| find(items, key);
@@ -266,7 +266,7 @@ fn document(catalogue: &Catalogue, sources: &[Source], items: &[Item]) -> Result
 }
 
 /// The channel that `loss` (with or without `burst`), `ber` or `channel` describes, and its place.
-fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
+fn channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
     at_most_one(sources, items, "loss", "ber")?;
     at_most_one(sources, items, "loss", "channel")?;
     at_most_one(sources, items, "ber", "channel")?;
@@ -279,12 +279,12 @@ fn channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, TomlNode)
     })
 }
 
-fn up_channel(sources: &[Source], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
+fn up_channel(sources: &[SourceText], items: &[Item]) -> Result<Option<(Span, TomlNode)>, Problem> {
     losses(sources, items, "up_loss", "up_burst")
 }
 
 fn losses(
-    sources: &[Source],
+    sources: &[SourceText],
     items: &[Item],
     loss: &str,
     burst: &str,
@@ -325,7 +325,7 @@ fn jitter(item: &Item) -> TomlNode {
 }
 
 /// The propagation delay each way, from `one_way_delay` or `rtt`.
-fn delay<'i>(sources: &[Source], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
+fn delay<'i>(sources: &[SourceText], items: &'i [Item]) -> Result<Option<(&'i Item, String)>, Problem> {
     let Some(item) = at_most_one(sources, items, "rtt", "one_way_delay")? else { return Ok(None) };
     if item.key == "one_way_delay" {
         return Ok(Some((item, item.value.trim_matches('"').to_owned())));
@@ -348,7 +348,13 @@ fn half(rtt: &str) -> Result<String, String> {
 }
 
 /// The error for a missing key, which may only be misspelt.
-fn missing_key(catalogue: &Catalogue, source: &Source, items: &[Item], key: &str, example: &str) -> Problem {
+fn missing_key(
+    catalogue: &Catalogue,
+    source: &SourceText,
+    items: &[Item],
+    key: &str,
+    example: &str,
+) -> Problem {
     let is_known = |key: &str| is_own(key) || !language::tables_with_key(catalogue, key).is_empty();
     let misspelt = items.iter().find(|item| !is_known(&item.key) && nearest(&item.key, names()) == Some(key));
     match misspelt {

@@ -17,12 +17,12 @@ use lasthop_net::service::{Plan, Service};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(crate) struct Net {
+pub(crate) struct Network {
     pub(crate) nodes: Vec<String>,
     pub(crate) links: Vec<Link>,
 }
 
-impl Net {
+impl Network {
     pub(crate) fn node(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node == name)
     }
@@ -35,8 +35,8 @@ impl Net {
     }
 }
 
-pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Result<Net, Problem> {
-    let mut net = Net::default();
+pub(crate) fn read(reader: &mut TableReader<'_>, entries: &[TomlEntry]) -> Result<Network, Problem> {
+    let mut net = Network::default();
     let mut keys = language::link_ends().to_vec();
     let ends = keys.len();
     keys.extend(language::direction(reader.catalogue));
@@ -54,7 +54,7 @@ fn link(
     entry: &TomlEntry,
     keys: &[Key],
     ends: usize,
-    net: &mut Net,
+    net: &mut Network,
 ) -> Result<Link, Problem> {
     check_name(reader, "link", entry)?;
     let path = ["link.", &entry.key].concat();

@@ -2,7 +2,7 @@
 
 use crate::flows::PlacedFlow;
 use crate::language;
-use crate::links::Net;
+use crate::links::Network;
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
 use crate::routes::known_node;
@@ -37,11 +37,11 @@ fn ends(document: &TomlTable, top: &str) -> Vec<String> {
     names
 }
 
-/// The middlebox at each node, in the order of [`Net::nodes`].
+/// The middlebox at each node, in the order of [`Network::nodes`].
 pub(crate) fn read(
     reader: &mut TableReader<'_>,
     document: &TomlTable,
-    net: &Net,
+    net: &Network,
     flows: &[PlacedFlow],
     routes: &[Route],
 ) -> Result<Vec<Choice<Build>>, Problem> {
@@ -103,7 +103,7 @@ pub(crate) fn read(
 /// Refuses a middlebox that would see only one direction of a flow.
 fn refuse_one_way(
     reader: &TableReader<'_>,
-    net: &Net,
+    net: &Network,
     (node, place): (usize, Span),
     flows: &[PlacedFlow],
     routes: &[Route],

@@ -6,7 +6,7 @@ use crate::key::{Key, Presence, ValueType};
 use crate::language;
 use crate::problem::Problem;
 use crate::resolved::Resolved;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::suggest::{among, listed};
 use crate::tree::{TomlEntry, TomlNode, TomlTable};
 use crate::{mechanisms, quantities};
@@ -14,7 +14,7 @@ use crate::{mechanisms, quantities};
 /// Reads tables, and records every value for the resolved scenario.
 pub(crate) struct TableReader<'a> {
     pub(crate) catalogue: &'a Catalogue,
-    pub(crate) sources: &'a [Source],
+    pub(crate) sources: &'a [SourceText],
     pub(crate) resolved: Resolved,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::flows::PlacedFlow;
 use crate::key::ValueType;
-use crate::links::Net;
+use crate::links::Network;
 use crate::problem::Problem;
 use crate::quantities::expected;
 use crate::reader::{TableHead, TableReader};
@@ -24,7 +24,7 @@ pub(crate) type RouteOverrides = BTreeMap<(usize, usize), (usize, Span)>;
 pub(crate) fn overrides(
     reader: &mut TableReader<'_>,
     document: &TomlTable,
-    net: &Net,
+    net: &Network,
 ) -> Result<RouteOverrides, Problem> {
     let mut overrides = RouteOverrides::new();
     let Some(entry) = document.find("route") else { return Ok(overrides) };
@@ -63,7 +63,7 @@ pub(crate) fn overrides(
 
 pub(crate) fn known_node(
     reader: &TableReader<'_>,
-    net: &Net,
+    net: &Network,
     path: &str,
     name: &str,
     place: Span,
@@ -79,7 +79,7 @@ pub(crate) fn known_node(
 
 fn next_node(
     reader: &TableReader<'_>,
-    net: &Net,
+    net: &Network,
     path: &str,
     node: usize,
     rule: &tree::TomlEntry,
@@ -106,7 +106,7 @@ fn next_node(
     }
 }
 
-fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
+fn hop(net: &Network, from: usize, to: usize) -> Option<Hop> {
     net.links.iter().enumerate().find_map(|(link, l)| match (l.from, l.to) {
         ends if ends == (from, to) => Some(Hop { link, is_down: true }),
         ends if ends == (to, from) => Some(Hop { link, is_down: false }),
@@ -116,7 +116,7 @@ fn hop(net: &Net, from: usize, to: usize) -> Option<Hop> {
 
 pub(crate) fn find(
     reader: &TableReader<'_>,
-    net: &Net,
+    net: &Network,
     overrides: &RouteOverrides,
     flows: &[PlacedFlow],
 ) -> Result<Vec<Route>, Problem> {
@@ -142,7 +142,7 @@ pub(crate) fn find(
 
 /// Shortest paths, computed once for each destination.
 struct RouteFinder<'a> {
-    net: &'a Net,
+    net: &'a Network,
     overrides: &'a RouteOverrides,
     /// For each destination and node: the next hop and its node.
     next: BTreeMap<usize, Vec<Option<(Hop, usize)>>>,

@@ -17,7 +17,7 @@ use lasthop_base::Question;
 pub(crate) type KeyPath = Vec<String>;
 
 #[derive(Clone)]
-pub(crate) struct Target<'c> {
+pub(crate) struct SetTarget<'c> {
     /// Full path: `link`, `wireless`, `down`, `queue`, `bytes`.
     pub(crate) path: KeyPath,
     pub(crate) level: Level<'c>,
@@ -52,19 +52,19 @@ pub(crate) fn resolve<'c>(
     catalogue: &'c Catalogue,
     written: &str,
     at: Span,
-) -> Result<Vec<Target<'c>>, Problem> {
+) -> Result<Vec<SetTarget<'c>>, Problem> {
     let paths = paths(draft, written, at)?;
-    paths.into_iter().map(|path| Target::of(draft, catalogue, path, written, at)).collect()
+    paths.into_iter().map(|path| SetTarget::of(draft, catalogue, path, written, at)).collect()
 }
 
-impl<'c> Target<'c> {
+impl<'c> SetTarget<'c> {
     fn of(
         draft: &Draft,
         catalogue: &'c Catalogue,
         path: KeyPath,
         written: &str,
         at: Span,
-    ) -> Result<Target<'c>, Problem> {
+    ) -> Result<SetTarget<'c>, Problem> {
         let (mut level, mut mechanism) = (Level::Document, None);
         for (depth, part) in path.iter().enumerate() {
             // A new link, node or flow can be set as a whole table.
@@ -83,7 +83,7 @@ impl<'c> Target<'c> {
             }
             level = next;
         }
-        Ok(Target { path, level, mechanism })
+        Ok(SetTarget { path, level, mechanism })
     }
 
     /// `sender` and `receiver` are tables. If a word is given for them, it selects every mechanism of this name on that
@@ -93,13 +93,13 @@ impl<'c> Target<'c> {
         draft: &Draft,
         catalogue: &'c Catalogue,
         value: &TomlNode,
-    ) -> Result<Vec<Target<'c>>, Problem> {
+    ) -> Result<Vec<SetTarget<'c>>, Problem> {
         let (Content::Text(word), Level::End(side)) = (&value.content, self.level) else {
             return Ok(vec![self]);
         };
         let questions = catalogue.of_side(side);
         let with_it = questions.iter().filter(|question| question.find(word).is_some());
-        let targets: Vec<Target<'c>> = with_it.map(|question| self.with_mechanism(question)).collect();
+        let targets: Vec<SetTarget<'c>> = with_it.map(|question| self.with_mechanism(question)).collect();
         if targets.is_empty() {
             let names: Vec<&str> = questions.iter().flat_map(|question| question.names()).collect();
             let help = among(word, &format!("a {side}'s"), &names);
@@ -109,10 +109,10 @@ impl<'c> Target<'c> {
         Ok(targets)
     }
 
-    fn with_mechanism(&self, question: &'c Question) -> Target<'c> {
+    fn with_mechanism(&self, question: &'c Question) -> SetTarget<'c> {
         let mut path = self.path.clone();
         path.push(question.name.to_owned());
-        Target { level: Level::Mechanism(question), mechanism: Some((self.path.len(), question)), path }
+        SetTarget { level: Level::Mechanism(question), mechanism: Some((self.path.len(), question)), path }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::problem::Problem;
 use crate::reader::{TableHead, TableReader};
 use crate::ready;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use lasthop_base::Duration;
 use lasthop_net::service::{Light, LightTrace, SizeDelays, Trace, TraceError};
 use std::sync::Arc;
@@ -104,6 +104,6 @@ fn faulty(name: &str, text: &str, error: &TraceError, key: &str, help: &str) -> 
         span = start..start + line.trim_end().len();
         start += line.len();
     }
-    let source = Source::new(name, text);
+    let source = SourceText::new(name, text);
     Problem::new(&source, span, format!("{key}: {error}")).help(help)
 }

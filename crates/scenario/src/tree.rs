@@ -1,7 +1,7 @@
 //! A TOML document as a tree; every key and value has its place.
 
 use crate::problem::Problem;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -96,7 +96,7 @@ impl TomlNode {
     }
 }
 
-pub(crate) fn parse(source: &Source, number: usize) -> Result<TomlTable, Problem> {
+pub(crate) fn parse(source: &SourceText, number: usize) -> Result<TomlTable, Problem> {
     refuse_deep_keys(source)?;
     match DeTable::parse(&source.text) {
         Ok(document) => Ok(table(document.get_ref(), number, 0)),
@@ -143,7 +143,7 @@ fn relocate(node: &mut TomlNode, place: Span) {
 const MAX_DEPTH: usize = 32;
 
 /// Refuses keys of very many parts (`a.a.a.a…`): each part is a nested table, and the stack is limited.
-fn refuse_deep_keys(source: &Source) -> Result<(), Problem> {
+fn refuse_deep_keys(source: &SourceText) -> Result<(), Problem> {
     const MAX_DOTS: usize = 64;
     let mut start = 0;
     for line in source.text.split_inclusive('\n') {

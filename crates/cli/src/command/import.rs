@@ -7,7 +7,7 @@ use crate::values::Named;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use lasthop_base::{Duration, quantity};
-use lasthop_import::losses::Model;
+use lasthop_import::losses::LossModel;
 use lasthop_import::{Assumed, ImportError, ImportOptions, ImportResult, Light, RecordingFormat, Service};
 use lasthop_scenario::Draft;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub(crate) struct Import {
     packets: Option<u64>,
     /// Loss model to write; the best fit by default
     #[arg(long, value_name = "MODEL", value_parser = models())]
-    model: Option<Model>,
+    model: Option<LossModel>,
     /// Downlink rate, if missing from the recording
     #[arg(long, value_name = "RATE", value_parser = rate)]
     link_rate: Option<String>,
@@ -85,10 +85,11 @@ fn formats() -> impl TypedValueParser<Value = RecordingFormat> {
     Named { names: || RecordingFormat::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
-fn models() -> impl TypedValueParser<Value = Model> {
-    let parse =
-        |name: &str| Model::named(name).ok_or_else(|| known(Model::ALL.iter().map(|(_, name)| *name)));
-    Named { names: || Model::ALL.iter().map(|(_, name)| *name).collect(), parse }
+fn models() -> impl TypedValueParser<Value = LossModel> {
+    let parse = |name: &str| {
+        LossModel::named(name).ok_or_else(|| known(LossModel::ALL.iter().map(|(_, name)| *name)))
+    };
+    Named { names: || LossModel::ALL.iter().map(|(_, name)| *name).collect(), parse }
 }
 
 fn known<'n>(names: impl Iterator<Item = &'n str>) -> String {

@@ -8,7 +8,7 @@
 //!   sockets close in order.
 
 use super::middle::{self, ObservedHost};
-use super::script::{PathAction, Script};
+use super::script::{HostileScript, PathAction};
 use lasthop_base::{Duration, Time};
 use lasthop_host::{Error, Handle, Host, Info};
 use lasthop_tcp::{Config, State};
@@ -65,7 +65,7 @@ struct Playback<'a> {
 ///
 /// # Panics
 /// If an invariant fails.
-pub fn play(script: &Script, held: &dyn Fn() -> usize) {
+pub fn play(script: &HostileScript, held: &dyn Fn() -> usize) {
     let mut play = Playback::new(script, held);
     play.run(script.actions.len());
 }
@@ -80,7 +80,7 @@ fn text(len: usize, side: usize) -> Vec<u8> {
 }
 
 impl<'a> Playback<'a> {
-    fn new(script: &Script, held: &'a dyn Fn() -> usize) -> Playback<'a> {
+    fn new(script: &HostileScript, held: &'a dyn Fn() -> usize) -> Playback<'a> {
         let now = Time::ZERO + Duration::from_secs(1);
         let setups = [&script.client, &script.server];
         let (up, down) = script.bytes();

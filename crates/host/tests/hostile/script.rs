@@ -8,7 +8,7 @@ use lasthop_tcp::{Catalogue, Config};
 
 /// Two hosts, their texts, and the fate of their packets.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct HostileScript {
     pub client: Setup,
     pub server: Setup,
     /// Bytes from the client, modulo [`MAX_BYTES`].
@@ -100,8 +100,8 @@ pub struct Forgery {
     pub len: u16,
 }
 
-impl<'a> Arbitrary<'a> for Script {
-    fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<Script> {
+impl<'a> Arbitrary<'a> for HostileScript {
+    fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<HostileScript> {
         let (client, server, up, down) = bytes.arbitrary()?;
         // An attacker on the path voids most checks.
         let is_blind = bytes.ratio(3, 4)?;
@@ -109,7 +109,7 @@ impl<'a> Arbitrary<'a> for Script {
         while !bytes.is_empty() {
             actions.push(PathAction::read(bytes, is_blind)?);
         }
-        Ok(Script { client, server, up, down, actions })
+        Ok(HostileScript { client, server, up, down, actions })
     }
 }
 
@@ -155,7 +155,7 @@ impl Setup {
     }
 }
 
-impl Script {
+impl HostileScript {
     /// Bytes up and down; few if the window takes them one by one.
     pub fn bytes(&self) -> (usize, usize) {
         let room = |from: &Setup, to: &Setup| from.send_buffer.min(to.receive_buffer).max(1);

@@ -2,7 +2,7 @@
 
 use super::loss_inference::LossInference;
 use super::rate::RateEstimator;
-use super::segment::Segment;
+use super::segment::CapturedSegment;
 use crate::ping::RoundTrips;
 use std::collections::VecDeque;
 
@@ -74,7 +74,7 @@ impl ConnectionMeasurement {
     }
 
     /// Handles a segment; `forward`: from the sender of data.
-    pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &Segment, forward: bool) {
+    pub(crate) fn handle_segment(&mut self, nanos: u64, segment: &CapturedSegment, forward: bool) {
         let begun = *self.begun.get_or_insert(nanos);
         // Captures of several processors may be slightly out of order.
         let at = (nanos.saturating_sub(begun) as f64 / 1e9).max(self.last);
@@ -92,7 +92,7 @@ impl ConnectionMeasurement {
         offset
     }
 
-    fn forward(&mut self, at: f64, segment: &Segment) {
+    fn forward(&mut self, at: f64, segment: &CapturedSegment) {
         let start = self.offset(segment.seq, segment.payload > 0 || segment.syn);
         if segment.syn {
             self.losses.begin(start + 1);
@@ -115,7 +115,7 @@ impl ConnectionMeasurement {
         }
     }
 
-    fn backward(&mut self, at: f64, segment: &Segment) {
+    fn backward(&mut self, at: f64, segment: &CapturedSegment) {
         if let Some((value, _)) = segment.stamps {
             self.stamps.sent(value, at);
         }
@@ -192,7 +192,7 @@ impl ConnectionMeasurement {
 }
 
 impl Handshake {
-    fn observe(&mut self, at: f64, segment: &Segment, forward: bool) {
+    fn observe(&mut self, at: f64, segment: &CapturedSegment, forward: bool) {
         match (segment.syn, segment.ack) {
             (true, None) => {
                 self.is_repeated |= self.syn.is_some();

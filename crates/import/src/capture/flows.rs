@@ -1,7 +1,7 @@
 //! The connections of a capture. A SYN with another initial sequence number begins a new connection between the same
 //! ports.
 
-use super::segment::Segment;
+use super::segment::CapturedSegment;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
@@ -48,7 +48,7 @@ struct PortPair {
 
 impl PortPairs {
     /// The connection of a segment, and the sending side; `None` beyond the limit.
-    pub(crate) fn of(&mut self, interface: u32, segment: &Segment) -> Option<(ConnectionKey, usize)> {
+    pub(crate) fn of(&mut self, interface: u32, segment: &CapturedSegment) -> Option<(ConnectionKey, usize)> {
         let (ports, side) = if segment.from <= segment.to {
             ((interface, segment.from, segment.to), 0)
         } else {
@@ -71,7 +71,7 @@ impl PortPairs {
 }
 
 impl PortPair {
-    fn begun_by(segment: &Segment, side: usize, earlier: u32) -> PortPair {
+    fn begun_by(segment: &CapturedSegment, side: usize, earlier: u32) -> PortPair {
         let mut first = [None; 2];
         if segment.syn {
             first[side] = Some(segment.seq);
@@ -82,7 +82,7 @@ impl PortPair {
 
     /// Whether a segment belongs to the next connection: a SYN that neither repeats (RFC 9293 §3.10.7.4) nor answers
     /// this connection's SYN.
-    fn is_over(&self, segment: &Segment, side: usize) -> bool {
+    fn is_over(&self, segment: &CapturedSegment, side: usize) -> bool {
         if !segment.syn || self.first[side] == Some(segment.seq) {
             return false;
         }
@@ -98,7 +98,7 @@ impl PortPair {
 }
 
 impl FlowTable {
-    pub(crate) fn add_segment(&mut self, interface: u32, segment: &Segment) {
+    pub(crate) fn add_segment(&mut self, interface: u32, segment: &CapturedSegment) {
         let Some((key, side)) = self.port_pairs.of(interface, segment) else {
             self.left_out += 1;
             return;
@@ -157,13 +157,24 @@ impl fmt::Display for CapturedFlow {
 mod tests {
     use super::*;
 
-    fn segment(forward: bool, syn: bool, seq: u32, ack: Option<u32>) -> Segment {
+    fn segment(forward: bool, syn: bool, seq: u32, ack: Option<u32>) -> CapturedSegment {
         let [near, far] = [([10, 0, 0, 1], 1), ([10, 0, 0, 2], 2)].map(SocketAddr::from);
         let (from, to) = if forward { (near, far) } else { (far, near) };
-        Segment { from, to, seq, ack, syn, payload: 0, length: 40, stamps: None, sack: [None; 4], mss: None }
+        CapturedSegment {
+            from,
+            to,
+            seq,
+            ack,
+            syn,
+            payload: 0,
+            length: 40,
+            stamps: None,
+            sack: [None; 4],
+            mss: None,
+        }
     }
 
-    fn numbers(segments: &[Segment]) -> Vec<u32> {
+    fn numbers(segments: &[CapturedSegment]) -> Vec<u32> {
         let mut port_pairs = PortPairs::default();
         segments.iter().map(|one| port_pairs.of(0, one).unwrap().0.1).collect()
     }
@@ -175,7 +186,8 @@ mod tests {
         let again = [segment(true, true, 5000, None), segment(false, true, 7000, Some(5001))];
         let [next, next_answer] = again;
         // Retransmitted SYNs belong to the same connection.
-        let all = [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(Segment::clone);
+        let all =
+            [&syn, &syn, &syn_ack, &syn_ack, &ack, &next, &next_answer, &next].map(CapturedSegment::clone);
         assert_eq!(numbers(&all), [0, 0, 0, 0, 0, 1, 1, 1]);
         // A capture that begins within a connection, and a capture of one side.
         assert_eq!(numbers(&[ack.clone(), syn.clone(), syn_ack.clone()]), [0, 1, 1]);

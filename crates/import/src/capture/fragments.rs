@@ -4,7 +4,7 @@
 //! Incomplete packets are ignored, as by their receiver. Repeated fragments count once.
 
 use super::frames::CapturedFrame;
-use super::segment::{self, Segment};
+use super::segment::{self, CapturedSegment};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -37,7 +37,7 @@ struct Pending {
     parts: Vec<(u32, u32)>,
     /// Length of the packet, if its last fragment was seen.
     total: Option<u32>,
-    first: Option<Segment>,
+    first: Option<CapturedSegment>,
     on_wire: u32,
 }
 
@@ -48,7 +48,7 @@ const MAX_FRAGMENTS: usize = 256;
 
 impl Fragments {
     /// The TCP segment that this frame completes.
-    pub(super) fn reassemble(&mut self, frame: &CapturedFrame<'_>) -> Option<Segment> {
+    pub(super) fn reassemble(&mut self, frame: &CapturedFrame<'_>) -> Option<CapturedSegment> {
         match segment::fragment(frame.ip) {
             None => segment::parse(frame.ip),
             Some(fragment) => self.put(frame.interface, &fragment),
@@ -59,7 +59,7 @@ impl Fragments {
         self.begun - self.whole
     }
 
-    fn put(&mut self, interface: u32, fragment: &Fragment<'_>) -> Option<Segment> {
+    fn put(&mut self, interface: u32, fragment: &Fragment<'_>) -> Option<CapturedSegment> {
         self.seen += 1;
         let key = (interface, fragment.from, fragment.to, fragment.id);
         let at = self.pending.iter().rposition(|known| known.key == key).unwrap_or_else(|| {

@@ -9,7 +9,7 @@ mod rate;
 mod segment;
 
 use crate::import_result::{ImportResult, Service, Sourced, shown};
-use crate::losses::{LossRecord, Model, fitted};
+use crate::losses::{LossModel, LossRecord, fitted};
 use crate::rates::Opportunities;
 use crate::{ImportError, ImportOptions};
 use connection::ConnectionMeasurement;
@@ -387,7 +387,7 @@ fn losses(
     if on_air < 1.0 || sent == 0 {
         return Ok(());
     }
-    if by_queue <= 0.0 && options.model.is_none_or(|model| model != Model::Iid) {
+    if by_queue <= 0.0 && options.model.is_none_or(|model| model != LossModel::Iid) {
         // All losses are the channel's; the order of the packets shows the bursts.
         let fit = fitted(&record, options.model)?;
         found.channel = Some(fit.channel());

@@ -9,7 +9,7 @@ use crate::import_result::{Sourced, shown};
 
 /// A model of losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Model {
+pub enum LossModel {
     /// Independent losses.
     Iid,
     /// A bad state that loses every packet, a good state that loses none (Gilbert 1960, with h = 0).
@@ -18,19 +18,22 @@ pub enum Model {
     GilbertElliott,
 }
 
-impl Model {
+impl LossModel {
     /// All models with their names.
-    pub const ALL: [(Model, &'static str); 3] =
-        [(Model::Iid, "iid"), (Model::Gilbert, "gilbert"), (Model::GilbertElliott, "gilbert-elliott")];
+    pub const ALL: [(LossModel, &'static str); 3] = [
+        (LossModel::Iid, "iid"),
+        (LossModel::Gilbert, "gilbert"),
+        (LossModel::GilbertElliott, "gilbert-elliott"),
+    ];
 
     /// The model of this name.
-    pub fn named(name: &str) -> Option<Model> {
-        Model::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
+    pub fn named(name: &str) -> Option<LossModel> {
+        LossModel::ALL.iter().find(|(_, known)| *known == name).map(|(model, _)| *model)
     }
 
     /// The name.
     pub fn name(self) -> &'static str {
-        Model::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
+        LossModel::ALL.iter().find(|(model, _)| *model == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -47,9 +50,9 @@ pub struct Probability {
 
 /// A model with its most likely values.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct FittedModel {
     /// The model.
-    pub model: Model,
+    pub model: LossModel,
     /// Its probabilities.
     pub values: Vec<Probability>,
     /// Log likelihood.
@@ -64,7 +67,7 @@ pub struct Fitted {
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The models, the simplest first.
-    pub models: Vec<Fitted>,
+    pub models: Vec<FittedModel>,
     /// Index of the chosen model.
     pub chosen: usize,
     lengths: Lengths,
@@ -77,7 +80,7 @@ const MIN_BURSTS: u64 = 20;
 ///
 /// # Errors
 /// If the record has no packets or only losses, or the chosen model cannot be fitted.
-pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportError> {
+pub fn fitted(record: &LossRecord, asked: Option<LossModel>) -> Result<Fit, ImportError> {
     let (packets, lost) = (record.packets() as f64, record.lost() as f64);
     if record.packets() == 0 {
         return Err(ImportError::new(
@@ -94,15 +97,17 @@ pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportEr
     let lengths = Lengths::of(record);
     let transitions = Transitions::of(record);
     let mut models = Vec::new();
-    let mut add =
-        |model: Model, values: Vec<Probability>, log_likelihood: f64, longer: [&dyn Fn(u64) -> f64; 2]| {
-            let expected =
-                [expected(&lengths.bursts, true, longer[0]), expected(&lengths.gaps, false, longer[1])];
-            let chi_square =
-                chi_square([(&lengths.bursts, &expected[0]), (&lengths.gaps, &expected[1])], values.len());
-            let bic = values.len() as f64 * libm::log(packets) - 2.0 * log_likelihood;
-            models.push(Fitted { model, values, log_likelihood, bic, expected, chi_square });
-        };
+    let mut add = |model: LossModel,
+                   values: Vec<Probability>,
+                   log_likelihood: f64,
+                   longer: [&dyn Fn(u64) -> f64; 2]| {
+        let expected =
+            [expected(&lengths.bursts, true, longer[0]), expected(&lengths.gaps, false, longer[1])];
+        let chi_square =
+            chi_square([(&lengths.bursts, &expected[0]), (&lengths.gaps, &expected[1])], values.len());
+        let bic = values.len() as f64 * libm::log(packets) - 2.0 * log_likelihood;
+        models.push(FittedModel { model, values, log_likelihood, bic, expected, chi_square });
+    };
     let probability = |name, happened: f64, of: f64| Probability {
         name,
         value: happened / of,
@@ -110,7 +115,7 @@ pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportEr
     };
     let loss = probability("loss", lost, packets);
     let power = |base: f64| move |length: u64| libm::pow(base, length as f64);
-    add(Model::Iid, vec![loss], of_counts(lost, packets), [&power(loss.value), &power(1.0 - loss.value)]);
+    add(LossModel::Iid, vec![loss], of_counts(lost, packets), [&power(loss.value), &power(1.0 - loss.value)]);
     let [[stays_good, to_bad], [to_good, stays_bad]] = transitions.counts;
     if to_bad > 0.0 && to_good > 0.0 {
         let p = probability("p", to_bad, stays_good + to_bad);
@@ -119,7 +124,7 @@ pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportEr
         let first = libm::log(if transitions.begins_lost { share } else { 1.0 - share });
         let likelihood =
             first + of_counts(to_bad, stays_good + to_bad) + of_counts(to_good, to_good + stays_bad);
-        add(Model::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
+        add(LossModel::Gilbert, vec![p, r], likelihood, [&power(1.0 - r.value), &power(1.0 - p.value)]);
         if to_good as u64 >= MIN_BURSTS {
             let (model, likelihood, [p_in, r_in, bad_in, good_in]) =
                 elliott::likeliest(record, (p.value, r.value));
@@ -131,7 +136,7 @@ pub fn fitted(record: &LossRecord, asked: Option<Model>) -> Result<Fit, ImportEr
                 value("loss_bad", bad, bad_in),
                 value("loss_good", good, good_in),
             ];
-            add(Model::GilbertElliott, values, likelihood, [&model.longer(true), &model.longer(false)]);
+            add(LossModel::GilbertElliott, values, likelihood, [&model.longer(true), &model.longer(false)]);
         }
     }
     let best = (0..models.len()).min_by(|a, b| models[*a].bic.total_cmp(&models[*b].bic)).unwrap_or(0);
@@ -182,14 +187,14 @@ pub(crate) fn share(value: f64) -> String {
 
 impl Fit {
     /// The chosen model.
-    pub fn best(&self) -> &Fitted {
+    pub fn best(&self) -> &FittedModel {
         &self.models[self.chosen]
     }
 
     /// The channel, as in a scenario.
     pub fn channel(&self) -> Sourced<String> {
         let best = self.best();
-        let kind = if best.model == Model::Iid { "iid" } else { "two_state" };
+        let kind = if best.model == LossModel::Iid { "iid" } else { "two_state" };
         let values: Vec<String> =
             best.values.iter().map(|value| format!("{} = {}", value.name, number(value.value))).collect();
         let why = if self.is_asked { "as requested" } else { "the best of the models by BIC" };
@@ -204,7 +209,7 @@ impl Fit {
         let best = self.best();
         let values: Vec<String> =
             best.values.iter().map(|value| format!("{}%", number(100.0 * value.value))).collect();
-        let kind = if best.model == Model::Iid { "random" } else { "gemodel" };
+        let kind = if best.model == LossModel::Iid { "random" } else { "gemodel" };
         format!("tc qdisc add dev DEVICE root netem loss {kind} {}", values.join(" "))
     }
 

@@ -13,6 +13,6 @@ mod reader;
 mod runs;
 mod search;
 
-pub use fit::{Fit, Model, fitted};
+pub use fit::{Fit, LossModel, fitted};
 pub use loss_record::LossRecord;
 pub(crate) use reader::read;

@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::problem::Problem;
 use crate::scenario::{Flow, Hop, Scenario, Traffic};
 use crate::set;
-use crate::source::{Source, Span};
+use crate::source::{SourceText, Span};
 use crate::tree::TomlNode;
 use lasthop_base::{Duration, quantity};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) fn adapted(catalogue: &Arc<Catalogue>, base: &str, text: &str) -> Result<Draft, Problem> {
     let mut draft = Draft::load_with(catalogue, base.trim())?;
     let route = FirstRoute::of(&draft.check()?);
-    let source = Source::typed(text);
+    let source = SourceText::typed(text);
     let items = items(&source, draft.sources.len(), base.len() + 1)?;
     draft.sources.push(source);
     services(&mut draft, &items, &route)?;
